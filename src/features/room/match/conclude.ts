@@ -5,8 +5,9 @@ import { previewOfText } from "../../../core/activity/preview.ts";
 import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessOvertaken } from "../../../db/retry.ts";
-import { agents, type eventOutcomes, roomEvents } from "../../../db/schema.ts";
+import { agents, eventDefinitions, type eventOutcomes, roomEvents } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
+import { Postponed } from "../../../jobs/postponed.ts";
 import { addToBacklog } from "../backlog/add.ts";
 import { freeRoomRef } from "../conversation-ref.ts";
 import { converseKind } from "../converse/work.ts";
@@ -24,8 +25,8 @@ type Columns = Partial<typeof roomEvents.$inferInsert>;
 
 /**
  * Stores how an event ended, and with it what is to be done: an entry in the backlog, or the job of a turn. Nothing
- * happens when another process ended it meanwhile. Wake the worker after that. Rejects with 23503 when the definition
- * was deleted meanwhile.
+ * happens when another process ended it meanwhile. Wake the worker after that. Throws `Postponed` when the definition was
+ * deleted meanwhile: others may match.
  */
 export async function conclude(
   { database, clock, activity }: Pick<Services, "database" | "clock" | "activity">,
@@ -90,9 +91,17 @@ async function lockAgent(tx: Db, agentId: string): Promise<void> {
   await tx.select({ id: agents.id }).from(agents).where(eq(agents.id, agentId)).for("no key update");
 }
 
+/** Keeps the definition from being deleted until the transaction ends. Throws `Postponed` when it is gone. */
+async function holdDefinition(tx: Db, id: string, now: number): Promise<void> {
+  const own = tx.select({ id: eventDefinitions.id }).from(eventDefinitions).where(eq(eventDefinitions.id, id));
+  const [found] = await own.for("key share");
+  if (!found) throw new Postponed("The definition was deleted meanwhile", now);
+}
+
 async function act(tx: Db, event: PendingEvent, definition: EventDefinition, now: number): Promise<Columns> {
   const { id: agentId, slug, organizationId } = event.agent;
   const common = { definitionId: definition.id };
+  await holdDefinition(tx, definition.id, now);
   if (definition.action === "conversation") {
     const { ref } = await freeRoomRef(tx, slug, now);
     await enqueue(tx, converseKind, { eventId: event.id }, { key: event.id, organizationId });

@@ -131,6 +131,24 @@ describe("an event", () => {
   });
 });
 
+test.each([
+  "conversation",
+  "backlog",
+])("a %s definition that is deleted while it is asked leaves the event to others", async (action) => {
+  const held = gate();
+  const h = await matching(answering([{ parts: [held.promise, ...text("yes"), finish()] }, reply("yes")]));
+  const gone = await h.define({ name: "First", action });
+  const other = await h.define({ name: "Second", action: "backlog" });
+  const id = await h.store({ n: 1 });
+  await h.engine.tick();
+  await h.model?.called(1);
+  await h.remove(`/definitions/${gone}`);
+  held.open();
+  await h.idle();
+  expect(await h.event(id)).toMatchObject({ outcome: "backlog", definitionId: other, attempts: 0 });
+  expect(h.logs.join()).not.toContain("A job failed");
+});
+
 describe("a model that fails", () => {
   test("is asked three times, also about what it was not asked yet only, and then the ledger says why", async () => {
     const h = await matching(answering([reply("no"), broken, broken, broken]));
