@@ -12,7 +12,7 @@ const portOf = (host: string) => Number(/:(\d+)$/.exec(host.replace(/^\[.*\]/, "
 
 const Host = zText(260)
   .regex(
-    /^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?$/i,
+    /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)(:\d{1,5})?$/,
     "must be a host, or a host and a port, such as internal.example.com:8080",
   )
   .refine((host) => portOf(host) >= 1 && portOf(host) <= 65_535, "must have a port between 1 and 65535")

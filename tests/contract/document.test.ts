@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import { dereference, type Schema, validate } from "@cfworker/json-schema";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { roles } from "../../src/core/credentials/permissions.ts";
@@ -65,4 +66,33 @@ test("a method that a path does not have is a 405 that names those it has", asyn
     const allowed = response.headers.get("Allow")?.split(", ") ?? [];
     for (const method of methods) if (item[method]) expect(allowed, path).toContain(method.toUpperCase());
   }
+});
+
+/** A part of the document, be it an object or a list. */
+type Tree = { [key: string]: Tree };
+
+/** A schema and the example beside it. */
+interface Shown {
+  where: string;
+  schema: Schema;
+  example: unknown;
+}
+
+/** The examples of a part of the document, each with its schema from the same part without examples. */
+function examplesIn(part: Tree, bare: Tree, where = ""): Shown[] {
+  // A parameter and an answer have theirs beside the schema.
+  const own = "example" in part ? [{ where, schema: bare.schema ?? bare, example: part.example }] : [];
+  const below = Object.keys(bare).filter((key) => typeof bare[key] === "object" && bare[key] !== null);
+  return [...own, ...below.flatMap((key) => examplesIn(part[key] ?? {}, bare[key] ?? {}, `${where}/${key}`))];
+}
+
+test("every example is what its own schema allows", async () => {
+  const { document } = await operations();
+  // An example may have fields that mean something in a schema, such as `id`.
+  const bare = JSON.parse(JSON.stringify(document, (key, value) => (key === "example" ? undefined : value)));
+  const lookup = dereference(bare);
+  const shown = examplesIn(document as unknown as Tree, bare);
+  expect(shown.length).toBeGreaterThan(200);
+  const wrong = shown.filter(({ schema, example }) => !validate(example, schema, "2020-12", lookup).valid);
+  expect(wrong.map(({ where, example }) => [where, example])).toEqual([]);
 });
