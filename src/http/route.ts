@@ -60,6 +60,12 @@ interface GuardOptions {
   bodyLimit?: number;
 }
 
+/** Any route may be told an organization by a header. */
+const notTheirs = errorAnswer(404, {
+  description: "The header `X-Organization` names an organization that the caller does not belong to.",
+  message: "Organization not found",
+});
+
 /**
  * The only way to declare a management route: authenticates the caller, checks the permission before the request is
  * validated and again when its body is there, and writes both into the document (spec "Authentication" 1). The
@@ -103,7 +109,10 @@ export function guarded<const Route extends Declared>(
       [scheme]: [],
     })),
     ...(permission ? { "x-permission": permission } : {}),
-    responses: { ...errorAnswers(400, 401, 403, 429, 503), ...bodyAnswers(route), ...route.responses },
+    responses: {
+      ...{ ...errorAnswers(400, 401, 403, 429, 503), 404: notTheirs },
+      ...{ ...bodyAnswers(route), ...route.responses },
+    },
   });
 }
 
@@ -115,7 +124,7 @@ export function unguarded<const Route extends Declared>(route: Route) {
   return openTo(route, {
     bodyLimit: strangersBodyBytes,
     middleware: [checkContentType(route)],
-    responses: bodyAnswers(route),
+    responses: { ...errorAnswers(503), ...bodyAnswers(route) },
   });
 }
 

@@ -41,10 +41,16 @@ test("every guarded route documents what it refuses with, and a permission that 
   const guarded = list.filter(isGuarded);
   expect(guarded.length).toBeGreaterThan(40);
   for (const { operation, name } of guarded) {
-    for (const status of ["401", "403"]) expect(Object.keys(operation.responses), name).toContain(status);
+    for (const status of ["401", "403", "404"]) expect(Object.keys(operation.responses), name).toContain(status);
     const permission = operation["x-permission"];
     if (permission) expect([...roles.owner], name).toContain(permission);
   }
+});
+
+test("every operation documents that the server may be starting or the database away", async () => {
+  const { list } = await operations();
+  const silent = list.filter(({ operation }) => !("503" in operation.responses));
+  expect(silent.map(({ name }) => name)).toEqual([]);
 });
 
 test("every error answer has an example of its own status", async () => {

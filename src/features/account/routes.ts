@@ -46,7 +46,7 @@ const signInRoute = unguarded({
   description:
     "Answers a session token and sets it as the cookie `agent_engine.session_token`. Within 15 minutes an address has 10 failures for an account, 50 failures in all, and 100 sign-ins, the successful ones too; after that it gets 429 until they are over. An IPv6 address counts with its /64, and a /48 has 500 failures. Within an hour an account has 50 failures from all addresses; after that it gets 429, but a right password passes from an address that it signed in from within 90 days. A fifth sign-in of an address while four of its own wait is 429 with `Retry-After: 1`; with too many of all waiting, 503 with `Retry-After`.",
   request: { body: jsonBody(SignIn) },
-  responses: { 200: json(SignedIn, "The session."), ...errorAnswers(400, 401, 403, 429, 503) },
+  responses: { 200: json(SignedIn, "The session."), ...errorAnswers(400, 401, 403, 429) },
 });
 
 const signOutRoute = guarded(null, {

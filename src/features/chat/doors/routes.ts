@@ -30,7 +30,7 @@ const models = createRoute({
     "With an agent's key: that agent, while its Web channel is on; pages of its `allowedOrigins` may read the answer. With a session: the active agents within reach. A management key is refused.",
   security: [{ agentApiKey: [] }, { sessionCookie: [] }, { sessionBearer: [] }],
   "x-permission": "agent:read",
-  responses: { 200: json(ModelList, "The agents, as models."), ...errorAnswers(401, 403, 429) },
+  responses: { 200: json(ModelList, "The agents, as models."), ...errorAnswers(401, 403, 404, 429, 503) },
 });
 
 const model = createRoute({
@@ -49,7 +49,7 @@ const model = createRoute({
         .openapi({ param: { name: "id", in: "path" }, description: "Slug of the agent.", example: "assistant" }),
     }),
   },
-  responses: { 200: json(Model, "The agent, as a model."), ...errorAnswers(401, 403, 404, 429) },
+  responses: { 200: json(Model, "The agent, as a model."), ...errorAnswers(401, 403, 404, 429, 503) },
 });
 
 const completions = createRoute({
@@ -117,7 +117,7 @@ const resume = createRoute({
     params: messageParams,
     headers: lastEventHeader,
   },
-  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 403, 404, 429) },
+  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 403, 404, 429, 503) },
 });
 
 const stop = createRoute({
@@ -130,7 +130,7 @@ const stop = createRoute({
     "What it has produced is stored with `metadata.stopped`. On another replica than the turn's own it takes a few seconds.",
   security: agentKey,
   request: { params: messageParams },
-  responses: { 200: json(Stopped, "It stops, or had stopped."), ...errorAnswers(401, 403, 404, 429) },
+  responses: { 200: json(Stopped, "It stops, or had stopped."), ...errorAnswers(401, 403, 404, 429, 503) },
 });
 
 /**
