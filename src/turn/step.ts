@@ -266,12 +266,12 @@ function merge(block: Block, metadata: SharedV4ProviderMetadata): void {
 }
 
 /** Providers refuse a whole request in which the arguments of a call are no object. */
-function replayed({ id, name, shown, malformed, providerOptions }: ToolCall): AssistantPart {
+function replayed({ id, name, shown, providerOptions }: ToolCall): AssistantPart {
   return {
     type: "tool-call",
     toolCallId: id,
     toolName: name,
-    input: malformed === undefined && isObject(shown) ? shown : {},
+    input: isObject(shown) ? shown : {},
     ...(providerOptions ? { providerOptions } : {}),
   };
 }
@@ -281,7 +281,8 @@ function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {
   try {
     const args = JSON.parse(input) as JsonValue;
     // Deeper values break `JSON.stringify`.
-    return isDeeperThan(args, 200) ? { args: "", malformed: "The arguments are nested too deeply" } : { args };
+    if (isDeeperThan(args, 200)) return { args: "", malformed: "The arguments are nested too deeply" };
+    return isObject(args) ? { args } : { args, malformed: "The arguments are not a JSON object" };
   } catch {
     return { args: input, malformed: "The arguments are not valid JSON" };
   }

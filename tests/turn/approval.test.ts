@@ -162,6 +162,19 @@ test("where nothing is stored, nobody can approve: the model hears that", async 
   expect(outcome).toMatchObject({ status: "done", text: "I can't pay.", calls: [{ toolCallId: ownId, ok: false }] });
 });
 
+test("a call that no tool would take waits for nobody: the model hears that", async () => {
+  const { made, tools: map } = tools();
+  const model = scriptedModel([
+    { parts: [...toolCall("p", "shop__pay", null), finish("tool-calls")] },
+    reply("How much?"),
+  ]);
+  const { events, outcome } = await runTurn(turnInput(model, { conversation, tools: map }));
+  expect(made).toEqual([]);
+  expect(outcome).toMatchObject({ status: "done", text: "How much?" });
+  const result = { error: "The arguments are not a JSON object" };
+  expect(events).toContainEqual(expect.objectContaining({ type: "tool-result", id: ownId, result }));
+});
+
 test("what holds a secret waits for nobody, who could not see what is approved: the model hears that", async () => {
   const { made, tools: map } = tools();
   const model = scriptedModel([

@@ -143,6 +143,7 @@ test("of a tool that does not exist no more than a name's length is kept, but fo
 test.each([
   ["an unknown tool", toolCall("c", "nope", {}), "There is no tool named nope"],
   ["arguments that are no JSON", toolCall("c", "echo", '{"a":'), "The arguments are not valid JSON"],
+  ["arguments that are no object", toolCall("c", "echo", null), "The arguments are not a JSON object"],
   ["a tool that throws", toolCall("c", "broken", {}), "it broke"],
   ["a tool that throws before it starts", toolCall("c", "invalid", {}), "zone is required"],
 ])("%s gives the model an error, and the turn goes on", async (_what, call, error) => {
