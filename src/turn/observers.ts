@@ -35,6 +35,10 @@ export interface StartedTurn {
   abort(reason: AbortReason): void;
 }
 
+/** Whether a step is an answer of the model: a turn that continues another one begins with the calls that were decided. */
+export const isAnswer = ({ continues }: Pick<StartedTurn, "continues">, index: number) =>
+  index > 0 || continues === null;
+
 /** A call of a tool, in its turn. */
 export interface CallOfTurn {
   readonly turnId: string;

@@ -1,5 +1,11 @@
 import type { Services } from "../../context.ts";
-import type { StartedTurn, TurnEnding, TurnListener, TurnObserver } from "../../turn/observers.ts";
+import {
+  isAnswer,
+  type StartedTurn,
+  type TurnEnding,
+  type TurnListener,
+  type TurnObserver,
+} from "../../turn/observers.ts";
 import type { TurnEvent } from "../../turn/types.ts";
 import { toolLabels } from "./tool-label.ts";
 
@@ -63,7 +69,7 @@ function meters({ meters, plugins }: Pick<Services, "meters" | "plugins">) {
     }),
     steps: meters.counter({
       name: "agent_engine_steps_total",
-      help: "Steps of turns, each of which is one answer of a model, by the reason for which it ended.",
+      help: "Answers of models in turns, by the reason for which they ended.",
       labels: ["finish_reason"],
     }),
     retries: meters.counter({
@@ -85,17 +91,13 @@ function meters({ meters, plugins }: Pick<Services, "meters" | "plugins">) {
   };
 }
 
-function noteEvent(
-  { toolLabel, steps, tools, hooks, retries }: Measures,
-  { model }: StartedTurn,
-  event: TurnEvent,
-): void {
+function noteEvent({ toolLabel, steps, tools, hooks, retries }: Measures, turn: StartedTurn, event: TurnEvent): void {
   if (event.type === "tool-result") {
     tools({ tool: toolLabel(event.name), ok: String(event.ok) }, event.durationMs / 1000);
   } else if (event.type === "step-finish") {
-    steps({ finish_reason: event.finishReason });
+    if (isAnswer(turn, event.index)) steps({ finish_reason: event.finishReason });
   } else if (event.type === "model-retry") {
-    retries({ provider: model.provider, code: event.failure.code });
+    retries({ provider: turn.model.provider, code: event.failure.code });
   } else if (event.type === "hook-execution") {
     hooks({ event: event.execution.event, ok: String(event.execution.success) });
   }

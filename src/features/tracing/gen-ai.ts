@@ -1,4 +1,5 @@
 import type { Attributes, Span, SpanRef } from "../../core/tracing.ts";
+import { isAnswer } from "../../turn/observers.ts";
 import { askedTexts, linksOf, threadOf } from "./about.ts";
 import type { Recorded, RecordedCall, RecordedHook, RecordedStep } from "./record.ts";
 import { Texts } from "./texts.ts";
@@ -87,6 +88,7 @@ export function genAiSpans(recorded: Recorded, parent: SpanRef | null): Span[] {
     return toolSpan(own, { tool: toolName, id: hookId, args, result }, { "agent_engine.hook.event": event });
   };
   const isTurn = traced.kind === "turn";
+  const answers = isTurn ? recorded.steps.filter(({ index }) => isAnswer(traced.turn, index)) : recorded.steps;
   const asked = askedTexts(recorded).map((content) => message("user", [{ type: "text", content }]));
   return [
     span(
@@ -110,7 +112,7 @@ export function genAiSpans(recorded: Recorded, parent: SpanRef | null): Span[] {
       },
       problem?.code,
     ),
-    ...recorded.steps.map(stepSpan),
+    ...answers.map(stepSpan),
     ...recorded.calls.map(callSpan),
     ...recorded.hooks.map(hookSpan),
   ];

@@ -101,6 +101,23 @@ describe("what they tell", () => {
     });
   });
 
+  test("a call that a person decided is no answer of a model", async () => {
+    const model = scriptedModel([
+      { parts: [...toolCall("call-1", "currentTime"), finish("tool-calls")] },
+      { parts: [...text("It is noon."), finish()] },
+    ]);
+    const h = await monitored(model);
+    const { headers, slug } = h.agent;
+    const json = { enabled: ["currentTime"], needsApproval: ["currentTime"] };
+    expect((await h.request(`/api/instances/${slug}/tools`, { method: "PATCH", headers, json })).status).toBe(200);
+    await (await h.native("What time is it?", { chat_id: "a" })).text();
+    const { approvals } = await (await h.request("/api/approvals", { headers })).json();
+    const path = `/api/conversations/${slug}:web:api-a/approvals/${approvals[0].toolCallId}`;
+    expect((await h.request(path, { method: "POST", headers, json: { approved: true } })).status).toBe(201);
+    const steps = async () => samplesOf(await scrape(h), "agent_engine_steps_total");
+    await expect.poll(steps).toEqual({ '{finish_reason="approval"}': 1, '{finish_reason="stop"}': 1 });
+  });
+
   test("requests by route, the cache of agents, connections and the process", async () => {
     const h = await monitored();
     await h.complete("Hi");

@@ -146,25 +146,31 @@ describe("a traced turn", () => {
     const model = scriptedModel((_, index) =>
       index === 0 ? { parts: [...pays, finish("tool-calls")] } : reply("Paid."),
     );
-    const h = await traced(model);
+    const h = await traced(model, { operator: true });
     const { headers, slug } = h.agent;
     const json = { enabled: ["setState"], needsApproval: ["setState"] };
     expect((await h.request(`/api/instances/${slug}/tools`, { method: "PATCH", headers, json })).status).toBe(200);
     await readEvents(await h.native("Pay", { chat_id: "c" }));
-    const first = await h.arrive(3);
+    await h.arrive(6);
+    const own = () => h.receiver.spans(basic(pair));
+    const first = own();
     expect(first.map(({ name }) => name)).toEqual([slug, "step 1", "setState"]);
     expect(first[0]?.attributes[`${metadata}.status`]).toBe("approval");
     expect(first[2]).toMatchObject({ failure: null, attributes: { [`${metadata}.unfinished`]: "true" } });
     const [{ toolCallId = "" } = {}] = await h.services.database.db.select().from(toolCalls);
     const path = `/api/conversations/${slug}:web:api-c/approvals/${toolCallId}`;
     expect((await h.request(path, { method: "POST", headers, json: { approved: true } })).status).toBe(201);
-    const all = await h.arrive(7);
+    await h.arrive(13);
+    const all = own();
     const [before, after] = all.filter(({ parentSpanId }) => parentSpanId === null);
     expect(after?.links).toEqual([{ traceId: before?.traceId, spanId: before?.spanId }]);
     expect(after?.attributes).toMatchObject({ "langfuse.observation.input": "Pay", [`${metadata}.status`]: "done" });
     expect(all.filter(({ traceId }) => traceId === after?.traceId).map(({ name }) => name)).toEqual([
       ...[slug, "step 1", "step 2", "setState"],
     ]);
+    // No model was asked for the calls that were decided.
+    const operators = h.receiver.spans("").filter(({ traceId }) => traceId === after?.traceId);
+    expect(operators.map(({ name }) => name.split(" ")[0])).toEqual(["invoke_agent", "chat", "execute_tool"]);
   });
 
   test("hooks are spans too, and one that failed says why", async () => {
