@@ -4,7 +4,15 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { roles } from "../../src/core/credentials/permissions.ts";
 import { harness } from "../harness.ts";
-import { filled, isGuarded, methods, readDocument } from "./document.ts";
+import {
+  type Document,
+  type Schema as DocumentSchema,
+  filled,
+  isGuarded,
+  methods,
+  readDocument,
+  resolve,
+} from "./document.ts";
 
 async function operations() {
   const h = await harness();
@@ -101,4 +109,38 @@ test("every example is what its own schema allows", async () => {
   expect(shown.length).toBeGreaterThan(200);
   const wrong = shown.filter(({ schema, example }) => !validate(example, schema, "2020-12", lookup).valid);
   expect(wrong.map(({ where, example }) => [where, example])).toEqual([]);
+});
+
+/** What a reader sends who fills in nothing: the examples of a schema. */
+function exampleOf(document: Document, schema: DocumentSchema): unknown {
+  const { example, type, items, properties = {} } = resolve(document, schema);
+  if (example !== undefined) return example;
+  if (type === "boolean") return true;
+  if (items) return [exampleOf(document, items)];
+  return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, exampleOf(document, one)]));
+}
+
+test("examples of bodies that hold a format of their own are such that the server takes them", async () => {
+  const { h, document } = await operations();
+  const { slug, headers } = await h.agent();
+  const agent = `/api/instances/${slug}`;
+  const skills = `/api/organizations/${h.organization.slug}/skills`;
+  const taken = async (method: string, path: string, declared: string) => {
+    const content = document.paths[declared]?.[method.toLowerCase()]?.requestBody?.content["application/json"];
+    if (!content?.schema) throw new Error(`${method} ${declared} takes no JSON`);
+    const bodies = Object.entries(content.examples ?? {}).map(([type, { value }]) => ({
+      to: `${path}/${type}`,
+      value,
+    }));
+    if (bodies.length === 0) bodies.push({ to: path, value: exampleOf(document, content.schema) });
+    for (const { to, value } of bodies) {
+      const answer = await h.request(to, { method, headers, json: value });
+      expect([answer.ok, to, answer.ok || (await answer.json())]).toEqual([true, to, true]);
+    }
+  };
+  await taken("POST", skills, "/api/organizations/{orgSlug}/skills");
+  await taken("PUT", `${skills}/refunds`, "/api/organizations/{orgSlug}/skills/{name}");
+  await taken("PUT", `${agent}/icon`, "/api/instances/{slug}/icon");
+  await taken("PUT", `${agent}/secrets`, "/api/instances/{slug}/secrets");
+  await taken("PUT", `${agent}/channels`, "/api/instances/{slug}/channels/{type}");
 });

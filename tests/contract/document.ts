@@ -32,7 +32,7 @@ export interface Operation {
   security?: Record<string, string[]>[];
   responses: Record<string, unknown>;
   parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema?: Schema }> };
+  requestBody?: { content: Record<string, { schema?: Schema; examples?: Record<string, { value: unknown }> }> };
   "x-permission"?: string;
 }
 

@@ -180,9 +180,13 @@ export const slugParam = z.object({
   slug: z.string().openapi({ description: "The agent's slug.", example: "support" }),
 });
 
+/** A picture of one point. */
+const dotIcon =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 export const IconBody = z
   .object({
-    icon: z.string().openapi({ description: "PNG, JPEG or WebP.", example: "data:image/png;base64,iVBORw0KGgo=" }),
+    icon: z.string().openapi({ description: "PNG, JPEG or WebP.", example: dotIcon }),
   })
   .openapi("IconBody");
 

@@ -9,12 +9,14 @@ const tags = ["Channels"];
 const path = "/api/instances/{slug}/channels";
 
 const examples = {
-  web: { value: { enabled: true, config: { apiKey: "sk-agent-…", allowedOrigins: ["https://example.com"] } } },
+  web: {
+    value: { enabled: true, config: { apiKey: "sk-agent-of-your-own", allowedOrigins: ["https://example.com"] } },
+  },
   telegram: { value: { enabled: true, config: { botToken: "123456789:AAE-example-of-a-token" } } },
   slack: {
     value: {
       enabled: true,
-      config: { botToken: "xoxb-example", signingSecret: "8f742231b10e8888abcd99yyyzzz85a5" },
+      config: { botToken: "xoxb-example-token", signingSecret: "8f742231b10e8888abcd99yyyzzz85a5" },
     },
   },
   whatsapp: {

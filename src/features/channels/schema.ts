@@ -35,7 +35,7 @@ export const ChannelChanges = z
       }),
   })
   .openapi("ChannelChanges", {
-    example: { enabled: true, config: { apiKey: "sk-agent-…", allowedOrigins: ["https://example.com"] } },
+    example: { enabled: true, config: { apiKey: "sk-agent-of-your-own", allowedOrigins: ["https://example.com"] } },
   });
 export type ChannelChanges = z.infer<typeof ChannelChanges>;
 

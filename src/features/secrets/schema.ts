@@ -12,7 +12,7 @@ const item = z.object({
   value: zText(8192).openapi({
     description:
       "Never readable again. Empty: left as it is. At least 6 characters, but for addresses, places and settings of plugins that are not sensitive.",
-    example: "sk-agent-…",
+    example: "sk-agent-of-your-own",
   }),
 });
 

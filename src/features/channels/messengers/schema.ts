@@ -56,7 +56,7 @@ export const SlackChanges = z
       /^xoxb-[\w-]{8,}$/,
       "must be the Bot User OAuth Token, which begins with xoxb-",
       "The app's bot token.",
-      "xoxb-example",
+      "xoxb-example-token",
     ),
     signingSecret: credential(
       /^[0-9a-z]{32}$/i,
@@ -68,7 +68,7 @@ export const SlackChanges = z
       /^xapp-[\w-]{8,}$/,
       "must be an app-level token, which begins with xapp-",
       "Needed for `socket`: an app-level token with connections:write.",
-      "xapp-example",
+      "xapp-example-token",
     ),
     transport: transport(["webhook", "socket"]),
   })

@@ -53,7 +53,7 @@ const apiKey = z
   .openapi({
     description:
       "Stored as the secret `auth_api_key`. At least 16 characters, and no other agent's. Empty: left as it is.",
-    example: "sk-agent-…",
+    example: "sk-agent-of-your-own",
   });
 
 const requireAuthentication = z.boolean().openapi({ description: "The agent's `authEnabled`." });

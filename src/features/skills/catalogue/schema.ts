@@ -26,7 +26,10 @@ export type NewSkill = z.infer<typeof NewSkill>;
 export const SkillChanges = refusing(
   plainFields,
   z.object({
-    name: z.string().optional().openapi({ description: "May be sent as it is; another one is refused." }),
+    name: z
+      .string()
+      .optional()
+      .openapi({ description: "May be sent as it is; another one is refused.", example: "Refunds" }),
     category: Category.optional().openapi({ description: "Stays as it is when left out." }),
     ...versionFields,
     changelog: zText(2000).nullish().openapi({ description: "What changed.", example: "Say how long it takes." }),
