@@ -227,6 +227,7 @@ describe("a stop", () => {
     await t.clock.advance(1);
     await closing;
     expect(t.tracer.counts()).toEqual({ sent: 0, dropped: 1 });
+    expect(t.lines).toEqual([expect.stringContaining("It had not answered when the process stopped")]);
   });
 
   test("without grace drops what waits at once, also what is on its way", async () => {

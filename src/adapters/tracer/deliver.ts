@@ -20,7 +20,9 @@ const timeoutMs = 10_000;
 
 const answerLength = 4_096;
 
-/** Sends one batch. Never rejects. */
+const cutOff: Delivery = { kind: "later", afterMs: null, reason: "It had not answered when the process stopped" };
+
+/** Sends one batch, until the signal aborts. Never rejects. */
 export async function deliver(
   { clock, post }: { clock: Clock; post: Post },
   { url, headers }: Pick<Collector, "url" | "headers">,
@@ -39,6 +41,7 @@ export async function deliver(
       return judge(answer.status, said, retryAfterMs(new Headers(answer.headers), clock.now()));
     });
   } catch (error) {
+    if (signal.aborted) return cutOff;
     if (error === tooLate) return { kind: "later", afterMs: null, reason: tooLate.message };
     const code = codeOf(error);
     return { kind: "later", afterMs: null, reason: `It cannot be reached${code === null ? "" : ` (${code})`}` };

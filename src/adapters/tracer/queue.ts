@@ -159,7 +159,7 @@ export class CollectorQueue {
   async #send(): Promise<void> {
     const { signal } = this.#controller;
     for (let batch = this.#batches[0], attempt = 1; batch; batch = this.#batches[0]) {
-      const delivery = signal.aborted ? cutOff : await this.#shared.deliver(this.#collector, batch.body, signal);
+      const delivery = await this.#shared.deliver(this.#collector, batch.body, signal);
       const { kind, reason } = delivery;
       if (kind === "later" && attempt < attempts && !this.#ending) {
         this.#began(reason);
@@ -223,5 +223,3 @@ export class CollectorQueue {
     this.#shared.log.info({ collector: this.#collector.name, dropped }, "Traces are delivered again");
   }
 }
-
-const cutOff: Delivery = { kind: "later", afterMs: null, reason: "The process stopped" };
