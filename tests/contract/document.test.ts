@@ -111,6 +111,21 @@ test("every example is what its own schema allows", async () => {
   expect(wrong.map(({ where, example }) => [where, example])).toEqual([]);
 });
 
+/** The parts of a schema that have all to hold, wherever one of them allows null. */
+function nullableParts(part: Tree): Tree[] {
+  const below = Object.values(part).filter((one) => typeof one === "object" && one !== null);
+  const own = Object.values(part.allOf ?? {});
+  return [...(own.some(allowsNull) ? own : []), ...below.flatMap(nullableParts)];
+}
+
+const allowsNull = ({ type }: { type?: unknown }) => [type].flat().includes("null");
+
+test("what may be null is so by every part of its schema", async () => {
+  const { document } = await operations();
+  const parts = nullableParts(document as unknown as Tree);
+  expect(parts.filter((part) => !allowsNull(resolve(document, part as DocumentSchema)))).toEqual([]);
+});
+
 /** What a reader sends who fills in nothing: the examples of a schema. */
 function exampleOf(document: Document, schema: DocumentSchema): unknown {
   const { example, type, items, properties = {} } = resolve(document, schema);

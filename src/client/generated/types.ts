@@ -2883,7 +2883,7 @@ export type TurnDebug = {
     set: Record<string, unknown>;
     removed: Array<string>;
   } | null;
-  failure: TurnFailure & (Record<string, unknown> | null);
+  failure: TurnFailure | null;
 } | null;
 
 export interface PromptMessage {

@@ -151,7 +151,8 @@ export const TurnDebug = z
       .object({ set: json, removed: z.array(z.string()) })
       .nullable()
       .openapi({ description: "What the turn did to the state. Null: nothing." }),
-    failure: TurnFailure.nullable(),
+    // As `nullable`, the document would say that it is never null.
+    failure: z.union([TurnFailure, z.null()]),
   })
   .openapi("TurnDebug");
 export type TurnDebug = z.infer<typeof TurnDebug>;
