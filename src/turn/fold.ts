@@ -160,11 +160,9 @@ export class TurnFold {
       state: this.#input.state.changes(),
       hooks: this.hooks,
       replacedBy: this.#replacedBy,
-      calls: [...this.#results].map(([{ id, tool }, { ok, durationMs }]) => ({
-        toolCallId: id,
-        toolName: tool,
-        ok,
-        durationMs,
+      calls: [...this.#results].map(([{ id, tool }, { durationMs, ...result }]) => ({
+        ...{ toolCallId: id, toolName: tool, ok: result.ok, durationMs },
+        ...(result.ok || !result.withheld ? {} : { withheld: result.withheld }),
       })),
       produced: this.produced,
       firstOutputMs: this.#firstOutputMs,

@@ -280,8 +280,8 @@ interface Outcome extends Consumption {
   hooks: HookExecution[];
   /** The hook whose text is the reply; null when the reply is the model's own. */
   replacedBy: string | null;
-  /** The calls that were made, and whether they went well. */
-  calls: { toolCallId: string; toolName: string; ok: boolean; durationMs: number }[];
+  /** The calls that were answered, whether they went well, and why one was not made; absent for one that was. */
+  calls: { toolCallId: string; toolName: string; ok: boolean; durationMs: number; withheld?: Withheld }[];
   /** Whether anything came out: text, reasoning or the beginning of a tool call. */
   produced: boolean;
   /** Milliseconds from the start of the turn to its first output. */

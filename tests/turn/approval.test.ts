@@ -147,7 +147,7 @@ test("refused, the model hears it with the reason, and nothing is made", async (
       withheld: "refused",
     }),
   );
-  expect(whole.status).toBe("done");
+  expect(whole).toMatchObject({ status: "done", calls: [{ toolCallId: ownId, ok: false, withheld: "refused" }] });
 });
 
 test("where nothing is stored, nobody can approve: the model hears that", async () => {

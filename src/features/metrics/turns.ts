@@ -79,7 +79,7 @@ function meters({ meters, plugins }: Pick<Services, "meters" | "plugins">) {
     }),
     tools: meters.histogram({
       name: "agent_engine_tool_duration_seconds",
-      help: "Calls of tools: built-in ones and those of plugins by name, others by their kind.",
+      help: "Calls of tools that were made: built-in ones and those of plugins by name, others by their kind.",
       labels: ["tool", "ok"],
       buckets: toolBuckets,
     }),
@@ -93,7 +93,7 @@ function meters({ meters, plugins }: Pick<Services, "meters" | "plugins">) {
 
 function noteEvent({ toolLabel, steps, tools, hooks, retries }: Measures, turn: StartedTurn, event: TurnEvent): void {
   if (event.type === "tool-result") {
-    tools({ tool: toolLabel(event.name), ok: String(event.ok) }, event.durationMs / 1000);
+    if (!event.withheld) tools({ tool: toolLabel(event.name), ok: String(event.ok) }, event.durationMs / 1000);
   } else if (event.type === "step-finish") {
     if (isAnswer(turn, event.index)) steps({ finish_reason: event.finishReason });
   } else if (event.type === "model-retry") {

@@ -79,7 +79,7 @@ export function genAiSpans(recorded: Recorded, parent: SpanRef | null): Span[] {
       "tool_error",
     );
   const callSpan = ({ spanId, id, tool, args, startMs, end }: RecordedCall) => {
-    const failure = end === null || end.ok ? null : "The call failed";
+    const failure = end?.failed ? "The call failed" : null;
     return toolSpan({ spanId, startMs, endMs: end?.ms ?? endMs, failure }, { tool, id, args, result: end?.result });
   };
   const hookSpan = ({ spanId, execution, endMs: end }: RecordedHook) => {

@@ -60,7 +60,7 @@ export function langfuseSpans(recorded: Recorded): Span[] {
     );
   };
   const callSpan = ({ spanId, id, tool, args, startMs, end }: RecordedCall) => {
-    const failure = end === null || end.ok ? null : "The call failed";
+    const failure = end?.failed ? "The call failed" : null;
     return span(
       { spanId, name: tool, startMs, endMs: end?.ms ?? endMs, kind: "tool", failure },
       { input: args, output: end?.result, metadata: { tool_call_id: id, ...(end ? {} : { unfinished: true }) } },

@@ -25,8 +25,8 @@ export interface RecordedCall {
   tool: string;
   args: JsonValue;
   startMs: number;
-  /** Null: it was not made, or had no end. */
-  end: { ms: number; ok: boolean; result: JsonValue } | null;
+  /** Null: it waits for a person, or had no end. One that a person refused did not fail. */
+  end: { ms: number; failed: boolean; result: JsonValue } | null;
 }
 
 /** A run of a hook. */
@@ -103,9 +103,10 @@ export class Recorder implements TurnListener {
       case "tool-result": {
         const call = this.#open(event.id);
         if (!call) break;
-        const { ok, result, durationMs } = event;
+        const { ok, withheld, result, durationMs } = event;
         const ms = this.#clock.now();
-        Object.assign(call, { startMs: ms - durationMs, end: { ms, ok, result } } satisfies Partial<RecordedCall>);
+        const end = { ms, failed: !ok && !withheld, result };
+        Object.assign(call, { startMs: ms - durationMs, end } satisfies Partial<RecordedCall>);
         const step = this.#steps.at(-1);
         if (step) step.endMs = Math.min(step.endMs ?? call.startMs, call.startMs);
         break;

@@ -109,6 +109,11 @@ describe("a call that needs approval", () => {
     expect(await answer(h, 3)).toMatchObject({ content: "Not paid." });
     expect(JSON.stringify(h.model.calls.at(-1)?.prompt)).toContain("A person refused this call: Too dear");
     expect(h.asked).toEqual([]);
+    // Neither the analytics nor the log take it for a call that failed.
+    const { toolUsage } = await (await h.request("/api/analytics", { headers: h.agent.headers })).json();
+    expect(toolUsage).toEqual([]);
+    const lines = h.logs.map((line) => JSON.parse(line));
+    expect(lines.filter(({ continues }) => continues)).toMatchObject([{ message: "A turn ended", failedCalls: 0 }]);
   });
 
   test("goes on after a restart: the decision was stored, the process died", async () => {

@@ -101,7 +101,7 @@ describe("what they tell", () => {
     });
   });
 
-  test("a call that a person decided is no answer of a model", async () => {
+  test("a call that a person refused is neither an answer of a model nor a call that was made", async () => {
     const model = scriptedModel([
       { parts: [...toolCall("call-1", "currentTime"), finish("tool-calls")] },
       { parts: [...text("It is noon."), finish()] },
@@ -113,9 +113,10 @@ describe("what they tell", () => {
     await (await h.native("What time is it?", { chat_id: "a" })).text();
     const { approvals } = await (await h.request("/api/approvals", { headers })).json();
     const path = `/api/conversations/${slug}:web:api-a/approvals/${approvals[0].toolCallId}`;
-    expect((await h.request(path, { method: "POST", headers, json: { approved: true } })).status).toBe(201);
+    expect((await h.request(path, { method: "POST", headers, json: { approved: false } })).status).toBe(201);
     const steps = async () => samplesOf(await scrape(h), "agent_engine_steps_total");
     await expect.poll(steps).toEqual({ '{finish_reason="approval"}': 1, '{finish_reason="stop"}': 1 });
+    expect(samplesOf(await scrape(h), "agent_engine_tool_duration_seconds_count")).toEqual({});
   });
 
   test("requests by route, the cache of agents, connections and the process", async () => {

@@ -141,7 +141,7 @@ describe("a traced turn", () => {
     expect(step?.failure).toBeNull();
   });
 
-  test("a continued turn points to the one that stopped for a decision", async () => {
+  test.each([true, false])("a continued turn points to the one that stopped for a decision: %s", async (approved) => {
     const pays = toolCall("c1", "setState", { key: "paid", value: true });
     const model = scriptedModel((_, index) =>
       index === 0 ? { parts: [...pays, finish("tool-calls")] } : reply("Paid."),
@@ -159,7 +159,7 @@ describe("a traced turn", () => {
     expect(first[2]).toMatchObject({ failure: null, attributes: { [`${metadata}.unfinished`]: "true" } });
     const [{ toolCallId = "" } = {}] = await h.services.database.db.select().from(toolCalls);
     const path = `/api/conversations/${slug}:web:api-c/approvals/${toolCallId}`;
-    expect((await h.request(path, { method: "POST", headers, json: { approved: true } })).status).toBe(201);
+    expect((await h.request(path, { method: "POST", headers, json: { approved } })).status).toBe(201);
     await h.arrive(13);
     const all = own();
     const [before, after] = all.filter(({ parentSpanId }) => parentSpanId === null);
@@ -168,6 +168,8 @@ describe("a traced turn", () => {
     expect(all.filter(({ traceId }) => traceId === after?.traceId).map(({ name }) => name)).toEqual([
       ...[slug, "step 1", "step 2", "setState"],
     ]);
+    // A person's refusal is no failure of the tool.
+    expect(all.filter(({ failure }) => failure !== null)).toEqual([]);
     // No model was asked for the calls that were decided.
     const operators = h.receiver.spans("").filter(({ traceId }) => traceId === after?.traceId);
     expect(operators.map(({ name }) => name.split(" ")[0])).toEqual(["invoke_agent", "chat", "execute_tool"]);

@@ -235,12 +235,12 @@ export function approvalMetadata({ pending }: Extract<TurnOutcome, { status: "ap
 /** A row for each call id; where a model gives several calls one id, the call that waits counts. */
 function callRows(outcome: TurnOutcome): CallRow[] {
   const rows = outcome.calls.map(
-    ({ toolCallId, toolName, ok, durationMs }): CallRow => ({
+    ({ toolCallId, toolName, ok, withheld, durationMs }): CallRow => ({
       id: newId(),
       toolCallId,
       name: toolName,
       args: null,
-      status: ok ? "executed" : "failed",
+      status: withheld ? (withheld === "expired" ? "expired" : "refused") : ok ? "executed" : "failed",
       durationMs,
     }),
   );

@@ -84,6 +84,6 @@ function endingOf(ending: TurnEnding) {
 function callsOf({ calls }: TurnOutcome) {
   if (calls.length === 0) return {};
   const names = new Set(calls.map(({ toolName }) => clip(toolName, longestName)));
-  const failed = calls.filter(({ ok }) => !ok).length;
+  const failed = calls.filter(({ ok, withheld }) => !ok && !withheld).length;
   return { calls: calls.length, failedCalls: failed, tools: [...names].slice(0, mostNames) };
 }
