@@ -2,6 +2,7 @@ import { StartError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import { openConnection, type Parameter, type Target } from "./connection.ts";
 import { sqlState, tooLate } from "./failures.ts";
+import { unlessDeadlocked } from "./retry.ts";
 
 /** A migration as Drizzle reads it from its folder. */
 export interface Migration {
@@ -54,7 +55,6 @@ export async function migrate(
     });
   } finally {
     cancel();
-    // This rolls back an open transaction.
     connection.destroy();
   }
 }
@@ -94,8 +94,21 @@ export function pendingMigrations(migrations: readonly Migration[], rows: readon
 /** Runs statements on one connection; a text without parameters may hold several. */
 export type RunText = (text: string, parameters?: readonly Parameter[]) => Promise<readonly unknown[]>;
 
-/** Applies the pending migrations in one transaction; answers their number. A failure leaves the transaction open. */
-export async function applyMigrations(run: RunText, migrations: readonly Migration[]): Promise<number> {
+/**
+ * Applies the pending migrations in one transaction; answers their number. It is repeated where it loses a deadlock with
+ * the statements of replicas that go on meanwhile.
+ */
+export function applyMigrations(run: RunText, migrations: readonly Migration[]): Promise<number> {
+  return unlessDeadlocked(() =>
+    applyTogether(run, migrations).catch(async (error: unknown) => {
+      // A lost connection rolled back by itself.
+      await run("rollback").catch(() => {});
+      throw error;
+    }),
+  );
+}
+
+async function applyTogether(run: RunText, migrations: readonly Migration[]): Promise<number> {
   await run(`begin isolation level read committed; set local lock_timeout = '${waitForStarter}'`);
   await run(`select pg_advisory_xact_lock(${lockKey})`);
   await run(`

@@ -462,7 +462,60 @@ describe.skipIf(!server)("migrations", () => {
     expect(await migrate(target, broken.slice(0, 1), options)).toBe(1);
     await expect(migrate(target, [], options)).rejects.toThrow("belongs to a newer release");
   });
+
+  test("that lose a deadlock with a running replica are applied once more", async () => {
+    const target = { url: await emptyDatabase() };
+    const older = { sql: ["create table first (id int)", "create table second (id int)"], folderMillis: 1, hash: "a" };
+    const changes = ["alter table first add column more int", "alter table second add column more int"];
+    const newer = { sql: changes, folderMillis: 2, hash: "b" };
+    await migrate(target, [older], options);
+    const replica = replicaOn(target);
+    const migrating = await replica.begin(async (tx) => {
+      await tx`insert into second values (1)`;
+      const applied = migrate(target, [older, newer], options);
+      await expect.poll(waiting).toBe(1);
+      await tx`insert into first values (1)`;
+      return { applied };
+    });
+    expect(await migrating.applied).toBe(1);
+    expect(await replica`select * from first natural join second`).toHaveLength(0);
+    expect(await replica`select id from first join second using (id)`).toEqual([{ id: 1 }]);
+  });
+
+  test("that change conversations and memories lose none to replicas that store memories", async () => {
+    const target = { url: await emptyDatabase() };
+    const migrations = readMigrations();
+    const changing = migrations.findIndex(({ sql }) => sql.some((text) => text.includes("follow_up_due_at")));
+    await migrate(target, migrations.slice(0, changing), options);
+    // An index on many conversations takes longer than a session waits before it looks for deadlocks.
+    const long = migrations.map((one, n) =>
+      n === changing ? { ...one, sql: [...one.sql, "select pg_sleep(1.3)"] } : one,
+    );
+    const replica = replicaOn(target);
+    let over = false;
+    const migrating = migrate(target, long, options).finally(() => {
+      over = true;
+    });
+    // The foreign key of a memory is looked up once the memory is written.
+    const store = "begin; lock memories in row exclusive mode; lock conversations in row share mode; commit";
+    while (!over) await replica.unsafe(store);
+    expect(await migrating).toBe(migrations.length - changing);
+  });
 });
+
+/** Another replica's connection. */
+function replicaOn({ url }: { url: string }): postgres.Sql {
+  const replica = postgres(url, { max: 1 });
+  onTestFinished(() => replica.end());
+  return replica;
+}
+
+/** How many sessions wait for a lock on a table. */
+const waiting = () =>
+  asAdmin(async (admin) => {
+    const [row] = await admin`select count(*)::int as count from pg_locks where locktype = 'relation' and not granted`;
+    return row?.count;
+  });
 
 describe("a PostgreSQL that can't be used is one clear line without the password", () => {
   const password = "s3cr3t-word";
