@@ -52,8 +52,7 @@ together. \`ENCRYPTION_KEY\` must be set, and be the same for all replicas:
 export ENCRYPTION_KEY=$(openssl rand -base64 32)
 \`\`\`
 
-To change the key, set the new one as \`ENCRYPTION_KEY\`, the old one as \`ENCRYPTION_KEY_PREVIOUS\`, run
-\`agent-engine rotate-key\`, and remove \`ENCRYPTION_KEY_PREVIOUS\` once every replica has the new one.
+To change the key: [cli.md](cli.md#rotate-key).
 
 ## Logs
 
