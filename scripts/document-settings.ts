@@ -54,6 +54,10 @@ export ENCRYPTION_KEY=$(openssl rand -base64 32)
 
 To change the key: [cli.md](cli.md#rotate-key).
 
+Between the two nothing moves by itself: with \`DATABASE_URL\` a server begins anew. Agents and skills move as
+[files](agents-as-files.md), by \`agent-engine pull\` before and \`agent-engine apply\` once there is an owner; people, keys,
+secrets, conversations and memories do not.
+
 ## Logs
 
 The log goes to standard error: JSON lines, or coloured text on a terminal. Credentials are blotted out.
