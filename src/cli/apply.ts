@@ -38,7 +38,10 @@ export async function apply(path: string, flags: Flags, environment: Environment
   }
   for (const { place, message } of options.dryRun ? missing : []) talk.note(`${place}: ${message}`);
   const { say, note } = talk;
-  const target = await orRefused(openTarget(options, "apply", { environment, note }), { json, say });
+  const target = await orRefused(openTarget(options, "apply", { environment, note, looks: options.dryRun }), {
+    json,
+    say,
+  });
   try {
     return await applyTo(target, set, options, { environment, talk });
   } finally {

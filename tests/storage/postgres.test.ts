@@ -4,16 +4,18 @@ import postgres from "postgres";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { openAlone } from "../../src/cli/open-alone.ts";
 import { StartError } from "../../src/core/errors.ts";
 import type { Database } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import type { PoolOptions } from "../../src/db/pool.ts";
 import { organizations } from "../../src/db/schema.ts";
 import { TestClock } from "../clock.ts";
+import { silent } from "../embedded.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { startThrowaway, withDatabase } from "../real-postgres.ts";
 import { knowNoNames } from "../unknown-names.ts";
-import { open } from "./setup.ts";
+import { open, settingsOf } from "./setup.ts";
 
 /** Of this file alone, since it is stopped and its sessions are killed. */
 const server = await startThrowaway();
@@ -461,6 +463,21 @@ describe.skipIf(!server)("migrations", () => {
     expect(await admin`select tablename from pg_tables where schemaname = 'public'`).toHaveLength(0);
     expect(await migrate(target, broken.slice(0, 1), options)).toBe(1);
     await expect(migrate(target, [], options)).rejects.toThrow("belongs to a newer release");
+  });
+
+  test("wait for a command that changes something", async () => {
+    const target = { url: await emptyDatabase() };
+    const migrations = readMigrations();
+    await migrate(target, migrations.slice(0, -2), options);
+    const environment = { DATABASE_URL: target.url };
+    const setup = { environment, settings: settingsOf(environment), log: silent };
+    await expect(openAlone(setup, { looks: true })).rejects.toThrow(
+      "The database belongs to an older release: 2 migrations are not applied: start the server, or run agent-engine migrate",
+    );
+    expect(await migrate(target, migrations, options)).toBe(2);
+    const { engine, close } = await openAlone(setup, { looks: true });
+    await engine.stop(0);
+    await close();
   });
 
   test("that lose a deadlock with a running replica are applied once more", async () => {

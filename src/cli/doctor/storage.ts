@@ -28,6 +28,7 @@ import { untraced } from "../../core/tracing.ts";
 import { checkContent, checkDatabase, createEngine } from "../../engine.ts";
 import { command } from "../command-name.ts";
 import { explain } from "../explain.ts";
+import { notApplied } from "../not-applied.ts";
 import { unserved } from "../unserved.ts";
 
 export interface StorageReport {
@@ -101,10 +102,7 @@ async function answersFromDatabase(running: string): Promise<boolean> {
 
 async function checkSchema(settings: Settings, storage: UnchangedStorage): Promise<StorageReport> {
   const { pending } = storage;
-  if (pending > 0) {
-    const count = `${pending} ${pending === 1 ? "migration is" : "migrations are"}`;
-    return { checks: [warn("migrations", `${count} not applied: start the server, or run ${command} migrate`)] };
-  }
+  if (pending > 0) return { checks: [warn("migrations", notApplied(pending))] };
   const { checks, ...policies } = await openContent(settings, storage);
   return { checks: [ok("migrations", "All applied"), ...checks], ...policies };
 }

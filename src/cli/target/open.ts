@@ -21,6 +21,8 @@ export interface Surroundings {
   environment: Environment;
   /** Shows a line about what goes on. */
   note(line: string): void;
+  /** Whether the command changes nothing. */
+  looks: boolean;
 }
 
 /** Opens the installation. Rejects with an error that says what to do. */
@@ -74,11 +76,14 @@ function isUnencrypted(url: string): boolean {
 async function openHere(
   command: string,
   organization: string | undefined,
-  { environment, note }: Surroundings,
+  { environment, note, looks }: Surroundings,
 ): Promise<Target> {
   // Without this, each call would write its line into the output.
   const setup = prepare({ ...environment, LOG_LEVEL: environment.LOG_LEVEL || "warn" }, { terminal: true });
-  const { engine, close } = await openAlone(setup, "or name the server with --url and a management key");
+  const { engine, close } = await openAlone(setup, {
+    otherwise: "or name the server with --url and a management key",
+    looks,
+  });
   const end = async () => {
     // What a change left to the background is done by the server.
     await engine.stop(0);
