@@ -2821,7 +2821,7 @@ export type WholeTurn = Turn & {
 export interface TurnToolCall {
   toolCallId: string;
   toolName: string;
-  /** `executed`, `failed`, `pending`, `approved`, `refused` or `expired`. */
+  /** `executed`, `failed`, `pending`, `approved`, `refused` or `expired`. A call that waited stands in the turn that goes on, too. `refused` is also one that nobody can approve where it came up. */
   status: string;
   durationMs: number | null;
   /** The user who decided about it. */

@@ -44,7 +44,12 @@ async function paying(model = payer()) {
     const path = `/api/conversations/${encodeURIComponent(id)}/approvals/${toolCallId}`;
     return h.request(path, { method: "POST", headers, json });
   };
-  return { ...h, asked, model, ref, calls, decide, limit };
+  /** What became of the calls of all turns, sorted. */
+  const statuses = async () => {
+    const rows = await h.services.database.db.select({ status: toolCalls.status }).from(toolCalls);
+    return rows.map(({ status }) => status).sort();
+  };
+  return { ...h, asked, model, ref, calls, decide, limit, statuses };
 }
 
 /** An id of the engine's, since models may give all calls the same id. */
@@ -112,6 +117,7 @@ describe("a call that needs approval", () => {
     // Neither the analytics nor the log take it for a call that failed.
     const { toolUsage } = await (await h.request("/api/analytics", { headers: h.agent.headers })).json();
     expect(toolUsage).toEqual([]);
+    expect(await h.statuses()).toEqual(["refused", "refused"]);
     const lines = h.logs.map((line) => JSON.parse(line));
     expect(lines.filter(({ continues }) => continues)).toMatchObject([{ message: "A turn ended", failedCalls: 0 }]);
   });
@@ -401,6 +407,7 @@ describe("a call that needs approval", () => {
     const results = JSON.stringify(model.calls[1]?.prompt.at(-1));
     expect(results).toContain("Nobody decided about this call in time");
     expect(results).toContain("paid");
+    expect(await h.statuses()).toEqual(["approved", "executed", "expired", "expired"]);
     const repeated = await decide();
     expect([repeated.status, (await repeated.json()).message]).toEqual([409, "This call is approved already"]);
     await restarted.tick();
@@ -432,5 +439,6 @@ describe("a call that needs approval", () => {
     const body = (await (await h.complete("pay")).json()) as { choices: { message: { content: string } }[] };
     expect(body.choices[0]?.message.content).toBe("I will pay.Paid.");
     expect(h.asked).toEqual([]);
+    expect(await h.statuses()).toEqual(["refused"]);
   });
 });

@@ -50,7 +50,8 @@ const TurnToolCall = z
     toolCallId: z.string().openapi({ example: "call_1" }),
     toolName: z.string().openapi({ example: "httpRequest" }),
     status: z.string().openapi({
-      description: "`executed`, `failed`, `pending`, `approved`, `refused` or `expired`.",
+      description:
+        "`executed`, `failed`, `pending`, `approved`, `refused` or `expired`. A call that waited stands in the turn that goes on, too. `refused` is also one that nobody can approve where it came up.",
       example: "executed",
     }),
     durationMs: milliseconds.nullable(),
