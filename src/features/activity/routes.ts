@@ -22,7 +22,7 @@ const live = guarded(
     summary: "What happens at this moment",
     description: `Server-sent events of all agents within reach: the last ones first, of at most 100 that the server keeps for all, then what happens. A client that reads slowly loses the oldest of more than 200 unread events, and a comment says so. The stream ends within 5 seconds when the caller's rights end or change. ${caps}`,
     request: { query: LiveQuery, headers },
-    responses: { 200: liveAnswer, ...errorAnswers(404, 503) },
+    responses: { 200: liveAnswer, ...errorAnswers(404) },
   },
   unlimited,
 );
@@ -37,7 +37,7 @@ const conversation = guarded(
     summary: "What happens in a conversation",
     description: `The live stream of one conversation. Besides, a named event \`persisted\` tells of each message and hook execution that was stored, so that a client can read the transcript again. ${caps}`,
     request: { query: ConversationStreamQuery, headers },
-    responses: { 200: conversationAnswer, ...errorAnswers(404, 503) },
+    responses: { 200: conversationAnswer, ...errorAnswers(404) },
   },
   unlimited,
 );

@@ -20,7 +20,7 @@ const all = guarded("analytics:read", {
   summary: "What agents did",
   description: `Turns, conversations, users, tokens, channels, models, tools and latencies of all agents that the caller reaches. ${period}`,
   request: { query: AnalyticsQuery },
-  responses: { 200: json(Analytics, "The numbers."), ...errorAnswers(503) },
+  responses: { 200: json(Analytics, "The numbers.") },
 });
 
 const ofAgent = guarded("analytics:read", {
@@ -31,7 +31,7 @@ const ofAgent = guarded("analytics:read", {
   summary: "What an agent did",
   description: `The same numbers of one agent. ${period}`,
   request: { params: slugParam, query: AnalyticsQuery },
-  responses: { 200: json(Analytics, "The numbers."), ...errorAnswers(404, 503) },
+  responses: { 200: json(Analytics, "The numbers."), ...errorAnswers(404) },
 });
 
 const tokens = guarded("analytics:read", {
@@ -42,7 +42,7 @@ const tokens = guarded("analytics:read", {
   summary: "What it cost",
   description: `The tokens of turns by agent, by end user or by day. An end user of several agents is one, by name. ${period}`,
   request: { query: UsageQuery },
-  responses: { 200: json(UsagePage, "A page of the tokens."), ...errorAnswers(404, 503) },
+  responses: { 200: json(UsagePage, "A page of the tokens."), ...errorAnswers(404) },
 });
 
 const now = guarded("analytics:read", {
@@ -53,7 +53,7 @@ const now = guarded("analytics:read", {
   summary: "What runs, and what failed lately",
   description:
     "The turns that run or wait at this moment, and what failed in the last 24 hours, of all agents that the caller reaches. It is read by two callers at a time, on each replica; when eight more wait, the next gets 429.",
-  responses: { 200: json(AnalyticsNow, "What runs and what failed."), ...errorAnswers(503) },
+  responses: { 200: json(AnalyticsNow, "What runs and what failed.") },
 });
 
 const budgets = guarded("analytics:read", {
@@ -64,7 +64,7 @@ const budgets = guarded("analytics:read", {
   summary: "What is left of the token budgets",
   description:
     "This month's budgets of the agents that the caller reaches and of their end users, and what is used of them. They are read by two callers at a time, on each replica; when eight more wait, the next gets 429.",
-  responses: { 200: json(Budgets, "The budgets."), ...errorAnswers(503) },
+  responses: { 200: json(Budgets, "The budgets.") },
 });
 
 /** `/api/analytics`, and the same of one agent. All routes share one bound on reads. */

@@ -27,7 +27,7 @@ const play = guarded(
     description:
       "The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive; with `model` another model answers than the agent's. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories. The `error` of a failed model call names its cause, such as a refused key or an unknown model; the other doors keep it to themselves. In an overload it is refused with 503 and `Retry-After`, as the other doors are.",
     request: { params: slugParam, headers: idempotencyHeader, body: jsonBody(PlaygroundRequest) },
-    responses: { 200: eventStreamAnswer, ...errorAnswers(404, 409, 422, 503) },
+    responses: { 200: eventStreamAnswer, ...errorAnswers(404, 409, 422) },
   },
   sessionOnly,
 );
