@@ -2,7 +2,7 @@ import type { Clock } from "../core/ports.ts";
 import { elapsedMs } from "../core/time/elapsed.ts";
 import type { Reply } from "./hooks.ts";
 import { type Speech, StepFold, speech, type ToolCall, tokenCount } from "./step.ts";
-import { type Answer, wireResult } from "./tools.ts";
+import { type Answer, wireResult, withheldOf } from "./tools.ts";
 import type {
   HookExecution,
   JsonValue,
@@ -160,10 +160,10 @@ export class TurnFold {
       state: this.#input.state.changes(),
       hooks: this.hooks,
       replacedBy: this.#replacedBy,
-      calls: [...this.#results].map(([{ id, tool }, { durationMs, ...result }]) => ({
-        ...{ toolCallId: id, toolName: tool, ok: result.ok, durationMs },
-        ...(result.ok || !result.withheld ? {} : { withheld: result.withheld }),
-      })),
+      calls: [...this.#results].map(([{ id, tool }, answer]) => {
+        const { ok, durationMs } = answer;
+        return { toolCallId: id, toolName: tool, ok, durationMs, ...withheldOf(answer) };
+      }),
       produced: this.produced,
       firstOutputMs: this.#firstOutputMs,
       durationMs: elapsedMs(this.#clock, this.#startedAt),

@@ -8,7 +8,7 @@ import { hookContext, isBuffered, type Reply, runHooks } from "./hooks.ts";
 import { ModelCall, OutOfTime } from "./model-call.ts";
 import { callOptions } from "./prompt.ts";
 import type { StepFold, ToolCall } from "./step.ts";
-import { callTool, needsApproval, type ToolResult, wireResult } from "./tools.ts";
+import { callTool, needsApproval, type ToolResult, wireResult, withheldOf } from "./tools.ts";
 import type {
   AbortReason,
   Continued,
@@ -238,8 +238,8 @@ async function makeCalls(
     const result = await make(call, emit);
     const taken = turn.answer(call, { ...result, durationMs: elapsedMs(clock, startedAt) });
     const { ok, durationMs } = taken;
-    const withheld = taken.ok || !taken.withheld ? {} : { withheld: taken.withheld };
-    tell({ type: "tool-result", id: call.id, name: call.tool, ok, durationMs, result: wireResult(taken), ...withheld });
+    const { id, tool: name } = call;
+    tell({ type: "tool-result", id, name, ok, durationMs, result: wireResult(taken), ...withheldOf(taken) });
   };
   await Promise.all(calls.map(answer));
   open = false;

@@ -22,7 +22,7 @@ export interface ToolCall {
   args: JsonValue;
   /** The arguments without secrets, for everyone but the tool. */
   shown: JsonValue;
-  /** The error for the model when the arguments are no JSON. */
+  /** The error for the model when the arguments are no JSON object. */
   malformed?: string;
   providerOptions?: SharedV4ProviderMetadata;
 }

@@ -15,6 +15,10 @@ export function wireResult(result: ToolResult): JsonValue {
   return result.ok ? result.value : { error: result.error };
 }
 
+/** Why a call was not made; empty for one that was. */
+export const withheldOf = (result: ToolResult): { withheld?: Withheld } =>
+  result.ok || !result.withheld ? {} : { withheld: result.withheld };
+
 /** Whether a person has to decide about a call before it is made. A call with a secret in its arguments can't be shown. */
 export function needsApproval({ tools }: TurnInput, call: ToolCall): boolean {
   return call.malformed === undefined && !holdsSecret(call) && (tools.get(call.name)?.needsApproval ?? false);
