@@ -60,8 +60,8 @@ interface GuardOptions {
   bodyLimit?: number;
 }
 
-/** Any route may be told an organization by a header. */
-const notTheirs = errorAnswer(404, {
+/** Any route for sessions or management keys may be told an organization by a header. */
+export const notTheirs = errorAnswer(404, {
   description: "The header `X-Organization` names an organization that the caller does not belong to.",
   message: "Organization not found",
 });

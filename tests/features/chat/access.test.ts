@@ -170,6 +170,7 @@ test("/v1/models: a key sees its agent, a session what it reaches, nobody else a
   const other = await h.createOrganization("other");
 
   expect(await list(key)).toEqual([h.agent.slug]);
+  expect(await list({ ...(await h.as("viewer")), "X-Organization": "other" })).toBe(404);
   expect(await list(await h.as("viewer"))).toEqual([h.agent.slug, "z-off"]);
   expect(await list(await h.as("viewer", { reach: false }))).toEqual([]);
   expect(await list(await h.as("owner", { organization: other }))).toEqual([]);

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { errorAnswers, json, jsonBody, router } from "../../../http/route.ts";
+import { errorAnswers, json, jsonBody, notTheirs, router } from "../../../http/route.ts";
 import { allowsOrigin } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { resumeStream, stopTurn } from "../replay/resume.ts";
@@ -30,7 +30,10 @@ const models = createRoute({
     "With an agent's key: that agent, while its Web channel is on; pages of its `allowedOrigins` may read the answer. With a session: the active agents within reach. A management key is refused.",
   security: [{ agentApiKey: [] }, { sessionCookie: [] }, { sessionBearer: [] }],
   "x-permission": "agent:read",
-  responses: { 200: json(ModelList, "The agents, as models."), ...errorAnswers(401, 403, 404, 429, 503) },
+  responses: {
+    200: json(ModelList, "The agents, as models."),
+    ...{ ...errorAnswers(401, 403, 429, 503), 404: notTheirs },
+  },
 });
 
 const model = createRoute({
