@@ -24,9 +24,12 @@ export function resolve(schema: Schema, schemas: Schemas): Schema {
 function join(one: Schema, other: Schema): Schema {
   const properties = { ...propertiesOf(one), ...propertiesOf(other) };
   const required = [...new Set([...requiredOf(one), ...requiredOf(other)])];
+  const [types, others] = [typesOf(one), typesOf(other)];
   return {
     ...one,
     ...other,
+    // A value is of a type that all parts allow.
+    ...(types && others ? { type: types.filter((type) => others.includes(type)) } : {}),
     ...(Object.keys(properties).length > 0 ? { properties } : {}),
     ...(required.length > 0 ? { required } : {}),
   };

@@ -447,6 +447,17 @@ describe("schemas with names", () => {
     ]);
   });
 
+  test("one is null only where each of its parts may be", () => {
+    const Leaf = field(text);
+    const Cup = (leaf: Schema) => named({ Leaf, Cup: field(leaf) });
+    const partly = Cup({ allOf: [ref("Leaf"), { type: ["object", "null"] }] });
+    expect(lines(partly, Cup({ allOf: [ref("Leaf")] }))).toEqual([]);
+    expect(lines(partly, Cup({ anyOf: [ref("Leaf"), { type: "null" }] }))).toEqual([
+      "! Cup.leaf (in answers): may be null now",
+      "Cup.leaf (in requests): may be null now",
+    ]);
+  });
+
   test("a name that goes takes a type of the client along", () => {
     const before = named({ Cup: field(text), Saucer: field(text) });
     expect(lines(before, named({ Cup: field(text) }))).toEqual(["! Saucer: no schema has that name any more"]);
