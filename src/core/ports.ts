@@ -124,6 +124,8 @@ export interface EgressRequest {
   maxBytes: number;
   /** Deadline of the whole request, redirects included; 15 seconds when absent. */
   timeoutMs?: number;
+  /** An organization. Answers to one owner get only a part of what those that come in at the same time may take. */
+  owner?: string;
   signal: AbortSignal;
 }
 
@@ -176,6 +178,8 @@ export interface McpServer {
   id: string;
   /** Differs between configurations; connections of an earlier version are closed. */
   version: string;
+  /** As in `EgressRequest`. */
+  owner?: string;
   /** The server's name in the log. */
   name: string;
   transport: McpTransport;

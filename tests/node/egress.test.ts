@@ -152,7 +152,7 @@ describe("an answer", () => {
   });
 
   test("is refused while large ones hold all that may come in at a time, unless it is small", async () => {
-    const { ask, serve } = internet({}, { unfinished: new Unfinished(300_000) });
+    const { ask, serve } = internet({}, { unfinished: new Unfinished({ most: 300_000, mostOfOne: 300_000 }) });
     const begun: http.ServerResponse[] = [];
     const base = await serve(({ url }, response) => {
       if (url !== "/large") return response.end("small");
@@ -169,6 +169,26 @@ describe("an answer", () => {
     await expect.poll(() => begun.length).toBe(3);
     begun[2]?.end("b");
     expect((await next).body).toHaveLength(200_001);
+  });
+
+  test("is refused to an owner while others of that owner hold its part, and comes in for another one", async () => {
+    const { ask, serve } = internet({}, { unfinished: new Unfinished({ most: 600_000, mostOfOne: 300_000 }) });
+    const base = await serve(({ url }, response) => {
+      if (url === "/whole") response.end(Buffer.alloc(100_000, "a"));
+      else response.write(Buffer.alloc(60_000, "a"));
+    });
+    const stop = new AbortController();
+    const stalled = Array.from({ length: 4 }, () => ask(`${base}/stalled`, { owner: "one", signal: stop.signal }));
+    const whole = (owner: string) =>
+      ask(`${base}/whole`, { owner }).then(
+        ({ body }) => body.length,
+        (error: EgressError) => error.message,
+      );
+    await expect.poll(() => whole("one")).toBe(tooMuchAtATime);
+    expect(await whole("other")).toBe(100_000);
+    stop.abort();
+    await Promise.allSettled(stalled);
+    expect(await whole("one")).toBe(100_000);
   });
 
   test("that is a bomb is not unpacked", async () => {

@@ -404,7 +404,7 @@ describe("a server over HTTP that", () => {
 });
 
 test("large answers that come in at the same time share what a process holds of them, and small ones come through", async () => {
-  const { mcp } = connections({ unfinished: new Unfinished(300_000) });
+  const { mcp } = connections({ unfinished: new Unfinished({ most: 300_000, mostOfOne: 300_000 }) });
   const begun: (() => void)[] = [];
   const { known } = await answering({
     "tools/call": ({ message: { id, params } }, response) => {
@@ -421,6 +421,12 @@ test("large answers that come in at the same time share what a process holds of 
   expect(await call("small")).toBe("small");
   for (const end of begun) end();
   expect(await Promise.any(large)).toHaveLength(200_000);
+  // What was whole, refused or given up holds nothing any more.
+  await expect(mcp.call(known, tool("large"), {}, giveUpAfter(300))).rejects.toThrow();
+  const next = call("large");
+  await expect.poll(() => begun.length).toBe(4);
+  begun[3]?.();
+  expect(await next).toHaveLength(200_000);
 });
 
 describe("an address that is not public", () => {

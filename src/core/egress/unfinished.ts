@@ -13,31 +13,48 @@ export interface Incoming {
   end(): void;
 }
 
+interface Limits {
+  most: number;
+  /** Of one owner: others find room, however many hosts of its choice never finish. */
+  mostOfOne: number;
+}
+
 /**
  * How much a process holds of answers to tools that are not whole yet, in bytes. Each has a limit of its own, but a turn
  * may wait for 64 of them, and hosts decide how long they stay unfinished.
  */
 export class Unfinished {
-  readonly #most: number;
-  #held = 0;
+  readonly #limits: Limits;
+  readonly #held = new Map<string | undefined, number>();
+  #size = 0;
 
-  constructor(most = 128 * mebibyte) {
-    this.#most = most;
+  constructor(limits: Limits = { most: 128 * mebibyte, mostOfOne: 96 * mebibyte }) {
+    this.#limits = limits;
   }
 
-  begin(): Incoming {
+  begin(owner?: string): Incoming {
     let length = 0;
     return {
       grow: (bytes) => {
         length += bytes;
-        this.#held += bytes;
-        if (length <= always || this.#held <= this.#most) return;
+        const ofOwner = this.#count(owner, bytes);
+        const { most, mostOfOne } = this.#limits;
+        if (length <= always || (this.#size <= most && ofOwner <= mostOfOne)) return;
         throw new EgressError("Too many large answers come in at the same time: ask again later, or for less");
       },
       end: () => {
-        this.#held -= length;
+        this.#count(owner, -length);
         length = 0;
       },
     };
+  }
+
+  /** Answers what the owner holds now. */
+  #count(owner: string | undefined, change: number): number {
+    this.#size += change;
+    const held = (this.#held.get(owner) ?? 0) + change;
+    if (held === 0) this.#held.delete(owner);
+    else this.#held.set(owner, held);
+    return held;
   }
 }

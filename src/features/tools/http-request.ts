@@ -7,8 +7,8 @@ import { fillingRoom, type Placeholders } from "./placeholders.ts";
 /** Decisions §7: 1 MiB, 15 s. */
 const maxBytes = 1024 * 1024;
 
-/** The tool `httpRequest` of an agent with these placeholders. */
-export function httpRequestTool({ egress, policies }: Services, placeholders: Placeholders): Tool {
+/** The tool `httpRequest` of an organization's agent with these placeholders. */
+export function httpRequestTool({ egress, policies }: Services, owner: string, placeholders: Placeholders): Tool {
   const tool = httpRequest.implement(async ({ url, method = "GET", headers = {}, body }, { signal }) => {
     const asked = { url, headers: withType(headers, body), body: body as JsonValue | undefined };
     const filled = fillIn(asked, placeholders);
@@ -23,6 +23,7 @@ export function httpRequestTool({ egress, policies }: Services, placeholders: Pl
       allowedHosts: policies.values.httpAllowedHosts,
       sensitive: JSON.stringify(filled) !== JSON.stringify(asked),
       maxBytes,
+      owner,
       signal,
     });
     return { status, headers: answered, body: text } satisfies JsonValue;

@@ -24,7 +24,10 @@ function http(placeholders: Placeholder[] = []) {
       return { status: 201, headers: { etag: "x" }, body: "made", url: request.url };
     },
   };
-  return { asked, tool: httpRequestTool({ egress, policies } as unknown as Services, new Placeholders(placeholders)) };
+  return {
+    asked,
+    tool: httpRequestTool({ egress, policies } as unknown as Services, "acme", new Placeholders(placeholders)),
+  };
 }
 
 const key: Placeholder = { text: "{{skill_env.shop.KEY}}", value: "sk-1", bounds: [] };
@@ -63,7 +66,7 @@ test("a request goes out as asked, a value as JSON, under the installation's pol
   await call(tool, { url: "https://a.example/", method: "POST", body: { a: [1] } });
   await call(tool, { url: "https://a.example/", method: "PUT", headers: { "content-type": "text/csv" }, body: "a;b" });
   expect(asked).toMatchObject([
-    { method: "GET", body: undefined, headers: {}, sensitive: false, allowedHosts: ["inside.example"] },
+    { method: "GET", body: undefined, headers: {}, sensitive: false, allowedHosts: ["inside.example"], owner: "acme" },
     { method: "POST", body: '{"a":[1]}', headers: { "Content-Type": "application/json" } },
     { method: "PUT", body: "a;b", headers: { "content-type": "text/csv" } },
   ]);

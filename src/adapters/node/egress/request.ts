@@ -58,7 +58,7 @@ async function follow(first: Hop, { request, network, unfinished, signal }: Foll
   let hop = first;
   for (let redirects = 0; ; redirects += 1) {
     const response = await sendChecked(hop, request.allowedHosts, network, signal);
-    const incoming = unfinished.begin();
+    const incoming = unfinished.begin(request.owner);
     try {
       const { statusCode: status = 0, headers } = response;
       const next = nextHop(hop, { status, location: headers.location }, request.sensitive);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { EgressError } from "../../../core/egress/target.ts";
-import type { Unfinished } from "../../../core/egress/unfinished.ts";
+import type { Incoming } from "../../../core/egress/unfinished.ts";
 import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
 import { Lines } from "./lines.ts";
 
@@ -15,11 +15,11 @@ const mostEvents = 1_000;
  * of events, whose notifications, requests and other answers are dropped. Throws an `EgressError` if the answer is
  * missing.
  */
-export async function readAnswer(response: IncomingMessage, id: RequestId, unfinished: Unfinished): Promise<string> {
+export async function readAnswer(response: IncomingMessage, id: RequestId, incoming: Incoming): Promise<string> {
   const type = response.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type === "text/event-stream") {
     let events = 0;
-    for await (const data of eventData(response, unfinished)) {
+    for await (const data of eventData(response, incoming)) {
       events += 1;
       if (events > mostEvents) throw new EgressError(`The server sent more than ${mostEvents} events in one answer`);
       const answer = answerIn(data, id);
@@ -31,43 +31,38 @@ export async function readAnswer(response: IncomingMessage, id: RequestId, unfin
     const what = /^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : "something else";
     throw new EgressError(`The server answers with ${what}, not JSON: is this the address of an MCP server?`);
   }
-  const answer = answerIn(await readText(response, mostWireBytes, unfinished), id);
+  const answer = answerIn(await readText(response, mostWireBytes, incoming), id);
   if (answer === null) throw new EgressError("What the server sent is no answer to the request");
   return answer;
 }
 
 /** The whole body as text; throws an `EgressError` if it is longer than `limit` bytes. */
-export async function readText(response: IncomingMessage, limit: number, unfinished: Unfinished): Promise<string> {
+export async function readText(response: IncomingMessage, limit: number, incoming: Incoming): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of bounded(response, limit, unfinished)) text += decoder.decode(chunk, { stream: true });
+  for await (const chunk of bounded(response, limit, incoming)) text += decoder.decode(chunk, { stream: true });
   return text + decoder.decode();
 }
 
-async function* bounded(response: IncomingMessage, limit: number, unfinished: Unfinished): AsyncGenerator<Uint8Array> {
+async function* bounded(response: IncomingMessage, limit: number, incoming: Incoming): AsyncGenerator<Uint8Array> {
   const coding = response.headers["content-encoding"] ?? "identity";
   if (coding !== "identity") throw new EgressError("The server compresses its answers though it was asked not to");
-  const incoming = unfinished.begin();
   let length = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      length += chunk.length;
-      if (length > limit) throw new EgressError(`The server's answer is larger than ${limit / 1024} KiB`);
-      incoming.grow(chunk.length);
-      yield chunk;
-      // Chunks that are here already come without a pause, in which other work would not get its turn.
-      await setImmediate();
-    }
-  } finally {
-    incoming.end();
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > limit) throw new EgressError(`The server's answer is larger than ${limit / 1024} KiB`);
+    incoming.grow(chunk.length);
+    yield chunk;
+    // Chunks that are here already come without a pause, in which other work would not get its turn.
+    await setImmediate();
   }
 }
 
 /** The data of the events of a stream (WHATWG "Server-sent events"), one text for each event that has any. */
-async function* eventData(response: IncomingMessage, unfinished: Unfinished): AsyncGenerator<string> {
+async function* eventData(response: IncomingMessage, incoming: Incoming): AsyncGenerator<string> {
   const lines = new Lines();
   let data: string[] = [];
-  for await (const chunk of bounded(response, mostWireBytes, unfinished)) {
+  for await (const chunk of bounded(response, mostWireBytes, incoming)) {
     for (const line of lines.push(chunk)) {
       if (line.startsWith("data:")) data.push(line.slice(5));
       if (line !== "" || data.length === 0) continue;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { firstHop, type Hop } from "../../../core/egress/request.ts";
 import { EgressError } from "../../../core/egress/target.ts";
-import type { Unfinished } from "../../../core/egress/unfinished.ts";
+import type { Incoming, Unfinished } from "../../../core/egress/unfinished.ts";
 import type { McpServer } from "../../../core/ports.ts";
 import { explainFailure } from "../egress/failure.ts";
 import { type Network, sendChecked } from "../egress/send.ts";
@@ -10,7 +10,7 @@ import { answerIn, type RequestId, readAnswer, readText } from "./answer.ts";
 interface Options {
   network: Network;
   /** The server as it is now: its allowed hosts may change during the connection. */
-  server: () => Pick<McpServer, "allowedHosts">;
+  server: () => Pick<McpServer, "allowedHosts" | "owner">;
   unfinished: Unfinished;
   /** Called when the server does not know the session any more. */
   onLostSession: () => void;
@@ -35,14 +35,17 @@ export function mcpFetch({ network, server, unfinished, onLostSession, over }: O
     const signal = init.signal ?? over;
     try {
       const hop = hopOf(String(input), init);
-      const response = await sendChecked(hop, server().allowedHosts, network, signal);
+      const { allowedHosts, owner } = server();
+      const response = await sendChecked(hop, allowedHosts, network, signal);
+      const incoming = unfinished.begin(owner);
       const id = message?.id ?? null;
       let isLost = mayMeanLostSession(response, init);
       try {
-        const answer = await toResponse(response, id, unfinished);
+        const answer = await toResponse(response, id, incoming);
         if (answer.status === 400 && id !== null) isLost &&= !refusesRequest(await answer.clone().text(), id);
         return answer;
       } finally {
+        incoming.end();
         if (isLost) onLostSession();
         response.destroy();
       }
@@ -83,7 +86,7 @@ function refusesRequest(body: string, id: RequestId): boolean {
   return typeof code === "number" && (code < -32_099 || code > -32_000);
 }
 
-async function toResponse(response: IncomingMessage, id: RequestId | null, unfinished: Unfinished): Promise<Response> {
+async function toResponse(response: IncomingMessage, id: RequestId | null, incoming: Incoming): Promise<Response> {
   const { statusCode: status = 0 } = response;
   const session = response.headers["mcp-session-id"];
   const headers = {
@@ -94,7 +97,7 @@ async function toResponse(response: IncomingMessage, id: RequestId | null, unfin
     throw new EgressError(`The server redirects (HTTP ${status}): give the address that it redirects to`);
   }
   if (status < 200 || status > 599) throw new EgressError("The server's answer is no valid HTTP");
-  if (status >= 400) return new Response(await readText(response, mostErrorBytes, unfinished), { status, headers });
+  if (status >= 400) return new Response(await readText(response, mostErrorBytes, incoming), { status, headers });
   if (id === null) return new Response(null, { status: 202, headers });
-  return new Response(await readAnswer(response, id, unfinished), { status: 200, headers });
+  return new Response(await readAnswer(response, id, incoming), { status: 200, headers });
 }

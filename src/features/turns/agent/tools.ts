@@ -59,7 +59,7 @@ export async function loadTools(
   const placeholders = new Placeholders(hidden);
   const all = [
     currentTimeTool(clock, timezone),
-    httpRequestTool(services, placeholders),
+    httpRequestTool(services, organizationId, placeholders),
     ...skillTools(skills.served, organizationId, services.scripts),
     ...memoryTools(services, agent, embedder),
     ...stateTools,

@@ -1,6 +1,7 @@
 import type { Services } from "../../../../context.ts";
 import { admits, type Destination, destinationOf } from "../../../../core/egress/destination.ts";
 import type { Plugin, PluginAnswer, PluginRequest } from "../../../../core/plugins/plugin.ts";
+import type { EgressRequest } from "../../../../core/ports.ts";
 
 const maxBytes = 1024 * 1024;
 
@@ -9,7 +10,7 @@ export async function requestFor(
   { egress, policies: { values } }: Pick<Services, "egress" | "policies">,
   { namespace, hosts }: Pick<Plugin, "namespace" | "hosts">,
   { url, method = "GET", headers = {}, json, body }: PluginRequest,
-  signal: AbortSignal,
+  { owner, signal }: Required<Pick<EgressRequest, "owner" | "signal">>,
 ): Promise<PluginAnswer> {
   const to = destinationOf(url);
   if (!to || !hosts.some((entry) => isDeclared(entry, to))) {
@@ -26,6 +27,7 @@ export async function requestFor(
     // The request is likely to carry a secret of the agent, which no other origin may get.
     sensitive: true,
     maxBytes,
+    owner,
     timeoutMs: values.toolTimeoutSeconds * 1000,
     signal,
   });

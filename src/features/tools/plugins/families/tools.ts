@@ -92,7 +92,7 @@ function handsOf(services: Services, agent: FamilyAgent, family: Plugin, { signa
     agent: { slug, name, timezone },
     conversationId: conversation?.ref ?? null,
     now: () => services.clock.now(),
-    request: (request) => requestFor(services, family, request, signal),
+    request: (request) => requestFor(services, family, request, { owner: agent.organizationId, signal }),
     saveFile: async (file) => {
       signal.throwIfAborted();
       return savePluginFile(services, { agent, conversationId, file: readFile(file) });

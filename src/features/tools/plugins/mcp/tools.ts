@@ -27,6 +27,7 @@ export function serverOf({ options, policies }: Services, plugin: Omit<OpenPlugi
   return {
     id: serverId(organizationId, namespace),
     version,
+    owner: organizationId,
     name: namespace,
     transport,
     secrets: transportSecrets(transport),

@@ -74,6 +74,7 @@ describe("a plugin", () => {
       updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
     expect(asked).toMatchObject([{ name: "crm", transport: http, allowedHosts: [] }]);
+    expect(asked[0]?.id).toBe(`${asked[0]?.owner}:crm`);
     expect(await pluginOf(get("/crm"))).toEqual(plugin);
     expect(await (await get()).json()).toEqual({ plugins: [plugin] });
   });
