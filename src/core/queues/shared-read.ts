@@ -8,18 +8,23 @@ interface Options {
   onFailure(err: unknown): void;
 }
 
-/** Reads at most once in `freshMs`, for all who ask meanwhile; null where that fails. */
+/** A failure is not good for longer, in milliseconds: what is read seldom would be missing for long. */
+const longestFailureMs = 60_000;
+
+/** Reads at most once in `freshMs`, for all who ask meanwhile; null where that fails, and for a minute at most. */
 export function sharedRead<T>({ clock, freshMs, onFailure }: Options, read: () => Promise<T>): () => Promise<T | null> {
-  let last: { at: number; value: Promise<T | null> } | null = null;
+  let last: { at: number; goodMs: number; value: Promise<T | null> } | null = null;
   return () => {
     const age = last ? clock.now() - last.at : 0;
     // An answer of a time that is still to come is from before the time was set back.
-    if (last && age >= 0 && age < freshMs) return last.value;
+    if (last && age >= 0 && age < last.goodMs) return last.value;
     const value = read().catch((err: unknown) => {
       onFailure(err);
+      reading.goodMs = Math.min(freshMs, longestFailureMs);
       return null;
     });
-    last = { at: clock.now(), value };
+    const reading = { at: clock.now(), goodMs: freshMs, value };
+    last = reading;
     return value;
   };
 }

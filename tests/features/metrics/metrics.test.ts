@@ -6,6 +6,7 @@ import { toolLabels } from "../../../src/features/metrics/tool-label.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { harness } from "../../harness.ts";
 import { finish, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { weather } from "../tools/plugins/weather.ts";
 import { metricsToken, monitored, samplesOf, scrape } from "./scrape.ts";
 
@@ -204,6 +205,17 @@ describe("stored files", () => {
     await add("s3", 1);
     await h.clock.jump(10 * 60_000 - 1);
     expect((await bytesOf())['{store="s3"}']).toBe(7);
+    await h.clock.jump(1);
+    expect((await bytesOf())['{store="s3"}']).toBe(8);
+
+    // A database that is away once hides them for a minute, not for ten.
+    await h.clock.jump(10 * 60_000);
+    const statements = spyOnStatements(h.services.database);
+    statements.failWith(new Error("away"));
+    expect(await bytesOf()).toEqual({});
+    statements.restore();
+    await h.clock.jump(60_000 - 1);
+    expect(await bytesOf()).toEqual({});
     await h.clock.jump(1);
     expect((await bytesOf())['{store="s3"}']).toBe(8);
   });
