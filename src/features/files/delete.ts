@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { and, eq, inArray, ne } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import type { Cipher } from "../../core/credentials/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
@@ -40,24 +40,21 @@ export async function deleteFilesOf(
   const agentId = await lockOwner(tx, owner);
   if (agentId === null) return 0;
   const own = "agentId" in owner ? eq(files.agentId, owner.agentId) : eq(files.conversationId, owner.conversationId);
-  const pending = await tx
-    .select({ id: files.id })
-    .from(files)
-    .where(and(own, eq(files.status, "pending")));
   // Without their owner they are not written once more when it goes, which takes as long again.
   const ownerless = "agentId" in owner ? { agentId: null, conversationId: null } : { conversationId: null };
-  const rows = await tx
-    .update(files)
-    .set({ status: "deleting", ...ownerless })
-    .where(and(own, ne(files.status, "deleting")))
-    .returning({ id: files.id, organizationId: files.organizationId, store: files.store });
-  const coming = new Set(pending.map(({ id }) => id));
-  const late = rows.filter(({ id }) => coming.has(id));
-  const settled = rows.filter(({ id }) => !coming.has(id));
-  await enqueueDeletion(tx, cipher, agentId, settled);
+  const mark = (status: string) =>
+    tx
+      .update(files)
+      .set({ status: "deleting", ...ownerless })
+      .where(and(own, eq(files.status, status)))
+      .returning({ id: files.id, organizationId: files.organizationId, store: files.store });
+  // In this order: a pending file may be stored meanwhile.
+  const coming = await mark("pending");
+  const stored = await mark("stored");
+  await enqueueDeletion(tx, cipher, agentId, stored);
   // A deletion at once may be over before their bytes are there.
-  await enqueueDeletion(tx, cipher, agentId, late, new Date(clock.now() + abandonedMs));
-  return rows.length;
+  await enqueueDeletion(tx, cipher, agentId, coming, new Date(clock.now() + abandonedMs));
+  return coming.length + stored.length;
 }
 
 /**
