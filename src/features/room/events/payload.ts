@@ -34,9 +34,12 @@ export function readPayload(body: Uint8Array, contentType: string | null): ReadP
 const mediaTypeOf = (contentType: string) => contentType.split(";")[0]?.trim().toLowerCase() ?? "";
 
 const readers = new Map<string, (text: string) => unknown>([
-  ["application/json", (text) => parseJson(text, deepestPayload, wholeAsText)],
+  ["application/json", (text) => parseJson(text, deepestPayload, longDigits.test(text) ? wholeAsText : undefined)],
   ["application/x-www-form-urlencoded", formObject],
 ]);
+
+/** Whole numbers that lose digits have so many. To look at each value takes some 50 times as long as to parse it. */
+const longDigits = /\d{16}/;
 
 /** Ids of 64 bits would lose their last digits as numbers. */
 function wholeAsText(_key: string, value: unknown, { source = "" }: { source?: string } = {}): unknown {
