@@ -131,8 +131,11 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
       return { ...turn.outcome(), status: "done" };
     }
   } catch (error) {
-    const cause = controller.signal.aborted ? controller.signal.reason : error;
-    turn.breakOff(controller.signal.aborted);
+    const { aborted, reason } = controller.signal;
+    const cause = aborted ? reason : error;
+    // Ends calls of tools that nobody waits for any more. A turn that ends well leaves none.
+    controller.abort("stop" satisfies AbortReason);
+    turn.breakOff(aborted);
     // A held-back text was never shown, and no hook approved it.
     if (buffered) turn.replaceText({ text: "", hookId: null });
     if (isAbortReason(cause)) return { ...turn.outcome(), status: "aborted", reason: cause };
@@ -144,8 +147,6 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
   } finally {
     cancelLimit();
     signal.removeEventListener("abort", forward);
-    // Ends the tools and streams that are still under way.
-    controller.abort("stop" satisfies AbortReason);
   }
 }
 
