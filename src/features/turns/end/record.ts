@@ -232,16 +232,22 @@ export function approvalMetadata({ pending }: Extract<TurnOutcome, { status: "ap
   return { toolCallId: toolCallIds[0] ?? null, toolCallIds };
 }
 
+/** A call that nobody may decide about is stored as refused. */
+function statusOf({ ok, withheld }: TurnOutcome["calls"][number]): CallRow["status"] {
+  if (withheld) return withheld === "expired" ? "expired" : "refused";
+  return ok ? "executed" : "failed";
+}
+
 /** A row for each call id; where a model gives several calls one id, the call that waits counts. */
 function callRows(outcome: TurnOutcome): CallRow[] {
   const rows = outcome.calls.map(
-    ({ toolCallId, toolName, ok, withheld, durationMs }): CallRow => ({
+    (call): CallRow => ({
       id: newId(),
-      toolCallId,
-      name: toolName,
+      toolCallId: call.toolCallId,
+      name: call.toolName,
       args: null,
-      status: withheld ? (withheld === "expired" ? "expired" : "refused") : ok ? "executed" : "failed",
-      durationMs,
+      status: statusOf(call),
+      durationMs: call.durationMs,
     }),
   );
   const waiting = outcome.status === "approval" ? outcome.pending : [];
