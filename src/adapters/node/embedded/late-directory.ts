@@ -30,7 +30,7 @@ export class LateDirectory extends EmscriptenBuiltinFilesystem {
   /** PGlite calls this between loading its program and looking for a database. */
   override async initialSyncFs(): Promise<void> {
     const { directory, template, existing = false } = await this.#settings;
-    const { FS } = this.pg?.Module ?? {};
+    const { FS, NODEFS } = this.pg?.Module ?? {};
     if (!FS) throw new Error("The database was not initialized");
     const empty = directory === null || !existsSync(join(directory, "PG_VERSION"));
     if (empty && existing) throw new Error("PG_VERSION is missing");
@@ -46,7 +46,7 @@ export class LateDirectory extends EmscriptenBuiltinFilesystem {
     }
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (empty && template !== null) unpackTemplate(template, folderAt(directory));
-    FS.mount(FS.filesystems.NODEFS, { root: directory }, mountPoint);
+    FS.mount(NODEFS, { root: directory }, mountPoint);
   }
 
   override async closeFs(): Promise<void> {
