@@ -38,10 +38,7 @@ export async function apply(path: string, flags: Flags, environment: Environment
   }
   for (const { place, message } of options.dryRun ? missing : []) talk.note(`${place}: ${message}`);
   const { say, note } = talk;
-  const target = await orRefused(openTarget(options, "apply", { environment, note, looks: options.dryRun }), {
-    json,
-    say,
-  });
+  const target = await orRefused(openTarget(options, "apply", { environment, note }), { json, say });
   try {
     return await applyTo(target, set, options, { environment, talk });
   } finally {

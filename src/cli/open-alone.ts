@@ -6,18 +6,12 @@ import { StartError } from "../core/errors.ts";
 import { type OpenEngine, openEngine, type Setup } from "../main.ts";
 import { notApplied } from "./not-applied.ts";
 
-interface Opening {
-  /** What else may be done where the command can't work. */
-  otherwise?: string;
-  /** The command only looks, so it may not bring the schema up to this release, from which there is no way back. */
-  looks?: boolean;
-}
-
 /**
- * Opens the engine for a command that works on a server's data. Rejects with a `StartError` that says what to do when
- * there is no database, when a running server holds it, and when a command that only looks would have to change it.
+ * Opens the engine for a command that works on a server's data; `otherwise` is what else may be done where it can't.
+ * Rejects with a `StartError` that says what to do when there is no database, when a running server holds it, and when
+ * its schema is not that of this release.
  */
-export async function openAlone(setup: Setup, { otherwise, looks = false }: Opening = {}): Promise<OpenEngine> {
+export async function openAlone(setup: Setup, otherwise?: string): Promise<OpenEngine> {
   const { BASE_URL, DATABASE_URL, DATA_DIR } = setup.settings;
   const advice = otherwise === undefined ? "" : `, ${otherwise}`;
   // `openEngine` would make an empty database, in which the command finds nothing.
@@ -27,7 +21,7 @@ export async function openAlone(setup: Setup, { otherwise, looks = false }: Open
     );
   }
   try {
-    if (looks) await requireMigrated(setup);
+    await requireMigrated(setup);
     return await openEngine(setup, BASE_URL ?? "http://localhost");
   } catch (error) {
     if (!isDirectoryInUse(error)) throw error;
@@ -37,8 +31,9 @@ export async function openAlone(setup: Setup, { otherwise, looks = false }: Open
   }
 }
 
+/** From a newer schema there is no way back, so only a start and `migrate` make it: both are what an update consists of. */
 async function requireMigrated({ settings, log }: Setup): Promise<void> {
   const { pending, close } = await openUnchanged(settings, { clock: systemClock, log });
   await close();
-  if (pending > 0) throw new StartError(`The database belongs to an older release: ${notApplied(pending)}`);
+  if (pending > 0) throw new StartError(`The database is not up to this release: ${notApplied(pending)}`);
 }

@@ -33,7 +33,7 @@ export async function pull(path: string, flags: Flags, environment: Environment,
     if (json) say(JSON.stringify({ ok: false, problems }));
     return 1;
   }
-  const target = await orRefused(openTarget(options, "pull", { environment, note, looks: true }), { json, say });
+  const target = await orRefused(openTarget(options, "pull", { environment, note }), { json, say });
   let gathered: Gathered;
   try {
     gathered = await orRefused(gather(target, set, options.workspace), { json, say });

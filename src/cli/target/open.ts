@@ -21,8 +21,6 @@ export interface Surroundings {
   environment: Environment;
   /** Shows a line about what goes on. */
   note(line: string): void;
-  /** Whether the command changes nothing. */
-  looks: boolean;
 }
 
 /** Opens the installation. Rejects with an error that says what to do. */
@@ -76,14 +74,11 @@ function isUnencrypted(url: string): boolean {
 async function openHere(
   command: string,
   organization: string | undefined,
-  { environment, note, looks }: Surroundings,
+  { environment, note }: Surroundings,
 ): Promise<Target> {
   // Without this, each call would write its line into the output.
   const setup = prepare({ ...environment, LOG_LEVEL: environment.LOG_LEVEL || "warn" }, { terminal: true });
-  const { engine, close } = await openAlone(setup, {
-    otherwise: "or name the server with --url and a management key",
-    looks,
-  });
+  const { engine, close } = await openAlone(setup, "or name the server with --url and a management key");
   const end = async () => {
     // What a change left to the background is done by the server.
     await engine.stop(0);
