@@ -129,6 +129,7 @@ function explain(error: unknown): unknown {
   const state = sqlState(error);
   if (!(error instanceof Error) || state === undefined) return error;
   const advice: Record<string, string> = {
+    "40P01": ": stop the other servers on it, and start again",
     "55P03": ": end long transactions, and start again",
     "42501": ": connect as the owner of the database",
   };

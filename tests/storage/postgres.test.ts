@@ -499,6 +499,16 @@ describe.skipIf(!server)("migrations", () => {
     expect(await replica`select id from first join second using (id)`).toEqual([{ id: 1 }]);
   });
 
+  test("that lose each deadlock say what to do", async () => {
+    const raised = "do $$ begin raise exception 'deadlock detected' using errcode = '40P01'; end $$";
+    const losing = [{ sql: [raised], folderMillis: 1, hash: "a" }];
+    await expect(migrate({ url: await emptyDatabase() }, losing, options)).rejects.toThrow(
+      new StartError(
+        "The schema can't be brought up to this release (deadlock detected): stop the other servers on it, and start again",
+      ),
+    );
+  });
+
   test("that change conversations and memories lose none to replicas that store memories", async () => {
     const target = { url: await emptyDatabase() };
     const migrations = readMigrations();
