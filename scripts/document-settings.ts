@@ -21,7 +21,7 @@ const document = `# Configuration
 <!-- Made by \`npm run generate\` from src/core/config.ts: change it there. -->
 
 Settings are environment variables. A file \`.env\` in the working directory is read too; a variable of the process wins
-over one of the file, and an empty one counts as absent. One that is there and can't be read, or is not UTF-8,
+over one of the file, also where it is empty, which counts as absent. One that is there and can't be read, or is not UTF-8,
 ends the command. When settings are wrong, the server lists every problem at once and does not start.
 
 | Variable | Default | What it is for |

@@ -30,16 +30,21 @@ export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
   if (free < scarceMegabytes) {
     return fail(name, `${directory} has ${free} MB of free space left: free some on its disk`);
   }
+  const warnings = [...warnOfSpace(directory, free), ...warnOfReaders(directory)];
+  return warnings.length > 0 ? warn(name, warnings.join(". ")) : ok(name, `${directory}, for its owner only`);
+}
+
+function warnOfSpace(directory: string, free: number): string[] {
+  if (free * megabyte >= nearShare) return [];
+  const forFiles = Math.floor(free - databaseShare / megabyte);
+  const fate = forFiles < 0 ? "so that no files are taken" : `of which files may take ${forFiles}`;
+  return [`${directory} has ${free} MB of free space left, ${fate}: free some on its disk`];
+}
+
+function warnOfReaders(directory: string): string[] {
   const open = [directory, join(directory, "encryption.key")].filter(isOpenToOthers);
-  if (open.length > 0) {
-    return warn(name, `Others on this machine can read ${open.join(" and ")}: run chmod go= ${open.join(" ")}`);
-  }
-  if (free * megabyte < nearShare) {
-    const forFiles = Math.floor(free - databaseShare / megabyte);
-    const fate = forFiles < 0 ? "so that no files are taken" : `of which files may take ${forFiles}`;
-    return warn(name, `${directory} has ${free} MB of free space left, ${fate}: free some on its disk`);
-  }
-  return ok(name, `${directory}, for its owner only`);
+  if (open.length === 0) return [];
+  return [`Others on this machine can read ${open.join(" and ")}: run chmod go= ${open.join(" ")}`];
 }
 
 function freeMegabytes(directory: string): number {
