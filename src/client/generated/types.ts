@@ -4509,7 +4509,7 @@ export interface AgentEngine {
   /**
    * An agent as a file.
    *
-   * With its prompts, tools, skills, channels, hooks, Room, event sources and scheduled tasks, in format 1.3. It holds no secret: of secrets and credentials it only says which are configured. What is written into texts, such as prompts and arguments of hooks, is there as it is. Nor does it hold conversations, memories, and tasks that the agent made by its tool. An unchanged agent gives the same text again, but for `exportedAt`.
+   * With its prompts, tools, skills, channels, hooks, Room, event sources and scheduled tasks, in format 1.3. It holds no secret: of secrets and credentials it only says which are configured. What is written into texts, such as prompts and arguments of hooks, is there as it is. Nor does it hold conversations, memories, and tasks that the agent made by its tool. An unchanged agent gives the same text again, but for `exportedAt`. Where an agent has thousands of long texts it may be larger than the 8 MiB that an import takes.
    */
   exportAgent(input: ExportAgentInput, options?: CallOptions): Promise<AgentBundle>;
 

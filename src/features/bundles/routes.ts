@@ -15,7 +15,7 @@ const exported = guarded("agent.export:read", {
   tags,
   summary: "An agent as a file",
   description:
-    "With its prompts, tools, skills, channels, hooks, Room, event sources and scheduled tasks, in format 1.3. It holds no secret: of secrets and credentials it only says which are configured. What is written into texts, such as prompts and arguments of hooks, is there as it is. Nor does it hold conversations, memories, and tasks that the agent made by its tool. An unchanged agent gives the same text again, but for `exportedAt`.",
+    "With its prompts, tools, skills, channels, hooks, Room, event sources and scheduled tasks, in format 1.3. It holds no secret: of secrets and credentials it only says which are configured. What is written into texts, such as prompts and arguments of hooks, is there as it is. Nor does it hold conversations, memories, and tasks that the agent made by its tool. An unchanged agent gives the same text again, but for `exportedAt`. Where an agent has thousands of long texts it may be larger than the 8 MiB that an import takes.",
   request: { params: slugParam },
   responses: { 200: json(Bundle, "The bundle."), ...errorAnswers(404) },
 });
