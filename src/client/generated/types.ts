@@ -2109,7 +2109,7 @@ export interface TaskRun {
   attempts: number;
   /** How many earlier times were missed with this one, and are no runs of their own. */
   alsoMissed: number;
-  /** What the agent said. */
+  /** What the agent said; null once its conversation is deleted. */
   output: string | null;
   /** Why it failed or did not take place, or why it is tried again. */
   error: string | null;
@@ -5228,7 +5228,7 @@ export interface AgentEngine {
   /**
    * Delete a conversation.
    *
-   * With its messages, its state and its files; a turn of it that is under way is stopped. What agents remember of it stays. There is no way back.
+   * With its messages, its state, its files and the `output` of a task's run; a turn of it that is under way is stopped. What agents remember of it stays. There is no way back.
    */
   deleteConversation(input: DeleteConversationInput, options?: CallOptions): Promise<Deleted>;
 

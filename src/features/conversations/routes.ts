@@ -61,7 +61,7 @@ const remove = guarded("conversation:delete", {
   tags,
   summary: "Delete a conversation",
   description:
-    "With its messages, its state and its files; a turn of it that is under way is stopped. What agents remember of it stays. There is no way back.",
+    "With its messages, its state, its files and the `output` of a task's run; a turn of it that is under way is stopped. What agents remember of it stays. There is no way back.",
   request: { params },
   responses: { 200: json(Deleted, "It is gone."), ...errorAnswers(404) },
 });

@@ -1,10 +1,10 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
 import { changesBetween } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { assign } from "../../db/fragments.ts";
-import { conversations, messages, streamChunks, toolCalls, turns } from "../../db/schema.ts";
+import { conversations, messages, streamChunks, taskRuns, toolCalls, turns } from "../../db/schema.ts";
 import { deleteFilesOf } from "../files/index.ts";
 import { type ConversationRow, findConversation, toConversation } from "./find.ts";
 import type { Conversation, ConversationChange } from "./schema.ts";
@@ -49,12 +49,12 @@ export async function renameConversation(ctx: Ctx, ref: string, { title }: Conve
 }
 
 /**
- * Deletes a conversation with its messages, its state and its files. Its running and waiting turns are stopped, and
- * nothing of them is stored. Throws the 404.
+ * Deletes a conversation with its messages, its state and its files, and what the run of a task keeps of it. Its running
+ * and waiting turns are stopped, and nothing of them is stored. Throws the 404.
  */
 export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
   const found = await findConversation(ctx, ref);
-  const { id } = found.conversation;
+  const { id, agentId } = found.conversation;
   await write(ctx, { ...changeOf(found), action: "conversation.delete" }, async (tx) => {
     // Turns are locked first and their conversation second, in the order of the statement that records a turn.
     await lockTurns(tx, id);
@@ -68,6 +68,8 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
     await deleteFilesOf(tx, ctx, { conversationId: id });
     await tx.delete(messages).where(eq(messages.conversationId, id));
     await tx.delete(conversations).where(eq(conversations.id, id));
+    const ofRun = and(eq(taskRuns.agentId, agentId), eq(taskRuns.conversationRef, ref));
+    await tx.update(taskRuns).set({ output: null }).where(ofRun);
   });
 }
 

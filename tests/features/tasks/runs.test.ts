@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { conversations, scheduledTasks, turns } from "../../../src/db/schema.ts";
-import { finish, gate, reply, text, toolCall } from "../../scripted-model.ts";
+import { finish, gate, reply, text, textDelta, toolCall } from "../../scripted-model.ts";
 import { eventually } from "../chat/chat.ts";
 import { hour, minute, withTasks } from "./tasks.ts";
 
@@ -98,6 +98,30 @@ describe("a task that is due", () => {
     const [turn] = await h.db.select().from(turns);
     expect(turn).toMatchObject({ status: "done", source: "scheduled", door: "tasks" });
     expect(await h.readJobs()).toEqual([]);
+  });
+
+  test("keeps nothing of what was said when its conversation is deleted, be it before its end or after", async () => {
+    const held = gate();
+    const midway = [textDelta("canary"), held.promise, textDelta(" bird"), finish()];
+    const h = await withTasks([reply("canary"), { parts: midway }]);
+    const { id } = await h.create();
+    const forget = async () => {
+      const [conversation] = await h.db.select().from(conversations);
+      const path = `/api/conversations/${encodeURIComponent(conversation?.ref ?? "")}`;
+      expect((await h.request(path, { method: "DELETE", headers: h.own.headers })).status).toBe(200);
+    };
+    await h.pass(hour);
+    expect(await h.runs(id)).toMatchObject([{ status: "completed", output: "canary" }]);
+    await forget();
+    expect(await h.runs(id)).toMatchObject([{ status: "completed", output: null }]);
+
+    await h.runNow(id);
+    await h.model.called(2);
+    await forget();
+    held.open();
+    await h.rested();
+    await eventually(async () => (await h.runs(id)).every(({ status }) => status !== "running"));
+    expect(JSON.stringify(await h.rows())).not.toContain("canary");
   });
 });
 

@@ -2,9 +2,9 @@ import { and, eq, sql } from "drizzle-orm";
 import { audit, type Services } from "../../../context.ts";
 import { newId } from "../../../core/ids.ts";
 import { clip, storable } from "../../../core/text/text.ts";
-import type { Database } from "../../../db/client.ts";
+import type { Database, Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
-import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
+import { conversations, scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import type { OpenRun } from "./read.ts";
 import { isOpen } from "./store.ts";
 
@@ -50,11 +50,11 @@ export async function noteWaiting({ db }: Database, runId: string): Promise<void
 /** Ends a run, and deletes its task where that was wanted. Nothing happens to one that has ended. */
 export async function endRun({ database, clock }: Services, { run, slug }: OpenRun, ending: Ending): Promise<void> {
   const completedAt = new Date(clock.now());
-  const output = ending.output === null ? null : clip(storable(ending.output), longestOutput);
   await unlessDeadlocked(() =>
     database.transaction(async (tx) => {
       const own = eq(scheduledTasks.id, run.taskId);
       const [task] = await tx.select().from(scheduledTasks).where(own).for("no key update");
+      const output = (await isDeleted(tx, run)) ? null : shorten(ending.output);
       const ended = await tx
         .update(taskRuns)
         .set({ ...ending, output, completedAt })
@@ -71,4 +71,13 @@ export async function endRun({ database, clock }: Services, { run, slug }: OpenR
       });
     }),
   );
+}
+
+const shorten = (output: string | null) => output && clip(storable(output), longestOutput);
+
+/** Whether the conversation of a run is gone: what was said in it goes with it. One that stays is locked until then. */
+async function isDeleted(tx: Db, { conversationRef }: OpenRun["run"]): Promise<boolean> {
+  const own = eq(conversations.ref, conversationRef ?? "");
+  const [kept] = await tx.select({ id: conversations.id }).from(conversations).where(own).for("key share");
+  return kept === undefined;
 }

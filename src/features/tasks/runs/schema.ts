@@ -24,7 +24,10 @@ export const TaskRun = z
       description: "How many earlier times were missed with this one, and are no runs of their own.",
       example: 0,
     }),
-    output: z.string().nullable().openapi({ description: "What the agent said.", example: "12 orders, all shipped." }),
+    output: z.string().nullable().openapi({
+      description: "What the agent said; null once its conversation is deleted.",
+      example: "12 orders, all shipped.",
+    }),
     error: z
       .string()
       .nullable()
