@@ -158,6 +158,45 @@ test("one call has at most 16 KiB of text", async (context) => {
   expect([(await h.vectors()).length, await h.database.db.select().from(jobs)]).toEqual([6, []]);
 });
 
+test("all memories are looked at once an hour and after a failure, else the newest thousand", async (context) => {
+  let answer: Embedder["embed"] = async (texts) => texts.map(meaningOf);
+  const h = await vectorHarness(context, (texts, signal) => answer(texts, signal));
+  const { id, organizationId } = h.agent;
+  await h.database.query(
+    `insert into memories (id, agent_id, organization_id, subject, content, digest, search, updated_at)
+      select gen_random_uuid(), $1, $2, 'eve', n::text, sha256(n::text::bytea), '', now() - n * interval '1 day'
+      from generate_series(1, 1001) n`,
+    [id, organizationId],
+  );
+  await h.database.query(
+    "insert into memory_vectors select id, digest, $1, '[0, 0, 1]' from memories where content <> '1001'",
+    [h.embedder.model],
+  );
+  const oldest = "select 1 from memory_vectors v join memories m on m.id = v.memory_id where m.content = '1001'";
+  const hasOldest = async () => (await h.database.query(oldest, [])).length === 1;
+  const loseOldest = () =>
+    h.database.query("delete from memory_vectors using memories where id = memory_id and content = '1001'", []);
+  const learn = async (content: string) => {
+    await h.add({ content, subject: "ada" });
+    await h.worker.work();
+  };
+  await learn("Sings");
+  expect([h.asked, await hasOldest()]).toEqual([[["Sings", "1001"]], true]);
+  await loseOldest();
+  await learn("Dances");
+  expect([h.asked.at(-1), await hasOldest()]).toEqual([["Dances"], false]);
+  await h.clock.jump(3_600_000);
+  await learn("Paints");
+  expect([h.asked.at(-1), await hasOldest()]).toEqual([["Paints", "1001"], true]);
+
+  await loseOldest();
+  answer = async () => Promise.reject(new Error("Away"));
+  await learn("Cooks");
+  answer = async (texts) => texts.map(meaningOf);
+  await learn("Bakes");
+  expect([h.asked.at(-1), await hasOldest()]).toEqual([["Bakes", "Cooks", "1001"], true]);
+});
+
 describe("a database", () => {
   test("without vectors is asked for none: no job, no call, and no statement more", async () => {
     const h = await memoryHarness();

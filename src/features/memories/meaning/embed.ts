@@ -25,6 +25,10 @@ const embedding = "embedMemories";
 const batch = 32;
 const batchBytes = 16 * 1024;
 
+/** So many memories are looked at where all earlier ones were found to have their vectors less than an hour ago. */
+const newest = 1_000;
+const hourMs = 3_600_000;
+
 type Has = Pick<Services, "options">;
 
 type Rememberer = Pick<typeof agents.$inferSelect, "id" | "organizationId" | "memoryEnabled">;
@@ -51,7 +55,7 @@ export async function enqueueMissing({ options, database }: Has & Pick<Services,
 }
 
 interface Needs {
-  services: Pick<Services, "database" | "log" | "options">;
+  services: Pick<Services, "database" | "clock" | "log" | "options">;
   /** Null: the agent's provider has no embedding model. */
   embedderOf: (agentSlug: string) => Promise<Embedder | null>;
 }
@@ -64,7 +68,14 @@ export function embeddingJobs(needs: Needs): JobKinds {
 const Payload = z.object({ agentId: z.uuid() });
 
 function embedMemories({ services, embedderOf }: Needs): JobHandler {
-  const { database, log, options } = services;
+  const { database, clock, log, options } = services;
+  /** When this process found that all memories of an agent have vectors of a model: looking at all takes seconds. */
+  const complete = new Map<string, { model: string; at: number }>();
+  const isComplete = (agentId: string, model: string) => {
+    const found = complete.get(agentId);
+    const age = clock.now() - (found?.at ?? 0);
+    return found?.model === model && age >= 0 && age < hourMs;
+  };
   return async ({ payload }, signal) => {
     const { agentId } = Payload.parse(payload);
     const { id, organizationId, slug, memoryEnabled } = agents;
@@ -76,8 +87,11 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
     const embedder = await embedderOf(agent.slug);
     if (!embedder) return;
     const { model } = embedder;
-    const { stale, more } = await readStale(database, agentId, model);
-    if (stale.length === 0) return;
+    const onlyNewest = isComplete(agentId, model);
+    const { stale, more } = await readStale(database, agentId, { model, onlyNewest });
+    const since = onlyNewest ? complete.get(agentId) : { model, at: clock.now() };
+    // Should the embedding fail, all are looked at again.
+    complete.delete(agentId);
     const keep = {
       embedded: (part: readonly Stale[], vectors: Vectors) => store(database, model, part, vectors),
       async refused(memory: Stale) {
@@ -88,8 +102,9 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
         await store(database, refusedBy(model), [memory], [[0]]);
       },
     };
-    await embedInParts(embedder, stale, keep, signal);
+    if (stale.length > 0) await embedInParts(embedder, stale, keep, signal);
     if (more) await enqueueEmbedding(services, database.db, agent);
+    else if (since) complete.set(agentId, since);
   };
 }
 
@@ -123,12 +138,15 @@ interface Stale {
 async function readStale(
   database: Database,
   agentId: string,
-  model: string,
+  { model, onlyNewest }: { model: string; onlyNewest: boolean },
 ): Promise<{ stale: Stale[]; more: boolean }> {
+  const { db } = database;
+  const [own, newestFirst] = [eq(memories.agentId, agentId), desc(memories.updatedAt)];
+  const some = db.select({ id: memories.id }).from(memories).where(own).orderBy(newestFirst).limit(newest);
   const stale = or(outdated, notInArray(memoryVectors.model, [model, refusedBy(model)]));
-  const rows = await withVectors(database.db)
-    .where(and(eq(memories.agentId, agentId), stale))
-    .orderBy(desc(memories.updatedAt))
+  const rows = await withVectors(db)
+    .where(and(own, stale, onlyNewest ? sql`${memories.id} = any(array(${some}))` : undefined))
+    .orderBy(newestFirst)
     .limit(batch);
   const texts = rows.map((row) => ({ ...row, content: clip(row.content, 4_000) }));
   const sizes = texts.map(({ content }) => utf8.encode(content).byteLength);
