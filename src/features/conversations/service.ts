@@ -54,7 +54,7 @@ export async function renameConversation(ctx: Ctx, ref: string, { title }: Conve
  */
 export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
   const found = await findConversation(ctx, ref);
-  const { id, agentId } = found.conversation;
+  const { id, agentId, source } = found.conversation;
   await write(ctx, { ...changeOf(found), action: "conversation.delete" }, async (tx) => {
     // Turns are locked first and their conversation second, in the order of the statement that records a turn.
     await lockTurns(tx, id);
@@ -68,6 +68,7 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
     await deleteFilesOf(tx, ctx, { conversationId: id });
     await tx.delete(messages).where(eq(messages.conversationId, id));
     await tx.delete(conversations).where(eq(conversations.id, id));
+    if (source !== "scheduled") return;
     const ofRun = and(eq(taskRuns.agentId, agentId), eq(taskRuns.conversationRef, ref));
     await tx.update(taskRuns).set({ output: null }).where(ofRun);
   });
