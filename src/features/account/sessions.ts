@@ -105,11 +105,15 @@ async function endSessions(ctx: Ctx, which: SQL): Promise<number> {
   });
 }
 
-const deleteSessions = (ctx: Ctx, tx: Db, which: SQL) =>
-  tx
+/** Answers the live ones. Those that have expired go too: they would live again, were a clock that is ahead set back. */
+async function deleteSessions(ctx: Ctx, tx: Db, which: SQL): Promise<{ id: string }[]> {
+  const { id, expiresAt } = accessTokens;
+  const gone = await tx
     .delete(accessTokens)
-    .where(and(liveSessions(ctx), which))
-    .returning({ id: accessTokens.id });
+    .where(and(ownSessions(ctx), which))
+    .returning({ id, expiresAt });
+  return gone.filter((one) => one.expiresAt && one.expiresAt.getTime() > ctx.clock.now());
+}
 
 const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).sessionId);
 
@@ -117,10 +121,7 @@ const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).sessionId);
 export const isLive = (sessionId: string, now: Date) => sql`exists (
   select 1 from ${accessTokens} where ${accessTokens.id} = ${sessionId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
 
+const ownSessions = (ctx: Ctx) => and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, userOf(ctx).id));
+
 /** The live sessions of the calling user. Expired ones count as absent, and `tidyAccounts` deletes them. */
-const liveSessions = (ctx: Ctx) =>
-  and(
-    eq(accessTokens.kind, "session"),
-    eq(accessTokens.userId, userOf(ctx).id),
-    gt(accessTokens.expiresAt, new Date(ctx.clock.now())),
-  );
+const liveSessions = (ctx: Ctx) => and(ownSessions(ctx), gt(accessTokens.expiresAt, new Date(ctx.clock.now())));

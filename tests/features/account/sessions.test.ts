@@ -73,6 +73,18 @@ describe("the list", () => {
   });
 });
 
+test.each([
+  ["ending the others", "DELETE", "/api/me/sessions", undefined],
+  ["another password", "POST", "/api/me/password", { currentPassword: password, newPassword: `${password}!` }],
+])("%s ends those that have expired, too: a clock that is ahead may be set back", async (_deed, method, path, json) => {
+  const { h, ada, first, bobs } = await people();
+  await h.clock.jump(40 * day);
+  const third = await openSession(h, ada.id);
+  expect((await h.request(path, { method, headers: third, ...(json && { json }) })).status).toBe(200);
+  h.clock.setBack(40 * day);
+  expect(await Promise.all([first, bobs, third].map((headers) => statusOf(h, headers)))).toEqual([401, 200, 200]);
+});
+
 describe("ending one", () => {
   test("ends that one at once and keeps the others and the cookie", async () => {
     const { h, first, second, bobs } = await people();
