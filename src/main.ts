@@ -28,6 +28,7 @@ import { Admission } from "./core/admission/admission.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
 import { createCipher } from "./core/credentials/cipher.ts";
 import { Unfinished } from "./core/egress/unfinished.ts";
+import type { StartError } from "./core/errors.ts";
 import { type Meters, unmeasured } from "./core/meters.ts";
 import { localNotify } from "./core/notify.ts";
 import { CurrentPolicies } from "./core/policies.ts";
@@ -65,9 +66,16 @@ export interface OpenEngine {
   close(): Promise<void>;
 }
 
-/** The engine over this machine's ports. Migrates the database; rejects with a `StartError` when it cannot be used. */
-export async function openEngine(setup: Setup, baseUrl: string): Promise<OpenEngine> {
-  return assembleEngine(setup, baseUrl, openStorage);
+/**
+ * The engine over this machine's ports. Migrates the database, unless `refuseOlder` makes the error for one that lacks
+ * migrations; rejects with a `StartError` when it cannot be used.
+ */
+export async function openEngine(
+  setup: Setup,
+  baseUrl: string,
+  refuseOlder?: (pending: number) => StartError,
+): Promise<OpenEngine> {
+  return assembleEngine(setup, baseUrl, (settings, ports) => openStorage(settings, { ...ports, refuseOlder }));
 }
 
 interface AssembledEngine extends OpenEngine {

@@ -1,7 +1,5 @@
-import { systemClock } from "../adapters/node/clock.ts";
 import { hasEmbedded } from "../adapters/node/data/data-directory.ts";
 import { isDirectoryInUse } from "../adapters/node/data/directory-lock.ts";
-import { openUnchanged } from "../adapters/node/unchanged.ts";
 import { StartError } from "../core/errors.ts";
 import { type OpenEngine, openEngine, type Setup } from "../main.ts";
 import { notApplied } from "./not-applied.ts";
@@ -21,8 +19,7 @@ export async function openAlone(setup: Setup, otherwise?: string): Promise<OpenE
     );
   }
   try {
-    await requireMigrated(setup);
-    return await openEngine(setup, BASE_URL ?? "http://localhost");
+    return await openEngine(setup, BASE_URL ?? "http://localhost", isOlder);
   } catch (error) {
     if (!isDirectoryInUse(error)) throw error;
     throw new StartError(
@@ -32,8 +29,4 @@ export async function openAlone(setup: Setup, otherwise?: string): Promise<OpenE
 }
 
 /** From a newer schema there is no way back, so only a start and `migrate` make it: both are what an update consists of. */
-async function requireMigrated({ settings, log }: Setup): Promise<void> {
-  const { pending, close } = await openUnchanged(settings, { clock: systemClock, log });
-  await close();
-  if (pending > 0) throw new StartError(`The database is not up to this release: ${notApplied(pending)}`);
-}
+const isOlder = (pending: number) => new StartError(`The database is not up to this release: ${notApplied(pending)}`);

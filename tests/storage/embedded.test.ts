@@ -22,12 +22,16 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { template } from "../../scripts/make-template.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
+import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import { superviseDatabase } from "../../src/adapters/node/embedded/thread.ts";
+import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { openAlone } from "../../src/cli/open-alone.ts";
 import { StartError } from "../../src/core/errors.ts";
 import { openDatabase } from "../../src/db/client.ts";
+import { migrate } from "../../src/db/migrate.ts";
 import { TestClock } from "../clock.ts";
-import { collectLog } from "../embedded.ts";
-import { open, temporaryDirectory } from "./setup.ts";
+import { collectLog, silent } from "../embedded.ts";
+import { open, settingsOf, temporaryDirectory } from "./setup.ts";
 
 const threads: Worker[] = vi.hoisted(() => []);
 /** While it is set, a thread that is told to end fails, and goes on until the gate opens. */
@@ -134,6 +138,23 @@ test("a second process is refused before it touches the data, and the first one 
   );
   const count = writer.acknowledged.length;
   await expect.poll(() => writer.acknowledged.length).toBeGreaterThan(count);
+});
+
+test("a command leaves the schema of an older release as it is, and the directory to others", async () => {
+  const DATA_DIR = temporaryDirectory();
+  const older = readMigrations().slice(0, -1);
+  const { target, close } = await openEmbedded(DATA_DIR, silent);
+  await migrate(target, older, { clock: systemClock, timeoutMs: 10_000 });
+  await close();
+  const environment = { DATA_DIR };
+  const setup = { environment, settings: settingsOf(environment), log: silent };
+  for (let n = 0; n < 2; n += 1) {
+    await expect(openAlone(setup)).rejects.toThrow("not up to this release: 1 migration is not applied");
+  }
+  await (await open(environment)).close();
+  const opened = await openAlone(setup);
+  await opened.engine.stop(0);
+  await opened.close();
 });
 
 test("the same process is refused too, until the first one is closed", async () => {

@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
 import type { Settings } from "../../core/config.ts";
+import type { StartError } from "../../core/errors.ts";
 import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase, type Target } from "../../db/client.ts";
-import { migrate } from "../../db/migrate.ts";
+import { inspectSchema } from "../../db/inspect.ts";
+import { type Migration, migrate } from "../../db/migrate.ts";
 import { addVectors } from "../../db/vectors.ts";
 import { closeToOthers, fullDisk, prepareDirectory, requireOwner } from "./data/data-directory.ts";
 import { isFull, startEmbedded } from "./embedded/database.ts";
@@ -27,6 +29,8 @@ interface Ports {
   log: Log;
   /** The file with which a first start fills the embedded database; the one beside the bundle unless given. */
   template?: string;
+  /** The error for a schema that lacks so many migrations, which then stays as it is; absent: it is brought up. */
+  refuseOlder?: ((pending: number) => StartError) | undefined;
 }
 
 /**
@@ -51,11 +55,26 @@ export async function startStorage(settings: Settings, ports: Ports): Promise<St
   return DATABASE_URL === undefined ? openLocal(settings, ports) : openPostgres(settings, DATABASE_URL, ports);
 }
 
-async function openPostgres(settings: Settings, url: string, { clock, log }: Ports): Promise<Storage> {
+/** Answers how many migrations were applied. */
+async function bringUp(
+  target: Target,
+  migrations: readonly Migration[],
+  deadlineMs: number,
+  { clock, refuseOlder }: Ports,
+): Promise<number> {
+  const options = { clock, timeoutMs: Math.min(deadlineMs, answerWithinMs) };
+  if (!refuseOlder) return migrate(target, migrations, options);
+  const { pending } = await inspectSchema(target, migrations, options);
+  if (pending > 0) throw refuseOlder(pending);
+  return 0;
+}
+
+async function openPostgres(settings: Settings, url: string, ports: Ports): Promise<Storage> {
+  const { clock, log } = ports;
   const target = postgresTarget(url);
   const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
   try {
-    const applied = await migrate(target, readMigrations(), { clock, timeoutMs: Math.min(deadlineMs, answerWithinMs) });
+    const applied = await bringUp(target, readMigrations(), deadlineMs, ports);
     if (applied > 0) log.info({ applied }, "The schema was brought up to this release");
   } catch (error) {
     throw explainPostgres(error, url);
@@ -71,7 +90,8 @@ async function openPostgres(settings: Settings, url: string, { clock, log }: Por
   }
 }
 
-async function openLocal(settings: Settings, { clock, log, template }: Ports): Promise<Storage> {
+async function openLocal(settings: Settings, ports: Ports): Promise<Storage> {
+  const { clock, log, template } = ports;
   const directory = resolve(settings.DATA_DIR);
   prepareDirectory(directory);
   closeToOthers(directory, log);
@@ -79,15 +99,15 @@ async function openLocal(settings: Settings, { clock, log, template }: Ports): P
   const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
   // They are read while PostgreSQL opens the data.
   const migrations = readMigrations();
-  const bringUp = async () => {
+  const open = async () => {
     const { target } = await opened;
     try {
-      await migrate(target, migrations, { clock, timeoutMs: Math.min(deadlineMs, answerWithinMs) });
+      await bringUp(target, migrations, deadlineMs, ports);
     } catch (error) {
       throw isFull(error) ? fullDisk(directory) : error;
     }
   };
-  const ready = bringUp();
+  const ready = open();
   // Whoever waits is told; a caller may close it without having waited.
   ready.catch(() => {});
   const target: Target = {
