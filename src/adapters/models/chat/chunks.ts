@@ -1,6 +1,7 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type CallPiece, Calls } from "./calls.ts";
+import { ThoughtsInText } from "./thoughts.ts";
 
 /** How much of an unreadable event reaches the log, in characters. */
 const excerptLength = 2_000;
@@ -18,6 +19,8 @@ interface Sink {
 export class Chunks {
   readonly #sink: Sink;
   readonly #calls: Calls;
+  /** Null once the text has begun with something else, or has no more thoughts. */
+  #thoughts: ThoughtsInText | null = new ThoughtsInText((kind, text) => this.#add(kind, text));
   #open: Kind | null = null;
   #identified = false;
   #refused = false;
@@ -49,6 +52,7 @@ export class Chunks {
 
   /** The stream is over. Throws for a tool call that never had a name. */
   end(): void {
+    this.#thoughts?.flush();
     this.#close();
     this.#calls.end();
     if (this.#finish === null && !this.#failed) {
@@ -58,6 +62,7 @@ export class Chunks {
   }
 
   #fail(error: unknown): void {
+    this.#thoughts?.flush();
     this.#failed = true;
     this.#finish = null;
     this.#sink.enqueue({ type: "error", error });
@@ -92,6 +97,7 @@ export class Chunks {
       this.#say("text", delta.refusal);
     }
     const pieces = listAt(delta, "tool_calls", true);
+    if (pieces.length > 0) this.#thoughts?.flush();
     if (pieces.length > 0 && this.#open === "reasoning") this.#close();
     for (const piece of pieces) this.#calls.take(pieceOf(piece));
   }
@@ -99,19 +105,30 @@ export class Chunks {
   /** A text, or Mistral's list of texts and thoughts. */
   #content(content: JsonObject[string] | undefined): void {
     if (typeof content === "string") {
-      this.#say("text", content);
+      this.#text(content);
       return;
     }
     for (const part of listAt({ content: content ?? [] }, "content", false)) {
-      if (part.type === "text") this.#say("text", stringAt(part, "text"));
+      if (part.type === "text") this.#text(stringAt(part, "text") ?? "");
       if (part.type !== "thinking") continue;
       const thoughts = listAt(part, "thinking", true).map((thought) => (thought.type === "text" ? thought.text : ""));
       this.#say("reasoning", thoughts.filter((thought) => typeof thought === "string").join(""));
     }
   }
 
+  #text(delta: string): void {
+    if (this.#thoughts === null) this.#add("text", delta);
+    else if (!this.#thoughts.take(delta)) this.#thoughts = null;
+  }
+
   #say(kind: Kind, delta: string | null): void {
     if (delta === null || delta === "") return;
+    this.#thoughts?.flush();
+    this.#add(kind, delta);
+  }
+
+  #add(kind: Kind, delta: string): void {
+    if (delta === "") return;
     if (this.#open !== kind) {
       this.#close();
       this.#open = kind;

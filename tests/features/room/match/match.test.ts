@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Models } from "../../../../src/core/ports.ts";
 import { agents, eventSources, jobs, rooms } from "../../../../src/db/schema.ts";
 import { createEngine } from "../../../../src/engine.ts";
+import { ours, answering as streaming } from "../../../adapters/chat-oracle.ts";
+import { done, say } from "../../../fake-provider.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../../scripted-model.ts";
 import { eventually } from "../../chat/chat.ts";
 import { answering, matching, promptOf } from "./matching.ts";
@@ -59,6 +61,20 @@ describe("an event", () => {
     const warnings = h.logs.filter((line) => line.includes('"warn"') && line.includes("begins neither"));
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).not.toContain("depends");
+  });
+
+  test("is judged by what its model says behind its thoughts", async () => {
+    const answers = ["<think>yes or no? A fine", "<think>No word of it.\n</think>\n\nYes", "yes?\n</think>\nno"];
+    const models: Models = {
+      resolve: () =>
+        ours(
+          "openai-compatible",
+          streaming([new TextEncoder().encode([...say(answers.shift() ?? ""), ...done()].join(""))]),
+        ),
+    };
+    const h = await matching(null, { models });
+    await h.define({ action: "backlog" });
+    for (const outcome of ["no-match", "backlog", "no-match"]) expect(await h.bring(1)).toMatchObject({ outcome });
   });
 
   test("for a Room that is off or missing asks nobody; for a full one it is told", async () => {

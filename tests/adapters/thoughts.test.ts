@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { callTool, done, event, say, think } from "../fake-provider.ts";
+import { answering, ours, said, type Wire } from "./chat-oracle.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+type Told = Partial<Record<"type" | "delta" | "toolName", string>>;
+
+/** What is said in these pieces of a stream, as `thoughts | words`; a call is named in brackets. */
+async function told(pieces: readonly string[], wire: Wire = "openai-compatible"): Promise<string[]> {
+  const parts = (await said(await ours(wire, answering(pieces.map(bytes))))) as Told[];
+  return parts.flatMap(({ type, delta = "", toolName }) => {
+    if (type === "reasoning-delta") return [`thought: ${delta}`];
+    if (type === "text-delta") return [`said: ${delta}`];
+    return type === "tool-call" ? [`called: ${toolName}`] : [];
+  });
+}
+
+const cases: [text: string, told: string[]][] = [
+  ["<think>\nTwo and two.\n</think>\n\nIt is 4.", ["thought: Two and two.\n", "said: It is 4."]],
+  ["<think>Hm</think>4", ["thought: Hm", "said: 4"]],
+  ["<thinking>Hm, <think>so</think></thinking>\n4", ["thought: Hm, <think>so</think>", "said: 4"]],
+  ["<think>1 < 2 </ think> </thinking></thin</think>4", ["thought: 1 < 2 </ think> </thinking></thin", "said: 4"]],
+  ["<think>\n\n</think>\n\n4", ["said: 4"]],
+  ["<think></think>", []],
+  ["<think>Hm</think> \n", ["thought: Hm"]],
+  // A block that never ends, as of a reply that is too long.
+  ["<think>\nTwo and </thi", ["thought: Two and </thi"]],
+  ["<think>", []],
+  // Only the first block at the beginning counts.
+  ["<think>a</think>b <think>c</think> d", ["thought: a", "said: b <think>c</think> d"]],
+  ["<think>a</think><think>b</think>", ["thought: a", "said: <think>b</think>"]],
+  ["So: <think>a</think> b", ["said: So: <think>a</think> b"]],
+  // These are no tags.
+  ["Two and two.\n</think>\n\nIt is 4.", ["said: Two and two.\n</think>\n\nIt is 4."]],
+  ["<thin", ["said: <thin"]],
+  ["<", ["said: <"]],
+  [" \n<thinks>a</thinks>", ["said:  \n<thinks>a</thinks>"]],
+  ["<Think>a</Think>", ["said: <Think>a</Think>"]],
+  ["< think>a</think>", ["said: < think>a</think>"]],
+  ["<table></table>", ["said: <table></table>"]],
+  ["<<think>a</think>", ["said: <<think>a</think>"]],
+  [" \n", ["said:  \n"]],
+  ["", []],
+];
+
+test.each(cases)("%j is told apart, wherever it is cut", async (text, expected) => {
+  for (let first = 0; first <= text.length; first += 1) {
+    for (const second of [first, Math.min(text.length, first + 3), text.length]) {
+      const deltas = [text.slice(0, first), text.slice(first, second), text.slice(second)];
+      expect([deltas, await told([...say(...deltas), ...done()])]).toEqual([deltas, expected]);
+    }
+  }
+  const stream = [...say(...text), ...done()];
+  expect(await told(stream)).toEqual(expected);
+  expect(await told(stream, "mistral")).toEqual(expected);
+});
+
+test("blanks before the thoughts are blanks of the text", async () => {
+  expect(await told([...say("\n<think>a</think>b"), ...done()])).toEqual(["said: \n", "thought: a", "said: b"]);
+});
+
+test("thoughts stand in Mistral's lists of texts, too", async () => {
+  const content = ["<think>a</", "think>", "b"].map((text) => ({ type: "text", text }));
+  expect(await told([event({ choices: [{ delta: { content } }] }), ...done()], "mistral")).toEqual([
+    "thought: a",
+    "said: b",
+  ]);
+});
+
+test("what is held back for a tag comes before a call, thoughts in a field of their own, and a failure", async () => {
+  const call = callTool("call_1", "clock", "{}");
+  const end = done("tool_calls");
+  expect(await told([...say("<think>a</th"), ...call, ...end])).toEqual(["thought: a</th", "called: clock"]);
+  expect(await told([...say("<think>a"), ...call, ...say("</think>b"), ...end])).toEqual([
+    ...["thought: a", "said: b", "called: clock"],
+  ]);
+  expect(await told([...say("<th"), ...call, ...end])).toEqual(["said: <th", "called: clock"]);
+  expect(await told([...say("<th"), ...think("a"), ...say("ink>"), ...done()])).toEqual([
+    ...["said: <th", "thought: a", "said: ink>"],
+  ]);
+  const parts = (await said(
+    await ours("openai-compatible", answering([...say("<th"), event({ error: { message: "boom" } })].map(bytes))),
+  )) as Told[];
+  expect(parts.map(({ type }) => type)).toEqual([
+    ...["stream-start", "response-metadata", "text-start", "text-delta", "error", "text-end", "finish"],
+  ]);
+});
