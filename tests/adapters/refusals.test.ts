@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
+import type { ModelCall } from "../../src/core/ports.ts";
 import { done, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
 import { readStep } from "./read-step.ts";
 import { type RemoteProvider, recorded, specs } from "./recorded.ts";
@@ -74,6 +75,54 @@ test.each([
   const { provider, model } = await start(reply);
   expect((await readStep(model, "Hi", made)).error).toBeDefined();
   expect(provider.exchanges).toHaveLength(asked);
+});
+
+const called = (...thoughts: string[]): ModelCall["prompt"] => [
+  { role: "user", content: [{ type: "text", text: "What time is it?" }] },
+  {
+    role: "assistant",
+    content: [
+      ...thoughts.map((text) => ({ type: "reasoning" as const, text })),
+      { type: "tool-call", toolCallId: "call_1", toolName: "clock", input: {} },
+    ],
+  },
+  {
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId: "call_1", toolName: "clock", output: { type: "text", value: "12" } }],
+  },
+];
+
+const thoughtsIn = ({ body }: { body: Record<string, unknown> }) =>
+  (body.messages as Record<string, unknown>[]).flatMap((message) =>
+    message.role === "assistant" ? [message.reasoning_content] : [],
+  );
+
+test.each([
+  // Groq, Mistral behind gateways, and DeepSeek's R1.
+  "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
+  '[{"type":"extra_forbidden","loc":["body","messages",1,"assistant","reasoning_content"],"msg":"Extra inputs are not permitted"}]',
+  "The reasoning_content is an intermediate result for display purposes only. Please remove it from your message.",
+])("what a model thought is left out where it is refused (%s), from then on", async (message) => {
+  const { provider, model } = await start(refusal(400, message), ok);
+  for (const reasoning of [undefined, "medium"] as const) {
+    const { step } = await readStep(model, called("Hm"), reasoning ? { reasoning } : {});
+    expect(step.text).toBe("ok");
+  }
+  expect(provider.exchanges.map(thoughtsIn)).toEqual([["Hm"], [undefined], [undefined]]);
+  expect(provider.exchanges.map(sent)).toEqual([[], [], ["reasoning_effort"]]);
+});
+
+test.each([
+  // DeepSeek and Moonshot.
+  "The `reasoning_content` in the thinking mode must be passed back to the API.",
+  "Missing `reasoning_content` field in the assistant message at message index 2.",
+  "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+])("a blank stands for thoughts that a model misses (%s), from then on", async (message) => {
+  const { provider, model } = await start(refusal(400, message), ok);
+  for (const prompt of [called(), [...called(), ...called("Hm")]])
+    expect((await readStep(model, prompt, { reasoning: "medium" })).step.text).toBe("ok");
+  expect(provider.exchanges.map(thoughtsIn)).toEqual([[undefined], [" "], [" ", "Hm"]]);
+  expect(provider.exchanges.map(sent)).toEqual([["reasoning_effort"], ["reasoning_effort"], ["reasoning_effort"]]);
 });
 
 const picture = {

@@ -2,7 +2,7 @@ import { APICallError, type LanguageModelV4Prompt, UnsupportedFunctionalityError
 import type { ModelCall, StreamingModel } from "../../core/ports.ts";
 
 type Setting = "reasoning" | "temperature" | "maxOutputTokens";
-type Part = Setting | "pictures";
+type Part = Setting | "missingThoughts" | "thoughts" | "pictures";
 
 /**
  * The words in which providers refuse a part of a call. Thinking and pictures need a word of refusal too: other errors
@@ -12,6 +12,8 @@ type Part = Setting | "pictures";
 const refusals: Readonly<Record<Part, RegExp>> = {
   temperature: /temperature/i,
   maxOutputTokens: /max_?(?:new_?|output_?|completion_?)?tokens/i,
+  missingThoughts: /reasoning_content\b[^.]*\b(?:missing|must be)\b|\bmissing\b[^.]*reasoning_content/i,
+  thoughts: /reasoning_content/i,
   reasoning: /(?:reasoning|thinking)[^.]*\b(?:not|only|un\w+)\b|\b(?:not|un\w+|verified)\b[^.]*(?:reasoning|thinking)/i,
   pictures:
     /(?:image|vision|multi-?modal)[^.]*\b(?:not|only|un\w+)\b|\b(?:no|not|un\w+|missing)\b[^.]*(?:image|vision|multi-?modal)|content must be a string/i,
@@ -22,9 +24,9 @@ const longestRefusal = 2_000;
 
 /**
  * A model that is called again without a part that it refused: thinking, a temperature, more tokens than it can write,
- * or pictures. Only a refusal tells what a model takes: lists of names grow old, and servers give models names of their
- * own. A setting that was refused once is left out of later calls. Pictures are not: one of them may be refused for
- * itself.
+ * what it thought before, or pictures. Where it misses what it thought in earlier turns, which no prompt has, a blank
+ * stands for that. Only a refusal tells what a model takes: lists of names grow old, and servers give models names of
+ * their own. What was refused once is left out of later calls. Pictures are not: one of them may be refused for itself.
  */
 export function withoutRefused(model: StreamingModel): StreamingModel {
   const refused = new Set<Part>();
@@ -63,15 +65,44 @@ function refusedPart(error: unknown, call: ModelCall): Part | undefined {
   return (Object.keys(refusals) as Part[]).find((part) => has(call, part) && about(part));
 }
 
-const has = (call: ModelCall, part: Part) => (part === "pictures" ? hasPictures(call) : call[part] !== undefined);
+function has(call: ModelCall, part: Part): boolean {
+  switch (part) {
+    case "pictures":
+      return hasPictures(call);
+    case "thoughts":
+      return call.prompt.some(isThought);
+    case "missingThoughts":
+      return call.prompt.some((message) => message.role === "assistant" && !isThought(message));
+    default:
+      return call[part] !== undefined;
+  }
+}
 
 function leaveOut(call: ModelCall, parts: ReadonlySet<Part>): ModelCall {
   const rest = { ...call };
   for (const part of parts) {
     if (part === "pictures") rest.prompt = withoutPictures(rest.prompt);
+    else if (part === "thoughts") rest.prompt = rest.prompt.map(withoutThoughts);
+    else if (part === "missingThoughts") rest.prompt = rest.prompt.map(withThoughts);
     else delete rest[part];
   }
   return rest;
+}
+
+type Message = LanguageModelV4Prompt[number];
+
+const isThought = ({ role, content }: Message) =>
+  role === "assistant" && content.some(({ type }) => type === "reasoning");
+
+function withoutThoughts(message: Message): Message {
+  if (message.role !== "assistant") return message;
+  return { ...message, content: message.content.filter(({ type }) => type !== "reasoning") };
+}
+
+function withThoughts(message: Message): Message {
+  if (message.role !== "assistant" || isThought(message)) return message;
+  // DeepSeek takes no empty text.
+  return { ...message, content: [{ type: "reasoning", text: " " }, ...message.content] };
 }
 
 function hasPictures({ prompt }: ModelCall): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callTool, done, say, startFakeProvider } from "../../fake-provider.ts";
+import { callTool, done, refusal, say, startFakeProvider, think } from "../../fake-provider.ts";
 import { chatHarness, dataLines, readEvents } from "./chat.ts";
 
 /** Cut as a server may cut them. */
@@ -50,4 +50,24 @@ test("a model that thought before it called a tool gets its thoughts back with t
     { role: "assistant", content: null, reasoning_content: "The time?", tool_calls: [{ id: "call_1" }] },
     { role: "tool", tool_call_id: "call_1" },
   ]);
+});
+
+test("a conversation goes on where a model wants the thoughts of earlier turns, which are not kept for it", async () => {
+  const missing = refusal(400, "The `reasoning_content` in the thinking mode must be passed back to the API.");
+  const provider = await startFakeProvider(
+    { stream: [think("The time?"), callTool("call_1", "currentTime", "{}"), done("tool_calls")] },
+    { stream: [say("Noon."), done()] },
+    missing,
+    { stream: [say("Still noon."), done()] },
+  );
+  const environmentKeys = { openai_compatible_base_url: provider.url };
+  const h = await chatHarness(undefined, { provider: "openai-compatible", model: "m" }, { environmentKeys });
+  for (const [question, answer] of [
+    ["What time is it?", "Noon."],
+    ["And now?", "Still noon."],
+  ]) {
+    const { choices } = await (await h.complete(question, { chat_id: "a" })).json();
+    expect(choices[0].message.content).toBe(answer);
+  }
+  expect(provider.exchanges).toHaveLength(4);
 });
