@@ -125,6 +125,12 @@ test.each([
   expect(provider.exchanges.map(sent)).toEqual([["reasoning_effort"], ["reasoning_effort"], ["reasoning_effort"]]);
 });
 
+test("a model that goes on missing thoughts is not asked for ever", async () => {
+  const { provider, model } = await start(refusal(400, "Missing `reasoning_content` field"));
+  expect((await readStep(model, called())).error).toMatchObject({ statusCode: 400 });
+  expect(provider.exchanges.map(thoughtsIn)).toEqual([[undefined], [" "], [undefined]]);
+});
+
 const picture = {
   type: "file",
   mediaType: "image/png",

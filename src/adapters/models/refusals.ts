@@ -1,95 +1,131 @@
 import { APICallError, type LanguageModelV4Prompt, UnsupportedFunctionalityError } from "@ai-sdk/provider";
+import { lengthWords } from "../../core/models/provider-failure.ts";
 import type { ModelCall, StreamingModel } from "../../core/ports.ts";
+import { withoutOlder } from "./older.ts";
 
-type Setting = "reasoning" | "temperature" | "maxOutputTokens";
-type Part = Setting | "missingThoughts" | "thoughts" | "pictures";
+/** What of a call a model may refuse. */
+interface Part {
+  /** The words in which providers refuse it. */
+  words: RegExp;
+  /** Whether the next call is refused for it, too. */
+  stays: boolean;
+  has(call: ModelCall): boolean;
+  leaveOut(call: ModelCall): ModelCall;
+}
+
+function setting(name: "reasoning" | "temperature" | "maxOutputTokens", words: RegExp): Part {
+  return {
+    ...{ words, stays: true },
+    has: (call) => call[name] !== undefined,
+    leaveOut: ({ [name]: _, ...rest }) => rest,
+  };
+}
+
+type Prompt = LanguageModelV4Prompt;
+type Message = Prompt[number];
+
+function ofPrompt(words: RegExp, has: (prompt: Prompt) => boolean, leaveOut: (prompt: Prompt) => Prompt): Part {
+  return {
+    ...{ words, stays: false },
+    has: ({ prompt }) => has(prompt),
+    leaveOut: (call) => ({ ...call, prompt: leaveOut(call.prompt) }),
+  };
+}
+
+const pictures = ofPrompt(
+  /(?:image|vision|multi-?modal)[^.]*\b(?:not|only|un\w+)\b|\b(?:no|not|un\w+|missing)\b[^.]*(?:image|vision|multi-?modal)|content must be a string/i,
+  (prompt) => prompt.some(({ role, content }) => role === "user" && content.some(({ type }) => type === "file")),
+  (prompt) => prompt.map(withoutPictures),
+);
+
+const older = ofPrompt(
+  lengthWords,
+  (prompt) => withoutOlder(prompt) !== null,
+  (prompt) => withoutOlder(prompt) ?? prompt,
+);
+
+/** Servers that know no such field, as Groq's does not. */
+const thoughts: Part = {
+  ...ofPrompt(
+    /reasoning_content/i,
+    (prompt) => prompt.some(isThought),
+    (prompt) => prompt.map(withoutThoughts),
+  ),
+  stays: true,
+};
+
+/** DeepSeek and Moonshot want what their models thought in earlier turns, which no prompt has: a blank stands for it. */
+const missingThoughts: Part = {
+  ...ofPrompt(
+    /reasoning_content\b[^.]*\b(?:missing|must be)\b|\bmissing\b[^.]*reasoning_content/i,
+    (prompt) => prompt.some((message) => message.role === "assistant" && !isThought(message)),
+    (prompt) => prompt.map(withThoughts),
+  ),
+  stays: true,
+};
 
 /**
- * The words in which providers refuse a part of a call. Thinking and pictures need a word of refusal too: other errors
- * mention the blocks of thinking in a conversation, or an image of a container. The first match counts; temperature
- * comes before thinking, because some models refuse a temperature on account of their thinking.
+ * The first part that is refused counts. Temperature comes before thinking, because some models refuse a temperature on
+ * account of their thinking. Thinking and pictures need a word of refusal too: other errors mention the blocks of thinking
+ * in a conversation, or an image of a container. An error about too long a conversation names tokens, too.
  */
-const refusals: Readonly<Record<Part, RegExp>> = {
-  temperature: /temperature/i,
-  maxOutputTokens: /max_?(?:new_?|output_?|completion_?)?tokens/i,
-  missingThoughts: /reasoning_content\b[^.]*\b(?:missing|must be)\b|\bmissing\b[^.]*reasoning_content/i,
-  thoughts: /reasoning_content/i,
-  reasoning: /(?:reasoning|thinking)[^.]*\b(?:not|only|un\w+)\b|\b(?:not|un\w+|verified)\b[^.]*(?:reasoning|thinking)/i,
-  pictures:
-    /(?:image|vision|multi-?modal)[^.]*\b(?:not|only|un\w+)\b|\b(?:no|not|un\w+|missing)\b[^.]*(?:image|vision|multi-?modal)|content must be a string/i,
-};
+const parts: readonly Part[] = [
+  older,
+  setting("temperature", /temperature/i),
+  setting("maxOutputTokens", /^(?!.*context).*max_?(?:new_?|output_?|completion_?)?tokens/is),
+  missingThoughts,
+  thoughts,
+  setting(
+    "reasoning",
+    /(?:reasoning|thinking)[^.]*\b(?:not|only|un\w+)\b|\b(?:not|un\w+|verified)\b[^.]*(?:reasoning|thinking)/i,
+  ),
+  pictures,
+];
 
 /** The longest refusal, in characters; an echo of the conversation may follow it. */
 const longestRefusal = 2_000;
 
 /**
  * A model that is called again without a part that it refused: thinking, a temperature, more tokens than it can write,
- * what it thought before, or pictures. Where it misses what it thought in earlier turns, which no prompt has, a blank
- * stands for that. Only a refusal tells what a model takes: lists of names grow old, and servers give models names of
- * their own. What was refused once is left out of later calls. Pictures are not: one of them may be refused for itself.
+ * what it thought before, pictures, or the older half of a conversation that is too long. Only a refusal tells what a
+ * model takes: lists of names grow old, and servers give models names of their own. What was refused once is left out of
+ * later calls, but for pictures and conversations: one of them may be refused for itself.
  */
 export function withoutRefused(model: StreamingModel): StreamingModel {
   const refused = new Set<Part>();
   return {
     async doStream(call) {
-      let asked = leaveOut(call, refused);
+      let asked = [...refused].reduce((rest, part) => part.leaveOut(rest), call);
       const now = new Set<Part>();
       for (;;) {
         try {
           const result = await model.doStream(asked);
-          for (const part of now) if (part !== "pictures") refused.add(part);
+          for (const part of now) refused.add(part);
           return result;
         } catch (error) {
-          const part = refusedPart(error, asked);
+          const part = refusedPart(error, asked, now);
           if (!part) throw error;
-          now.add(part);
-          asked = leaveOut(asked, now);
+          if (part.stays) now.add(part);
+          asked = part.leaveOut(asked);
         }
       }
     },
   };
 }
 
-function refusedPart(error: unknown, call: ModelCall): Part | undefined {
+function refusedPart(error: unknown, call: ModelCall, before: ReadonlySet<Part>): Part | undefined {
   // Before it is asked.
-  if (UnsupportedFunctionalityError.isInstance(error)) return hasPictures(call) ? "pictures" : undefined;
+  if (UnsupportedFunctionalityError.isInstance(error)) return pictures.has(call) ? pictures : undefined;
   if (!APICallError.isInstance(error)) return undefined;
-  const said = `${error.message} ${error.responseBody ?? ""}`.slice(0, longestRefusal);
+  const { statusCode, message, responseBody = "" } = error;
+  if (statusCode === 413) return older.has(call) ? older : undefined;
+  const said = `${message} ${responseBody}`.slice(0, longestRefusal);
+  const isRefusal = statusCode === 400 || statusCode === 422;
   // Self-hosted servers refuse pictures with 404 or 500, too.
-  const isRefusal = error.statusCode === 400 || error.statusCode === 422;
-  // An error about too long a conversation names tokens too, and no setting mends it.
-  const about = (part: Part) =>
-    (isRefusal || part === "pictures") &&
-    refusals[part].test(said) &&
-    !(part === "maxOutputTokens" && /context/i.test(said));
-  return (Object.keys(refusals) as Part[]).find((part) => has(call, part) && about(part));
+  return parts.find(
+    (part) => (isRefusal || part === pictures) && !before.has(part) && part.words.test(said) && part.has(call),
+  );
 }
-
-function has(call: ModelCall, part: Part): boolean {
-  switch (part) {
-    case "pictures":
-      return hasPictures(call);
-    case "thoughts":
-      return call.prompt.some(isThought);
-    case "missingThoughts":
-      return call.prompt.some((message) => message.role === "assistant" && !isThought(message));
-    default:
-      return call[part] !== undefined;
-  }
-}
-
-function leaveOut(call: ModelCall, parts: ReadonlySet<Part>): ModelCall {
-  const rest = { ...call };
-  for (const part of parts) {
-    if (part === "pictures") rest.prompt = withoutPictures(rest.prompt);
-    else if (part === "thoughts") rest.prompt = rest.prompt.map(withoutThoughts);
-    else if (part === "missingThoughts") rest.prompt = rest.prompt.map(withThoughts);
-    else delete rest[part];
-  }
-  return rest;
-}
-
-type Message = LanguageModelV4Prompt[number];
 
 const isThought = ({ role, content }: Message) =>
   role === "assistant" && content.some(({ type }) => type === "reasoning");
@@ -105,19 +141,13 @@ function withThoughts(message: Message): Message {
   return { ...message, content: [{ type: "reasoning", text: " " }, ...message.content] };
 }
 
-function hasPictures({ prompt }: ModelCall): boolean {
-  return prompt.some(({ role, content }) => role === "user" && content.some(({ type }) => type === "file"));
-}
-
 /** Stands in the prompt in place of a picture. */
 const unseen = "[A picture that you can't see]";
 
-function withoutPictures(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
-  return prompt.map((message) => {
-    if (message.role !== "user") return message;
-    const content = message.content.map((part) =>
-      part.type === "file" ? { type: "text" as const, text: unseen } : part,
-    );
-    return { ...message, content };
-  });
+function withoutPictures(message: Message): Message {
+  if (message.role !== "user") return message;
+  const content = message.content.map((part) =>
+    part.type === "file" ? { type: "text" as const, text: unseen } : part,
+  );
+  return { ...message, content };
 }

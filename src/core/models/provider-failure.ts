@@ -15,11 +15,17 @@ export interface ProviderFailure {
 const noKey = "The provider refused the key";
 const noModel = "The provider knows no such model";
 const noMoney = "The account at the provider has no money or quota left";
+const tooLong = "The prompt is longer than the model can read: shorten it, or have the server give it a larger context";
 const otherApi = "The address does not answer as the provider's API does: check it";
+
+/** The words in which providers say that a prompt is too long. */
+export const lengthWords =
+  /context[ _](?:length|size|window|limit)|context exceed|(?:prompt|input) is too long|maximum prompt length|input token count|model token limit|longer than the max|reduce the length/i;
 
 /** The words in which providers with a status of many meanings say what is wrong. */
 const said: readonly (readonly [words: RegExp, meaning: string])[] = [
   [/insufficient_quota|credit balance|billing/i, noMoney],
+  [lengthWords, tooLong],
   [/api.?key[^.]*\b(?:not|in)\s?valid|invalid[^.]*api.?key|unauthori[sz]ed/i, noKey],
   [
     /(?:unknown|invalid|no such)[ _-]model\b|\bmodel\b[^.]{0,200}(?:not[ _](?:found|exist|supported)|does not exist)/i,

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { createModels } from "../../src/adapters/models/index.ts";
+import type { ModelCall } from "../../src/core/ports.ts";
+import { done, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
+import { readStep } from "./read-step.ts";
+import { specs } from "./recorded.ts";
+
+type Prompt = ModelCall["prompt"];
+
+const ok: Reply = { stream: [say("ok"), done()] };
+
+const user = (text: string): Prompt[number] => ({ role: "user", content: [{ type: "text", text }] });
+const assistant = (text: string): Prompt[number] => ({ role: "assistant", content: [{ type: "text", text }] });
+const called: Prompt = [
+  { role: "assistant", content: [{ type: "tool-call", toolCallId: "call_1", toolName: "clock", input: {} }] },
+  {
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId: "call_1", toolName: "clock", output: { type: "text", value: "12" } }],
+  },
+];
+const system: Prompt = [{ role: "system", content: "Be brief." }];
+const exchange = (text: string): Prompt => [user(text), ...called, assistant(`${text}!`)];
+
+async function start(...replies: Reply[]) {
+  const provider = await startFakeProvider(...replies);
+  const model = await createModels().resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
+  /** What the users said in each call. */
+  const heard = () =>
+    provider.exchanges.map(({ body }) =>
+      (body.messages as { role: string; content: string }[])
+        .filter(({ role }) => role === "user")
+        .map(({ content }) => content)
+        .join(" "),
+    );
+  return { provider, model, heard };
+}
+
+const tooLong = refusal(400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens");
+const long = [...system, ...exchange("a"), ...exchange("b"), ...exchange("c"), user("d"), user("e"), ...called];
+
+test("a conversation that is too long goes on without its older half, as often as it takes", async () => {
+  const { provider, model, heard } = await start(tooLong, tooLong, ok);
+  expect((await readStep(model, long)).step.text).toBe("ok");
+  expect(heard()).toEqual(["a b c d e", "c d e", "d e"]);
+  expect((provider.exchanges.at(-1)?.body.messages as { role: string }[]).map(({ role }) => role)).toEqual([
+    ...["system", "user", "user", "assistant", "tool"],
+  ]);
+  // Another conversation may be shorter.
+  await readStep(model, long);
+  expect(heard().at(-1)).toBe("a b c d e");
+});
+
+test("one that stays too long fails with the last messages alone", async () => {
+  const { model, heard } = await start(tooLong);
+  expect((await readStep(model, long)).error).toMatchObject({ statusCode: 400 });
+  expect(heard()).toEqual(["a b c d e", "c d e", "d e"]);
+  expect((await readStep(model, [assistant("Hello"), user("a")])).error).toMatchObject({ statusCode: 400 });
+  expect(heard().slice(3)).toEqual(["a", "a"]);
+});
+
+test.each([
+  [400, "prompt is too long: 210000 tokens > 200000 maximum"],
+  [400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"],
+  [400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."],
+  [400, "Prompt contains 40000 tokens, too large for model with 32768 maximum context length"],
+  [400, "the request exceeds the available context size (8192 tokens), try increasing it"],
+  [400, "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 5000)"],
+  [400, "Your input exceeds the context window of this model. Please adjust your input and try again."],
+  [400, "The decoder prompt (length 9000) is longer than the maximum model length of 8192."],
+  [400, "Please reduce the length of the messages or completion."],
+  [400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens."],
+  [400, "Invalid request: Your request exceeded model token limit: 131072"],
+  [413, "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 6500"],
+])("%d %s is such a refusal, and no setting is left out for it", async (status, words) => {
+  const { provider, model, heard } = await start(refusal(status, words), ok);
+  expect((await readStep(model, long, { maxOutputTokens: 9, temperature: 1 })).step.text).toBe("ok");
+  expect(heard()).toEqual(["a b c d e", "c d e"]);
+  expect(provider.exchanges[1]?.body).toMatchObject({ max_tokens: 9, temperature: 1 });
+});
+
+test("what is refused for something else stays as long as it is", async () => {
+  const { model, heard } = await start(refusal(400, "No such tool in this context"));
+  expect((await readStep(model, long)).error).toBeDefined();
+  expect(heard()).toEqual(["a b c d e"]);
+});
