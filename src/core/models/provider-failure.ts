@@ -15,6 +15,8 @@ export interface ProviderFailure {
 const noKey = "The provider refused the key";
 const noModel = "The provider knows no such model";
 const noMoney = "The account at the provider has no money or quota left";
+const noTools =
+  "The model, or its server as it is set up, calls no tools: choose another, or turn the agent's tools off";
 const tooLong = "The prompt is longer than the model can read: shorten it, or have the server give it a larger context";
 const otherApi = "The address does not answer as the provider's API does: check it";
 
@@ -26,6 +28,10 @@ export const lengthWords =
 const said: readonly (readonly [words: RegExp, meaning: string])[] = [
   [/insufficient_quota|credit balance|billing/i, noMoney],
   [lengthWords, tooLong],
+  [
+    /(?:not|n't) support (?:tool|function)|\btool calling\W+is not supported|support tool use|tool choice requires/i,
+    noTools,
+  ],
   [/api.?key[^.]*\b(?:not|in)\s?valid|invalid[^.]*api.?key|unauthori[sz]ed/i, noKey],
   [
     /(?:unknown|invalid|no such)[ _-]model\b|\bmodel\b[^.]{0,200}(?:not[ _](?:found|exist|supported)|does not exist)/i,

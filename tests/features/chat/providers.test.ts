@@ -102,6 +102,10 @@ test.each(
     [said(404, "The model `m` of org-7 does not exist"), "The provider knows no such model (status 404)"],
     [said(400, "Invalid model: m of org-7"), "The provider knows no such model (status 400)"],
     [said(400, "Something of org-7"), "The provider refused the request (status 400)"],
+    [
+      said(400, "The model m of org-7 does not support tools"),
+      "The model, or its server as it is set up, calls no tools",
+    ],
     [said(400, "org-7: maximum context length is 8192"), "The prompt is longer than the model can read"],
     [said(402, "Pay, org-7"), "The account at the provider has no money or quota left (status 402)"],
     [{ status: 302, headers: { Location: "http://127.0.0.1:1/org-7" } }, "The address redirects"],
