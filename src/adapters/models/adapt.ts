@@ -18,3 +18,12 @@ export function renameCallIds(prompt: LanguageModelV4Prompt, rename: (id: string
     return { ...message, content };
   });
 }
+
+/** A prompt without blank texts of the assistant, and without messages of nothing else. */
+export function withoutBlanks(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  return prompt.flatMap((message): LanguageModelV4Prompt => {
+    if (message.role !== "assistant") return [message];
+    const content = message.content.filter((part) => part.type !== "text" || part.text.trim() !== "");
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+}

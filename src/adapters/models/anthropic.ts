@@ -1,5 +1,5 @@
 import type { ModelSpec, StreamingModel } from "../../core/ports.ts";
-import { renameCallIds } from "./adapt.ts";
+import { renameCallIds, withoutBlanks } from "./adapt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
@@ -17,7 +17,9 @@ export async function anthropic(spec: ModelSpec, fetch: Fetch): Promise<Streamin
   return {
     async doStream(call) {
       try {
-        return await model.doStream({ ...call, providerOptions, prompt: renameCallIds(call.prompt, toCallId) });
+        // Models write line breaks before a call of a tool. Anthropic refuses a message whose texts are all blank.
+        const prompt = withoutBlanks(renameCallIds(call.prompt, toCallId));
+        return await model.doStream({ ...call, providerOptions, prompt });
       } catch (error) {
         throw explain(error);
       }
