@@ -63,10 +63,14 @@ export class ProviderSetupError extends Error {
 /** A storage of files failed, and did nothing of what it was asked for; of any other failure it may have done it. */
 export class StorageRefusal extends EngineError {}
 
-/** A model refused to embed some texts, and neither the key nor the pace was its reason. */
+/** A model did not embed some texts, and neither the key nor the pace was its reason. */
 export class TextsRefused extends Error {
-  constructor(message: string) {
+  /** Whether it failed and did not refuse: then another time may mend it. */
+  readonly failed: boolean;
+
+  constructor(message: string, { failed = false } = {}) {
     super(message);
+    this.failed = failed;
     this.name = "TextsRefused";
   }
 }

@@ -13,14 +13,18 @@ const textsOf = (count: number) => Array.from({ length: count }, (_, n) => ({ co
 const contentsOf = (list: readonly { content: string }[]) => list.map(({ content }) => content);
 
 /** What became of texts with a model that refuses some; `mood` is asked before each call and may throw. */
-async function embedded(texts: readonly { content: string }[], refuses: RegExp, mood = (_call: number) => {}) {
+async function embedded(
+  texts: readonly { content: string }[],
+  refuses: RegExp,
+  { mood = (_call: number) => {}, failed = false, attempt = 1 } = {},
+) {
   const calls: number[] = [];
   const made: string[] = [];
   const refused: string[] = [];
   const embed = async (asked: readonly string[]) => {
     calls.push(asked.length);
     mood(calls.length);
-    if (asked.some((text) => refuses.test(text))) throw new TextsRefused("Refused");
+    if (asked.some((text) => refuses.test(text))) throw new TextsRefused("Refused", { failed });
     return asked.map((_, n) => [n]);
   };
   const keep = {
@@ -30,7 +34,8 @@ async function embedded(texts: readonly { content: string }[], refuses: RegExp, 
     },
     refused: async ({ content }: { content: string }) => void refused.push(content),
   };
-  const problem = await embedInParts({ embed }, texts, keep, new AbortController().signal).catch((error) => error);
+  const { signal } = new AbortController();
+  const problem = await embedInParts({ embed }, texts, keep, { attempt, signal }).catch((error) => error);
   return { calls, made: made.sort(), refused: refused.sort(), problem };
 }
 
@@ -60,11 +65,27 @@ describe("texts for a model", () => {
 
   test("keep what they have where it fails on the way", async () => {
     const away = new Error("Away");
-    const failing = await embedded(textsOf(4), /0/, (call) => {
+    const mood = (call: number) => {
       if (call === 5) throw away;
-    });
+    };
+    const failing = await embedded(textsOf(4), /0/, { mood });
     expect(failing).toEqual({ calls: [4, 1, 2, 2, 1], made: ["text 2", "text 3"], refused: [], problem: away });
   });
+});
+
+test("a text that a model fails at alone is tried again before it is given up, and keeps no other waiting", async () => {
+  const others = ["text 0", "text 2", "text 3"];
+  for (const attempt of [1, 2]) {
+    expect(await embedded(textsOf(4), /1/, { failed: true, attempt })).toEqual({
+      ...{ calls: [4, 1, 2, 2, 1, 1], made: others, refused: [] },
+      problem: expect.any(TextsRefused),
+    });
+  }
+  expect(await embedded(textsOf(4), /1/, { failed: true, attempt: 3 })).toMatchObject({
+    ...{ made: others, refused: ["text 1"], problem: undefined },
+  });
+  // A model that fails at every text says nothing of these.
+  expect(await embedded(textsOf(4), /./, { failed: true, attempt: 3 })).toMatchObject({ made: [], refused: [] });
 });
 
 /** The embedder of an agent whose provider fails so. */
@@ -77,7 +98,7 @@ function embedderOf(services: Services, row: typeof agents.$inferSelect, embed: 
   return embedder;
 }
 
-test("only some refusals are of texts: not those of a key, an account, a model, or of a pace", async () => {
+test("only some failures are of texts: not those of a key, an account, a model, or of a pace", async () => {
   const h = await memoryHarness();
   const isOfTexts = async (fields: object) => {
     const failing = async () => Promise.reject(Object.assign(new Error("canary"), fields));
@@ -85,13 +106,12 @@ test("only some refusals are of texts: not those of a key, an account, a model, 
       .embed(["a"], new AbortController().signal)
       .catch((problem: unknown) => problem);
     expect(String(told)).not.toContain("canary");
-    return told instanceof TextsRefused;
+    return told instanceof TextsRefused ? (told.failed ? "failed" : "refused") : null;
   };
-  for (const statusCode of [400, 413, 422]) expect(await isOfTexts({ statusCode })).toBe(true);
-  for (const statusCode of [200, 401, 402, 403, 404, 408, 429, 500, 503, 529]) {
-    expect(await isOfTexts({ statusCode })).toBe(false);
-  }
-  expect(await isOfTexts({ code: "ECONNREFUSED" })).toBe(false);
+  for (const statusCode of [400, 413, 422]) expect(await isOfTexts({ statusCode })).toBe("refused");
+  for (const statusCode of [500, 503, 529]) expect(await isOfTexts({ statusCode })).toBe("failed");
+  for (const statusCode of [200, 401, 402, 403, 404, 408, 429]) expect(await isOfTexts({ statusCode })).toBeNull();
+  expect(await isOfTexts({ code: "ECONNREFUSED" })).toBeNull();
 });
 
 describe("a memory that the provider refuses", () => {
@@ -140,6 +160,22 @@ describe("a memory that the provider refuses", () => {
     expect((await h.remember(changed)).event).toBe("UPDATE");
     await h.worker.work();
     expect([h.asked, await h.counts()]).toEqual([[[changed]], [{ model, count: 42 }]]);
+  });
+
+  test("keeps none from its vector where the provider always fails at it", async (context) => {
+    const h = await refusing(context);
+    h.state.status = 500;
+    await h.remember("An unfit remark");
+    await h.remember("Loves green tea");
+    for (const attempts of [1, 2]) {
+      await h.worker.work();
+      await h.worker.work();
+      expect([await h.waiting(), await h.counts()]).toEqual([[{ attempts }], [{ model, count: 1 }]]);
+      await h.database.query("update jobs set run_at = '-infinity'", []);
+    }
+    await h.worker.work();
+    const refused = { model: `refused:${model}`, count: 1 };
+    expect([await h.waiting(), await h.counts()]).toEqual([[], [{ model, count: 1 }, refused]]);
   });
 
   test("is tried anew by another model", async (context) => {

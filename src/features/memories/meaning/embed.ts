@@ -76,7 +76,7 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
     const age = clock.now() - (found?.at ?? 0);
     return found?.model === model && age >= 0 && age < hourMs;
   };
-  return async ({ payload }, signal) => {
+  return async ({ payload, attempt }, signal) => {
     const { agentId } = Payload.parse(payload);
     const { id, organizationId, slug, memoryEnabled } = agents;
     const [agent] = await database.db
@@ -97,12 +97,12 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
       async refused(memory: Stale) {
         log.warn(
           { agentId, memoryId: memory.id, model },
-          "A memory that the model refuses is found by its words alone",
+          "A memory that the model does not take is found by its words alone",
         );
         await store(database, refusedBy(model), [memory], [[0]]);
       },
     };
-    if (stale.length > 0) await embedInParts(embedder, stale, keep, signal);
+    if (stale.length > 0) await embedInParts(embedder, stale, keep, { attempt, signal });
     if (more) await enqueueEmbedding(services, database.db, agent);
     else if (since) complete.set(agentId, since);
   };

@@ -34,14 +34,12 @@ export function embedderFor(services: Services, agent: ModelOwner): Embedder | n
 function inOurWords(error: unknown): Error {
   const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
   const said = `The embedding model gave no vectors${status === undefined ? "" : ` (status ${status})`}`;
-  return isAboutTexts(status) ? new TextsRefused(said) : new Error(said);
+  if (typeof status !== "number" || status < 400 || refusedAnyway.has(status)) return new Error(said);
+  return new TextsRefused(said, { failed: status >= 500 });
 }
 
 /** The refusals of a key, an account, a model, or of one who asks too often: other texts would get them, too. */
 const refusedAnyway: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
-
-const isAboutTexts = (status: unknown) =>
-  typeof status === "number" && status >= 400 && status < 500 && !refusedAnyway.has(status);
 
 /** The embedding model; null for a provider at the agent's own address, where the model may not exist. */
 function embeddingSpec(services: Services, agent: ModelOwner): (ModelSpec & { least: number }) | null {
