@@ -42,22 +42,17 @@ export function readParts(
 
   return {
     async read() {
-      while (parts.length === 0 && !over && !failure) {
-        let piece: Piece;
+      if (parts.length === 0 && !over && !failure) {
+        let piece: Piece | null = null;
         try {
           piece = await body.read();
-        } catch (cause) {
-          fail(signal?.aborted ? cause : brokenOff(url, cause));
-          break;
-        }
-        try {
           take(piece);
         } catch (error) {
-          fail(error);
+          fail(piece || signal?.aborted ? error : brokenOff(url, error));
         }
       }
-      // What was said before the failure comes before it.
-      if (parts.length > 0) {
+      // What was said before the failure comes before it. A piece without parts shows that the provider is alive.
+      if (parts.length > 0 || !(over || failure)) {
         const value = parts;
         parts = [];
         return { done: false, value };
