@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
 import type { ModelCall } from "../../src/core/ports.ts";
-import { done, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
+import { done, event, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
 import { readStep } from "./read-step.ts";
 import { specs } from "./recorded.ts";
 
@@ -76,6 +76,37 @@ test.each([
   expect((await readStep(model, long, { maxOutputTokens: 9, temperature: 1 })).step.text).toBe("ok");
   expect(heard()).toEqual(["a b c d e", "c d e"]);
   expect(provider.exchanges[1]?.body).toMatchObject({ max_tokens: 9, temperature: 1 });
+});
+
+test("a stream may say so too, before it says anything else", async () => {
+  const words = "Trying to keep the first 5000 tokens, but the model is loaded with a context length of only 4096";
+  const begin = event({ id: "c1", choices: [{ index: 0, delta: { role: "assistant" }, finish_reason: null }] });
+  const error = `event: error\n${event({ error: { message: words } })}`;
+  const { model, heard } = await start({ stream: [error] }, { stream: [begin, error, event("[DONE]")] }, ok);
+  expect((await readStep(model, long)).step.text).toBe("ok");
+  expect(heard()).toEqual(["a b c d e", "c d e", "d e"]);
+
+  const late = await start({ stream: [say("Half"), error] });
+  const { step, error: failure } = await readStep(late.model, long);
+  expect([step.text, failure]).toEqual(["Half", { message: words }]);
+  expect(late.heard()).toHaveLength(1);
+});
+
+test("one that is let go of meanwhile is let go of when it comes", async () => {
+  const held = Promise.withResolvers<void>();
+  const { provider, model } = await start(
+    { stream: [event({ error: { message: "context length" } })] },
+    {
+      stream: [held.promise],
+    },
+  );
+  const reader = (await model.doStream({ prompt: long })).stream.getReader();
+  await reader.read();
+  const reading = reader.read();
+  while (provider.exchanges.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await reader.cancel();
+  await reading;
+  await provider.exchanges[1]?.closed;
 });
 
 test("what is refused for something else stays as long as it is", async () => {

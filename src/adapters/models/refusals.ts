@@ -2,6 +2,7 @@ import { APICallError, type LanguageModelV4Prompt, UnsupportedFunctionalityError
 import { lengthWords } from "../../core/models/provider-failure.ts";
 import type { ModelCall, StreamingModel } from "../../core/ports.ts";
 import { withoutOlder } from "./older.ts";
+import { type Opened, ShortenedReader } from "./shortened.ts";
 
 /** What of a call a model may refuse. */
 interface Part {
@@ -93,22 +94,26 @@ const longestRefusal = 2_000;
  */
 export function withoutRefused(model: StreamingModel): StreamingModel {
   const refused = new Set<Part>();
+  const open = async (call: ModelCall): Promise<Opened> => {
+    let asked = [...refused].reduce((rest, part) => part.leaveOut(rest), call);
+    const now = new Set<Part>();
+    for (;;) {
+      try {
+        const { stream } = await model.doStream(asked);
+        for (const part of now) refused.add(part);
+        return { asked, reader: stream.getReader() };
+      } catch (error) {
+        const part = refusedPart(error, asked, now);
+        if (!part) throw error;
+        if (part.stays) now.add(part);
+        asked = part.leaveOut(asked);
+      }
+    }
+  };
   return {
     async doStream(call) {
-      let asked = [...refused].reduce((rest, part) => part.leaveOut(rest), call);
-      const now = new Set<Part>();
-      for (;;) {
-        try {
-          const result = await model.doStream(asked);
-          for (const part of now) refused.add(part);
-          return result;
-        } catch (error) {
-          const part = refusedPart(error, asked, now);
-          if (!part) throw error;
-          if (part.stays) now.add(part);
-          asked = part.leaveOut(asked);
-        }
-      }
+      const reader = new ShortenedReader(await open(call), open);
+      return { stream: { getReader: () => reader } };
     },
   };
 }

@@ -1,0 +1,65 @@
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { lengthWords } from "../../core/models/provider-failure.ts";
+import type { ModelCall, PartsReader } from "../../core/ports.ts";
+import { withoutOlder } from "./older.ts";
+
+type Part = LanguageModelV4StreamPart;
+
+/** A call that a provider took, and its reply. */
+export interface Opened {
+  asked: ModelCall;
+  reader: PartsReader;
+}
+
+/** The parts that say nothing yet. */
+const openings: ReadonlySet<Part["type"]> = new Set(["stream-start", "response-metadata", "raw"]);
+
+/** The longest words of an error that are looked at, in characters. */
+const longestWords = 2_000;
+
+/**
+ * Reads a reply. LM Studio and OpenAI say only in its stream that a conversation is too long: then `open` asks again
+ * without the older half.
+ */
+export class ShortenedReader implements PartsReader {
+  readonly #open: (call: ModelCall) => Promise<Opened>;
+  #opened: Opened;
+  #begun = false;
+  #cancelled = false;
+
+  constructor(opened: Opened, open: (call: ModelCall) => Promise<Opened>) {
+    this.#opened = opened;
+    this.#open = open;
+  }
+
+  read(): ReturnType<PartsReader["read"]> {
+    return this.#begun ? this.#opened.reader.read() : this.#begin();
+  }
+
+  cancel(): Promise<void> {
+    this.#cancelled = true;
+    return this.#opened.reader.cancel();
+  }
+
+  async #begin(): ReturnType<PartsReader["read"]> {
+    const { asked, reader } = this.#opened;
+    const read = await reader.read();
+    const first = read.value && [read.value].flat().find(({ type }) => !openings.has(type));
+    const prompt = first && isTooLong(first) ? withoutOlder(asked.prompt) : null;
+    if (!prompt || this.#cancelled) {
+      this.#begun = read.done || first !== undefined;
+      return read;
+    }
+    // Not awaited: a provider may never answer the cancel.
+    void reader.cancel().catch(() => {});
+    this.#opened = await this.#open({ ...asked, prompt });
+    if (this.#cancelled) void this.#opened.reader.cancel().catch(() => {});
+    return { done: false, value: [] };
+  }
+}
+
+function isTooLong(part: Part): boolean {
+  if (part.type !== "error") return false;
+  const said = part.error instanceof Error ? part.error.message : (JSON.stringify(part.error) ?? "");
+  return lengthWords.test(said.slice(0, longestWords));
+}
