@@ -23,14 +23,15 @@ export class ThoughtsInText {
     if (this.#at === "start") {
       const rest = text.trimStart();
       const opening = openings.find((tag) => rest.startsWith(tag));
-      const mayOpen = openings.some((tag) => tag.startsWith(rest));
-      if (opening === undefined && !mayOpen) {
+      if (opening === undefined && !openings.some((tag) => tag.startsWith(rest))) {
         this.#say("text", text);
         return false;
       }
       this.#say("text", text.slice(0, text.length - rest.length));
-      this.#held = opening === undefined ? rest : "";
-      if (opening === undefined) return true;
+      if (opening === undefined) {
+        this.#held = rest;
+        return true;
+      }
       this.#at = "opened";
       this.#closing = opening.replace("<", "</");
       text = rest.slice(opening.length);
