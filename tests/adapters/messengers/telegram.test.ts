@@ -24,11 +24,12 @@ async function read(name: string, allowedUserIds: string[] = []) {
 }
 
 const person = { sender: "1111111", senderName: "Test Lastname", isPrivate: true, edits: null };
-const direct = { ...person, providerId: "1111111:1365", channelId: "1111111", text: "", files: [] };
+const ofAda = "123456789:1111111:1365";
+const direct = { ...person, providerId: ofAda, channelId: "1111111", text: "", files: [] };
 const inGroup = {
   ...person,
   isPrivate: false,
-  providerId: "-1001234567890:1365",
+  providerId: "123456789:-1001234567890:1365",
   channelId: "-1001234567890",
   files: [],
 };
@@ -37,7 +38,7 @@ const group = "-1001234567890";
 describe("what people send to a Telegram bot", () => {
   test.each([
     ["text", { ...direct, text: "/start" }],
-    ["edited", { ...direct, providerId: "1111111:1365:1441645600", text: "Edited text", edits: "1111111:1365" }],
+    ["edited", { ...direct, providerId: `${ofAda}:1441645600`, text: "Edited text", edits: ofAda }],
     ["reply", { ...direct, text: "something" }],
     [
       "photo",

@@ -109,7 +109,7 @@ test("a budget of each person counts the person", async () => {
   await h.done(3);
   const { inbox } = await h.rows();
   const fates = Object.fromEntries(inbox.map(({ providerId, status }) => [providerId, status]));
-  expect(fates).toEqual({ "42:1": "done", "42:2": "failed", "43:3": "done" });
+  expect(fates).toEqual({ "1000:42:1": "done", "1000:42:2": "failed", "1000:43:3": "done" });
 });
 
 test("what waits while the agent or its channel is turned off is given up, and nobody is told", async () => {

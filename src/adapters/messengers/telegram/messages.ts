@@ -30,7 +30,8 @@ export async function readUpdate(update: unknown, reader: Reader): Promise<Incom
   const text = said === null ? null : said || (isEdit ? "" : described(message));
   if (text === null || (text === "" && files.length === 0)) return null;
   const topic = message.is_topic_message === true ? integerOf(message.message_thread_id) : null;
-  const providerId = `${chatId}:${messageId}`;
+  // Telegram counts the messages of private chats and small groups for each bot: those of another one begin anew.
+  const providerId = [reader.botId, chatId, messageId].filter((part) => part !== null).join(":");
   return {
     providerId: isEdit ? `${providerId}:${integerOf(message.edit_date) ?? 0}` : providerId,
     channelId: topic === null ? String(chatId) : `${chatId}:${topic}`,
