@@ -141,3 +141,33 @@ test("who stopped the agent in one thread of a private chat is sent nothing in t
   await eventually(async () => (await fates()).find(([body, error]) => body === "A reply in a thread." && error));
   expect(await fates()).toContainEqual(["A reply in a thread.", "The person"]);
 });
+
+test("a place named by a person's id is closed by their stop, wherever they said it", async () => {
+  const h = await answering(doing(), { agent: optout, names: ["slack"] });
+  const { db } = h.services.database;
+  const store = await storing(h, h.agent.slug, "slack");
+  const [agent] = await db.select({ agentId: agents.id, organizationId: agents.organizationId }).from(agents);
+  if (!agent) throw new Error("There is no agent");
+  const to = (target: string, text: string) =>
+    sendTo(db, { ...agent, channel: "slack", target, turnId: newId(), text });
+  await to("U1", "To Ada, before.");
+  await to("U2", "To Bob, before.");
+  await store(incoming({ channelId: "D1", sender: "U1", text: "STOP" }));
+  await store(incoming({ channelId: "C1:7.7", sender: "U2", text: "STOP", isPrivate: false }));
+  expect(await stoppers(h)).toEqual([
+    ["U1", "D1"],
+    ["U2", null],
+  ]);
+  for (const target of ["U1", "D1", "U2"]) {
+    await expect(to(target, "More.")).rejects.toThrow("The person stopped the agent");
+  }
+  await to("C1", "To all.");
+  const fates = (await h.rows()).outbox.map(({ body, status }) => [body, status]);
+  for (const fate of [
+    ["To Ada, before.", "failed"],
+    ["To Bob, before.", "failed"],
+    ["To all.", "pending"],
+  ]) {
+    expect(fates).toContainEqual(fate);
+  }
+});

@@ -85,9 +85,10 @@ async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Inco
     .update(inbox)
     .set({ status: "dropped" })
     .where(later.length > 0 ? and(said, notInArray(inbox.id, later)) : said);
-  if (privateId === null) return;
+  // A place may be named by the person's id, which is also that of the private chat at most messengers.
+  const isTheirs = inArray(chatOfTarget, [sender, privateId ?? sender]);
   await tx
     .update(outbox)
     .set({ status: "failed", error: stoppedAgent })
-    .where(and(ofAgent(outbox, scope), eq(chatOfTarget, privateId), isUnsent, eq(outbox.status, "pending")));
+    .where(and(ofAgent(outbox, scope), isTheirs, isUnsent, eq(outbox.status, "pending")));
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { chatOf } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
@@ -25,13 +25,12 @@ const isAt = ({ agentId, channel, target }: Place) =>
 /** Why a person gets no more of an agent, in the words of a message or a run that did not take place. */
 export const stoppedAgent = "The person stopped the agent";
 
+/** Whether a stop is of the person who reads a chat: the private one in which it was said, or one named by the person's id. */
+const isOfChat = (chat: string | SQL) => or(eq(optOuts.channelId, chat), eq(optOuts.sender, chat));
+
 /** Whether the person at a place stopped the agent, and has not resumed it. */
 export async function hasStopped(db: Db, { agentId, channel, target }: Place): Promise<boolean> {
-  const isTheirs = and(
-    eq(optOuts.agentId, agentId),
-    eq(optOuts.channel, channel),
-    eq(optOuts.channelId, chatOf(target)),
-  );
+  const isTheirs = and(eq(optOuts.agentId, agentId), eq(optOuts.channel, channel), isOfChat(chatOf(target)));
   const [stopped] = await db.select({ sender: optOuts.sender }).from(optOuts).where(isTheirs).limit(1);
   return stopped !== undefined;
 }
@@ -44,13 +43,7 @@ export async function readNext({ db }: Database, place: Place) {
   const stopped = db
     .select({ found: sql`1` })
     .from(optOuts)
-    .where(
-      and(
-        eq(optOuts.agentId, outbox.agentId),
-        eq(optOuts.channel, outbox.channel),
-        eq(optOuts.channelId, chatOfTarget),
-      ),
-    );
+    .where(and(eq(optOuts.agentId, outbox.agentId), eq(optOuts.channel, outbox.channel), isOfChat(chatOfTarget)));
   const [row] = await db
     .select({
       id: outbox.id,
