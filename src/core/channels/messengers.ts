@@ -93,6 +93,9 @@ export interface Incoming {
 /** The chat that a `channelId` lies in: itself, or the one whose topic or thread it is. */
 export const chatOf = (channelId: string): string => channelId.split(":", 1)[0] ?? "";
 
+/** Whether a place is named by the id of a person whose private chat has an id of its own. */
+export const namesPerson = (name: MessengerName, target: string): boolean => name === "slack" && /^[UW]/.test(target);
+
 /** A picture, document or voice note that can be downloaded. */
 export interface IncomingFile {
   /** How the messenger finds it: its id, or an address at the messenger. */

@@ -9,6 +9,7 @@ import type { TurnOutcome } from "../../../src/turn/types.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
 import { takeOwnTurn } from "../../turns.ts";
 import { eventually } from "../chat/chat.ts";
+import { incoming, storing } from "./messengers.ts";
 import { adaTarget, messaging, paragraphs } from "./sending.ts";
 
 const ref = `support:telegram:${adaTarget}`;
@@ -143,6 +144,23 @@ describe("what an agent sends of itself", () => {
     expect(all.at(8)).toEqual([9, "user", "Wait"]);
     expect(await h.conversation()).toMatchObject({ lastSeq: 10, messageCount: 10, openTurns: 0 });
   });
+});
+
+test("what is sent to a person by their id is part of the private chat in which they write, once they have written", async () => {
+  const h = await withRoom();
+  await h.turnOn(h.agent.id, "slack");
+  const store = await storing(h, "support", "slack");
+  const written = incoming({ channelId: "D1:7.7", sender: "U1", text: "Hello" });
+  await store({ ...written, channelId: "C1:8.8", isPrivate: false, providerId: "in public" }, written);
+  const turnId = await h.work("The shelf is empty");
+  const ask = (target: string) => h.say(`Shall I order more, ${target}?`, { turnId, channel: "slack", target });
+  await ask("U1");
+  await ask("U2");
+  await ask("C1");
+  await h.isEchoed();
+  expect(await h.said("support:slack:D1")).toEqual([[1, "assistant", "Shall I order more, U1?"]]);
+  expect(await h.said("support:slack:U2")).toEqual([[1, "assistant", "Shall I order more, U2?"]]);
+  expect(await h.said("support:slack:C1")).toEqual([[1, "assistant", "Shall I order more, C1?"]]);
 });
 
 describe("the reply of a turn elsewhere", () => {

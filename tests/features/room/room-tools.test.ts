@@ -6,6 +6,7 @@ import { eventBacklog, messages, optOuts, outbox, roomEvents, rooms, toolCalls }
 import { continuedInRoom } from "../../../src/features/room/index.ts";
 import { sendMessageTool } from "../../../src/features/room/scheduler/tools/index.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
+import { slackEvent, slackHeaders } from "../../messengers/slack-server.ts";
 import { plainText } from "../../plain-text.ts";
 import type { ScriptedCall } from "../../scripted-model.ts";
 import { spyOnStatements } from "../../statements.ts";
@@ -324,6 +325,28 @@ describe("a person's reply", () => {
     expect(taken.map((call) => eventIds(lastText(call)))).toEqual([[first], [second]]);
     expect(JSON.stringify(taken[1]?.prompt)).toContain("Refund the second one");
     expect(taken.filter((call) => lastText(call).includes("Refund the second one"))).toHaveLength(1);
+  });
+
+  test("counts where the place is named by the person's id, whose private chat has another one at Slack", async () => {
+    const person = "U2147483697";
+    const h = await workingRoom(asking, { room: { outboundChannel: "slack", outboundTarget: person } });
+    await h.turnOn(h.agent.id, "slack");
+    const write = async (text: string, user: string, channel: string) => {
+      const ts = h.slack.newTs();
+      const body = JSON.stringify(slackEvent({ type: "message", channel, channel_type: "im", user, text, ts }));
+      const call = { method: "POST", headers: slackHeaders(body, h.clock.now()), body };
+      expect((await h.request("/webhooks/slack/support", call)).status).toBe(200);
+    };
+    await h.add({ refund: 1 });
+    await h.tick();
+    expect(await h.statuses()).toEqual(["pending 0"]);
+    await write("Not now, I am out", "U2222222222", "D0000000000");
+    await until(async () => expect((await h.rows()).map(({ body }) => body)).toContain("I see."));
+    await h.rested();
+    expect(await h.statuses()).toEqual(["pending 0"]);
+    await write("Yes, you may", person, "D024BE91L");
+    await until(async () => expect(await h.statuses()).toEqual(["completed 1"]));
+    expect(toldInRoom(h)[1]).toContain('"place":"slack D024BE91L","text":"Yes, you may"');
   });
 
   test("elsewhere wakes nothing", async () => {

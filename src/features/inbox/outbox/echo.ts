@@ -1,7 +1,7 @@
-import { and, asc, between, eq, sql } from "drizzle-orm";
+import { and, asc, between, desc, eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { Persisted } from "../../../core/activity/activity.ts";
-import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
+import { chatOf, type MessengerName, messengerNames, namesPerson } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { agents, conversations, messages, outbox, turns } from "../../../db/schema.ts";
@@ -94,7 +94,22 @@ async function readText(tx: Db, { turnId, first, count }: Echo): Promise<Text | 
   const [row] = rows;
   const channel = messengerNames.find((name) => name === row?.part.channel);
   if (!row || !channel) return null;
-  const { id, agentId, target: channelId } = row.part;
+  const { id, agentId, target } = row.part;
+  const privateChat = namesPerson(channel, target) ? await findPrivateChat(tx, agentId, channel, target) : null;
+  const channelId = privateChat ?? target;
   const content = rows.map(({ part }) => part.body).join("\n\n");
   return { id, agentId, channel, channelId, ref: `${row.slug}:${channel}:${channelId}`, from: row.from, content };
+}
+
+/** The private chat in which a person last wrote; null for one who never did. */
+async function findPrivateChat(
+  tx: Db,
+  agentId: string,
+  channel: MessengerName,
+  person: string,
+): Promise<string | null> {
+  const { channelId, subject, updatedAt } = conversations;
+  const isTheirs = and(eq(conversations.agentId, agentId), eq(conversations.channel, channel), eq(subject, person));
+  const [found] = await tx.select({ channelId }).from(conversations).where(isTheirs).orderBy(desc(updatedAt)).limit(1);
+  return found ? chatOf(found.channelId) : null;
 }

@@ -17,13 +17,17 @@ export interface Reply {
 /** At most so many are told, each cut to so many UTF-16 units. */
 const [mostReplies, longestReply] = [20, 4_000];
 
-/** Whether a messenger's conversation is at a place: the very one, or a thread or topic of it. */
+/**
+ * Whether a messenger's conversation is at a place: the very one, a thread or topic of it, or the private one of a person
+ * by whose id the place is named.
+ */
 export function isAtPlace(
-  of: { channel: SQL | typeof conversations.channel; channelId: SQL | typeof conversations.channelId },
+  of: Record<"channel" | "channelId" | "subject", unknown>,
   place: { channel: unknown; target: unknown },
 ): SQL {
   const within = sql`starts_with(${of.channelId}, ${place.target} || ':')`;
-  return sql`(${of.channel} = ${place.channel} and (${of.channelId} = ${place.target} or ${within}))`;
+  const isThere = sql`(${of.channelId} = ${place.target} or ${within} or ${of.subject} = ${place.target})`;
+  return sql`(${of.channel} = ${place.channel} and ${isThere})`;
 }
 
 /**
@@ -39,7 +43,7 @@ export async function readReplies(
   if (places.length === 0) return [];
   const seen = conversation?.metadata[repliesSeen];
   const since = typeof seen === "string" ? new Date(seen) : room.createdAt;
-  const { channel, channelId } = conversations;
+  const { channel, channelId, subject } = conversations;
   const rows = await db
     .select({ channel, channelId, at: messages.createdAt, text: messages.content })
     .from(messages)
@@ -47,7 +51,7 @@ export async function readReplies(
     .where(
       and(
         eq(conversations.agentId, agent.id),
-        or(...places.map((place) => isAtPlace({ channel, channelId }, place))),
+        or(...places.map((place) => isAtPlace({ channel, channelId, subject }, place))),
         eq(messages.role, "user"),
         gt(messages.createdAt, since),
       ),

@@ -30,11 +30,11 @@ export function repliesTrigger({ services, wake }: Needs): TurnObserver {
     const { agent, origin, continues } = turn;
     if (continues !== null && status === "approval") return waitOn(services, agent.id, continues, turn.id);
     const about = { agentId: agent.id, now: new Date(clock.now()), jobId: newId() };
-    const { channel, channelId } = origin;
+    const { channel, channelId, subject } = origin;
     const woken = await unlessDeadlocked(() =>
       channel === "room"
         ? decidedStatement.run(database, { ...about, turnId: continues ?? "" })
-        : repliedStatement.run(database, { ...about, channel, channelId }),
+        : repliedStatement.run(database, { ...about, channel, channelId, subject }),
     );
     if (woken.length > 0) wake();
   };
@@ -85,9 +85,9 @@ const isOpen = sql`${entry.status} in ('pending', 'processing')`;
 
 /** A person wrote at a place: what waits for that place, or could be taken up anyway, is. */
 const repliedStatement = statement(
-  { ...types, channel: "text", channelId: "text" },
-  ({ channel, channelId, ...values }) => {
-    const of = { channel, channelId };
+  { ...types, channel: "text", channelId: "text", subject: "text" },
+  ({ channel, channelId, subject, ...values }) => {
+    const of = { channel, channelId, subject };
     const own = { channel: definition.outboundChannel, target: definition.outboundTarget };
     const common = { channel: room.outboundChannel, target: room.outboundTarget };
     return wakeEntries(
