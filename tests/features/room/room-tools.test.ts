@@ -327,6 +327,26 @@ describe("a person's reply", () => {
     expect(taken.filter((call) => lastText(call).includes("Refund the second one"))).toHaveLength(1);
   });
 
+  test("is told although another place has more of them than a turn is told", async () => {
+    const h = await workingRoom(asking);
+    await h.add({ refund: 1 });
+    await h.add({ refund: 2 }, await h.define({ outboundChannel: "telegram", outboundTarget: "4242" }));
+    await h.db.update(rooms).set({ enabled: false });
+    const answered = (count: number) => until(async () => expect(await h.rows()).toHaveLength(count));
+    await h.say("Refund the second one", 4242);
+    await answered(1);
+    for (let n = 1; n <= 21; n += 1) {
+      await h.say(`Chatter ${n}.`);
+      await answered(n + 1);
+    }
+    await h.rested();
+    await h.db.update(rooms).set({ enabled: true });
+    await h.tick();
+    const [told = ""] = toldInRoom(h);
+    const texts = [...told.matchAll(/"text":"([^"]+)"/g)].map(([, text]) => text);
+    expect(texts).toEqual(["Refund the second one", ...Array.from({ length: 19 }, (_, n) => `Chatter ${n + 3}.`)]);
+  });
+
   test("counts where the place is named by the person's id, whose private chat has another one at Slack", async () => {
     const person = "U2147483697";
     const h = await workingRoom(asking, { room: { outboundChannel: "slack", outboundTarget: person } });

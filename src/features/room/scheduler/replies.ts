@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, or, type SQL, sql } from "drizzle-orm";
 import { clip } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, eventBacklog, eventDefinitions, messages } from "../../../db/schema.ts";
@@ -14,7 +14,7 @@ export interface Reply {
   text: string;
 }
 
-/** At most so many are told, each cut to so many UTF-16 units. */
+/** At most so many are told, of each chat as many as of the others, each cut to so many UTF-16 units. */
 const [mostReplies, longestReply] = [20, 4_000];
 
 /**
@@ -44,8 +44,11 @@ export async function readReplies(
   const seen = conversation?.metadata[repliesSeen];
   const since = typeof seen === "string" ? new Date(seen) : room.createdAt;
   const { channel, channelId, subject } = conversations;
-  const rows = await db
-    .select({ channel, channelId, at: messages.createdAt, text: messages.content })
+  const { createdAt: at, seq, content: text } = messages;
+  const chat = sql`${channel}, split_part(${channelId}, ':', 1)`;
+  const nth = sql<number>`row_number() over (partition by ${chat} order by ${at} desc, ${seq} desc)`.as("nth");
+  const said = db
+    .select({ channel, channelId, at, seq, text, nth })
     .from(messages)
     .innerJoin(conversations, eq(conversations.id, messages.conversationId))
     .where(
@@ -53,12 +56,14 @@ export async function readReplies(
         eq(conversations.agentId, agent.id),
         or(...places.map((place) => isAtPlace({ channel, channelId, subject }, place))),
         eq(messages.role, "user"),
-        gt(messages.createdAt, since),
+        gt(at, since),
       ),
     )
-    .orderBy(desc(messages.createdAt), desc(messages.seq))
-    .limit(mostReplies);
-  return rows.reverse().map((row) => ({ ...row, text: clip(row.text, longestReply) }));
+    .as("said");
+  const rows = await db.select().from(said).orderBy(asc(said.nth), desc(said.at)).limit(mostReplies);
+  return rows
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime() || a.seq - b.seq)
+    .map(({ channel, channelId, at, text }) => ({ channel, channelId, at, text: clip(text, longestReply) }));
 }
 
 /** The places of the definitions that an agent's open entries matched. */
