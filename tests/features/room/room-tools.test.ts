@@ -98,6 +98,23 @@ describe("sendMessageToHuman", () => {
     expect(h.telegram.sent.map(({ text }) => text)).toEqual(["What now?"]);
   });
 
+  test("has no event wait for another agent, of which no reply comes, and says so", async () => {
+    const telling = (call: ScriptedCall) => {
+      const [eventId] = eventIds(lastText(call));
+      return eventId ? calling(["sendMessageToHuman", { message: "Restock", eventId }]) : ending();
+    };
+    const h = await workingRoom(telling, { room: { outboundChannel: "agent", outboundTarget: "helper" } });
+    await h.addAgent({ slug: "helper" });
+    await h.add({ shelf: "empty" });
+    await h.tick();
+    expect(JSON.stringify(h.model.calls.map(({ prompt }) => prompt.at(-1)))).toContain("no reply comes");
+    expect(await h.statuses()).toEqual(["pending 1"]);
+    expect((await h.entries())[0]).toMatchObject({
+      error: "The agent did not mark it as completed",
+      notBefore: new Date(h.clock.now() + minute),
+    });
+  });
+
   test("never sends to a place that the model names, nor to whom stopped the agent", async () => {
     const ask = { message: "Hi", target: "666", outboundTarget: "666", channel: "slack" };
     const h = await workingRoom(once(() => [["sendMessageToHuman", ask]]));

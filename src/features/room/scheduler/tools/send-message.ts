@@ -30,38 +30,46 @@ const ofRoom = builtin({
 
 /** The tool in a turn for one event: it sends to the place of the definition, else to the Room's. */
 export function sendMessageTool(needs: ToolNeeds, agent: RoomAgent, definitionId: string | null): Tool {
-  return plain.implement(({ message }, context) =>
-    send(needs, agent, context, message, (tx) => placeOfDefinition(tx, agent.id, definitionId)),
-  );
+  return plain.implement(async ({ message }, context) => {
+    await send(needs, agent, context, message, (tx) => placeOfDefinition(tx, agent.id, definitionId));
+    return { sent: true };
+  });
 }
 
-/** The tool in a turn of the Room: the event, or all of the claim, wait for the reply. */
+/** The tool in a turn of the Room: the event, or all of the claim, wait for the reply, unless an agent reads it. */
 export function sendMessageOfRoom(needs: ToolNeeds, agent: RoomAgent, claim: string): Tool {
-  return ofRoom.implement(({ message, eventId }, context) =>
-    send(needs, agent, context, message, async (tx) => {
+  return ofRoom.implement(async ({ message, eventId }, context) => {
+    const until = needs.services.clock.now() + patienceMs;
+    const { channel } = await send(needs, agent, context, message, async (tx) => {
       const definitionId = eventId === undefined ? null : await definitionOf(tx, agent.id, eventId);
-      await letWait(tx, { agentId: agent.id, claim, eventId, until: needs.services.clock.now() + patienceMs });
-      return placeOfDefinition(tx, agent.id, definitionId);
-    }),
-  );
+      const place = await placeOfDefinition(tx, agent.id, definitionId);
+      if (place?.channel !== "agent") await letWait(tx, { agentId: agent.id, claim, eventId, until });
+      return place;
+    });
+    return channel === "agent" ? { sent: true, note: noReply } : { sent: true };
+  });
 }
+
+const noReply = "Another agent reads this, and no reply comes: mark the event as completed where nothing is left to do";
 
 type Place = ReturnType<typeof outboundPlace>;
 
+/** Answers where it goes. */
 async function send(
   { services, wake }: ToolNeeds,
   { organizationId }: RoomAgent,
   { turnId }: Pick<ToolContext, "turnId">,
   message: string,
   findPlace: (tx: Db) => Promise<Place>,
-) {
-  await services.database.transaction(async (tx) => {
-    const place = await findPlace(tx);
-    if (!place) throw new Error("Nobody can be told: the operator has set no place to send messages to");
-    await sendTo(tx, { ...place, organizationId, turnId, text: storable(message) });
+): Promise<NonNullable<Place>> {
+  const place = await services.database.transaction(async (tx) => {
+    const found = await findPlace(tx);
+    if (!found) throw new Error("Nobody can be told: the operator has set no place to send messages to");
+    await sendTo(tx, { ...found, organizationId, turnId, text: storable(message) });
+    return found;
   });
   wake();
-  return { sent: true };
+  return place;
 }
 
 /** The place of a definition that has one, else the Room's; never one that the model names. */
