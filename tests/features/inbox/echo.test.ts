@@ -163,6 +163,42 @@ test("what is sent to a person by their id is part of the private chat in which 
   expect(await h.said("support:slack:C1")).toEqual([[1, "assistant", "Shall I order more, C1?"]]);
 });
 
+test("what is sent to a channel of Slack is what an answer in its thread is understood by", async () => {
+  const h = await withRoom();
+  await h.turnOn(h.agent.id, "slack");
+  const place = { channel: "slack", target: "C1" } as const;
+  const turnId = await h.work("The shelf is empty");
+  const [first, second] = [paragraphs(9), "And paint it?"];
+  await h.say(first, { ...place, turnId });
+  await h.say(second, { ...place, turnId });
+  await h.allSent();
+  await h.isEchoed();
+  const store = await storing(h, "support", "slack");
+  const write = (thread: string, providerId: string) =>
+    store(incoming({ channelId: `C1:${thread}`, providerId, sender: "U1", isPrivate: false, text: "Yes, do it" }));
+  const [, part = "", ...others] = h.slack.sent.map(({ ts }) => ts);
+  const last = others.at(-1) ?? "";
+  for (const root of [part, last]) {
+    await write(root, `C1:7.${root}`);
+    await write(root, `C1:8.${root}`);
+  }
+  await h.say("To you alone", { channel: "slack", target: "U1", turnId });
+  await h.allSent();
+  await h.isEchoed();
+  const alone = h.slack.sent.at(-1)?.ts;
+  await store(incoming({ channelId: `D1:${alone}`, sender: "U1", text: "Yes" }));
+  expect(await h.said(`support:slack:D1:${alone}`)).toEqual([[1, "assistant", "To you alone"]]);
+  await write("9.9", "C1:9.9");
+  await write("6.6", "C1:9.8");
+  expect(await h.said(`support:slack:C1:${part}`)).toEqual([[1, "assistant", first]]);
+  expect(await h.said(`support:slack:C1:${last}`)).toEqual([[1, "assistant", second]]);
+  expect(await h.transcript(`support:slack:C1:${last}`)).toMatchObject([
+    { turnId: null, metadata: { sentBy: { turnId, conversationId: roomRef } } },
+  ]);
+  expect(await h.conversation(`support:slack:C1:${last}`)).toMatchObject({ lastSeq: 1, messageCount: 1 });
+  expect([await h.said("support:slack:C1:9.9"), await h.said("support:slack:C1:6.6")]).toEqual([[], []]);
+});
+
 describe("the reply of a turn elsewhere", () => {
   test("is part of the conversation whose people read it", async () => {
     const h = await withRoom();

@@ -7,6 +7,7 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import type { Activity } from "../activity.ts";
 import { answerWork } from "../answer/work.ts";
+import { appendRoot } from "../outbox/echo.ts";
 import { heedKeywords } from "./opt-out.ts";
 import { payloadOf } from "./payload.ts";
 import { lockConversation, storeNew } from "./statements.ts";
@@ -107,6 +108,10 @@ async function storeIn(
   const locked = await lockConversation(tx, { agentId, channel: channel.name, channelId, ref, subject });
   if (!locked) return "dropped";
   const { id: conversationId, lastInboxSeq, receiver } = locked;
+  // A message whose own id is the thread's begins it.
+  if (first && lastInboxSeq === 0 && channelId.includes(":") && first.providerId !== channelId) {
+    await appendRoot(tx, { agentId, channel: channel.name, channelId, conversationId, sender: first.sender });
+  }
   const answerAt = new Date(clock.now() + (receiver.debounceMs ?? policies.values.debounceMs));
   const messages = said.map((message, index) => ({
     ...{ id: newId(), providerId: message.providerId, seq: lastInboxSeq + 1 + index, sender: message.sender },

@@ -1,7 +1,8 @@
-import { and, asc, between, desc, eq, sql } from "drizzle-orm";
+import { and, asc, between, desc, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { Persisted } from "../../../core/activity/activity.ts";
 import { chatOf, type MessengerName, messengerNames, namesPerson } from "../../../core/channels/messengers.ts";
+import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { agents, conversations, messages, outbox, turns } from "../../../db/schema.ts";
@@ -50,22 +51,63 @@ async function append(tx: Db, echo: Echo): Promise<Persisted | null> {
   const conversation = await lockConversation(tx, { agentId, channel, channelId, ref, subject: ref });
   // Where the channel was turned off meanwhile nobody reads the text.
   if (!conversation) return null;
+  const metadata = { sentBy: { turnId: echo.turnId, conversationId: text.from } };
+  const said = { id: text.id, conversationId: conversation.id, content: text.content, metadata };
+  return (await appendSaid(tx, said)) ? { agent: { id: agentId }, conversationId: ref, messageId: text.id } : null;
+}
+
+/** Appends to a conversation, which is locked, what the agent said there of itself. Answers whether it was new. */
+async function appendSaid(
+  tx: Db,
+  said: Pick<typeof messages.$inferInsert, "id" | "conversationId" | "content" | "metadata">,
+): Promise<boolean> {
   const { lastSeq, messageCount } = conversations;
-  const next = sql`(select ${lastSeq} + 1 from ${conversations} where ${conversations.id} = ${conversation.id})`;
+  const isOwn = eq(conversations.id, said.conversationId);
+  const next = sql`(select ${lastSeq} + 1 from ${conversations} where ${isOwn})`;
   const stored = await tx
     .insert(messages)
-    .values({
-      ...{ id: text.id, conversationId: conversation.id, seq: next, role: "assistant", content: text.content },
-      // It belongs to no turn of this conversation: `replay` tells it by that.
-      turnId: null,
-      metadata: { sentBy: { turnId: echo.turnId, conversationId: text.from } },
-    })
+    // It belongs to no turn of this conversation: `replay` tells it by that.
+    .values({ ...said, seq: next, role: "assistant", turnId: null })
     .onConflictDoNothing({ target: messages.id })
     .returning({ id: messages.id });
-  if (stored.length === 0) return null;
+  if (stored.length === 0) return false;
   const counted = { lastSeq: sql`${lastSeq} + 1`, messageCount: sql`${messageCount} + 1`, updatedAt: sql`now()` };
-  await tx.update(conversations).set(counted).where(eq(conversations.id, conversation.id));
-  return { agent: { id: agentId }, conversationId: ref, messageId: text.id };
+  await tx.update(conversations).set(counted).where(isOwn);
+  return true;
+}
+
+/** A thread of a chat in which somebody writes for the first time. */
+interface NewThread extends Pick<Place, "agentId"> {
+  channel: MessengerName;
+  /** With the thread. */
+  channelId: string;
+  conversationId: string;
+  /** Who writes. */
+  sender: string;
+}
+
+/** Where a thread hangs on what the agent said in its chat of itself, that is said in the thread too. */
+export async function appendRoot(tx: Db, thread: NewThread): Promise<void> {
+  const { agentId, channel, channelId, conversationId, sender } = thread;
+  const chat = chatOf(channelId);
+  const root = channelId.slice(chat.length + 1);
+  // A private chat may have been named by the person's id.
+  const isThere = inArray(outbox.target, [chat, sender]);
+  const isRoot = and(isThere, eq(outbox.providerMessageId, root), isNotNull(outbox.turnId));
+  const [sent] = await tx
+    .select({ turnId: outbox.turnId, part: outbox.part, target: outbox.target })
+    .from(outbox)
+    .where(and(eq(outbox.agentId, agentId), eq(outbox.channel, channel), isRoot));
+  if (!sent?.turnId) return;
+  // Its message has the id of the text's first part.
+  const [echoed] = await tx
+    .select({ content: messages.content, metadata: messages.metadata })
+    .from(messages)
+    .innerJoin(outbox, eq(outbox.id, messages.id))
+    .where(and(eq(outbox.turnId, sent.turnId), eq(outbox.target, sent.target), lte(outbox.part, sent.part)))
+    .orderBy(desc(outbox.part))
+    .limit(1);
+  if (echoed) await appendSaid(tx, { ...echoed, id: newId(), conversationId });
 }
 
 interface Text {
