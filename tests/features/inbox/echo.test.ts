@@ -163,6 +163,31 @@ test("what is sent to a person by their id is part of the private chat in which 
   expect(await h.said("support:slack:C1")).toEqual([[1, "assistant", "Shall I order more, C1?"]]);
 });
 
+test("what is sent to a person by their id before they wrote is part of the private chat from their first message on", async () => {
+  const h = await withRoom();
+  await h.turnOn(h.agent.id, "slack");
+  const turnId = await h.work("The shelf is empty");
+  const ask = (text: string) => h.say(text, { turnId, channel: "slack", target: "U1" });
+  await ask("Shall I order more?");
+  await ask("And paint it?");
+  await h.isEchoed();
+  const before = await h.said("support:slack:U1");
+  expect(before).toHaveLength(2);
+  const store = await storing(h, "support", "slack");
+  const write = (fields: object) => store(incoming({ channelId: "D1", sender: "U1", text: "Yes", ...fields }));
+  await write({ channelId: "D2", sender: "U2" });
+  await write({ channelId: "C1", isPrivate: false });
+  expect(await h.said("support:slack:U1")).toEqual(before);
+  await write({});
+  await write({});
+  expect(await h.said("support:slack:D1")).toEqual(before);
+  expect(await h.conversation("support:slack:D1")).toMatchObject({ lastSeq: 2, messageCount: 2, lastInboxSeq: 2 });
+  expect(await h.conversation("support:slack:U1")).toMatchObject({ messageCount: 0 });
+  await ask("Well?");
+  await h.isEchoed();
+  expect(await h.said("support:slack:D1")).toEqual([...before, [3, "assistant", "Well?"]]);
+});
+
 test("what is sent to a channel of Slack is what an answer in its thread is understood by", async () => {
   const h = await withRoom();
   await h.turnOn(h.agent.id, "slack");

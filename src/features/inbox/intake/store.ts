@@ -1,5 +1,5 @@
 import type { Services } from "../../../context.ts";
-import type { Incoming } from "../../../core/channels/messengers.ts";
+import { chatOf, type Incoming } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { sqlState } from "../../../db/client.ts";
@@ -8,6 +8,7 @@ import type { MessengerChannel } from "../../channels/index.ts";
 import type { Activity } from "../activity.ts";
 import { answerWork } from "../answer/work.ts";
 import { appendRoot } from "../outbox/echo.ts";
+import { takeOverTold } from "../outbox/named-person.ts";
 import { heedKeywords } from "./opt-out.ts";
 import { payloadOf } from "./payload.ts";
 import { lockConversation, storeNew } from "./statements.ts";
@@ -108,9 +109,12 @@ async function storeIn(
   const locked = await lockConversation(tx, { agentId, channel: channel.name, channelId, ref, subject });
   if (!locked) return "dropped";
   const { id: conversationId, lastInboxSeq, receiver } = locked;
-  // A message whose own id is the thread's begins it.
-  if (first && lastInboxSeq === 0 && channelId.includes(":") && first.providerId !== channelId) {
-    await appendRoot(tx, { agentId, channel: channel.name, channelId, conversationId, sender: first.sender });
+  if (first && lastInboxSeq === 0) {
+    const begun = { agentId, channel: channel.name, channelId, conversationId, sender: first.sender };
+    const isThread = chatOf(channelId) !== channelId;
+    // A message whose own id is the thread's begins it.
+    if (isThread && first.providerId !== channelId) await appendRoot(tx, begun);
+    if (!isThread && first.isPrivate) await takeOverTold(tx, begun);
   }
   const answerAt = new Date(clock.now() + (receiver.debounceMs ?? policies.values.debounceMs));
   const messages = said.map((message, index) => ({

@@ -1,7 +1,7 @@
 import { and, asc, between, desc, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { Persisted } from "../../../core/activity/activity.ts";
-import { chatOf, type MessengerName, messengerNames, namesPerson } from "../../../core/channels/messengers.ts";
+import { chatOf, type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
@@ -9,6 +9,7 @@ import { agents, conversations, messages, outbox, turns } from "../../../db/sche
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
 import { lockConversation } from "../intake/statements.ts";
+import { chatAt } from "./named-person.ts";
 import type { Outgoing, Place } from "./outgoing.ts";
 
 /** The kind of the jobs that write what an agent said of itself into the conversation of the people who read it. */
@@ -137,21 +138,7 @@ async function readText(tx: Db, { turnId, first, count }: Echo): Promise<Text | 
   const channel = messengerNames.find((name) => name === row?.part.channel);
   if (!row || !channel) return null;
   const { id, agentId, target } = row.part;
-  const privateChat = namesPerson(channel, target) ? await findPrivateChat(tx, agentId, channel, target) : null;
-  const channelId = privateChat ?? target;
+  const channelId = await chatAt(tx, { agentId, channel, target });
   const content = rows.map(({ part }) => part.body).join("\n\n");
   return { id, agentId, channel, channelId, ref: `${row.slug}:${channel}:${channelId}`, from: row.from, content };
-}
-
-/** The private chat in which a person last wrote; null for one who never did. */
-async function findPrivateChat(
-  tx: Db,
-  agentId: string,
-  channel: MessengerName,
-  person: string,
-): Promise<string | null> {
-  const { channelId, subject, updatedAt } = conversations;
-  const isTheirs = and(eq(conversations.agentId, agentId), eq(conversations.channel, channel), eq(subject, person));
-  const [found] = await tx.select({ channelId }).from(conversations).where(isTheirs).orderBy(desc(updatedAt)).limit(1);
-  return found ? chatOf(found.channelId) : null;
 }

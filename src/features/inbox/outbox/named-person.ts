@@ -1,0 +1,53 @@
+import { and, desc, eq, sql } from "drizzle-orm";
+import { chatOf, type MessengerName, namesPerson } from "../../../core/channels/messengers.ts";
+import type { Db } from "../../../db/client.ts";
+import { conversations, messages } from "../../../db/schema.ts";
+import type { Place } from "./outgoing.ts";
+
+// At Slack a place may be named by a person's id, and the person's private chat, in which they answer, has another one.
+
+/** The chat at a place: of a person the private one in which they last wrote, else what the place names. */
+export async function chatAt(
+  tx: Db,
+  { agentId, channel, target }: Place & { channel: MessengerName },
+): Promise<string> {
+  if (!namesPerson(channel, target)) return target;
+  const { channelId, subject, updatedAt } = conversations;
+  const isTheirs = and(eq(conversations.agentId, agentId), eq(conversations.channel, channel), eq(subject, target));
+  const [found] = await tx.select({ channelId }).from(conversations).where(isTheirs).orderBy(desc(updatedAt)).limit(1);
+  return found ? chatOf(found.channelId) : target;
+}
+
+interface FirstWord extends Pick<Place, "agentId"> {
+  channel: MessengerName;
+  /** Who writes. */
+  sender: string;
+  /** The conversation of the private chat, which is locked. */
+  conversationId: string;
+}
+
+/** What a person was told at a place of their id before they wrote for the first time becomes part of their private chat. */
+export async function takeOverTold(tx: Db, { agentId, channel, sender, conversationId }: FirstWord): Promise<void> {
+  if (!namesPerson(channel, sender)) return;
+  const isTold = and(
+    eq(conversations.agentId, agentId),
+    eq(conversations.channel, channel),
+    eq(conversations.channelId, sender),
+  );
+  const { lastSeq, messageCount } = conversations;
+  const own = eq(conversations.id, conversationId);
+  const [told] = await tx
+    .select({ id: conversations.id, lastSeq, messageCount })
+    .from(conversations)
+    .where(isTold)
+    .for("update");
+  if (!told?.messageCount) return;
+  const behind = sql`${messages.seq} + (select ${lastSeq} from ${conversations} where ${own})`;
+  await tx.update(messages).set({ conversationId, seq: behind }).where(eq(messages.conversationId, told.id));
+  const counted = {
+    lastSeq: sql`${lastSeq} + ${told.lastSeq}`,
+    messageCount: sql`${messageCount} + ${told.messageCount}`,
+  };
+  await tx.update(conversations).set(counted).where(own);
+  await tx.update(conversations).set({ messageCount: 0 }).where(eq(conversations.id, told.id));
+}
