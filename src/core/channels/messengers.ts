@@ -116,6 +116,8 @@ export class MessengerError extends Error {
   readonly mayBeDone: boolean;
   /** Whether the messenger refuses the account's credentials, so that every call is refused until they are changed. */
   readonly isOfAccount: boolean;
+  /** Whether the messenger takes the credentials and refuses them this call, such as one to send, whoever it is for. */
+  readonly isOfChannel: boolean;
 
   constructor(
     message: string,
@@ -124,6 +126,7 @@ export class MessengerError extends Error {
       retryAfterMs = null,
       mayBeDone = false,
       isOfAccount = false,
+      isOfChannel = false,
     }: Partial<Omit<MessengerError, keyof Error>> = {},
   ) {
     super(message);
@@ -132,6 +135,7 @@ export class MessengerError extends Error {
     this.retryAfterMs = retryAfterMs;
     this.mayBeDone = mayBeDone;
     this.isOfAccount = isOfAccount;
+    this.isOfChannel = isOfChannel;
   }
 }
 

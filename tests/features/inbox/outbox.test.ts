@@ -127,6 +127,24 @@ describe("the outbox", () => {
     expect(line).not.toHaveProperty("agentId");
   });
 
+  test("tells of a refusal that meets everybody with the channel too, until a message leaves", async () => {
+    const h = await messaging();
+    await h.turnOn(h.agent.id, "slack");
+    const lacking = { json: { ok: false, error: "missing_scope", needed: "chat:write" } };
+    h.slack.fail("chat.postMessage", lacking);
+    await h.say("First", { channel: "slack", target: "C1" });
+    await h.settled(([row]) => row?.status === "failed");
+    const lastError = "The Slack app lacks the scope chat:write: add it and install the app again";
+    expect(await h.channel("slack")).toMatchObject({ status: "running", lastError });
+    h.slack.fail("chat.postMessage", { json: { ok: false, error: "is_archived" } });
+    await h.say("Second", { channel: "slack", target: "C1" });
+    await h.settled(([, row]) => row?.status === "failed");
+    expect(await h.channel("slack")).toMatchObject({ status: "running", lastError });
+    await h.say("Third", { channel: "slack", target: "C2" });
+    await h.settled(([, , row]) => row?.status === "sent");
+    expect(await h.channel("slack")).toMatchObject({ status: "running", lastError: null });
+  });
+
   test("shows a channel as failing whose credentials are refused", async () => {
     const h = await messaging();
     await h.turnOn(h.agent.id, "telegram", { botToken: `${1}:${"A".repeat(30)}` });

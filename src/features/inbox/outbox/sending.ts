@@ -120,7 +120,8 @@ function left(
 }
 
 /** A refusal of this one message says nothing about the channel: it is told with the message alone. */
-const isOfRecipient = ({ isPermanent, isOfAccount }: MessengerError) => isPermanent && !isOfAccount;
+const isOfRecipient = ({ isPermanent, isOfAccount, isOfChannel }: MessengerError) =>
+  isPermanent && !isOfAccount && !isOfChannel;
 
 /** Why a part is not sent any more; null when it is. */
 function refusalOf({ status, mayBeRepeated, isStopped, turnId }: NextPart): string | null {
