@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { objectOf } from "../../../src/adapters/messengers/fields.ts";
 import { slackText } from "../../../src/adapters/messengers/slack/text.ts";
 import { slackEvent, slackHeaders, slackServer, slackTokens } from "../../messengers/slack-server.ts";
 import { accountAt, bytesOf, following, forTest, messageIn, nowhere, payloads, webhookCall } from "./accounts.ts";
@@ -115,6 +116,30 @@ describe("what people write in Slack", () => {
     "reaction",
   ])("%s is no message for the agent", async (name) => {
     expect(await read(name)).toBeNull();
+  });
+
+  test("what a person forwards is read with who wrote it, and mentions nobody", async () => {
+    const share = { is_share: true, is_msg_unfurl: true, fallback: "[July 1st] Bob: Down", channel_id: "C9", id: 1 };
+    const down = { ...share, author_name: "Bob\nBuilder", text: "It is *down* &amp; <@U0LAN0Z89> sleeps" };
+    const picture = { id: "F1", mimetype: "image/png", name: "graph.png", url_private: "https://files.slack.com/F1" };
+    const preview = { is_msg_unfurl: true, text: "A preview of a link" };
+    const forwarding = async (name: string, text: string, ...attachments: object[]) => {
+      const payload = objectOf(events[name]);
+      const event = { ...objectOf(payload.event), text, attachments };
+      const { account } = accountAt(byWebhook);
+      return messageIn(await account.receive(signed(JSON.stringify({ ...payload, event })), now));
+    };
+    const told = "[A forwarded message of Bob Builder:]\nIt is *down* & @U0LAN0Z89 sleeps\n[The end of it.]";
+    expect(await forwarding("direct", "", down)).toMatchObject({ text: told, files: [] });
+    expect((await forwarding("direct", "What is this?", preview, down))?.text).toBe(`What is this?\n\n${told}`);
+    expect((await forwarding("mention", "<@U0LAN0Z89>", down))?.text).toBe(told);
+    const withoutText = { ...share, files: [picture] };
+    expect(await forwarding("direct", "", withoutText)).toMatchObject({ text: "", files: [{ name: "graph.png" }] });
+    expect(await forwarding("direct", "", { ...share, text: "Up" })).toMatchObject({
+      text: "[A forwarded message:]\nUp\n[The end of it.]",
+    });
+    expect(await forwarding("channelChatter", "look", down)).toBeNull();
+    expect(await forwarding("direct", "", preview)).toBeNull();
   });
 
   test("an event that does not name the bot is read with its id, which is asked for once", async () => {

@@ -36,8 +36,13 @@ export async function readEvent(payload: unknown, askBotId: BotId): Promise<Inco
   const isDirect = outer.channel_type === "im" || channel.startsWith("D");
   const raw = textOf(message.text);
   const isMeant = isDirect || mentions(raw, botId) || message.parent_user_id === botId;
-  const files = filesOf(message.files);
-  const text = storable(slackText(raw, botId) || (files.length === 0 ? slackText(raw, null) : ""));
+  const forwarded = listOf(message.attachments)
+    .slice(0, mostForwarded)
+    .map(objectOf)
+    .filter(({ is_share }) => is_share === true);
+  const files = [message, ...forwarded].flatMap((part) => filesOf(part.files));
+  const said = [slackText(raw, botId), ...forwarded.map(forwardedText)].filter((part) => part !== "").join("\n\n");
+  const text = storable(said || (files.length === 0 ? slackText(raw, null) : ""));
   if (!isMeant || (text === "" && files.length === 0)) return null;
   const thread = isMoment(textOf(message.thread_ts)) ? textOf(message.thread_ts) : null;
   // A mention in a channel is answered in a thread, which keeps its other readers undisturbed.
@@ -53,6 +58,18 @@ export async function readEvent(payload: unknown, askBotId: BotId): Promise<Inco
     files,
     edits: isChange ? providerId : null,
   };
+}
+
+/** More than anybody forwards at a time. */
+const mostForwarded = 20;
+
+/** The text of a forwarded message, which Slack puts beside that of the message that forwards it, with who wrote it. */
+function forwardedText({ text, author_name }: JsonObject): string {
+  const said = slackText(textOf(text), null);
+  const author = nameOf(author_name);
+  return said === ""
+    ? ""
+    : `[A forwarded message${author === null ? "" : ` of ${author}`}:]\n${said}\n[The end of it.]`;
 }
 
 function senderName(profile: unknown): string | null {
