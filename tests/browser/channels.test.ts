@@ -114,6 +114,7 @@ browserTest("secrets and hooks are kept, and an agent is copied with its picture
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByLabel("People can stop and resume it by a word").check();
   await page.getByLabel("Words that stop it").fill("stop, enough,");
+  await page.getByLabel("Temperature").fill("0.75");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
   // Somebody else's change meanwhile is not overwritten unseen.

@@ -31,17 +31,18 @@ browserTest("a system reports an event, which is tried out first and then answer
   await page.getByRole("button", { name: "Open the Room" }).click();
   await page.getByLabel("What the agent is to do").fill("Look after the shop.");
   // An emptied number is no longer the former one.
-  await page.getByLabel("Without events, every so many minutes").fill("");
+  const minutes = page.getByLabel("Without events, every so many minutes");
+  await minutes.fill("");
   await page.getByText("A number is needed here.").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("must be a whole number").first().waitFor();
-  await page.getByLabel("Without events, every so many minutes").fill("-1");
+  await minutes.and(page.locator(":focus:invalid")).waitFor();
+  await minutes.fill("-1");
   await page.getByRole("button", { name: "Save" }).click();
   await page
     .getByText(/must be at least/)
     .first()
     .waitFor();
-  await page.getByLabel("Without events, every so many minutes").fill("60");
+  await minutes.fill("60");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
   await looksRight(page, "room");

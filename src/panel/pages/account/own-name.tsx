@@ -3,7 +3,7 @@ import { useForm } from "../../data/form.ts";
 import { readUser } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { TextField } from "../../ui/form/field.tsx";
-import { SaveBar } from "../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../ui/form/save-form.tsx";
 
 /** The name that others see. */
 export function OwnName({ name }: { name: string }) {
@@ -13,16 +13,17 @@ export function OwnName({ name }: { name: string }) {
   });
   return (
     <Card title="Name">
-      <TextField
-        label="Your name"
-        hint="Others see it, and agents in the playground are told it."
-        maxLength={200}
-        autocomplete="name"
-        value={form.values.name}
-        problem={form.problem("name")}
-        onValue={(text) => form.set({ name: text })}
-      />
-      <SaveBar form={form} />
+      <SaveForm form={form}>
+        <TextField
+          label="Your name"
+          hint="Others see it, and agents in the playground are told it."
+          maxLength={200}
+          autocomplete="name"
+          value={form.values.name}
+          problem={form.problem("name")}
+          onValue={(text) => form.set({ name: text })}
+        />
+      </SaveForm>
     </Card>
   );
 }

@@ -11,7 +11,7 @@ import { ReplyView } from "../../transcript/reply-view.tsx";
 import { Allowed } from "../../ui/allowed.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { TextField } from "../../ui/form/field.tsx";
-import { SaveBar } from "../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../ui/form/save-form.tsx";
 import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -146,7 +146,7 @@ function Rename({ conversation, onChange }: { conversation: Conversation; onChan
   return (
     <details class="step">
       <summary>Rename</summary>
-      <div class="form">
+      <SaveForm form={form}>
         <TextField
           label="Title"
           maxLength={200}
@@ -154,8 +154,7 @@ function Rename({ conversation, onChange }: { conversation: Conversation; onChan
           problem={form.problem("title")}
           onValue={(title) => form.set({ title })}
         />
-        <SaveBar form={form} />
-      </div>
+      </SaveForm>
     </details>
   );
 }

@@ -6,7 +6,7 @@ import { Card } from "../../ui/card.tsx";
 import { Choice, TextField } from "../../ui/form/field.tsx";
 import { ListField } from "../../ui/form/list-field.tsx";
 import { NumberField } from "../../ui/form/number-field.tsx";
-import { SaveBar } from "../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../ui/form/save-form.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
@@ -33,14 +33,13 @@ function PolicyForm({ policies, onChange }: { policies: Policies; onChange: () =
     await onChange();
   });
   return (
-    <div class="form">
+    <SaveForm form={form}>
       <Models form={form} />
       <Reach form={form} />
       <Limits form={form} />
       <Messages form={form} />
       <Records form={form} />
-      <SaveBar form={form} />
-    </div>
+    </SaveForm>
   );
 }
 

@@ -7,7 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { TextField } from "../../ui/form/field.tsx";
 import { Form } from "../../ui/form/form.tsx";
-import { SaveBar } from "../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../ui/form/save-form.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
@@ -33,25 +33,26 @@ function Name({ slug, name }: { slug: string; name: string }) {
   return (
     <Card title="Name">
       <Changeable to="org:write">
-        <div class="columns">
-          <TextField
-            label="Name"
-            maxLength={200}
-            value={form.values.name}
-            problem={form.problem("name")}
-            onValue={(text) => form.set({ name: text })}
-          />
-          <TextField
-            label="Its name in addresses"
-            hint="Calls with the present one answer 404 from then on."
-            autocapitalize="none"
-            spellcheck={false}
-            value={form.values.slug}
-            problem={form.problem("slug")}
-            onValue={(text) => form.set({ slug: text })}
-          />
-        </div>
-        <SaveBar form={form} />
+        <SaveForm form={form}>
+          <div class="columns">
+            <TextField
+              label="Name"
+              maxLength={200}
+              value={form.values.name}
+              problem={form.problem("name")}
+              onValue={(text) => form.set({ name: text })}
+            />
+            <TextField
+              label="Its name in addresses"
+              hint="Calls with the present one answer 404 from then on."
+              autocapitalize="none"
+              spellcheck={false}
+              value={form.values.slug}
+              problem={form.problem("slug")}
+              onValue={(text) => form.set({ slug: text })}
+            />
+          </div>
+        </SaveForm>
       </Changeable>
     </Card>
   );

@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { download } from "../../ui/download.ts";
 import { TextField } from "../../ui/form/field.tsx";
-import { SaveBar } from "../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../ui/form/save-form.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -86,18 +86,19 @@ function Editor({ skill, onChange }: { skill: Skill; onChange: () => Promise<voi
   });
   return (
     <Changeable to="skill.catalog:write">
-      <SkillFields form={form} named />
-      {form.dirty && (
-        <TextField
-          label="What changed"
-          optional
-          hint="For those who decide whether their agents take this version."
-          value={form.values.changelog}
-          problem={form.problem("changelog")}
-          onValue={(changelog) => form.set({ changelog })}
-        />
-      )}
-      <SaveBar form={form} />
+      <SaveForm form={form}>
+        <SkillFields form={form} named />
+        {form.dirty && (
+          <TextField
+            label="What changed"
+            optional
+            hint="For those who decide whether their agents take this version."
+            value={form.values.changelog}
+            problem={form.problem("changelog")}
+            onValue={(changelog) => form.set({ changelog })}
+          />
+        )}
+      </SaveForm>
     </Changeable>
   );
 }

@@ -7,7 +7,7 @@ import { useLoaded } from "../../../data/load.ts";
 import { Allowed, Changeable } from "../../../ui/allowed.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { TextArea } from "../../../ui/form/field.tsx";
-import { SaveBar } from "../../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../../ui/form/save-form.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { Waiting } from "../../../ui/waiting.tsx";
 import { PromptPreview } from "./prompt-preview.tsx";
@@ -65,31 +65,32 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
         </Button>
       </div>
       <Changeable to="agent.prompt:write">
-        {prompts.map(({ key, title, isDefault }) => {
-          const content = form.values[key] ?? null;
-          const text = content ?? "";
-          return (
-            <div class="form" key={key}>
-              <TextArea
-                label={title}
-                rows={Math.max(3, Math.min(16, text.split("\n").length + 1))}
-                value={text}
-                hint={content === null ? "The default comes back once this is saved." : undefined}
-                onValue={(written) => form.set({ [key]: written })}
-              />
-              {!isDefault && content !== null && (
-                <Allowed to="agent.prompt:write">
-                  <div class="actions">
-                    <Button small look="plain" onClick={() => form.set({ [key]: null })}>
-                      {`Back to the default of ${title}`}
-                    </Button>
-                  </div>
-                </Allowed>
-              )}
-            </div>
-          );
-        })}
-        <SaveBar form={form} />
+        <SaveForm form={form}>
+          {prompts.map(({ key, title, isDefault }) => {
+            const content = form.values[key] ?? null;
+            const text = content ?? "";
+            return (
+              <div class="form" key={key}>
+                <TextArea
+                  label={title}
+                  rows={Math.max(3, Math.min(16, text.split("\n").length + 1))}
+                  value={text}
+                  hint={content === null ? "The default comes back once this is saved." : undefined}
+                  onValue={(written) => form.set({ [key]: written })}
+                />
+                {!isDefault && content !== null && (
+                  <Allowed to="agent.prompt:write">
+                    <div class="actions">
+                      <Button small look="plain" onClick={() => form.set({ [key]: null })}>
+                        {`Back to the default of ${title}`}
+                      </Button>
+                    </div>
+                  </Allowed>
+                )}
+              </div>
+            );
+          })}
+        </SaveForm>
       </Changeable>
       {previews.value && (
         <PromptPreview

@@ -5,7 +5,7 @@ import { useLoaded } from "../../../data/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Filtered } from "../../../ui/form/filtered.tsx";
-import { SaveBar } from "../../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../../ui/form/save-form.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { Waiting } from "../../../ui/waiting.tsx";
 import { RequiredSecrets } from "./required-secrets.tsx";
@@ -51,14 +51,14 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
     await onChange();
   });
   return (
-    <div class="form">
-      <Filtered
-        items={tools}
-        textsOf={({ name, description }) => [name, description]}
-        none="No tool has these words in its name or description."
-      >
-        {(found) =>
-          [...Map.groupBy(found, ({ category }) => category)].map(([category, some]) => (
+    <Filtered
+      items={tools}
+      textsOf={({ name, description }) => [name, description]}
+      none="No tool has these words in its name or description."
+    >
+      {(found) => (
+        <SaveForm form={form}>
+          {[...Map.groupBy(found, ({ category }) => category)].map(([category, some]) => (
             <Card key={category} title={category}>
               {some.map((tool) => (
                 <ToolRow
@@ -73,11 +73,10 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
                 />
               ))}
             </Card>
-          ))
-        }
-      </Filtered>
-      <SaveBar form={form} />
-    </div>
+          ))}
+        </SaveForm>
+      )}
+    </Filtered>
   );
 }
 

@@ -4,7 +4,7 @@ import { useForm } from "../../../../data/form.ts";
 import { Changeable } from "../../../../ui/allowed.tsx";
 import { Card } from "../../../../ui/card.tsx";
 import { Switch, TextArea } from "../../../../ui/form/field.tsx";
-import { SaveBar } from "../../../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../../../ui/form/save-form.tsx";
 import { mappingIn, mappingText } from "./context-mapping.ts";
 
 interface Props {
@@ -38,33 +38,34 @@ export function WebSettings({ slug, config, onChange }: Props) {
   return (
     <Card title="Who may call it">
       <Changeable to="agent.channel:write">
-        <Switch
-          label="Calls need the agent's key"
-          hint="Without it anybody who reaches the server talks to the agent, at your cost."
-          checked={values.requireAuthentication}
-          onChecked={(required) => set({ requireAuthentication: required })}
-        />
-        <TextArea
-          label="Origins whose pages may call it from a browser"
-          optional
-          rows={2}
-          placeholder="https://www.example.com"
-          hint="One a line; * alone for any."
-          value={values.allowedOrigins}
-          problem={problem("allowedOrigins")}
-          onValue={(text) => set({ allowedOrigins: text })}
-        />
-        <TextArea
-          label="What a call may tell of its context"
-          optional
-          rows={2}
-          placeholder="customerId = customer.id"
-          hint="One a line: a name in the conversation's state, and the path in the call's context. It needs the key."
-          value={values.contextMapping}
-          problem={problem("contextMapping")}
-          onValue={(text) => set({ contextMapping: text })}
-        />
-        <SaveBar form={form} />
+        <SaveForm form={form}>
+          <Switch
+            label="Calls need the agent's key"
+            hint="Without it anybody who reaches the server talks to the agent, at your cost."
+            checked={values.requireAuthentication}
+            onChecked={(required) => set({ requireAuthentication: required })}
+          />
+          <TextArea
+            label="Origins whose pages may call it from a browser"
+            optional
+            rows={2}
+            placeholder="https://www.example.com"
+            hint="One a line; * alone for any."
+            value={values.allowedOrigins}
+            problem={problem("allowedOrigins")}
+            onValue={(text) => set({ allowedOrigins: text })}
+          />
+          <TextArea
+            label="What a call may tell of its context"
+            optional
+            rows={2}
+            placeholder="customerId = customer.id"
+            hint="One a line: a name in the conversation's state, and the path in the call's context. It needs the key."
+            value={values.contextMapping}
+            problem={problem("contextMapping")}
+            onValue={(text) => set({ contextMapping: text })}
+          />
+        </SaveForm>
       </Changeable>
     </Card>
   );

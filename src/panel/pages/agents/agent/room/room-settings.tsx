@@ -11,7 +11,7 @@ import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
 import { Empty } from "../../../../ui/empty.tsx";
 import { Switch, TextArea } from "../../../../ui/form/field.tsx";
 import { NumberField } from "../../../../ui/form/number-field.tsx";
-import { SaveBar } from "../../../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../../../ui/form/save-form.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { Waiting } from "../../../../ui/waiting.tsx";
@@ -82,32 +82,33 @@ function RoomForm({ slug, room, onChange }: Props & { room: ConfiguredRoom }) {
         <a href={hrefOf(["conversations", room.conversationId])}>Read what the agent did in its Room</a>
       </p>
       <Changeable to="agent.room:write">
-        <Card title="What it does on its own">
-          <Switch
-            label="Works on its own"
-            hint="While it is off, the agent takes no turns here, and no event is kept for it."
-            checked={values.enabled}
-            onChecked={(on) => set({ enabled: on })}
-          />
-          <TextArea
-            label="What the agent is to do"
-            optional
-            rows={6}
-            hint="Told to it in each of its turns here. Without it the agent takes turns for events only."
-            value={values.prompt}
-            problem={problem("prompt")}
-            onValue={(text) => set({ prompt: text })}
-          />
-          <NumberField
-            label="Without events, every so many minutes"
-            hint="0: never. It needs something to do, above."
-            value={values.evalIntervalMinutes}
-            problem={problem("evalIntervalMinutes")}
-            onNumber={(minutes) => set({ evalIntervalMinutes: minutes })}
-          />
-          <OutboundFields values={values} problem={problem} onValues={set} />
-        </Card>
-        <SaveBar form={form} />
+        <SaveForm form={form}>
+          <Card title="What it does on its own">
+            <Switch
+              label="Works on its own"
+              hint="While it is off, the agent takes no turns here, and no event is kept for it."
+              checked={values.enabled}
+              onChecked={(on) => set({ enabled: on })}
+            />
+            <TextArea
+              label="What the agent is to do"
+              optional
+              rows={6}
+              hint="Told to it in each of its turns here. Without it the agent takes turns for events only."
+              value={values.prompt}
+              problem={problem("prompt")}
+              onValue={(text) => set({ prompt: text })}
+            />
+            <NumberField
+              label="Without events, every so many minutes"
+              hint="0: never. It needs something to do, above."
+              value={values.evalIntervalMinutes}
+              problem={problem("evalIntervalMinutes")}
+              onNumber={(minutes) => set({ evalIntervalMinutes: minutes })}
+            />
+            <OutboundFields values={values} problem={problem} onValues={set} />
+          </Card>
+        </SaveForm>
         <Failure error={run.error} />
         <Allowed to="agent.room:write">
           <div class="actions">

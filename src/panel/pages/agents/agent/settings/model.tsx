@@ -48,7 +48,7 @@ export function Model({ form: { values, set, problem } }: PartProps) {
         <NumberField
           label="Temperature"
           optional
-          step={0.1}
+          step="any"
           value={values.temperature}
           problem={problem("temperature")}
           onNumber={(temperature) => set({ temperature })}

@@ -5,7 +5,7 @@ import { goTo } from "../../../../data/route.ts";
 import { Allowed, Changeable } from "../../../../ui/allowed.tsx";
 import { Card } from "../../../../ui/card.tsx";
 import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
-import { SaveBar } from "../../../../ui/form/save-bar.tsx";
+import { SaveForm } from "../../../../ui/form/save-form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import type { TabProps } from "../tab-props.ts";
 import { Budgets } from "./budgets.tsx";
@@ -36,14 +36,15 @@ export function Settings({ agent, onChange }: TabProps) {
   });
   return (
     <Changeable to="agent:write">
-      <Identity form={form} />
-      <Model form={form} />
-      <Turn form={form} />
-      <Keeping form={form} />
-      <Budgets form={form} />
-      <Messages form={form} />
-      <Tracing form={form} />
-      <SaveBar form={form} />
+      <SaveForm form={form}>
+        <Identity form={form} />
+        <Model form={form} />
+        <Turn form={form} />
+        <Keeping form={form} />
+        <Budgets form={form} />
+        <Messages form={form} />
+        <Tracing form={form} />
+      </SaveForm>
       <Picture agent={agent} onChange={onChange} />
       <Allowed to="agent.export:read">
         <Copies agent={agent} onChange={onChange} />
