@@ -51,6 +51,11 @@ browserTest("two models answer side by side, and a prompt is read before it is s
     "You:It's **tea** time",
     "You:Ask this once more",
   ]);
+  const why = page.getByRole("button", { name: "Why this answer" }).first();
+  await why.click();
+  await page.getByText("Ended as").waitFor();
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await why.and(page.locator(":focus")).waitFor();
 
   await page.getByRole("button", { name: "Compare two models" }).click();
   const sides = page.locator(".side");
@@ -79,7 +84,7 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText("Be as brief as assistant can.").waitFor();
   await looksRight(page, "prompt-preview");
-  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Close", exact: true }).click();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Back to the default of Soul" }).click();
   await page.getByText("The default comes back once this is saved.").waitFor();

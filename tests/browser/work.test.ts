@@ -121,6 +121,9 @@ browserTest("one agent of many is found by words, and opens beside the list wher
   await page.keyboard.press("Control+k");
   await page.keyboard.type("help 5");
   await expect.poll(() => page.getByRole("option").first().textContent()).toContain("Help 5");
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("Control+k");
   await page.getByLabel("Name of a page or an agent").fill("set desk-5");
   await page.getByRole("option", { name: "Help 5: settings" }).waitFor();
   await page.keyboard.press("Enter");

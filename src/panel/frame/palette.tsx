@@ -5,6 +5,7 @@ import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { may } from "../data/session.ts";
 import { wordsIn } from "../data/words.ts";
+import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog/dialog.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
 
@@ -77,6 +78,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       {found.value.length === 0 && <p class="soft">Nothing has that in its name.</p>}
+      <div class="actions">
+        <Button onClick={onClose}>Close</Button>
+      </div>
     </Dialog>
   );
 }

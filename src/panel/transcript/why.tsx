@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { WholeTurn } from "../../client/index.ts";
 import { api } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
+import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog/dialog.tsx";
 import { Failure, Note } from "../ui/note.tsx";
 import { durationText } from "../ui/numbers.ts";
@@ -22,6 +23,9 @@ export function WhyDialog({ conversationId, turnId, onClose }: Props) {
     <Dialog title="Why this answer" onClose={onClose}>
       {turn ? <Turn turn={turn} /> : error.value === undefined && <Waiting />}
       <Failure error={error.value} />
+      <div class="actions">
+        <Button onClick={onClose}>Close</Button>
+      </div>
     </Dialog>
   );
 }

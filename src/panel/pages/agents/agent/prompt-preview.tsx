@@ -1,6 +1,7 @@
 import type { PromptDraft } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
 import { useLoaded } from "../../../data/load.ts";
+import { Button } from "../../../ui/button.tsx";
 import { Code } from "../../../ui/code.tsx";
 import { Dialog } from "../../../ui/dialog/dialog.tsx";
 import { Failure } from "../../../ui/note.tsx";
@@ -27,6 +28,9 @@ export function PromptPreview({ slug, sections, onClose }: Props) {
       <Failure error={error.value} />
       {prompt === undefined && error.value === undefined && <Waiting />}
       {prompt !== undefined && <Code label={`${prompt.length.toLocaleString()} characters`} text={prompt} wraps />}
+      <div class="actions">
+        <Button onClick={onClose}>Close</Button>
+      </div>
     </Dialog>
   );
 }
