@@ -24,6 +24,17 @@ browserTest("activity goes on behind a broken connection, and a conversation gro
     expect((await chat({ url: server.url, key: server.key, text, chatId: "tea" })).status).toBe(200);
   };
   const page = await openPage();
+  await page.addInitScript(`{
+    const format = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, "format");
+    globalThis.timesWritten = 0;
+    Object.defineProperty(Intl.DateTimeFormat.prototype, "format", {
+      ...format,
+      get() {
+        timesWritten += 1;
+        return format.get.call(this);
+      },
+    });
+  }`);
   await page.goto(`${proxy.url}/#/activity`);
   await signIn(page, owner);
   await page.getByRole("heading", { name: "Nothing happens" }).waitFor();
@@ -48,6 +59,8 @@ browserTest("activity goes on behind a broken connection, and a conversation gro
   await say("While it was paused");
   await page.getByRole("button", { name: /Go on \(\d+ new\)/ }).click();
   await lines.filter({ hasText: "While it was paused" }).first().waitFor();
+  // A line is made once, with its time in short and at length, however many come after it.
+  expect(await page.evaluate("timesWritten")).toBe(2 * (await lines.count()));
   await page.getByLabel("What", { exact: true }).selectOption("tool");
   await page.getByRole("heading", { name: "Nothing happens" }).waitFor();
 

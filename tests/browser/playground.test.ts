@@ -15,6 +15,14 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   });
   const page = await openPage();
   const complaints = watch(page, server.url);
+  await page.addInitScript(`{
+    const { parse } = URL;
+    globalThis.linksRead = 0;
+    URL.parse = (address) => {
+      linksRead += 1;
+      return parse(address);
+    };
+  }`);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto(`${server.url}/#/agents/assistant`);
   await page.getByLabel("E-mail").fill("ada@example.com");
@@ -51,6 +59,17 @@ browserTest("two models answer side by side, and a prompt is read before it is s
     "You:It's **tea** time",
     "You:Ask this once more",
   ]);
+
+  // A reply that comes in has those before it not read again.
+  await message.fill(`[Link](${server.url})`);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Link" }).waitFor();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  const linksRead = await page.evaluate("linksRead");
+  await message.fill("A few words more");
+  await page.keyboard.press("Enter");
+  await page.getByText("You said: A few words more").waitFor();
+  expect(await page.evaluate("linksRead")).toBe(linksRead);
   const why = page.getByRole("button", { name: "Why this answer" }).first();
   await why.click();
   await page.getByText("Ended as").waitFor();

@@ -1,12 +1,14 @@
 import { marked, type Token, type Tokens } from "marked";
 import type { ComponentChildren } from "preact";
+import { memo } from "preact/compat";
 import { Code } from "../ui/code.tsx";
 
 /**
  * Markdown of a model as elements, never as HTML: tags in it stay text. An image becomes a link, since loading it would
- * tell another server of the reader, with what the model put into its address.
+ * tell another server of the reader, with what the model put into its address. A text is read once, so that each word of
+ * a reply that comes in does not read all replies before it again.
  */
-export const Markdown = ({ text }: { text: string }) => <div class="prose">{blocks(marked.lexer(text))}</div>;
+export const Markdown = memo(({ text }: { text: string }) => <div class="prose">{blocks(marked.lexer(text))}</div>);
 
 const blocks = (tokens: readonly Token[]): ComponentChildren => tokens.map((token, key) => block(token, key));
 

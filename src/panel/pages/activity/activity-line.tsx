@@ -12,6 +12,7 @@ import {
   Webhook,
   Wrench,
 } from "lucide";
+import { memo } from "preact/compat";
 import type { ActivityEvent } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Icon } from "../../ui/icon.tsx";
@@ -35,8 +36,8 @@ const looks = { ok: "good", failed: "bad", blocked: "warn", running: "" } as con
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** One thing that happened, in a line; its details open below. */
-export function ActivityLine({ event }: { event: ActivityEvent }) {
+/** One thing that happened, in a line; its details open below. It is made once: another event above it costs it nothing. */
+export const ActivityLine = memo(function ActivityLine({ event }: { event: ActivityEvent }) {
   const { ts, kind, text, instance, conversationId, status, durationMs, channel } = event;
   const date = new Date(ts);
   const previews = [event.argsPreview, event.resultPreview, event.responsePreview, event.memory?.content].filter(
@@ -72,4 +73,4 @@ export function ActivityLine({ event }: { event: ActivityEvent }) {
       </div>
     </li>
   );
-}
+});
