@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { LogOut, Menu, Monitor, Moon, Search, Sun } from "lucide";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { hrefOf, route } from "../data/route.ts";
 import { signOut, user } from "../data/session.ts";
 import { theme, themes } from "../data/theme.ts";
@@ -17,13 +17,18 @@ export function Shell() {
   const open = useSignal(false);
   const palette = useSignal(false);
   const place = route.value;
+  const topbar = useRef<HTMLElement>(null);
   useEffect(() => {
     open.value = false;
     palette.value = false;
   }, [place]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape") open.value = false;
+      if (event.key === "Escape" && open.value) {
+        open.value = false;
+        // The menu, which had the focus perhaps, is out of sight now.
+        topbar.current?.querySelector("button")?.focus();
+      }
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
       palette.value = true;
@@ -34,10 +39,13 @@ export function Shell() {
   const find = () => {
     palette.value = true;
   };
+  const close = () => {
+    open.value = false;
+  };
 
   return (
     <div class="shell" data-menu={open.value ? "open" : "closed"}>
-      <header class="topbar">
+      <header class="topbar" ref={topbar}>
         <Button
           look="plain"
           aria-label="Menu"
@@ -54,15 +62,7 @@ export function Shell() {
           <Icon of={Search} />
         </Button>
       </header>
-      <button
-        type="button"
-        class="curtain"
-        aria-label="Close the menu"
-        tabIndex={-1}
-        onClick={() => {
-          open.value = false;
-        }}
-      />
+      <button type="button" class="curtain" aria-label="Close the menu" tabIndex={-1} onClick={close} />
       <nav class="sidebar" id="navigation" aria-label="Main">
         <Brand />
         <OrganizationChoice />
@@ -70,7 +70,7 @@ export function Shell() {
           <Icon of={Search} /> Find… <kbd>Ctrl K</kbd>
         </Button>
         <PasswordNotice />
-        <Links current={place[0]} />
+        <Links current={place[0]} onGo={close} />
         <Foot />
       </nav>
       <RouteView />
@@ -85,7 +85,13 @@ export function Shell() {
   );
 }
 
-function Links({ current }: { current: string | undefined }) {
+interface LinksProps {
+  current: string | undefined;
+  /** Called for the link of the page that is open already, too. */
+  onGo: () => void;
+}
+
+function Links({ current, onGo }: LinksProps) {
   const groups = reachableGroups();
   const shown = current ?? groups[0]?.sections[0]?.name;
   return (
@@ -98,6 +104,7 @@ function Links({ current }: { current: string | undefined }) {
               key={section.name}
               href={hrefOf([section.name])}
               aria-current={section.name === shown ? "page" : undefined}
+              onClick={onGo}
             >
               <Icon of={section.icon} />
               {section.title}
