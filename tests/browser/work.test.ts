@@ -141,5 +141,32 @@ browserTest("one agent of many is found by words, and opens beside the list wher
   await page.getByRole("option", { name: "Help 5: settings" }).waitFor();
   await page.keyboard.press("Enter");
   await expect.poll(() => page.url()).toMatch(/#\/agents\/desk-5\/settings$/);
+
+  // What somebody else turned on, or has asked, since the page was read stays so.
+  const slug = "desk-5";
+  await page.goto(`${server.url}/#/agents/${slug}/tools`);
+  await page.getByLabel("scheduleTask", { exact: true }).check();
+  await page.getByLabel("Ask before each call of scheduleTask").check();
+  await api.putAgentTools({ slug, body: { enabled: ["currentTime"], needsApproval: ["currentTime"] } });
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  const { tools } = await api.listAgentTools({ slug });
+  const chosen = tools.flatMap(({ name, enabled, needsApproval }) => (enabled ? [[name, needsApproval]] : []));
+  expect(Object.fromEntries(chosen)).toEqual({ currentTime: true, scheduleTask: true });
+
+  const orgSlug = "default";
+  const { workspaces } = await api.listWorkspaces({ orgSlug });
+  for (const name of ["Rain", "Tea"]) {
+    const skill = await api.createSkill({ orgSlug, body: { name, description: "Looks.", content: "Look." } });
+    await api.allowSkill({ orgSlug, workspaceId: workspaces[0]?.id ?? "", name: skill.slug });
+  }
+  await page.goto(`${server.url}/#/agents/${slug}/skills`);
+  const turnOn = page.getByRole("region", { name: "Rain" }).getByRole("button", { name: "Turn on" });
+  await turnOn.waitFor();
+  await api.setAgentSkills({ slug, body: { enabled: ["tea"] } });
+  await turnOn.click();
+  await page.getByText("Rain is on").waitFor();
+  const { skills } = await api.listAgentSkills({ slug });
+  expect(skills.filter(({ enabled }) => enabled).map(({ name }) => name)).toEqual(["rain", "tea"]);
   expect(complaints).toEqual([]);
 });

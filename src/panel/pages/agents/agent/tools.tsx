@@ -1,6 +1,7 @@
 import type { AgentTool } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
 import { useForm } from "../../../data/form.ts";
+import { withChanges } from "../../../data/lists.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -40,12 +41,14 @@ interface FormProps {
   onChange: () => Promise<void>;
 }
 
+function chosenOf(tools: readonly AgentTool[]): Chosen {
+  const enabled = tools.filter((tool) => tool.enabled);
+  const asking = enabled.filter(({ needsApproval }) => needsApproval);
+  return { enabled: enabled.map(({ name }) => name), needsApproval: asking.map(({ name }) => name) };
+}
+
 function ToolForm({ slug, tools, onChange }: FormProps) {
-  const names = (wanted: (tool: AgentTool) => boolean) => tools.filter(wanted).map(({ name }) => name);
-  const stored: Chosen = {
-    enabled: names(({ enabled }) => enabled),
-    needsApproval: names(({ enabled, needsApproval }) => enabled && needsApproval),
-  };
+  const stored = chosenOf(tools);
   const form = useForm<Chosen>(`tools.${slug}`, stored, async (changes) => {
     await save(slug, stored, changes);
     await onChange();
@@ -81,18 +84,17 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
 }
 
 /**
- * Stores what was chosen. A tool that is turned on asks as its plugin would have it unless somebody chose otherwise, and
- * only the answer to turning it on tells how that is: so the choices about asking are stored after it.
+ * Stores what was chosen, beside what somebody else chose since the page read the tools. A tool that is turned on asks as
+ * its plugin would have it unless somebody chose otherwise, and only the answer to turning it on tells how that is: so the
+ * choices about asking are stored after it.
  */
 async function save(slug: string, stored: Chosen, { enabled = stored.enabled, needsApproval }: Partial<Chosen>) {
-  const { tools } = await api.putAgentTools({ slug, body: { enabled: [...enabled] } });
+  const now = chosenOf((await api.listAgentTools({ slug })).tools);
+  const on = withChanges(now.enabled, stored.enabled, enabled);
+  const { tools } = await api.putAgentTools({ slug, body: { enabled: on } });
   if (needsApproval === undefined) return;
-  const taken = stored.needsApproval.filter((name) => !needsApproval.includes(name));
-  const asks = tools
-    .filter((tool) => tool.enabled && (tool.needsApproval || needsApproval.includes(tool.name)))
-    .map(({ name }) => name)
-    .filter((name) => !taken.includes(name));
-  await api.putAgentTools({ slug, body: { enabled: [...enabled], needsApproval: asks } });
+  const asks = withChanges(chosenOf(tools).needsApproval, stored.needsApproval, needsApproval);
+  await api.putAgentTools({ slug, body: { enabled: on, needsApproval: asks.filter((name) => on.includes(name)) } });
 }
 
 /** The names with or without one, in the order of the tools, so that what was taken back is no change. */

@@ -14,8 +14,6 @@ import { Upgrade } from "./upgrade.tsx";
 interface Props {
   slug: string;
   skill: AgentSkill;
-  /** The names of all that are on. */
-  enabled: readonly string[];
   writes: boolean;
   /** Does something with one of the skills, and reads them again. */
   act: Action<[work: () => Promise<unknown>]>;
@@ -23,11 +21,14 @@ interface Props {
 }
 
 /** A skill at an agent: whether it is on, in which version, what it lacks, and its values. */
-export function SkillCard({ slug, skill, enabled, writes, act, onChange }: Props) {
+export function SkillCard({ slug, skill, writes, act, onChange }: Props) {
   const { name, displayName, description, requiredEnv } = skill;
   const dialog = useSignal<"upgrade" | "rollback" | null>(null);
   const turn = async () => {
-    const wanted = skill.enabled ? enabled.filter((one) => one !== name) : [...enabled, name];
+    // The others stay as they are, whatever the page shows of them.
+    const { skills } = await api.listAgentSkills({ slug });
+    const others = skills.filter((one) => one.enabled && one.name !== name).map((one) => one.name);
+    const wanted = skill.enabled ? others : [...others, name];
     const changed = await api.setAgentSkills({ slug, body: { enabled: wanted } });
     tell([`${displayName} is ${skill.enabled ? "off" : "on"}`, ...toolWords(changed)].join(". "));
   };

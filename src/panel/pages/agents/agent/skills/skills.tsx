@@ -1,4 +1,3 @@
-import type { AgentSkill } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
@@ -38,7 +37,6 @@ export function Skills({ agent: { slug } }: TabProps) {
           key={skill.name}
           slug={slug}
           skill={skill}
-          enabled={namesOf(sorted)}
           writes={may("agent.skill:write")}
           act={act}
           onChange={reload}
@@ -47,5 +45,3 @@ export function Skills({ agent: { slug } }: TabProps) {
     </>
   );
 }
-
-const namesOf = (skills: readonly AgentSkill[]) => skills.filter(({ enabled }) => enabled).map(({ name }) => name);
