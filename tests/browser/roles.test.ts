@@ -107,8 +107,15 @@ browserTest("a viewer sees everything of the agents, and is offered nothing that
   await page.getByText("As viewer you can read this.").waitFor();
   expect(await page.getByLabel("Name", { exact: true }).isDisabled()).toBe(true);
   await looksRight(page, "viewer-settings");
-  await page.goto(`${server.url}/#/keys`);
-  await page.getByText("you can't see this page").waitFor();
+  for (const [place, title] of [
+    ["keys", "Management keys"],
+    ["agents/~new", "New agent"],
+    ["skills/~new", "New skill"],
+  ]) {
+    await page.goto(`${server.url}/#/${place}`);
+    await page.getByRole("heading", { name: title ?? "" }).waitFor();
+    await page.getByText("you can't see this page").waitFor();
+  }
 
   // What a role may do holds from the next look on.
   await engine.changeMemberRole({ orgSlug, userId: added.userId, body: { roleKey: "member" } });

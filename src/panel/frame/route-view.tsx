@@ -2,7 +2,7 @@ import { Suspense } from "preact/compat";
 import { route } from "../data/route.ts";
 import { may, organization } from "../data/session.ts";
 import { NotFoundPage } from "../pages/not-found.tsx";
-import { Page } from "../ui/page.tsx";
+import { RefusedPage } from "../pages/refused.tsx";
 import { Waiting } from "../ui/waiting.tsx";
 import { accountSection, groups, reachableGroups } from "./sections.ts";
 
@@ -14,24 +14,13 @@ export function RouteView() {
   const [name = first.name, ...rest] = route.value;
   const section = sections.find((one) => one.name === name);
   if (!section) return <NotFoundPage />;
-  if (section.needs !== null && !may(section.needs)) return <Refused title={section.title} needs={section.needs} />;
+  if (section.needs !== null && !may(section.needs)) return <RefusedPage title={section.title} needs={section.needs} />;
   return (
     <Suspense fallback={<Loading />}>
       <section.page key={`${organization.value?.slug} ${section.name}`} rest={rest} />
     </Suspense>
   );
 }
-
-const Refused = ({ title, needs }: { title: string; needs: string }) => (
-  <Page title={title}>
-    <p>
-      {organization.value === null
-        ? "You belong to no organization yet."
-        : `As ${organization.value.roleKey} of ${organization.value.name} you can't see this page.`}{" "}
-      It takes the permission <code>{needs}</code>, which an Admin or Owner can give you with another role.
-    </p>
-  </Page>
-);
 
 const Loading = () => (
   <main class="page">
