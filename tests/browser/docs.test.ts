@@ -1,16 +1,17 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { dataDirectory, quickstart, shared } from "../runtime/program.ts";
 import { hasBrowser, openPage, picture, views, watch } from "./browser.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
+const server = shared(() => quickstart({ DATA_DIR: dataDirectory() }));
 
 browserTest("/docs reads well on any screen, and touches no other host", async () => {
-  const server = await quickstart({ DATA_DIR: dataDirectory() });
+  const { url } = server();
   const page = await openPage();
-  const complaints = watch(page, server.url);
-  const response = await page.goto(`${server.url}/docs`);
+  const complaints = watch(page, url);
+  const response = await page.goto(`${url}/docs`);
   expect(response?.headers()["content-security-policy"]).not.toContain("unsafe");
   await group(page, "Chat").click();
   const streamChat = page.locator("#operations-Chat-streamChat");
@@ -33,7 +34,7 @@ browserTest("/docs reads well on any screen, and touches no other host", async (
     expect(await readability(page), `${width} px, ${colorScheme}`).toEqual({ pale: [], focusMark: "3px", cut: 0 });
     expect(wide, `${width} px`).toBeLessThanOrEqual(0);
     expect(background === "rgb(255, 255, 255)").toBe(colorScheme === "light");
-    expect(links.filter((href) => !href.startsWith(server.url))).toEqual([]);
+    expect(links.filter((href) => !href.startsWith(url))).toEqual([]);
     expect(complaints).toEqual([]);
     await summary.click();
     await streamChat.locator(".responses-table").first().waitFor({ state: "detached" });
@@ -80,15 +81,15 @@ async function readability(page: Page) {
 }
 
 browserTest("/docs shows every operation, and tries one out", async () => {
-  const server = await quickstart({ DATA_DIR: dataDirectory() });
+  const { url } = server();
   const page = await openPage();
-  const complaints = watch(page, server.url);
-  const description = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+  const complaints = watch(page, url);
+  const description = (await (await fetch(`${url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { operationId: string; tags: string[] }>>;
   };
   const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods));
   const byTag = Map.groupBy(operations, ({ tags }) => tags[0]?.replaceAll(" ", "_") ?? "");
-  await page.goto(`${server.url}/docs`);
+  await page.goto(`${url}/docs`);
   const shown = page.locator(".opblock");
   for (const [tag, ofTag] of byTag) {
     await group(page, tag).click();
@@ -98,7 +99,7 @@ browserTest("/docs shows every operation, and tries one out", async () => {
     await shown.first().waitFor({ state: "detached" });
   }
 
-  await page.goto(`${server.url}/docs#/Service/getHealth`);
+  await page.goto(`${url}/docs#/Service/getHealth`);
   await page.reload();
   const health = page.locator("#operations-Service-getHealth");
   await health.getByRole("button", { name: "Try it out" }).click();
@@ -121,10 +122,10 @@ const streamInPage = `async ({ source, key }) => {
 }`;
 
 browserTest("the client streams a reply inside a page", async () => {
-  const server = await quickstart({ DATA_DIR: dataDirectory() });
+  const { url, key } = server();
   const page = await openPage();
-  await page.goto(`${server.url}/health`);
+  await page.goto(`${url}/health`);
   const source = readFileSync(new URL("../../dist/client/index.js", import.meta.url), "utf8");
-  const seen = await page.evaluate(`(${streamInPage})(${JSON.stringify({ source, key: server.key })})`);
+  const seen = await page.evaluate(`(${streamInPage})(${JSON.stringify({ source, key })})`);
   expect(seen).toEqual(["step-start", "reasoning-delta", "text-delta", "step-finish", "done"]);
 });

@@ -1,17 +1,19 @@
 import { expect, test } from "vitest";
-import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { dataDirectory, quickstart, shared } from "../runtime/program.ts";
 import { hasBrowser, openPage } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 
-const start = () => quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password });
+const server = shared(() =>
+  quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
+);
 
 browserTest("a part of the panel that can't be loaded says so, and is loaded again on request", async () => {
-  const server = await start();
+  const { url } = server();
   const page = await openPage();
-  await page.goto(server.url);
+  await page.goto(url);
   await signIn(page, owner);
   const parts = "**/part-*.js";
   await page.route(parts, (route) => route.abort());
@@ -27,7 +29,7 @@ browserTest("a part of the panel that can't be loaded says so, and is loaded aga
 });
 
 browserTest("a key in a dialog is copied on a page without TLS too, and the focus stays", async () => {
-  const server = await start();
+  const { url } = server();
   const page = await openPage();
   await page.addInitScript(() => {
     Object.defineProperty(navigator, "clipboard", { value: undefined });
@@ -35,7 +37,7 @@ browserTest("a key in a dialog is copied on a page without TLS too, and the focu
       document.title = `copied ${document.getSelection()}`;
     });
   });
-  await page.goto(`${server.url}/#/keys`);
+  await page.goto(`${url}/#/keys`);
   await signIn(page, owner);
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Pipeline");
@@ -50,9 +52,9 @@ browserTest("a key in a dialog is copied on a page without TLS too, and the focu
 });
 
 browserTest("a key that is asked for twice in a row is made once, so that the one shown is right", async () => {
-  const server = await start();
+  const { url } = server();
   const page = await openPage();
-  await page.goto(`${server.url}/#/agents/assistant/channels`);
+  await page.goto(`${url}/#/agents/assistant/channels`);
   await signIn(page, owner);
   await page.getByRole("button", { name: "Turn off" }).first().click();
   const made: string[] = [];
@@ -62,5 +64,5 @@ browserTest("a key that is asked for twice in a row is made once, so that the on
   await page.getByRole("button", { name: "Turn on with a new key" }).dblclick();
   const key = (await page.getByRole("region", { name: "Key of the agent" }).textContent()) ?? "";
   const headers = { Authorization: `Bearer ${key}` };
-  expect([made.length, (await fetch(`${server.url}/v1/models`, { headers })).status]).toEqual([1, 200]);
+  expect([made.length, (await fetch(`${url}/v1/models`, { headers })).status]).toEqual([1, 200]);
 });

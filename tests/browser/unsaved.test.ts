@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
-import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { dataDirectory, quickstart, shared } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { signIn } from "./panel.ts";
 
@@ -9,7 +9,9 @@ const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 const agent = "**/api/instances/assistant";
 
-const start = () => quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password });
+const server = shared(() =>
+  quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
+);
 
 /** Keeps the calls of this method to the addresses back, until they are let go. */
 async function hold(
@@ -32,10 +34,10 @@ async function hold(
 browserTest(
   "a field keeps what was saved while it is read again, and what was typed meanwhile stays unsaved",
   async () => {
-    const server = await start();
+    const { url } = server();
     const page = await openPage();
-    const complaints = watch(page, server.url);
-    await page.goto(`${server.url}/#/agents/assistant/settings`);
+    const complaints = watch(page, url);
+    await page.goto(`${url}/#/agents/assistant/settings`);
     await signIn(page, owner);
     const [name, description] = [page.getByLabel("Name", { exact: true }), page.getByLabel("Description")];
     await name.fill("Helper");
@@ -59,24 +61,24 @@ browserTest(
     expect(await description.inputValue()).toBe("Written while the name was being saved");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Changes are not saved yet.").waitFor({ state: "detached" });
-    const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
-    const { instance } = await createAgentEngine({ baseUrl: server.url, token }).getAgent({ slug: "assistant" });
+    const { token } = await createAgentEngine({ baseUrl: url }).signIn({ body: owner });
+    const { instance } = await createAgentEngine({ baseUrl: url, token }).getAgent({ slug: "assistant" });
     expect(instance).toMatchObject({ name: "Helper", description: "Written while the name was being saved" });
     expect(complaints).toEqual([]);
   },
 );
 
 browserTest("what is stored as soon as it is chosen is shown while it is stored and read again", async () => {
-  const server = await start();
-  const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
-  const engine = createAgentEngine({ baseUrl: server.url, token });
+  const { url } = server();
+  const { token } = await createAgentEngine({ baseUrl: url }).signIn({ body: owner });
+  const engine = createAgentEngine({ baseUrl: url, token });
   await engine.createWorkspace({ orgSlug: "default", body: { name: "Lab" } });
   const grace = { email: "grace@example.com", password: "another horse battery" };
   await engine.addMember({ orgSlug: "default", body: { ...grace, name: "Grace", roleKey: "member" } });
   const page = await openPage();
-  const complaints = watch(page, server.url);
+  const complaints = watch(page, url);
 
-  await page.goto(`${server.url}/#/workspaces`);
+  await page.goto(`${url}/#/workspaces`);
   await signIn(page, owner);
   const box = page.getByRole("region", { name: "Lab" }).getByLabel(/^Grace/);
   await box.and(page.locator(":enabled")).waitFor();
@@ -100,7 +102,7 @@ browserTest("what is stored as soon as it is chosen is shown while it is stored 
   await page.reload();
   await box.and(page.locator(":enabled:checked")).waitFor();
 
-  await page.goto(`${server.url}/#/members`);
+  await page.goto(`${url}/#/members`);
   const role = page.getByLabel("Role of Grace");
   await role.waitFor();
   const roleIsRead = await hold(page, "GET", "**/organizations/default/members");
@@ -119,11 +121,11 @@ browserTest("what is stored as soon as it is chosen is shown while it is stored 
 });
 
 browserTest("a message that is sent after the end of the session waits for the next one", async () => {
-  const server = await start();
+  const { url } = server();
   const page = await openPage();
-  await page.goto(`${server.url}/#/agents/assistant`);
+  await page.goto(`${url}/#/agents/assistant`);
   await signIn(page, owner);
-  const message = page.getByLabel("Message to assistant");
+  const message = page.getByLabel(/^Message to/);
   await message.fill("Do not lose me");
   await page.context().clearCookies();
   await page.keyboard.press("Enter");
@@ -133,20 +135,21 @@ browserTest("a message that is sent after the end of the session waits for the n
 });
 
 browserTest("what one person had not saved when a session ended is kept for that person alone", async () => {
-  const server = await start();
-  const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
-  const engine = createAgentEngine({ baseUrl: server.url, token });
-  const other = { email: "grace@example.com", password: "another horse battery" };
-  await engine.addMember({ orgSlug: "default", body: { ...other, name: "Grace", roleKey: "admin" } });
+  const { url } = server();
+  const { token } = await createAgentEngine({ baseUrl: url }).signIn({ body: owner });
+  const engine = createAgentEngine({ baseUrl: url, token });
+  const other = { email: "milan@example.com", password: "another horse battery" };
+  await engine.addMember({ orgSlug: "default", body: { ...other, name: "Milan", roleKey: "admin" } });
+  await engine.createAgent({ body: { slug: "secretive" } });
   const page = await openPage();
-  await page.goto(`${server.url}/#/agents/assistant/settings`);
+  await page.goto(`${url}/#/agents/secretive/settings`);
   await signIn(page, owner);
   const description = page.getByLabel("Description");
   const endSession = async () => {
     await page.context().clearCookies();
-    await page.goto(`${server.url}/#/agents`);
+    await page.goto(`${url}/#/agents`);
     await page.getByRole("heading", { name: "Sign in to Agent Engine" }).waitFor();
-    await page.goto(`${server.url}/#/agents/assistant/settings`);
+    await page.goto(`${url}/#/agents/secretive/settings`);
   };
   await description.fill("Only Ada knows");
   await endSession();
@@ -159,10 +162,10 @@ browserTest("what one person had not saved when a session ended is kept for that
 
 /** The page with the agent's tasks, whose button opens a dialog. */
 async function openTasks() {
-  const server = await start();
+  const { url } = server();
   const page = await openPage();
-  const complaints = watch(page, server.url);
-  await page.goto(`${server.url}/#/agents/assistant/tasks`);
+  const complaints = watch(page, url);
+  await page.goto(`${url}/#/agents/assistant/tasks`);
   await signIn(page, owner);
   const add = page.getByRole("button", { name: "New task" });
   await add.waitFor();

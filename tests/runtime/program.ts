@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 
 const program = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
@@ -19,10 +19,34 @@ export interface Program {
   ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** A directory for one test's data. */
+/** What is begun ends with its test, or with its file where all tests of it share that. */
+let atEnd: (end: () => void | Promise<void>) => void = onTestFinished;
+
+/** Begins something once for all tests of a file, such as a server; it ends with them. */
+export function shared<T>(begin: () => Promise<T>): () => T {
+  const ends: (() => void | Promise<void>)[] = [];
+  let begun: { value: T } | undefined;
+  beforeAll(async () => {
+    atEnd = (end) => ends.unshift(end);
+    try {
+      begun = { value: await begin() };
+    } finally {
+      atEnd = onTestFinished;
+    }
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+  return () => {
+    if (!begun) throw new Error("It did not begin");
+    return begun.value;
+  };
+}
+
+/** A directory for the data of one test, or of those that share it. */
 export function dataDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "agent-engine-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  atEnd(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
@@ -51,7 +75,7 @@ export function follow(child: ChildProcess): Program {
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
     child.once("close", (code, signal) => resolve(code ?? signal));
   });
-  onTestFinished(async () => {
+  atEnd(async () => {
     child.kill("SIGKILL");
     await ended;
   });
