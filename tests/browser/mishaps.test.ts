@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createAgentEngine } from "../../src/client/index.ts";
 import { dataDirectory, quickstart, shared } from "../runtime/program.ts";
 import { hasBrowser, openPage } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
@@ -26,6 +27,27 @@ browserTest("a part of the panel that can't be loaded says so, and is loaded aga
   await page.unroute(parts);
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByLabel("Calls of one caller").waitFor();
+});
+
+browserTest("what could not be read is asked for again, all of it", async () => {
+  const { url } = server();
+  const { token } = await createAgentEngine({ baseUrl: url }).signIn({ body: owner });
+  const engine = createAgentEngine({ baseUrl: url, token });
+  const body = { messages: [{ role: "user" as const, content: "Which tea?" }], chat_id: "tea" };
+  for await (const _ of engine.streamPlayground({ slug: "assistant", body }));
+  const page = await openPage();
+  await page.goto(`${url}/#/conversations`);
+  await signIn(page, owner);
+  await page.getByRole("row", { name: /Which tea/ }).waitFor();
+  const calls = "**/api/**";
+  await page.route(calls, (route) => route.abort());
+  await page.getByRole("row", { name: /Which tea/ }).click();
+  await page.getByText("The server can't be reached.").waitFor();
+  await page.unroute(calls);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Which tea?" }).waitFor();
+  await page.getByText("The server can't be reached.").waitFor({ state: "detached" });
+  await page.locator(".question", { hasText: "Which tea?" }).waitFor();
 });
 
 browserTest("a key in a dialog is copied on a page without TLS too, and the focus stays", async () => {

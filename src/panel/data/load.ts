@@ -10,6 +10,11 @@ export interface Loaded<T> {
   reload(): Promise<void>;
 }
 
+/** Reads all of them again, for a page that says which of them failed in one place. */
+export function reloadAll(...all: readonly Pick<Loaded<unknown>, "reload">[]): void {
+  for (const { reload } of all) void reload();
+}
+
 /** What `read` answers; read again when one of `inputs` changes. An answer that comes after a newer question is dropped. */
 export function useLoaded<T>(read: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const value = useSignal<T | undefined>(undefined);

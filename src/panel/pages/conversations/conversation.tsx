@@ -4,7 +4,7 @@ import type { Conversation } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
 import { useLive } from "../../data/live.ts";
-import { useLoaded } from "../../data/load.ts";
+import { reloadAll, useLoaded } from "../../data/load.ts";
 import { goTo, hrefOf } from "../../data/route.ts";
 import { type Entry, entriesOf } from "../../transcript/reply.ts";
 import { ReplyView } from "../../transcript/reply-view.tsx";
@@ -54,7 +54,7 @@ export function ConversationPage({ id }: { id: string }) {
         )
       }
     >
-      <Failure error={told.error.value ?? messages.error.value} retry={messages.reload} />
+      <Failure error={told.error.value ?? messages.error.value} retry={() => reloadAll(told, messages)} />
       {conversation && (
         <Allowed to="conversation:delete">
           <Rename key={id} conversation={conversation} onChange={told.reload} />

@@ -1,7 +1,7 @@
 import type { Analytics } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
 import { dateOf, dayAfter } from "../../data/days.ts";
-import { useLoaded } from "../../data/load.ts";
+import { reloadAll, useLoaded } from "../../data/load.ts";
 import { useRefresh } from "../../data/refresh.ts";
 import { goTo, hrefOf, query } from "../../data/route.ts";
 import { may } from "../../data/session.ts";
@@ -31,7 +31,7 @@ export function OverviewPage() {
   return (
     <Page title="Overview">
       <SchedulerState />
-      <Failure error={numbers.error.value ?? agents.error.value} retry={numbers.reload} />
+      <Failure error={numbers.error.value ?? agents.error.value} retry={() => reloadAll(numbers, agents)} />
       {!analytics && numbers.error.value === undefined && <Waiting />}
       {isQuiet && known && <FirstSteps agents={known} />}
       {analytics && !isQuiet && <TodayFigures days={analytics.dailyTrend} />}
@@ -93,7 +93,7 @@ function Happening({ hidesNothing }: { hidesNothing: boolean }) {
   useRefresh(approvals.reload, refreshMs);
   const happening = now.value.value;
   const waiting = approvals.value.value;
-  const failed = <Failure error={now.error.value ?? approvals.error.value} retry={now.reload} />;
+  const failed = <Failure error={now.error.value ?? approvals.error.value} retry={() => reloadAll(now, approvals)} />;
   if (!happening || !waiting) return failed;
   const { running, failures } = happening;
   if (hidesNothing && running.total + waiting.total + failures.total === 0) return failed;
