@@ -33,7 +33,11 @@ browserTest("a messenger is set up step by step, tested, and tells how it is", a
   const telegram = await telegramServer();
   onTestFinished(() => telegram.close());
   const { page, complaints } = await open("assistant/channels", { TELEGRAM_API_BASE_URL: telegram.base });
-  await page.getByLabel("Origins whose pages may call it").fill("https://www.example.com");
+  const origins = page.getByLabel("Origins whose pages may call it");
+  await origins.fill("https://www.example.com nothing");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await origins.and(page.locator("[aria-invalid=true]")).waitFor();
+  await origins.fill("https://www.example.com");
   await page.getByLabel("What a call may tell").fill("customerId");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("“customerId” should be as").waitFor();

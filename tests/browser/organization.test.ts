@@ -81,7 +81,11 @@ browserTest("an owner adds people, workspaces and keys, and sets policies", asyn
     .first()
     .waitFor();
   await page.getByLabel("Calls of one caller").fill("1234");
-  await page.getByLabel("Hosts inside the network").fill("intranet.example\n");
+  const hosts = page.getByLabel("Hosts inside the network");
+  await hosts.fill("intranet.example\nno host\n");
+  await page.getByRole("button", { name: "Save" }).click();
+  await hosts.and(page.locator("[aria-invalid=true]")).waitFor();
+  await hosts.fill("intranet.example\n");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
   await page.reload();

@@ -27,11 +27,15 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The problems of single fields, by the field's path. */
+/** The problems of single fields, by the field's path; that of an item of a list by the list's path too. */
 export function problemsOf(error: unknown): ReadonlyMap<string, string> {
   const issues = error instanceof AgentEngineError ? error.issues : [];
-  return new Map(issues.map(({ path, message }) => [path, message]));
+  const all = issues.map(({ path, message }) => [path, message] as const);
+  return new Map([...all.flatMap(([path, message]) => above(path).map((one) => [one, message] as const)), ...all]);
 }
+
+/** `a.0.b` lies in `a.0`, and that in `a`. */
+const above = (path: string): string[] => [...path.matchAll(/\./g)].map(({ index }) => path.slice(0, index));
 
 export const isRefused = (error: unknown, status: number) =>
   error instanceof AgentEngineError && error.status === status;

@@ -1,5 +1,5 @@
 import type { WebConfig } from "../../../../../client/index.ts";
-import { api } from "../../../../data/api.ts";
+import { api, problemsOf } from "../../../../data/api.ts";
 import { useForm } from "../../../../data/form.ts";
 import { Changeable } from "../../../../ui/allowed.tsx";
 import { Card } from "../../../../ui/card.tsx";
@@ -34,7 +34,8 @@ export function WebSettings({ slug, config, onChange }: Props) {
       await onChange();
     },
   );
-  const { values, set, problem } = form;
+  const { values, set } = form;
+  const problems = problemsOf(form.error);
   return (
     <Card title="Who may call it">
       <Changeable to="agent.channel:write">
@@ -52,7 +53,7 @@ export function WebSettings({ slug, config, onChange }: Props) {
             placeholder="https://www.example.com"
             hint="One a line; * alone for any."
             value={values.allowedOrigins}
-            problem={problem("allowedOrigins")}
+            problem={problems.get("config.allowedOrigins")}
             onValue={(text) => set({ allowedOrigins: text })}
           />
           <TextArea
@@ -62,7 +63,7 @@ export function WebSettings({ slug, config, onChange }: Props) {
             placeholder="customerId = customer.id"
             hint="One a line: a name in the conversation's state, and the path in the call's context. It needs the key."
             value={values.contextMapping}
-            problem={problem("contextMapping")}
+            problem={problems.get("config.contextMapping")}
             onValue={(text) => set({ contextMapping: text })}
           />
         </SaveForm>
