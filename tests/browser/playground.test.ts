@@ -60,6 +60,23 @@ browserTest("two models answer side by side, and a prompt is read before it is s
     "You:Ask this once more",
   ]);
 
+  // What is written in Hebrew ends at the left, in the field and above it.
+  await message.fill("שלום.");
+  expect(await message.evaluate((area) => getComputedStyle(area).direction)).toBe("rtl");
+  await page.keyboard.press("Enter");
+  const greeting = page.locator(".question").last();
+  await greeting.getByText("שלום.").waitFor();
+  const [first, end] = await greeting.evaluate(({ lastChild }) =>
+    [0, 4].map((index) => {
+      const range = document.createRange();
+      range.setStart(lastChild ?? document.body, index);
+      range.setEnd(lastChild ?? document.body, index + 1);
+      return range.getBoundingClientRect().left;
+    }),
+  );
+  expect(end).toBeLessThan(first ?? 0);
+  await page.getByRole("button", { name: "Send" }).waitFor();
+
   // A reply that comes in has those before it not read again.
   await message.fill(`[Link](${server.url})`);
   await page.keyboard.press("Enter");

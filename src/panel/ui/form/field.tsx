@@ -69,6 +69,7 @@ export function TextField({ onValue, type = "text", autofocus = false, ...props 
         <input
           ref={element}
           class="input"
+          dir="auto"
           {...({ ...rest, type, autofocus } as object)}
           {...ids}
           onInput={(event) => onValue(event.currentTarget.value)}
@@ -86,7 +87,9 @@ export function TextArea({ onValue, ...props }: TextAreaProps) {
   const [about, rest] = divide(props);
   return (
     <Field {...about}>
-      {(ids) => <textarea class="input" {...rest} {...ids} onInput={(event) => onValue(event.currentTarget.value)} />}
+      {(ids) => (
+        <textarea class="input" dir="auto" {...rest} {...ids} onInput={(event) => onValue(event.currentTarget.value)} />
+      )}
     </Field>
   );
 }

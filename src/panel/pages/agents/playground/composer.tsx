@@ -49,6 +49,7 @@ export function Composer({ agent, chats }: Props) {
       <textarea
         id={id}
         class="input"
+        dir="auto"
         rows={Math.min(8, text.value.split("\n").length)}
         placeholder={`Message ${agent.name}`}
         value={text.value}
