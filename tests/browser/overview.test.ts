@@ -117,6 +117,10 @@ browserTest(
     await page.getByText("1 agent has used 80% or more.").waitFor();
     await page.getByRole("figure", { name: "Tokens by day" }).locator("canvas").waitFor();
     await looksRight(page, "usage");
+    // A screen of 1280 pixels at four times the size.
+    await page.setViewportSize({ width: 320, height: 800 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
     const [file] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Download usage by user as CSV" }).click(),
