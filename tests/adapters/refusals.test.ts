@@ -156,6 +156,24 @@ test.each([
   expect(next).toContain("image_url");
 });
 
+test("pictures that are too large are left out before the conversation gets shorter, and a conversation that still is gets so", async () => {
+  const { provider, model } = await start(refusal(413, "Payload Too Large"), ok);
+  const look: ModelCall["prompt"] = [...called(), { role: "user", content: [{ type: "text", text: "Look" }, picture] }];
+  expect((await readStep(model, look)).step.text).toBe("ok");
+  const messages = () => provider.exchanges.map(({ body }) => (body.messages as unknown[]).length);
+  expect(messages()).toEqual([4, 4]);
+  expect(JSON.stringify(provider.exchanges[1]?.body)).toContain("[A picture that you can't see]");
+
+  provider.answer(refusal(413, "Payload Too Large"));
+  expect((await readStep(model, look)).error).toMatchObject({ statusCode: 413 });
+  expect(messages().slice(2)).toEqual([4, 4, 1]);
+
+  provider.answer(refusal(413, "Request too large for model `m` on tokens per minute (TPM)"), ok);
+  expect((await readStep(model, look)).step.text).toBe("ok");
+  expect(messages().slice(5)).toEqual([4, 1]);
+  expect(JSON.stringify(provider.exchanges.at(-1)?.body)).toContain("image_url");
+});
+
 test("a failure that is not about pictures is one, with a picture too", async () => {
   const { provider, model } = await start(refusal(500, "The image of the container is gone"), ok);
   const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Look" }, picture] }];

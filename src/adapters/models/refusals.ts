@@ -123,8 +123,12 @@ function refusedPart(error: unknown, call: ModelCall, before: ReadonlySet<Part>)
   if (UnsupportedFunctionalityError.isInstance(error)) return pictures.has(call) ? pictures : undefined;
   if (!APICallError.isInstance(error)) return undefined;
   const { statusCode, message, responseBody = "" } = error;
-  if (statusCode === 413) return older.has(call) ? older : undefined;
   const said = `${message} ${responseBody}`.slice(0, longestRefusal);
+  if (statusCode === 413) {
+    // Where bytes are counted and not tokens, pictures have by far the most of them.
+    const tooLarge = /token/i.test(said) ? [older] : [pictures, older];
+    return tooLarge.find((part) => part.has(call));
+  }
   const isRefusal = statusCode === 400 || statusCode === 422;
   // Self-hosted servers refuse pictures with 404 or 500, too.
   return parts.find(
