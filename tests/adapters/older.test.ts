@@ -78,6 +78,18 @@ test.each([
   expect(provider.exchanges[1]?.body).toMatchObject({ max_tokens: 9, temperature: 1 });
 });
 
+test("a limit of tokens that is larger than all a model reads is left out once nothing older is", async () => {
+  const words =
+    "'max_tokens' or 'max_completion_tokens' is too large: 9000. This model's maximum context length is 8192 tokens and your request has 20 input tokens (9000 > 8192 - 20)";
+  const { provider, model, heard } = await start(refusal(400, words), refusal(400, words), refusal(400, words), ok);
+  const limits = () => provider.exchanges.map(({ body }) => body.max_tokens);
+  expect((await readStep(model, long, { maxOutputTokens: 9_000 })).step.text).toBe("ok");
+  expect(heard()).toEqual(["a b c d e", "c d e", "d e", "d e"]);
+  expect(limits()).toEqual([9_000, 9_000, 9_000, undefined]);
+  await readStep(model, long, { maxOutputTokens: 9_000 });
+  expect([heard().at(-1), limits().at(-1)]).toEqual(["a b c d e", undefined]);
+});
+
 test("a stream may say so too, before it says anything else", async () => {
   const words = "Trying to keep the first 5000 tokens, but the model is loaded with a context length of only 4096";
   const begin = event({ id: "c1", choices: [{ index: 0, delta: { role: "assistant" }, finish_reason: null }] });

@@ -68,12 +68,13 @@ const missingThoughts: Part = {
 /**
  * The first part that is refused counts. Temperature comes before thinking, because some models refuse a temperature on
  * account of their thinking. Thinking and pictures need a word of refusal too: other errors mention the blocks of thinking
- * in a conversation, or an image of a container. An error about too long a conversation names tokens, too.
+ * in a conversation, or an image of a container. An error about too long a conversation names tokens, too. That of
+ * vLLM says that their limit is too large, which counts once nothing older is left.
  */
 const parts: readonly Part[] = [
   older,
   setting("temperature", /temperature/i),
-  setting("maxOutputTokens", /^(?!.*context).*max_?(?:new_?|output_?|completion_?)?tokens/is),
+  setting("maxOutputTokens", /^(?!.*context).*max_?(?:new_?|output_?|completion_?)?tokens|tokens\W+is too large/is),
   missingThoughts,
   thoughts,
   setting(
