@@ -55,6 +55,9 @@ export interface ModelCall
 /** A part of a reply, or those that came together: one list costs less than as many reads. */
 export type ModelParts = LanguageModelV4StreamPart | readonly LanguageModelV4StreamPart[];
 
+/** The warning in the `stream-start` of a reply for which the model got the newer part of the conversation only. */
+export const shortened = { type: "other", message: "The conversation was shortened" } as const;
+
 /** Reads a reply, as the reader of a `ReadableStream` does. */
 export interface PartsReader {
   read(): Promise<{ done: boolean; value?: ModelParts | undefined }>;

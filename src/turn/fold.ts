@@ -174,7 +174,8 @@ export class TurnFold {
     this.#step = null;
     this.#usage.promptTokens = tokenCount(this.#usage.promptTokens + step.usage.promptTokens);
     this.#usage.completionTokens = tokenCount(this.#usage.completionTokens + step.usage.completionTokens);
-    this.#contextTokens ||= step.usage.promptTokens;
+    // The count of a part says nothing of how many tokens the prompt has.
+    if (!step.shortened) this.#contextTokens ||= step.usage.promptTokens;
     this.#lastCallTokens = step.usage.promptTokens + step.usage.completionTokens;
     const called = this.#input.continued === null || step.index > 0;
     if (called && this.#lastCallTokens === 0) this.#leaveUncounted(step);

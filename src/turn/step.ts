@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import { randomHex } from "../core/ids.ts";
 import { isObject } from "../core/json.ts";
+import { shortened } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import type { Scrub, ScrubStream } from "../core/scrub/scrub.ts";
 import { GrowingText } from "../core/text/growing-text.ts";
@@ -71,6 +72,8 @@ export class StepFold {
   asked = false;
   /** Text, reasoning or a tool call began. */
   produced = false;
+  /** The model got a part of the conversation only. */
+  shortened = false;
   /** And something of it came: asked again, the provider might say something else. */
   said = false;
   finish: Finish | null = null;
@@ -104,6 +107,9 @@ export class StepFold {
   /** The event that a part means to the outside, or null. An `error` part is thrown. */
   take(part: LanguageModelV4StreamPart): TurnEvent | null {
     switch (part.type) {
+      case "stream-start":
+        this.shortened ||= part.warnings.includes(shortened);
+        return null;
       case "text-delta":
       case "reasoning-delta":
         return this.#delta(part);

@@ -95,12 +95,13 @@ test("a stream may say so too, before it says anything else", async () => {
   const begin = event({ id: "c1", choices: [{ index: 0, delta: { role: "assistant" }, finish_reason: null }] });
   const error = `event: error\n${event({ error: { message: words } })}`;
   const { model, heard } = await start({ stream: [error] }, { stream: [begin, error, event("[DONE]")] }, ok);
-  expect((await readStep(model, long)).step.text).toBe("ok");
+  const { step: short } = await readStep(model, long);
+  expect([short.text, short.shortened]).toEqual(["ok", true]);
   expect(heard()).toEqual(["a b c d e", "c d e", "d e"]);
 
   const late = await start({ stream: [say("Half"), error] });
   const { step, error: failure } = await readStep(late.model, long);
-  expect([step.text, failure]).toEqual(["Half", { message: words }]);
+  expect([step.text, step.shortened, failure]).toEqual(["Half", false, { message: words }]);
   expect(late.heard()).toHaveLength(1);
 });
 

@@ -113,7 +113,7 @@ export function withoutRefused(model: StreamingModel): StreamingModel {
   };
   return {
     async doStream(call) {
-      const reader = new ShortenedReader(await open(call), open);
+      const reader = new ShortenedReader(call, await open(call), open);
       return { stream: { getReader: () => reader } };
     },
   };

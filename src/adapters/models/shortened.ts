@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { lengthWords } from "../../core/models/provider-failure.ts";
-import type { ModelCall, PartsReader } from "../../core/ports.ts";
+import { type ModelCall, type PartsReader, shortened } from "../../core/ports.ts";
 import { withoutOlder } from "./older.ts";
 
 type Part = LanguageModelV4StreamPart;
@@ -18,16 +18,18 @@ const openings: ReadonlySet<Part["type"]> = new Set(["stream-start", "response-m
 const longestWords = 2_000;
 
 /**
- * Reads a reply. LM Studio and OpenAI say only in its stream that a conversation is too long: then `open` asks again
- * without the older half.
+ * Reads the reply to `call`. LM Studio and OpenAI say only in its stream that a conversation is too long: then `open` asks
+ * again without the older half. A reply to a part of the conversation begins with the warning `shortened`.
  */
 export class ShortenedReader implements PartsReader {
+  readonly #call: ModelCall;
   readonly #open: (call: ModelCall) => Promise<Opened>;
   #opened: Opened;
   #begun = false;
   #cancelled = false;
 
-  constructor(opened: Opened, open: (call: ModelCall) => Promise<Opened>) {
+  constructor(call: ModelCall, opened: Opened, open: (call: ModelCall) => Promise<Opened>) {
+    this.#call = call;
     this.#opened = opened;
     this.#open = open;
   }
@@ -44,11 +46,13 @@ export class ShortenedReader implements PartsReader {
   async #begin(): ReturnType<PartsReader["read"]> {
     const { asked, reader } = this.#opened;
     const read = await reader.read();
-    const first = read.value && [read.value].flat().find(({ type }) => !openings.has(type));
+    const parts = read.value === undefined ? [] : [read.value].flat();
+    const first = parts.find(({ type }) => !openings.has(type));
     const prompt = first && isTooLong(first) ? withoutOlder(asked.prompt) : null;
     if (!prompt || this.#cancelled) {
       this.#begun = read.done || first !== undefined;
-      return read;
+      if (!first || asked.prompt.length === this.#call.prompt.length) return read;
+      return { done: false, value: [{ type: "stream-start", warnings: [shortened] }, ...parts] };
     }
     // Not awaited: a provider may never answer the cancel.
     void reader.cancel().catch(() => {});

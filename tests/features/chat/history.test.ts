@@ -1,5 +1,7 @@
+import { APICallError } from "@ai-sdk/provider";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { withoutRefused } from "../../../src/adapters/models/refusals.ts";
 import { promptTokens } from "../../../src/core/models/providers.ts";
 import { conversations, messages } from "../../../src/db/schema.ts";
 import { historyBytes } from "../../../src/features/turns/place/history.ts";
@@ -130,6 +132,22 @@ describe("the tokens that a prompt may have", () => {
     expect(conversation?.contextTokens).toBe(measured);
     expect(bytesOf(historyOf(model, 5))).toBeLessThan(room / 2);
     expect(JSON.stringify(historyOf(model, 5))).toContain("q4");
+  });
+
+  test("are not counted by what was left of a conversation that the model refused as too long", async () => {
+    const refused = new APICallError({
+      ...{ message: "maximum context length", url: "", requestBodyValues: undefined, statusCode: 400 },
+    });
+    const scripted = scriptedModel(({ prompt }) => {
+      const tokens = bytesOf(prompt);
+      if (tokens > 8_000) throw refused;
+      return { parts: [...text(kilobytes(1)), finish("stop", { input: tokens, output: 1 })] };
+    });
+    const h = await chatHarness(Object.assign(scripted, withoutRefused({ ...scripted })), small);
+    for (let n = 0; n < 10; n += 1) await h.complete(`q${n}`, { chat_id: "c" });
+    const [conversation] = (await h.stored()).conversations;
+    expect(scripted.calls.length).toBeGreaterThan(12);
+    expect(conversation?.bytesPerToken).toBeLessThan(2.2);
   });
 
   test.each([
