@@ -1,57 +1,13 @@
-import { asc, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { channels, conversations, hookExecutions, hooks, jobs, messages } from "../../../src/db/schema.ts";
+import { channels, hookExecutions, hooks, messages } from "../../../src/db/schema.ts";
 import { repliesElsewhere } from "../../../src/features/inbox/index.ts";
 import { createEcho } from "../../../src/features/inbox/outbox/echo.ts";
-import type { AlongsideOf } from "../../../src/features/turns/index.ts";
 import type { TurnOutcome } from "../../../src/turn/types.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
-import { takeOwnTurn } from "../../turns.ts";
-import { eventually } from "../chat/chat.ts";
-import { incoming, storing } from "./messengers.ts";
-import { adaTarget, messaging, paragraphs } from "./sending.ts";
-
-const ref = `support:telegram:${adaTarget}`;
-const roomRef = "room:support:1767225600000";
-
-/** An agent whose Room takes turns of its own. */
-async function withRoom(options: Parameters<typeof messaging>[0] = {}) {
-  const h = await messaging(options);
-  /** A turn of the Room; what it sends is up to `alongside`. */
-  const work = async (text: string, alongside?: AlongsideOf) => {
-    const turn = await takeOwnTurn(h.turns, "support", {
-      ...{ door: "room", ref: roomRef, stored: true, rule: "always-finish", requestId: newId(), throttle: null },
-      origin: { channel: "room", channelId: "1767225600000", source: "room", depth: 0, subject: roomRef },
-      input: { history: [], fresh: [text] },
-      ...(alongside ? { alongside } : {}),
-    });
-    await turn.ended;
-    return turn.id;
-  };
-  const isEchoed = () =>
-    eventually(async () => {
-      await h.engine.tick();
-      return (await h.db.select().from(jobs)).every(({ kind }) => !kind.startsWith("outbox."));
-    });
-  const conversation = async (of = ref) => {
-    const [row] = await h.db.select().from(conversations).where(eq(conversations.ref, of));
-    return row;
-  };
-  const transcript = async (of = ref) => {
-    const row = await conversation(of);
-    return row
-      ? h.db.select().from(messages).where(eq(messages.conversationId, row.id)).orderBy(asc(messages.seq))
-      : [];
-  };
-  const said = async (of = ref) => (await transcript(of)).map(({ seq, role, content }) => [seq, role, content]);
-  /** The messages of the last prompt, without the system's. */
-  const prompt = () =>
-    (h.model.calls.at(-1)?.prompt ?? []).flatMap(({ role, content }) =>
-      typeof content === "string" ? [] : [[role, content.map((part) => ("text" in part ? part.text : "")).join("")]],
-    );
-  return { ...h, work, isEchoed, conversation, transcript, said, prompt };
-}
+import { adaTarget, paragraphs } from "./sending.ts";
+import { ref, roomRef, withRoom } from "./told.ts";
 
 const unasked = ["user", expect.stringContaining("of your own accord")];
 
@@ -144,84 +100,6 @@ describe("what an agent sends of itself", () => {
     expect(all.at(8)).toEqual([9, "user", "Wait"]);
     expect(await h.conversation()).toMatchObject({ lastSeq: 10, messageCount: 10, openTurns: 0 });
   });
-});
-
-test("what is sent to a person by their id is part of the private chat in which they write, once they have written", async () => {
-  const h = await withRoom();
-  await h.turnOn(h.agent.id, "slack");
-  const store = await storing(h, "support", "slack");
-  const written = incoming({ channelId: "D1:7.7", sender: "U1", text: "Hello" });
-  await store({ ...written, channelId: "C1:8.8", isPrivate: false, providerId: "in public" }, written);
-  const turnId = await h.work("The shelf is empty");
-  const ask = (target: string) => h.say(`Shall I order more, ${target}?`, { turnId, channel: "slack", target });
-  await ask("U1");
-  await ask("U2");
-  await ask("C1");
-  await h.isEchoed();
-  expect(await h.said("support:slack:D1")).toEqual([[1, "assistant", "Shall I order more, U1?"]]);
-  expect(await h.said("support:slack:U2")).toEqual([[1, "assistant", "Shall I order more, U2?"]]);
-  expect(await h.said("support:slack:C1")).toEqual([[1, "assistant", "Shall I order more, C1?"]]);
-});
-
-test("what is sent to a person by their id before they wrote is part of the private chat from their first message on", async () => {
-  const h = await withRoom();
-  await h.turnOn(h.agent.id, "slack");
-  const turnId = await h.work("The shelf is empty");
-  const ask = (text: string) => h.say(text, { turnId, channel: "slack", target: "U1" });
-  await ask("Shall I order more?");
-  await ask("And paint it?");
-  await h.isEchoed();
-  const before = await h.said("support:slack:U1");
-  expect(before).toHaveLength(2);
-  const store = await storing(h, "support", "slack");
-  const write = (fields: object) => store(incoming({ channelId: "D1", sender: "U1", text: "Yes", ...fields }));
-  await write({ channelId: "D2", sender: "U2" });
-  await write({ channelId: "C1", isPrivate: false });
-  expect(await h.said("support:slack:U1")).toEqual(before);
-  await write({});
-  await write({});
-  expect(await h.said("support:slack:D1")).toEqual(before);
-  expect(await h.conversation("support:slack:D1")).toMatchObject({ lastSeq: 2, messageCount: 2, lastInboxSeq: 2 });
-  expect(await h.conversation("support:slack:U1")).toMatchObject({ messageCount: 0 });
-  await ask("Well?");
-  await h.isEchoed();
-  expect(await h.said("support:slack:D1")).toEqual([...before, [3, "assistant", "Well?"]]);
-});
-
-test("what is sent to a channel of Slack is what an answer in its thread is understood by", async () => {
-  const h = await withRoom();
-  await h.turnOn(h.agent.id, "slack");
-  const place = { channel: "slack", target: "C1" } as const;
-  const turnId = await h.work("The shelf is empty");
-  const [first, second] = [paragraphs(9), "And paint it?"];
-  await h.say(first, { ...place, turnId });
-  await h.say(second, { ...place, turnId });
-  await h.allSent();
-  await h.isEchoed();
-  const store = await storing(h, "support", "slack");
-  const write = (thread: string, providerId: string) =>
-    store(incoming({ channelId: `C1:${thread}`, providerId, sender: "U1", isPrivate: false, text: "Yes, do it" }));
-  const [, part = "", ...others] = h.slack.sent.map(({ ts }) => ts);
-  const last = others.at(-1) ?? "";
-  for (const root of [part, last]) {
-    await write(root, `C1:7.${root}`);
-    await write(root, `C1:8.${root}`);
-  }
-  await h.say("To you alone", { channel: "slack", target: "U1", turnId });
-  await h.allSent();
-  await h.isEchoed();
-  const alone = h.slack.sent.at(-1)?.ts;
-  await store(incoming({ channelId: `D1:${alone}`, sender: "U1", text: "Yes" }));
-  expect(await h.said(`support:slack:D1:${alone}`)).toEqual([[1, "assistant", "To you alone"]]);
-  await write("9.9", "C1:9.9");
-  await write("6.6", "C1:9.8");
-  expect(await h.said(`support:slack:C1:${part}`)).toEqual([[1, "assistant", first]]);
-  expect(await h.said(`support:slack:C1:${last}`)).toEqual([[1, "assistant", second]]);
-  expect(await h.transcript(`support:slack:C1:${last}`)).toMatchObject([
-    { turnId: null, metadata: { sentBy: { turnId, conversationId: roomRef } } },
-  ]);
-  expect(await h.conversation(`support:slack:C1:${last}`)).toMatchObject({ lastSeq: 1, messageCount: 1 });
-  expect([await h.said("support:slack:C1:9.9"), await h.said("support:slack:C1:6.6")]).toEqual([[], []]);
 });
 
 describe("the reply of a turn elsewhere", () => {

@@ -110,11 +110,12 @@ async function storeIn(
   if (!locked) return "dropped";
   const { id: conversationId, lastInboxSeq, receiver } = locked;
   if (first && lastInboxSeq === 0) {
-    const begun = { agentId, channel: channel.name, channelId, conversationId, sender: first.sender };
+    const { sender, isPrivate } = first;
+    const begun = { agentId, channel: channel.name, channelId, conversationId, sender, isPrivate };
     const isThread = chatOf(channelId) !== channelId;
     // A message whose own id is the thread's begins it.
     if (isThread && first.providerId !== channelId) await appendRoot(tx, begun);
-    if (!isThread && first.isPrivate) await takeOverTold(tx, begun);
+    if (!isThread && isPrivate) await takeOverTold(tx, begun);
   }
   const answerAt = new Date(clock.now() + (receiver.debounceMs ?? policies.values.debounceMs));
   const messages = said.map((message, index) => ({

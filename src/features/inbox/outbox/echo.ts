@@ -85,15 +85,17 @@ interface NewThread extends Pick<Place, "agentId"> {
   conversationId: string;
   /** Who writes. */
   sender: string;
+  /** Whether nobody else reads along. */
+  isPrivate: boolean;
 }
 
 /** Where a thread hangs on what the agent said in its chat of itself, that is said in the thread too. */
 export async function appendRoot(tx: Db, thread: NewThread): Promise<void> {
-  const { agentId, channel, channelId, conversationId, sender } = thread;
+  const { agentId, channel, channelId, conversationId, sender, isPrivate } = thread;
   const chat = chatOf(channelId);
   const root = channelId.slice(chat.length + 1);
-  // A private chat may have been named by the person's id.
-  const isThere = inArray(outbox.target, [chat, sender]);
+  // A private chat may have been named by the person's id. What was said there is not for the readers of a group.
+  const isThere = inArray(outbox.target, isPrivate ? [chat, sender] : [chat]);
   const isRoot = and(isThere, eq(outbox.providerMessageId, root), isNotNull(outbox.turnId));
   const [sent] = await tx
     .select({ turnId: outbox.turnId, part: outbox.part, target: outbox.target })

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { incoming, storing } from "./messengers.ts";
+import { adaTarget, paragraphs } from "./sending.ts";
+import { roomRef, withRoom } from "./told.ts";
+
+test("what is sent to a person by their id is part of the private chat in which they write, once they have written", async () => {
+  const h = await withRoom();
+  await h.turnOn(h.agent.id, "slack");
+  const store = await storing(h, "support", "slack");
+  const written = incoming({ channelId: "D1:7.7", sender: "U1", text: "Hello" });
+  await store({ ...written, channelId: "C1:8.8", isPrivate: false, providerId: "in public" }, written);
+  const turnId = await h.work("The shelf is empty");
+  const ask = (target: string) => h.say(`Shall I order more, ${target}?`, { turnId, channel: "slack", target });
+  await ask("U1");
+  await ask("U2");
+  await ask("C1");
+  await h.isEchoed();
+  expect(await h.said("support:slack:D1")).toEqual([[1, "assistant", "Shall I order more, U1?"]]);
+  expect(await h.said("support:slack:U2")).toEqual([[1, "assistant", "Shall I order more, U2?"]]);
+  expect(await h.said("support:slack:C1")).toEqual([[1, "assistant", "Shall I order more, C1?"]]);
+});
+
+test("what is sent to a person by their id before they wrote is part of the private chat from their first message on", async () => {
+  const h = await withRoom();
+  await h.turnOn(h.agent.id, "slack");
+  const turnId = await h.work("The shelf is empty");
+  const ask = (text: string) => h.say(text, { turnId, channel: "slack", target: "U1" });
+  await ask("Shall I order more?");
+  await ask("And paint it?");
+  await h.isEchoed();
+  const before = await h.said("support:slack:U1");
+  expect(before).toHaveLength(2);
+  const store = await storing(h, "support", "slack");
+  const write = (fields: object) => store(incoming({ channelId: "D1", sender: "U1", text: "Yes", ...fields }));
+  await write({ channelId: "D2", sender: "U2" });
+  await write({ channelId: "C1", isPrivate: false });
+  expect(await h.said("support:slack:U1")).toEqual(before);
+  await write({});
+  await write({});
+  expect(await h.said("support:slack:D1")).toEqual(before);
+  expect(await h.conversation("support:slack:D1")).toMatchObject({ lastSeq: 2, messageCount: 2, lastInboxSeq: 2 });
+  expect(await h.conversation("support:slack:U1")).toMatchObject({ messageCount: 0 });
+  await ask("Well?");
+  await h.isEchoed();
+  expect(await h.said("support:slack:D1")).toEqual([...before, [3, "assistant", "Well?"]]);
+});
+
+test("what is sent to a channel of Slack is what an answer in its thread is understood by", async () => {
+  const h = await withRoom();
+  await h.turnOn(h.agent.id, "slack");
+  const place = { channel: "slack", target: "C1" } as const;
+  const turnId = await h.work("The shelf is empty");
+  const [first, second] = [paragraphs(9), "And paint it?"];
+  await h.say(first, { ...place, turnId });
+  await h.say(second, { ...place, turnId });
+  await h.allSent();
+  await h.isEchoed();
+  const store = await storing(h, "support", "slack");
+  const write = (thread: string, providerId: string) =>
+    store(incoming({ channelId: `C1:${thread}`, providerId, sender: "U1", isPrivate: false, text: "Yes, do it" }));
+  const [, part = "", ...others] = h.slack.sent.map(({ ts }) => ts);
+  const last = others.at(-1) ?? "";
+  for (const root of [part, last]) {
+    await write(root, `C1:7.${root}`);
+    await write(root, `C1:8.${root}`);
+  }
+  await h.say("To you alone", { channel: "slack", target: "U1", turnId });
+  await h.allSent();
+  await h.isEchoed();
+  const alone = h.slack.sent.at(-1)?.ts;
+  await store(incoming({ channelId: `D1:${alone}`, sender: "U1", text: "Yes" }));
+  expect(await h.said(`support:slack:D1:${alone}`)).toEqual([[1, "assistant", "To you alone"]]);
+  await write("9.9", "C1:9.9");
+  await write("6.6", "C1:9.8");
+  expect(await h.said(`support:slack:C1:${part}`)).toEqual([[1, "assistant", first]]);
+  expect(await h.said(`support:slack:C1:${last}`)).toEqual([[1, "assistant", second]]);
+  expect(await h.transcript(`support:slack:C1:${last}`)).toMatchObject([
+    { turnId: null, metadata: { sentBy: { turnId, conversationId: roomRef } } },
+  ]);
+  expect(await h.conversation(`support:slack:C1:${last}`)).toMatchObject({ lastSeq: 1, messageCount: 1 });
+  expect([await h.said("support:slack:C1:9.9"), await h.said("support:slack:C1:6.6")]).toEqual([[], []]);
+});
+
+test("what is sent to a person alone is not said in a topic of a group in which they write", async () => {
+  const h = await withRoom();
+  const turnId = await h.work("The shelf is empty");
+  await h.say("To you alone", { turnId });
+  await h.allSent();
+  await h.isEchoed();
+  const [sent] = await h.rows();
+  const topic = `-100:${sent?.providerMessageId}`;
+  const store = await storing(h, "support");
+  await store(incoming({ channelId: topic, providerId: "-100:9", sender: adaTarget, isPrivate: false }));
+  expect(await h.said(`support:telegram:${topic}`)).toEqual([]);
+});
