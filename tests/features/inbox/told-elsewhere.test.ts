@@ -1,4 +1,8 @@
+import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import type { Db } from "../../../src/db/client.ts";
+import { conversations, outbox } from "../../../src/db/schema.ts";
 import { incoming, storing } from "./messengers.ts";
 import { adaTarget, paragraphs } from "./sending.ts";
 import { roomRef, withRoom } from "./told.ts";
@@ -93,3 +97,50 @@ test("what is sent to a person alone is not said in a topic of a group in which 
   await store(incoming({ channelId: topic, providerId: "-100:9", sender: adaTarget, isPrivate: false }));
   expect(await h.said(`support:telegram:${topic}`)).toEqual([]);
 });
+
+test("what a new chat or thread begins with is found without a look at all messages and conversations of the agent", async () => {
+  const h = await withRoom();
+  await h.turnOn(h.agent.id, "slack");
+  const turnId = await h.work("The shelf is empty");
+  await h.say("Shall I order more?", { turnId, channel: "slack", target: "U1" });
+  await h.allSent();
+  await h.isEchoed();
+  const others = Array.from({ length: 2_000 }, (_, nth) => nth);
+  const of = { agentId: h.agent.id, channel: "slack" };
+  const sent = { ...of, target: "C2", body: "Hello", status: "sent" };
+  await h.db
+    .insert(outbox)
+    .values(others.map((nth) => ({ ...sent, id: newId(), turnId: newId(), providerMessageId: `2.${nth}` })));
+  await h.db.insert(conversations).values(
+    others.map((nth) => {
+      const [channelId, subject] = [`D2${nth}`, `U2${nth}`];
+      const ref = `support:slack:${channelId}`;
+      return { ...of, id: newId(), organizationId: h.organization.id, channelId, subject, ref, messageCount: 1 };
+    }),
+  );
+  for (const table of ["outbox", "conversations", "messages"]) await h.db.execute(sql.raw(`analyze ${table}`));
+  const { database } = h.services;
+  let read = 0;
+  const counted: typeof database.transaction = (work) =>
+    database.transaction(async (tx) => {
+      const done = await work(tx);
+      read += await rowsRead(tx);
+      return done;
+    });
+  const services = { ...h.services, database: { ...database, transaction: counted } };
+  const store = await storing({ services }, "support", "slack");
+  const ts = h.slack.sent.at(-1)?.ts;
+  await store(incoming({ channelId: `D1:${ts}`, sender: "U1", text: "Yes" }));
+  await store(incoming({ channelId: "D1", sender: "U1", text: "Yes" }));
+  const told = [[1, "assistant", "Shall I order more?"]];
+  expect([await h.said(`support:slack:D1:${ts}`), await h.said("support:slack:D1")]).toEqual([told, told]);
+  expect(read).toBeLessThan(100);
+});
+
+/** The rows of the large tables that a transaction has read. */
+async function rowsRead(tx: Db): Promise<number> {
+  const [row] = await tx.execute<{ rows: number }>(sql`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
+    where relname in ('outbox', 'conversations')`);
+  return row?.rows ?? 0;
+}

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context.ts";
-import { chatOf, type Incoming } from "../../../core/channels/messengers.ts";
+import { chatOf, type Incoming, namesPerson } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { sqlState } from "../../../db/client.ts";
@@ -103,19 +103,25 @@ async function storeIn(
   said: readonly Incoming[],
 ): Promise<Taken> {
   const { id: agentId, slug } = channel.agent;
-  const ref = `${slug}:${channel.name}:${channelId}`;
+  const refOf = (id: string) => `${slug}:${channel.name}:${id}`;
+  const ref = refOf(channelId);
   const [first] = said;
   const subject = first ? subjectOf(ref, first) : ref;
   const locked = await lockConversation(tx, { agentId, channel: channel.name, channelId, ref, subject });
   if (!locked) return "dropped";
   const { id: conversationId, lastInboxSeq, receiver } = locked;
   if (first && lastInboxSeq === 0) {
-    const { sender, isPrivate } = first;
-    const begun = { agentId, channel: channel.name, channelId, conversationId, sender, isPrivate };
-    const isThread = chatOf(channelId) !== channelId;
+    const { sender, isPrivate, providerId } = first;
+    const chat = chatOf(channelId);
+    const root = channelId.slice(chat.length + 1);
+    // What was said at a place of the person's id is not for the readers of a group.
+    const told = isPrivate && namesPerson(channel.name, sender) ? refOf(sender) : null;
+    if (root === "" && told !== null) await takeOverTold(tx, { agentId, conversationId, told });
     // A message whose own id is the thread's begins it.
-    if (isThread && first.providerId !== channelId) await appendRoot(tx, begun);
-    if (!isThread && isPrivate) await takeOverTold(tx, begun);
+    if (root !== "" && providerId !== channelId) {
+      const chats = told === null ? [refOf(chat)] : [refOf(chat), told];
+      await appendRoot(tx, { agentId, conversationId, root, chats });
+    }
   }
   const answerAt = new Date(clock.now() + (receiver.debounceMs ?? policies.values.debounceMs));
   const messages = said.map((message, index) => ({

@@ -1,7 +1,8 @@
-import { and, asc, between, desc, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, between, desc, eq, gte, inArray, isNull, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import type { Persisted } from "../../../core/activity/activity.ts";
-import { chatOf, type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
+import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
@@ -78,40 +79,33 @@ async function appendSaid(
 }
 
 /** A thread of a chat in which somebody writes for the first time. */
-interface NewThread extends Pick<Place, "agentId"> {
-  channel: MessengerName;
-  /** With the thread. */
-  channelId: string;
+interface NewThread {
+  agentId: string;
   conversationId: string;
-  /** Who writes. */
-  sender: string;
-  /** Whether nobody else reads along. */
-  isPrivate: boolean;
+  /** The messenger's id of the message that it hangs on. */
+  root: string;
+  /** The public ids that the conversation of its chat may have. */
+  chats: readonly string[];
 }
 
 /** Where a thread hangs on what the agent said in its chat of itself, that is said in the thread too. */
-export async function appendRoot(tx: Db, thread: NewThread): Promise<void> {
-  const { agentId, channel, channelId, conversationId, sender, isPrivate } = thread;
-  const chat = chatOf(channelId);
-  const root = channelId.slice(chat.length + 1);
-  // A private chat may have been named by the person's id. What was said there is not for the readers of a group.
-  const isThere = inArray(outbox.target, isPrivate ? [chat, sender] : [chat]);
-  const isRoot = and(isThere, eq(outbox.providerMessageId, root), isNotNull(outbox.turnId));
-  const [sent] = await tx
-    .select({ turnId: outbox.turnId, part: outbox.part, target: outbox.target })
-    .from(outbox)
-    .where(and(eq(outbox.agentId, agentId), eq(outbox.channel, channel), isRoot));
-  if (!sent?.turnId) return;
-  // Its message has the id of the text's first part.
-  const [echoed] = await tx
+export async function appendRoot(tx: Db, { agentId, conversationId, root, chats }: NewThread): Promise<void> {
+  // Begins with the messages of the chat, since the outbox of a busy agent has a million rows.
+  const [said] = await tx
     .select({ content: messages.content, metadata: messages.metadata })
-    .from(messages)
-    .innerJoin(outbox, eq(outbox.id, messages.id))
-    .where(and(eq(outbox.turnId, sent.turnId), eq(outbox.target, sent.target), lte(outbox.part, sent.part)))
-    .orderBy(desc(outbox.part))
+    .from(conversations)
+    .innerJoin(messages, and(eq(messages.conversationId, conversations.id), isNull(messages.turnId)))
+    // A message has the id of its text's first part.
+    .innerJoin(first, eq(first.id, messages.id))
+    .innerJoin(hung, and(eq(hung.turnId, first.turnId), eq(hung.target, first.target), gte(hung.part, first.part)))
+    .where(and(eq(conversations.agentId, agentId), inArray(conversations.ref, chats), eq(hung.providerMessageId, root)))
+    .orderBy(desc(first.part))
     .limit(1);
-  if (echoed) await appendSaid(tx, { ...echoed, id: newId(), conversationId });
+  if (said) await appendSaid(tx, { ...said, id: newId(), conversationId });
 }
+
+/** The first part of a text, and the part that a thread hangs on. */
+const [first, hung] = [alias(outbox, "first"), alias(outbox, "hung")];
 
 interface Text {
   /** The id of the first part. */

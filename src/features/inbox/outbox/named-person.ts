@@ -18,28 +18,22 @@ export async function chatAt(
   return found ? chatOf(found.channelId) : target;
 }
 
-interface FirstWord extends Pick<Place, "agentId"> {
-  channel: MessengerName;
-  /** Who writes. */
-  sender: string;
+interface FirstWord {
+  agentId: string;
   /** The conversation of the private chat, which is locked. */
   conversationId: string;
+  /** The public id of the conversation at the place of the person's id. */
+  told: string;
 }
 
 /** What a person was told at a place of their id before they wrote for the first time becomes part of their private chat. */
-export async function takeOverTold(tx: Db, { agentId, channel, sender, conversationId }: FirstWord): Promise<void> {
-  if (!namesPerson(channel, sender)) return;
-  const isTold = and(
-    eq(conversations.agentId, agentId),
-    eq(conversations.channel, channel),
-    eq(conversations.channelId, sender),
-  );
+export async function takeOverTold(tx: Db, { agentId, conversationId, told: ref }: FirstWord): Promise<void> {
   const { lastSeq, messageCount } = conversations;
   const own = eq(conversations.id, conversationId);
   const [told] = await tx
     .select({ id: conversations.id, lastSeq, messageCount })
     .from(conversations)
-    .where(isTold)
+    .where(and(eq(conversations.agentId, agentId), eq(conversations.ref, ref)))
     .for("update");
   if (!told?.messageCount) return;
   const behind = sql`${messages.seq} + (select ${lastSeq} from ${conversations} where ${own})`;
