@@ -98,6 +98,26 @@ test("what is sent to a person alone is not said in a topic of a group in which 
   expect(await h.said(`support:telegram:${topic}`)).toEqual([]);
 });
 
+test("what a person was told by their id stands in its order, and the chat is theirs, also where a thread was first", async () => {
+  const h = await withRoom();
+  await h.turnOn(h.agent.id, "slack");
+  const turnId = await h.work("The shelf is empty");
+  const ask = async (text: string) => {
+    await h.say(text, { turnId, channel: "slack", target: "U1" });
+    await h.isEchoed();
+  };
+  const store = await storing(h, "support", "slack");
+  await ask("Shall I order more?");
+  await store(incoming({ channelId: "D1:7.7", sender: "U1", text: "Hello" }));
+  await ask("And paint it?");
+  await store(incoming({ channelId: "D1", sender: "U1", text: "Yes" }));
+  expect(await h.said("support:slack:D1")).toEqual([
+    [1, "assistant", "Shall I order more?"],
+    [2, "assistant", "And paint it?"],
+  ]);
+  expect(await h.conversation("support:slack:D1")).toMatchObject({ subject: "U1", messageCount: 2 });
+});
+
 test("what a new chat or thread begins with is found without a look at all messages and conversations of the agent", async () => {
   const h = await withRoom();
   await h.turnOn(h.agent.id, "slack");

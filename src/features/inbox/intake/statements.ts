@@ -48,6 +48,8 @@ interface Locked {
  */
 export async function lockConversation(tx: Db, { agentId, channel, ...place }: Place): Promise<Locked | null> {
   const { id, ref, lastInboxSeq } = conversations;
+  // Who writes first says whose it is: while only the agent has written there, it is nobody's.
+  const subject = sql`case when ${lastInboxSeq} = 0 then ${excluded(conversations.subject)} else ${conversations.subject} end`;
   const isOn = sql`${agents.id} = ${agentId} and ${agents.active} and ${channels.type} = ${channel} and ${channels.enabled}`;
   const row = { ...place, id: newId(), agentId, channel, organizationId: sql`receiver."organizationId"` };
   const [found] = await tx.execute<Receiver & { id: string; lastInboxSeq: number }>(sql`
@@ -55,7 +57,7 @@ export async function lockConversation(tx: Db, { agentId, channel, ...place }: P
       select ${agentFields} from ${agents} join ${channels} on ${channels.agentId} = ${agents.id} where ${isOn}
     ), conversation as (
       ${insertInto(conversations, row)} from receiver
-      on conflict (${column(ref)}) do update set ${assign(conversations, { lastInboxSeq })}
+      on conflict (${column(ref)}) do update set ${assign(conversations, { lastInboxSeq, subject })}
         where ${conversations.agentId} = ${excluded(conversations.agentId)}
       returning ${fields({ id, lastInboxSeq })}
     )

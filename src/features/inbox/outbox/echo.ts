@@ -10,7 +10,7 @@ import { agents, conversations, messages, outbox, turns } from "../../../db/sche
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
 import { lockConversation } from "../intake/statements.ts";
-import { chatAt } from "./named-person.ts";
+import { chatAt, takeOverTold } from "./named-person.ts";
 import type { Outgoing, Place } from "./outgoing.ts";
 
 /** The kind of the jobs that write what an agent said of itself into the conversation of the people who read it. */
@@ -49,10 +49,14 @@ export function createEcho({ database, activity }: Services): JobHandler {
 async function append(tx: Db, echo: Echo): Promise<Persisted | null> {
   const text = await readText(tx, echo);
   if (!text || text.from === text.ref) return null;
-  const { agentId, channel, channelId, ref } = text;
+  const { agentId, channel, channelId, ref, told } = text;
   const conversation = await lockConversation(tx, { agentId, channel, channelId, ref, subject: ref });
   // Where the channel was turned off meanwhile nobody reads the text.
   if (!conversation) return null;
+  // A person whose first word was in a thread has written nothing in their private chat itself.
+  if (ref !== told && conversation.lastInboxSeq === 0) {
+    await takeOverTold(tx, { agentId, conversationId: conversation.id, told });
+  }
   const metadata = { sentBy: { turnId: echo.turnId, conversationId: text.from } };
   const said = { id: text.id, conversationId: conversation.id, content: text.content, metadata };
   return (await appendSaid(tx, said)) ? { agent: { id: agentId }, conversationId: ref, messageId: text.id } : null;
@@ -115,6 +119,8 @@ interface Text {
   channelId: string;
   /** The public id of the conversation at the place. */
   ref: string;
+  /** The same, where a person's id stands for itself and not for their private chat. */
+  told: string;
   /** That of the conversation of the turn that sends it; null where the turn has none. */
   from: string | null;
   content: string;
@@ -136,5 +142,6 @@ async function readText(tx: Db, { turnId, first, count }: Echo): Promise<Text | 
   const { id, agentId, target } = row.part;
   const channelId = await chatAt(tx, { agentId, channel, target });
   const content = rows.map(({ part }) => part.body).join("\n\n");
-  return { id, agentId, channel, channelId, ref: `${row.slug}:${channel}:${channelId}`, from: row.from, content };
+  const refOf = (one: string) => `${row.slug}:${channel}:${one}`;
+  return { id, agentId, channel, channelId, ref: refOf(channelId), told: refOf(target), from: row.from, content };
 }
