@@ -12,8 +12,11 @@ export function readVerdict(answer: string): boolean | null {
   return words.get(first.replace(decoration, "")) ?? null;
 }
 
-/** What a model thinks first, where its server leaves that in the answer and opens it in the prompt. */
-const thoughts = /^.*<\/think>/s;
+/**
+ * What a model thinks first, where that is left in the answer: only chat completions are read for it, and not for a block
+ * that the prompt opened. Its first mark may be missing, or its last.
+ */
+const thoughts = /^.*<\/think(?:ing)?>|^\s*<think(?:ing)?>.*$/is;
 
 /** Tags, and the line that opens a fence and may name a language. */
 const markup = /<\/?[a-z][^<>]*>|^\s*(?:```|~~~)[a-z]*[^\S\n]*\n/gi;

@@ -63,8 +63,11 @@ test.each([
   ["<b>Yes</b><br>", true],
   ["```text\nyes\n```", true],
   ["```yes```", true],
-  ["No order is named, it seems.\n</think>\n\n**Yes**", true],
+  ["<think>\nNo order is named. Or is it?\n</think>\n\n**Yes**", true],
+  ["No order is named, it seems.\n</think>\nyes", true],
   ["Yes: </think> ends it.</think>no", false],
+  ["<think></think>\n\nno", false],
+  ["<THINKING>Yes: it\n<think>is</think> late</THINKING>No.", false],
   ["[Yes]", true],
   ["«no»", false],
   ["No, yes would be wrong", false],
@@ -74,7 +77,7 @@ test.each([
 
 test.each([
   ...["", " \n", "👍", "✅", "***", "...", "<yes>", "\u200b"],
-  ...["yes</think>"],
+  ...["<think>Yes, it may be one", "<think>yes</think>", "<think>Yes</think> <think>", "yes</think>"],
   ...["maybe", "It is: yes", "The answer is no", "Answer: yes", '{"answer":"yes"}', "1. yes", "I am the demo model"],
   ...["yes/no", "Yes|No", "y'all", "y.e.s", "no-one", "N/A", "yesno", "yess", "noo", "yes1", "non", "not"],
   ...[
