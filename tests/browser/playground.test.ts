@@ -41,8 +41,8 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   // Before its first event a turn is stopped by leaving it, and a reload asks again what nothing was said to.
   const message = page.getByLabel("Message to assistant");
   const thinking = page.getByText("Thinking…");
-  const stream = "**/playground/stream";
-  await page.route(stream, () => {});
+  let held = true;
+  await page.route("**/playground/stream", (route) => (held ? undefined : route.continue()));
   await message.fill("Never mind");
   await page.keyboard.press("Enter");
   await thinking.waitFor();
@@ -52,7 +52,8 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   await message.fill("Ask this once more");
   await page.keyboard.press("Enter");
   await thinking.waitFor();
-  await page.unroute(stream);
+  // The route stays: without one, the browser would let the held request go.
+  held = false;
   await page.reload();
   await page.getByText("You said: Ask this once more").waitFor();
   expect(await page.locator(".question").allTextContents()).toEqual([

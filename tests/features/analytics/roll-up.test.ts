@@ -83,15 +83,15 @@ test("when the time is set back, what comes then counts too, and all else stays 
     { at: minutesAgo(30), tools },
   ]);
   await rollUp(h);
-  // As if the time had been a day later until now.
-  await plantTurns(h, [{ at: minutesAgo(-23 * 60), tools }]);
+  // As if the time had been a day and more later until now.
+  await plantTurns(h, [{ at: minutesAgo(-25 * 60), tools }]);
   const [rolled] = await db.select().from(usageDaily);
   if (!rolled) throw new Error("Nothing was rolled up");
-  const tomorrow = minutesAgo(-23 * 60)
+  const tomorrow = minutesAgo(-25 * 60)
     .toISOString()
     .slice(0, 10);
   await db.insert(usageDaily).values({ ...rolled, day: tomorrow, turns: 1, messages: 2 });
-  await db.update(usageRollups).set({ until: sql`now() + interval '1439 minutes'` });
+  await db.update(usageRollups).set({ until: sql`now() + interval '26 hours'` });
   await plantTurns(h, [{ at: minutesAgo(5), tools }]);
   await rollUp(h);
   expect(Date.parse((await until(h)) ?? "")).toBeLessThan(Date.now());
