@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../context.ts";
 import { randomHex } from "../../core/ids.ts";
+import { jsonInAnswer } from "../../core/text/prompt-data.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../jobs/attempt.ts";
 import type { Asking, Complete } from "../../jobs/complete.ts";
 import { isRefusal } from "../../jobs/unless-refused.ts";
@@ -79,7 +80,7 @@ async function askFor(
 ): Promise<Description | null> {
   const prompt = descriptionPrompt({ ...conversation, wanted, mark: randomHex(24) });
   for (let tried = 1; tried <= tries; tried += 1) {
-    const found = await ask(prompt).then((answer) => readDescription(answer, wanted), unlessRefusal);
+    const found = await ask(prompt).then((answer) => readDescription(jsonInAnswer(answer), wanted), unlessRefusal);
     if (found) return found;
   }
   return null;

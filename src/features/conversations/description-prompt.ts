@@ -1,5 +1,5 @@
-import { z } from "@hono/zod-openapi";
-import { dataLines, jsonInAnswer } from "../../core/text/prompt-data.ts";
+import { isObject, textOf } from "../../core/json.ts";
+import { dataLines } from "../../core/text/prompt-data.ts";
 import { clip } from "../../core/text/text.ts";
 
 /** The parts of a description that a conversation needs. */
@@ -45,18 +45,12 @@ export interface Description {
   summary: string | null;
 }
 
-const Answer = z.object({
-  title: z.string().optional().catch(undefined),
-  summary: z.string().optional().catch(undefined),
-});
-
-/** The wanted parts of a model's answer; null when one of them is missing. */
-export function readDescription(answer: string, wanted: Wanted): Description | null {
-  const parsed = Answer.safeParse(jsonInAnswer(answer));
-  if (!parsed.success) return null;
+/** The wanted parts of a model's JSON answer; null when one of them is missing. */
+export function readDescription(answer: unknown, wanted: Wanted): Description | null {
+  if (!isObject(answer)) return null;
   const found: Description = {
-    title: wanted.title ? titleOf(parsed.data.title ?? "") : null,
-    summary: wanted.summary ? cut(oneLine(parsed.data.summary ?? ""), longestSummary) : null,
+    title: wanted.title ? titleOf(textOf(answer.title)) : null,
+    summary: wanted.summary ? cut(oneLine(textOf(answer.summary)), longestSummary) : null,
   };
   return found.title === "" || found.summary === "" ? null : found;
 }

@@ -5,6 +5,7 @@ import { Timestamp } from "../../http/shapes.ts";
 
 /** In characters. */
 export const longestContent = 4_000;
+export const longestCategory = 64;
 
 const notEmpty = "must not be empty";
 
@@ -12,7 +13,7 @@ const content = zText(longestContent)
   .trim()
   .min(1, notEmpty)
   .openapi({ description: "One fact, in a sentence.", example: "Prefers to be called in the afternoon." });
-const category = zText(64).trim().min(1, notEmpty).openapi({ example: "preferences" });
+const category = zText(longestCategory).trim().min(1, notEmpty).openapi({ example: "preferences" });
 const importance = zInt4(1, 10).openapi({ description: "1 to 10; what matters most is recalled first.", example: 7 });
 const subject = zText(256).openapi({
   description:
@@ -72,7 +73,9 @@ export const MemoryQuery = z.object({
     description: "Words that all occur, or their beginnings, in any case, with accents or without.",
     example: "call afternoon",
   }),
-  category: zText(64).optional().openapi({ description: "The category, exactly.", example: "preferences" }),
+  category: zText(longestCategory)
+    .optional()
+    .openapi({ description: "The category, exactly.", example: "preferences" }),
   ...pageQuery(20, 100),
 });
 export type MemoryQuery = z.infer<typeof MemoryQuery>;

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { jsonInAnswer } from "../../../src/core/text/prompt-data.ts";
 import {
   descriptionPrompt,
   firstWords,
   readDescription,
   titleOf,
+  type Wanted,
 } from "../../../src/features/conversations/description-prompt.ts";
 import { wantedOf } from "../../../src/features/conversations/rules.ts";
 import { processorTime } from "../../processor-time.ts";
@@ -31,22 +33,24 @@ describe("the prompt", () => {
 });
 
 describe("an answer", () => {
+  const readAnswer = (answer: string, wanted: Wanted) => readDescription(jsonInAnswer(answer), wanted);
+
   test.each([
     '{"title":"Invoice of October","summary":"Paid."}',
     '```json\n{"title":" \\"Invoice\\nof  October\\" ","summary":"Paid.\\n","more":1}\n```',
     'Here: {"title":"“Invoice of October”","summary":"Paid."} Anything else?',
   ])("%j is read", (answer) => {
-    expect(readDescription(answer, both)).toEqual({ title: "Invoice of October", summary: "Paid." });
+    expect(readAnswer(answer, both)).toEqual({ title: "Invoice of October", summary: "Paid." });
   });
 
   test("gives only what was asked for, and not too much of it", () => {
     const answer = JSON.stringify({ title: "word ".repeat(100), summary: "x".repeat(9_000) });
-    const read = readDescription(answer, both);
+    const read = readAnswer(answer, both);
     expect(read?.title).toMatch(/^(word )+word…$/);
     expect([read?.title?.length ?? 99, read?.summary?.length ?? 999]).toEqual([expect.any(Number), 500]);
     expect(read?.title?.length).toBeLessThanOrEqual(80);
-    expect(readDescription(answer, { title: false, summary: true })?.title).toBeNull();
-    expect(readDescription(answer, { title: true, summary: false })?.summary).toBeNull();
+    expect(readAnswer(answer, { title: false, summary: true })?.title).toBeNull();
+    expect(readAnswer(answer, { title: true, summary: false })?.summary).toBeNull();
   });
 
   test.each([
@@ -58,7 +62,7 @@ describe("an answer", () => {
     '{"title":"","summary":"B"}',
     '{"title":7,"summary":"B"}',
     "}{",
-  ])("%j is none", (answer) => expect(readDescription(answer, both)).toBeNull());
+  ])("%j is none", (answer) => expect(readAnswer(answer, both)).toBeNull());
 });
 
 describe("a title", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { jsonInAnswer } from "../../../src/core/text/prompt-data.ts";
 import { extractionPrompt, readFacts } from "../../../src/features/memories/extraction/prompt.ts";
 
 const now = new Date("2026-11-21T10:00:00Z");
@@ -53,17 +54,19 @@ describe("the prompt", () => {
 });
 
 describe("an answer", () => {
+  const read = (answer: string) => readFacts(jsonInAnswer(answer));
+
   test.each([
     ['{"facts":[{"content":"Likes tea","category":" Preferences ","importance":7}]}'],
     ['```json\n{"facts":[{"content":" Likes tea ","category":"preferences","importance":7.2}]}\n```'],
     ['Here you are: [{"content":"Likes tea","category":"preferences","importance":7}] Anything else?'],
   ])("%j is read", (answer) => {
-    expect(readFacts(answer)).toEqual([{ content: "Likes tea", category: "preferences", importance: 7 }]);
+    expect(read(answer)).toEqual([{ content: "Likes tea", category: "preferences", importance: 7 }]);
   });
 
   test("without facts is an answer too", () => {
-    expect(readFacts('{"facts":[]}')).toEqual([]);
-    expect(readFacts("[]")).toEqual([]);
+    expect(read('{"facts":[]}')).toEqual([]);
+    expect(read("[]")).toEqual([]);
   });
 
   test("loses what is no fact, and keeps a fact whose trimmings are odd", () => {
@@ -72,17 +75,19 @@ describe("an answer", () => {
     const bounded = [
       { content: "A", importance: 99 },
       { content: "B", importance: -3, category: "c".repeat(100) },
+      { content: "C", importance: 4.5, category: " " },
     ];
-    expect(readFacts(JSON.stringify({ facts: [...facts, odd, ...bounded] }))).toEqual([
+    expect(read(JSON.stringify({ facts: [...facts, odd, ...bounded] }))).toEqual([
       { content: "Likes tea" },
       { content: "A", importance: 10 },
       { content: "B", importance: 1 },
+      { content: "C", importance: 5 },
     ]);
   });
 
   test("with a flood of facts is cut", () => {
     const facts = Array.from({ length: 500 }, (_, n) => ({ content: `Fact ${n}` }));
-    expect(readFacts(JSON.stringify({ facts }))).toHaveLength(10);
+    expect(read(JSON.stringify({ facts }))).toHaveLength(10);
   });
 
   test.each([
@@ -95,5 +100,5 @@ describe("an answer", () => {
     "7",
     "}{",
     '{"facts":[}',
-  ])("%j is none", (answer) => expect(readFacts(answer)).toBeNull());
+  ])("%j is none", (answer) => expect(read(answer)).toBeNull());
 });

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
 import { asActing } from "../../../core/activity/activity.ts";
 import { randomHex } from "../../../core/ids.ts";
+import { jsonInAnswer } from "../../../core/text/prompt-data.ts";
 import { sqlState } from "../../../db/client.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import type { Asking, Complete } from "../../../jobs/complete.ts";
@@ -152,7 +153,7 @@ interface Learned {
 async function askForFacts(ask: () => Promise<string>, wanted: LookedFor): Promise<Learned> {
   const learned: Learned = { facts: null, title: null };
   for (let tried = 1; tried <= tries && !learned.facts; tried += 1) {
-    const answer = await ask();
+    const answer = jsonInAnswer(await ask());
     learned.facts = readFacts(answer);
     if (wanted.title) learned.title ??= readDescription(answer, { title: true, summary: false })?.title ?? null;
   }

@@ -1,8 +1,8 @@
-import { z } from "@hono/zod-openapi";
-import { dataLines, jsonInAnswer } from "../../../core/text/prompt-data.ts";
+import { isObject, type JsonObject, textOf } from "../../../core/json.ts";
+import { dataLines } from "../../../core/text/prompt-data.ts";
 import { clip } from "../../../core/text/text.ts";
 import { titleRule } from "../../conversations/index.ts";
-import { longestContent } from "../schema.ts";
+import { longestCategory, longestContent } from "../schema.ts";
 
 export interface Said {
   role: "user" | "assistant";
@@ -69,36 +69,25 @@ export interface ExtractedFact {
   importance?: number;
 }
 
-const Answer = z.union([
-  z.object({ facts: z.array(z.unknown()) }).transform(({ facts }) => facts),
-  z.array(z.unknown()),
-]);
-
-const FactShape = z.object({
-  content: z.string().trim().min(1).max(longestContent),
-  category: z.string().trim().toLowerCase().min(1).max(64).optional().catch(undefined),
-  importance: z
-    .number()
-    .transform((value) => Math.min(10, Math.max(1, Math.round(value))))
-    .optional()
-    .catch(undefined),
-});
-
-/** The facts in a model's answer, without malformed ones; null when the answer is no list of facts. */
-export function readFacts(answer: string): ExtractedFact[] | null {
-  const parsed = Answer.safeParse(jsonInAnswer(answer));
-  if (!parsed.success) return null;
-  const facts = parsed.data.flatMap((entry) => {
-    const fact = FactShape.safeParse(entry);
-    return fact.success ? [withoutGaps(fact.data)] : [];
-  });
-  return facts.slice(0, mostFacts);
+/** The facts in a model's JSON answer, without malformed ones; null when the answer is no list of facts. */
+export function readFacts(answer: unknown): ExtractedFact[] | null {
+  const list = isObject(answer) ? answer.facts : answer;
+  if (!Array.isArray(list)) return null;
+  const facts: ExtractedFact[] = [];
+  for (const entry of list) {
+    const fact = isObject(entry) ? readFact(entry) : null;
+    if (fact && facts.push(fact) === mostFacts) break;
+  }
+  return facts;
 }
 
-function withoutGaps({ content, category, importance }: z.output<typeof FactShape>): ExtractedFact {
-  return {
-    content,
-    ...(category === undefined ? {} : { category }),
-    ...(importance === undefined ? {} : { importance }),
-  };
+/** By hand: this runs for nearly each new conversation, and a schema takes four times as long. */
+function readFact({ content, category, importance }: JsonObject): ExtractedFact | null {
+  const text = textOf(content).trim();
+  if (text === "" || text.length > longestContent) return null;
+  const fact: ExtractedFact = { content: text };
+  const kind = textOf(category).trim().toLowerCase();
+  if (kind !== "" && kind.length <= longestCategory) fact.category = kind;
+  if (Number.isFinite(importance)) fact.importance = Math.min(10, Math.max(1, Math.round(Number(importance))));
+  return fact;
 }
