@@ -8,17 +8,18 @@ const ofPrograms = "tests/{runtime,browser,package}/**";
 const withoutDatabase = [
   "tests/{adapters,cli,client,core,crash,node,scripts,turn}/**",
   "tests/architecture.test.ts",
-  "tests/features/activity/replicas/postgres.test.ts",
-  "tests/features/tasks/schedule.test.ts",
   "tests/jobs/postgres.test.ts",
   "tests/plugins/markdown-pdf/{document,hostile}.test.ts",
   "tests/storage/{checkpoints,embedded,inspect,postgres,template,vacuum}.test.ts",
 ];
 
-/** So are these, whose many thousand requests take half as long on PostgreSQL: a run there is the one that counts. */
-const onPostgres = ["tests/contract/**"];
+/**
+ * These send both databases the same statements, so that one run is enough: on PostgreSQL, where statements really run at
+ * once and the contract's many thousand requests take half as long. Turns and memories run on both.
+ */
+const onPostgres = ["tests/contract/**", "tests/features/!(chat|memories|turns)/**"];
 
-/** Unset, everything runs on the embedded database; `pglite` leaves out what a second run on `postgres` brings. */
+/** Unset, everything runs on the embedded database; `pglite` leaves out what a run on `postgres` brings. */
 const elsewhere: Record<string, string[]> = { pglite: onPostgres, postgres: withoutDatabase };
 
 /** Those that put something else in the place of a module need the modules for themselves. */
