@@ -5,7 +5,7 @@ import { statement } from "../db/statement.ts";
 import { commonLane } from "../db/tables/work.ts";
 
 /** The expression that `jobs_lanes` is an index of. */
-const lane = sql<string>`coalesce(${jobs.organizationId}, ${commonLane}::uuid)`;
+export const lane = sql<string>`coalesce(${jobs.organizationId}, ${commonLane}::uuid)`;
 
 const claimedFields = fields({
   ...{ id: jobs.id, kind: jobs.kind, key: jobs.key, lane, payload: jobs.payload },
@@ -33,7 +33,8 @@ export interface Claim {
 
 const now = sql`(select now from given)`;
 const ofAskedKinds = sql`${jobs.kind} = any(array(select kind from places))`;
-const waits = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is null`;
+/** The condition of `jobs_lanes`. */
+export const waits = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is null`;
 const isDue = sql`${waits} and ${jobs.runAt} <= ${now}`;
 
 /** A process that died holds the job. */

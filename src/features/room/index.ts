@@ -8,6 +8,7 @@ import { converseJobs } from "./converse/converse.ts";
 import { createReceive } from "./intake/receive.ts";
 import { intakeRoutes } from "./intake/routes.ts";
 import { deleteEventsOf } from "./ledger/delete-all.ts";
+import { createLetIn } from "./ledger/let-in.ts";
 import { ledgerRoutes } from "./ledger/routes.ts";
 import { ledgerUpkeep } from "./ledger/upkeep.ts";
 import { createTryOut } from "./match/dry-run.ts";
@@ -55,10 +56,11 @@ export function continuedInRoom({ services, wake }: Pick<RoomNeeds, "services" |
 export function roomFeature(needs: RoomNeeds): Contribution {
   const { services, turns, wake, scheduler } = needs;
   const own = { services, turns, wake: () => wake() };
+  const letIn = createLetIn(services);
   const judge = createJudge(services, turns.complete);
   return {
     routes: [
-      ...[intakeRoutes(createReceive(services, wake)), ledgerRoutes(wake)],
+      ...[intakeRoutes(createReceive({ services, letIn, wake: own.wake })), ledgerRoutes(letIn, wake)],
       ...[roomRoutes(own.wake), backlogRoutes, sourceRoutes, definitionRoutes],
       ...[dryRunRoutes(createTryOut(services, judge)), schedulerHealth(scheduler)],
     ],

@@ -5,6 +5,7 @@ import type { Log } from "../../../core/ports.ts";
 import { sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { bearer } from "../../turns/index.ts";
+import { type LetIn, TooManyWait } from "../ledger/let-in.ts";
 import { storeEvent } from "../ledger/store.ts";
 import { findSourceByToken, type WebhookSource } from "../sources/find.ts";
 import { eventOf, received } from "./event-of.ts";
@@ -28,12 +29,19 @@ export interface WebhookCall {
  */
 export type Receive = (call: WebhookCall) => Promise<EventAnswer>;
 
-/** `wake` begins work that is due. */
-export function createReceive(services: Services, wake: () => void): Receive {
+interface Needs {
+  services: Services;
+  letIn: LetIn;
+  /** Begins work that is due. */
+  wake(): void;
+}
+
+export function createReceive(needs: Needs): Receive {
+  const { services } = needs;
   const { admission, meters } = services;
   const answered = meters.counter({
     name: "agent_engine_webhooks_total",
-    help: "Events of other systems by the answer to them: stored, or the problem that their sender was told.",
+    help: "Events of other systems by the answer to them: stored, the problem that their sender was told, or that too many wait.",
     labels: ["answer"],
   });
   const receive: Receive = async (call) => {
@@ -51,10 +59,13 @@ export function createReceive(services: Services, wake: () => void): Receive {
       throw new EngineError("unauthorized", "This event source wants its key, as Authorization: Bearer <key>");
     }
     const share = [source.agent.organizationId, source.agent.slug, `source:${source.id}`] as const;
-    return admission.during(share, () => keep(services, wake, source, call));
+    return admission.during(share, () => keep(needs, source, call));
   };
   return async (call) => {
-    const answer = await receive(call);
+    const answer = await receive(call).catch((error: unknown) => {
+      if (error instanceof TooManyWait) answered({ answer: "too many wait" });
+      throw error;
+    });
     answered({ answer: answer.ok ? "stored" : answer.error });
     return answer;
   };
@@ -65,13 +76,13 @@ const isProven = ({ authKey }: WebhookSource, authorization: string | undefined)
   authKey === null || sameText(bearer(authorization) ?? "", authKey);
 
 async function keep(
-  { database, clock, activity }: Services,
-  wake: () => void,
+  { services: { database, clock, activity }, letIn, wake }: Needs,
   source: WebhookSource,
   { body, contentType }: WebhookCall,
 ): Promise<EventAnswer> {
   const { answer, ...event } = eventOf(source, body, contentType);
   const { id: sourceId, agent } = source;
+  if (event.outcome === "pending") await letIn(agent);
   const { id: agentId, organizationId } = agent;
   const row = { ...event, sourceId, agentId, organizationId, receivedAt: new Date(clock.now()) };
   try {

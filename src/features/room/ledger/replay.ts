@@ -5,15 +5,19 @@ import type { JsonValue } from "../../../core/json.ts";
 import type { Db } from "../../../db/client.ts";
 import { eventSources } from "../../../db/schema.ts";
 import { findAgent } from "../../agents/index.ts";
+import type { LetIn } from "./let-in.ts";
 import { findEvent } from "./read.ts";
 import { storeEvent } from "./store.ts";
 
 /**
  * Has an event handled anew, by the definitions as they are now and also while its source is off. Answers the id of the
- * new event. Throws the 404 of agent and event, and 409 for one that could not be read or whose source is gone.
+ * new event. Throws the 404 of agent and event, 409 for one that could not be read or whose source is gone, and the 503 of
+ * `letIn`.
  */
-export async function replayEvent(ctx: Ctx, slug: string, eventId: string): Promise<string> {
-  const { id: agentId, organizationId } = await findAgent(ctx, slug);
+export async function replayEvent(ctx: Ctx, slug: string, eventId: string, letIn: LetIn): Promise<string> {
+  const agent = await findAgent(ctx, slug);
+  const { id: agentId, organizationId } = agent;
+  await letIn(agent);
   const summary: Record<string, string> = { eventId };
   const change = { action: "agent.room.event.replay", target: slug, agentId, agentUnchanged: true, summary };
   return write(ctx, change, async (tx) => {

@@ -1,5 +1,6 @@
 import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
 import { slugParam } from "../../agents/index.ts";
+import type { LetIn } from "./let-in.ts";
 import { getEvent, listEvents } from "./read.ts";
 import { replayEvent } from "./replay.ts";
 import { eventPath, ReplayedEvent, RoomEventAnswer, RoomEventPage, RoomEventsQuery } from "./schema.ts";
@@ -37,13 +38,13 @@ const replay = guarded("agent.room:write", {
   tags,
   summary: "Have an event handled again",
   description:
-    "Makes a new event with the same payload, which is matched by the definitions as they are now, also while the source is off. 409 for an event that could not be read, and for one whose source was deleted.",
+    "Makes a new event with the same payload, which is matched by the definitions as they are now, also while the source is off. 409 for an event that could not be read, and for one whose source was deleted; 503 while too many events wait, as for their senders.",
   request: { params: eventPath },
   responses: { 201: json(ReplayedEvent, "It will be matched."), ...errorAnswers(404, 409) },
 });
 
 /** `/api/instances/{slug}/room/events`. `wake` begins work that is due. */
-export function ledgerRoutes(wake: () => void) {
+export function ledgerRoutes(letIn: LetIn, wake: () => void) {
   return router()
     .openapi(list, async (c) => {
       return c.json(await listEvents(c.var.ctx, c.req.valid("param").slug, c.req.valid("query")), 200);
@@ -54,7 +55,7 @@ export function ledgerRoutes(wake: () => void) {
     })
     .openapi(replay, async (c) => {
       const { slug, id } = c.req.valid("param");
-      const made = await replayEvent(c.var.ctx, slug, id);
+      const made = await replayEvent(c.var.ctx, slug, id, letIn);
       wake();
       return c.json({ id: made }, 201);
     });

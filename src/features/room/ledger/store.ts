@@ -29,11 +29,11 @@ export interface NewEvent {
  * after the commit. Rejects with 23503 when its source or its agent was deleted meanwhile.
  */
 export async function storeEvent(tx: Db, { payload, ...event }: NewEvent): Promise<string> {
-  const { organizationId, outcome } = event;
+  const { agentId, organizationId, outcome } = event;
   const id = newId();
   // JSON's null is a payload; the database's null is none.
   const stored = payload === undefined ? null : sql`${storableJson(payload)}::jsonb`;
   await tx.insert(roomEvents).values({ ...event, id, payload: stored });
-  if (outcome === "pending") await enqueue(tx, matchKind, { eventId: id }, { key: id, organizationId });
+  if (outcome === "pending") await enqueue(tx, matchKind, { eventId: id, agentId }, { key: id, organizationId });
   return id;
 }

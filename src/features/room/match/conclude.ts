@@ -104,7 +104,7 @@ async function act(tx: Db, event: PendingEvent, definition: EventDefinition, now
   await holdDefinition(tx, definition.id, now);
   if (definition.action === "conversation") {
     const { ref } = await freeRoomRef(tx, slug, now);
-    await enqueue(tx, converseKind, { eventId: event.id }, { key: event.id, organizationId });
+    await enqueue(tx, converseKind, { eventId: event.id, agentId }, { key: event.id, organizationId });
     return { ...common, outcome: "conversation", conversationRef: ref };
   }
   const entry = { agentId, organizationId, roomEventId: event.id, definitionId: definition.id };
