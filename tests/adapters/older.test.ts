@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
 import type { ModelCall } from "../../src/core/ports.ts";
+import { TestClock } from "../clock.ts";
 import { done, event, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
 import { readStep } from "./read-step.ts";
 import { specs } from "./recorded.ts";
@@ -23,7 +24,9 @@ const exchange = (text: string): Prompt => [user(text), ...called, assistant(`${
 
 async function start(...replies: Reply[]) {
   const provider = await startFakeProvider(...replies);
-  const model = await createModels().resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
+  const clock = new TestClock();
+  const models = createModels({ now: () => clock.now() });
+  const model = await models.resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
   /** What the users said in each call. */
   const heard = () =>
     provider.exchanges.map(({ body }) =>
@@ -32,7 +35,7 @@ async function start(...replies: Reply[]) {
         .map(({ content }) => content)
         .join(" "),
     );
-  return { provider, model, heard };
+  return { provider, clock, model, heard };
 }
 
 const tooLong = refusal(400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens");
@@ -45,9 +48,82 @@ test("a conversation that is too long goes on without its older half, as often a
   expect((provider.exchanges.at(-1)?.body.messages as { role: string }[]).map(({ role }) => role)).toEqual([
     ...["system", "user", "user", "assistant", "tool"],
   ]);
-  // Another conversation may be shorter.
+});
+
+test("is asked at once without what was too long before, in later steps and turns", async () => {
+  const { model, heard } = await start(tooLong, tooLong, ok);
   await readStep(model, long);
-  expect(heard().at(-1)).toBe("a b c d e");
+  const step = await readStep(model, [...long, ...called]);
+  expect([step.step.text, step.step.shortened]).toEqual(["ok", true]);
+  await readStep(model, [...long, assistant("e!"), user("f")]);
+  // The oldest messages are no part of the history any more.
+  await readStep(model, [...system, ...long.slice(6), assistant("e!"), ...exchange("f"), user("g")]);
+  expect(heard().slice(3)).toEqual(["d e", "d e f", "d e f g"]);
+});
+
+test("is cut again once it has grown too long again", async () => {
+  const { model, heard } = await start(tooLong, ok, tooLong, ok);
+  await readStep(model, long);
+  const grown = [...long, assistant("e!"), ...exchange("f"), user("g")];
+  await readStep(model, grown);
+  await readStep(model, [...grown, assistant("g!"), user("h")]);
+  expect(heard()).toEqual(["a b c d e", "c d e", "c d e f g", "f g", "f g h"]);
+});
+
+const tools = [{ type: "function" as const, name: "clock", inputSchema: { type: "object" as const } }];
+const more = [...long, assistant("e!"), user("f")];
+
+test.each<[string, Prompt, Omit<ModelCall, "prompt">?]>([
+  ["another conversation of that length", [...system, ...exchange("x"), ...more.slice(5)]],
+  ["one that was shorter", [...system, ...exchange("b"), ...exchange("c"), user("d"), user("e"), ...called, ...called]],
+  ["one whose reply became another", more.map((message) => (message.role === "assistant" ? assistant("") : message))],
+  ["one with other instructions", [{ role: "system", content: "Be short." }, ...more.slice(1)]],
+  ["one that may be answered at less length", more, { maxOutputTokens: 5 }],
+  ["one with other tools", more, { tools }],
+  ["one that is thought about", more, { reasoning: "medium" }],
+])("what may fit is asked whole: %s", async (_what, prompt, options) => {
+  const { provider, model, heard } = await start(tooLong, ok);
+  await readStep(model, long);
+  expect((await readStep(model, prompt, options)).step.shortened).toBe(false);
+  expect(heard()).toHaveLength(3);
+  expect(provider.exchanges.at(-1)?.body.messages).toHaveLength(prompt.length);
+});
+
+test("the time in the instructions makes no difference, and a picture none that it did not make before", async () => {
+  const at = (time: string): Prompt => [{ role: "system", content: `It is ${time}.` }];
+  const picture = (byte: number): Prompt[number] => {
+    const data = { type: "data" as const, data: new Uint8Array([byte]) };
+    return { role: "user", content: [{ type: "file", mediaType: "image/png", data }] };
+  };
+  const { provider, model } = await start(tooLong, ok);
+  const messages = () => (provider.exchanges.at(-1)?.body.messages as unknown[]).length;
+  await readStep(model, [...at("09:59"), ...long.slice(1), picture(1)]);
+  await readStep(model, [...at("10:00"), ...long.slice(1), picture(1), ...called]);
+  expect(messages()).toBe(8);
+  await readStep(model, [...at("10:00"), ...long.slice(1), picture(2), ...called]);
+  expect(messages()).toBe(20);
+});
+
+test("a model that may have another context after half an hour is asked for the whole again", async () => {
+  const { provider, clock, model, heard } = await start(tooLong, ok);
+  await readStep(model, long);
+  await clock.advance(30 * 60_000 - 1);
+  await readStep(model, long);
+  await clock.advance(1);
+  provider.answer(tooLong, ok);
+  await readStep(model, long);
+  await readStep(model, long);
+  expect(heard().slice(2)).toEqual(["c d e", "a b c d e", "c d e", "c d e"]);
+});
+
+test("nothing is known of a conversation of which no part was answered", async () => {
+  const { provider, model, heard } = await start(tooLong, refusal(500, "broken"));
+  await readStep(model, long);
+  provider.answer(tooLong, { stream: [event({ error: { message: "broken" } })] });
+  await readStep(model, long);
+  provider.answer(ok);
+  await readStep(model, long);
+  expect(heard().slice(4)).toEqual(["a b c d e"]);
 });
 
 test("one that stays too long fails with the last messages alone", async () => {
@@ -97,7 +173,8 @@ test("a stream may say so too, before it says anything else", async () => {
   const { model, heard } = await start({ stream: [error] }, { stream: [begin, error, event("[DONE]")] }, ok);
   const { step: short } = await readStep(model, long);
   expect([short.text, short.shortened]).toEqual(["ok", true]);
-  expect(heard()).toEqual(["a b c d e", "c d e", "d e"]);
+  await readStep(model, long);
+  expect(heard()).toEqual(["a b c d e", "c d e", "d e", "d e"]);
 
   const late = await start({ stream: [say("Half"), error] });
   const { step, error: failure } = await readStep(late.model, long);

@@ -22,6 +22,8 @@ interface Options {
   post?: Post;
   /** The way to addresses that agents name, which reaches public addresses and the given hosts only. */
   guarded?: (allowedHosts: readonly string[]) => Fetch;
+  /** Stands in for the runtime's clock: milliseconds since the epoch. */
+  now?: () => number;
 }
 
 /** For a runtime that can't tell where a connection leads: it connects to no address that an agent names. */
@@ -37,6 +39,7 @@ export function createModels({
   fetch = (input, init) => globalThis.fetch(input, init),
   post = postOver(fetch),
   guarded = unguarded,
+  now = Date.now,
 }: Options = {}): Models {
   const open: Ways = { fetch: providerFetch(fetch), post };
   const waysOf = ({ allowedHosts }: ModelSpec) => (allowedHosts ? waysOver(guarded(allowedHosts)) : open);
@@ -45,7 +48,7 @@ export function createModels({
   return {
     async resolve(spec) {
       const key = JSON.stringify([spec.provider, spec.model, spec.baseUrl, spec.apiKey, spec.allowedHosts]);
-      const model = cache.get(key) ?? (await make(spec, waysOf(spec)));
+      const model = cache.get(key) ?? (await make(spec, waysOf(spec), now));
       // Setting it anew makes this key the last one, so the first key is the one that was unused for longest.
       cache.delete(key);
       cache.set(key, model);
@@ -65,10 +68,10 @@ interface Ways {
 
 const waysOver = (fetch: Fetch): Ways => ({ fetch: providerFetch(fetch), post: postOver(fetch) });
 
-async function make(spec: ModelSpec, ways: Ways): Promise<StreamingModel> {
+async function make(spec: ModelSpec, ways: Ways, now: () => number): Promise<StreamingModel> {
   if (spec.provider === "demo") return demoModel();
   checkModel(spec);
-  return withoutRefused(await connect(spec.provider, spec, ways));
+  return withoutRefused(await connect(spec.provider, spec, ways), now);
 }
 
 /** Loads what speaks to the provider on first use. */

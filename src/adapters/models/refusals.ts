@@ -3,6 +3,7 @@ import { lengthWords } from "../../core/models/provider-failure.ts";
 import type { ModelCall, StreamingModel } from "../../core/ports.ts";
 import { withoutOlder } from "./older.ts";
 import { type Opened, ShortenedReader } from "./shortened.ts";
+import { TooLong } from "./too-long.ts";
 
 /** What of a call a model may refuse. */
 interface Part {
@@ -87,33 +88,42 @@ const parts: readonly Part[] = [
 /** The longest refusal, in characters; an echo of the conversation may follow it. */
 const longestRefusal = 2_000;
 
+/** How long a refusal is known: an operator may put another model behind the same name. */
+const knownMs = 30 * 60_000;
+
 /**
  * A model that is called again without a part that it refused: thinking, a temperature, more tokens than it can write,
  * what it thought before, pictures, or the older half of a conversation that is too long. Only a refusal tells what a
  * model takes: lists of names grow old, and servers give models names of their own. What was refused once is left out of
- * later calls, but for pictures and conversations: one of them may be refused for itself.
+ * later calls, but for pictures, and for conversations other than the one that was too long: one of them may be refused
+ * for itself.
  */
-export function withoutRefused(model: StreamingModel): StreamingModel {
+export function withoutRefused(model: StreamingModel, now: () => number): StreamingModel {
   const refused = new Set<Part>();
+  const tooLong = new TooLong(knownMs, now);
   const open = async (call: ModelCall): Promise<Opened> => {
     let asked = [...refused].reduce((rest, part) => part.leaveOut(rest), call);
-    const now = new Set<Part>();
+    let longer: ModelCall | null = null;
+    const newly = new Set<Part>();
     for (;;) {
+      asked = await tooLong.shorten(asked);
       try {
         const { stream } = await model.doStream(asked);
-        for (const part of now) refused.add(part);
-        return { asked, reader: stream.getReader() };
+        for (const part of newly) refused.add(part);
+        return { asked, refused: longer, reader: stream.getReader() };
       } catch (error) {
-        const part = refusedPart(error, asked, now);
+        const part = refusedPart(error, asked, newly);
         if (!part) throw error;
-        if (part.stays) now.add(part);
+        if (part.stays) newly.add(part);
+        if (part === older) longer = asked;
         asked = part.leaveOut(asked);
       }
     }
   };
+  const note = tooLong.note.bind(tooLong);
   return {
     async doStream(call) {
-      const reader = new ShortenedReader(call, await open(call), open);
+      const reader = new ShortenedReader(call, await open(call), { open, note });
       return { stream: { getReader: () => reader } };
     },
   };
