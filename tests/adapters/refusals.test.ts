@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
 import type { ModelCall } from "../../src/core/ports.ts";
-import { done, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
+import { TestClock } from "../clock.ts";
+import { done, event, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
 import { readStep } from "./read-step.ts";
 import { type RemoteProvider, recorded, specs } from "./recorded.ts";
 import { wires } from "./wires.ts";
@@ -10,8 +11,10 @@ const ok: Reply = { stream: [say("ok"), done()] };
 
 async function start(...replies: Reply[]) {
   const provider = await startFakeProvider(...replies);
-  const model = await createModels().resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
-  return { provider, model };
+  const clock = new TestClock();
+  const models = createModels({ now: () => clock.now() });
+  const model = await models.resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
+  return { provider, clock, model };
 }
 
 const settings = { reasoning: "medium", temperature: 0.3, maxOutputTokens: 900_000 } as const;
@@ -52,6 +55,62 @@ test("a model that refuses more than one setting gets none of them, and is not a
     ["max_tokens"],
     ["max_tokens"],
   ]);
+});
+
+test("another value than the refused one is asked for, and each refused one is left out from then on", async () => {
+  const limit = refusal(400, "max_tokens is too large: 900000. This model supports at most 16384 completion tokens");
+  const { provider, model } = await start(limit, ok);
+  const read = (maxOutputTokens: number) => readStep(model, "Hi", { maxOutputTokens });
+  await read(900_000);
+  await read(500);
+  provider.answer(limit, ok);
+  await read(20_000);
+  for (const tokens of [900_000, 20_000, 500]) expect((await read(tokens)).step.text).toBe("ok");
+  expect(provider.exchanges.map(({ body }) => body.max_tokens)).toEqual([
+    ...[900_000, undefined, 500, 20_000, undefined],
+    ...[undefined, undefined, 500],
+  ]);
+});
+
+test("what was refused is asked for again after half an hour, since another model may be there", async () => {
+  const { provider, clock, model } = await start(refusal(400, "this model does not support thinking"), ok);
+  const read = () => readStep(model, "Hi", { reasoning: "medium" });
+  await read();
+  await clock.advance(30 * 60_000 - 1);
+  await read();
+  await clock.advance(1);
+  await read();
+  await read();
+  expect(provider.exchanges.map(sent)).toEqual([
+    ["reasoning_effort"],
+    [],
+    [],
+    ["reasoning_effort"],
+    ["reasoning_effort"],
+  ]);
+});
+
+test.each([
+  // Databricks, vLLM before 0.4.3, Fireworks, Azure's on own data, LiteLLM, and OpenAI's own words.
+  "#: extraneous key [stream_options] is not permitted",
+  '[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{"include_usage":true}}]',
+  "Extra inputs are not permitted, field: 'stream_options'",
+  "Validation error at #/stream_options: Extra inputs are not permitted",
+  "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+  "Unrecognized request argument supplied: stream_options",
+])("counts of tokens that a server does not want to be asked for (%s) are taken as they come, from then on", async (message) => {
+  const usage = { prompt_tokens: 7, completion_tokens: 5 };
+  const unasked = event({ choices: [{ delta: {}, finish_reason: "stop" }], usage });
+  const { provider, model } = await start(refusal(400, message), { stream: [say("ok"), done().slice(0, 1)] });
+  expect(await readStep(model, "Hi", settings)).toMatchObject({
+    error: undefined,
+    step: { text: "ok", finish: { reason: "stop" }, usage: { promptTokens: 0, completionTokens: 0 } },
+  });
+  provider.answer({ stream: [say("ok"), unasked] });
+  expect((await readStep(model, "Hi")).step.usage).toEqual({ promptTokens: 7, completionTokens: 5 });
+  const options = { include_usage: true };
+  expect(provider.exchanges.map(({ body }) => body.stream_options)).toEqual([options, undefined, undefined]);
+  expect(provider.exchanges.map(sent)[1]).toEqual(["reasoning_effort", "temperature", "max_tokens"]);
 });
 
 test.each([

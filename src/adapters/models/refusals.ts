@@ -1,23 +1,32 @@
 import { APICallError, type LanguageModelV4Prompt, UnsupportedFunctionalityError } from "@ai-sdk/provider";
+import { TtlCache } from "../../core/cache.ts";
 import { lengthWords } from "../../core/models/provider-failure.ts";
 import type { ModelCall, StreamingModel } from "../../core/ports.ts";
 import { withoutOlder } from "./older.ts";
 import { type Opened, ShortenedReader } from "./shortened.ts";
 import { TooLong } from "./too-long.ts";
 
+/** A call as it is asked, without what was refused. */
+export interface AskedCall extends ModelCall {
+  /** The server does not want to be asked for counts of tokens. */
+  uncounted?: boolean;
+}
+
 /** What of a call a model may refuse. */
 interface Part {
   /** The words in which providers refuse it. */
   words: RegExp;
-  /** Whether the next call is refused for it, too. */
-  stays: boolean;
-  has(call: ModelCall): boolean;
-  leaveOut(call: ModelCall): ModelCall;
+  /** What the calls have in common that are refused for it, too; null where each may be refused for itself. */
+  shared(call: ModelCall): string | null;
+  has(call: AskedCall): boolean;
+  leaveOut(call: AskedCall): AskedCall;
 }
 
+/** A model may take another value: a lower limit of tokens, or a temperature within its bounds. */
 function setting(name: "reasoning" | "temperature" | "maxOutputTokens", words: RegExp): Part {
   return {
-    ...{ words, stays: true },
+    words,
+    shared: (call) => `${name} ${call[name]}`,
     has: (call) => call[name] !== undefined,
     leaveOut: ({ [name]: _, ...rest }) => rest,
   };
@@ -28,7 +37,8 @@ type Message = Prompt[number];
 
 function ofPrompt(words: RegExp, has: (prompt: Prompt) => boolean, leaveOut: (prompt: Prompt) => Prompt): Part {
   return {
-    ...{ words, stays: false },
+    words,
+    shared: () => null,
     has: ({ prompt }) => has(prompt),
     leaveOut: (call) => ({ ...call, prompt: leaveOut(call.prompt) }),
   };
@@ -53,7 +63,7 @@ const thoughts: Part = {
     (prompt) => prompt.some(isThought),
     (prompt) => prompt.map(withoutThoughts),
   ),
-  stays: true,
+  shared: () => "thoughts",
 };
 
 /** DeepSeek and Moonshot want what their models thought in earlier turns, which no prompt has: a blank stands for it. */
@@ -63,7 +73,15 @@ const missingThoughts: Part = {
     (prompt) => prompt.some((message) => message.role === "assistant" && !isThought(message)),
     (prompt) => prompt.map(withThoughts),
   ),
-  stays: true,
+  shared: () => "missing thoughts",
+};
+
+/** Databricks and older gateways know no such field; some of them send counts unasked. */
+const counts: Part = {
+  words: /stream_options|include_usage/i,
+  shared: () => "counts",
+  has: ({ uncounted }) => !uncounted,
+  leaveOut: (call) => ({ ...call, uncounted: true }),
 };
 
 /**
@@ -83,6 +101,7 @@ const parts: readonly Part[] = [
     /(?:reasoning|thinking)[^.]*\b(?:not|only|un\w+)\b|\b(?:not|un\w+|verified)\b[^.]*(?:reasoning|thinking)/i,
   ),
   pictures,
+  counts,
 ];
 
 /** The longest refusal, in characters; an echo of the conversation may follow it. */
@@ -91,30 +110,38 @@ const longestRefusal = 2_000;
 /** How long a refusal is known: an operator may put another model behind the same name. */
 const knownMs = 30 * 60_000;
 
+/** How many refused parts and values of a model are known at once. */
+const mostRefused = 100;
+
 /**
  * A model that is called again without a part that it refused: thinking, a temperature, more tokens than it can write,
- * what it thought before, pictures, or the older half of a conversation that is too long. Only a refusal tells what a
- * model takes: lists of names grow old, and servers give models names of their own. What was refused once is left out of
- * later calls, but for pictures, and for conversations other than the one that was too long: one of them may be refused
- * for itself.
+ * what it thought before, counts of tokens, pictures, or the older half of a conversation that is too long. Only a refusal
+ * tells what a model takes: lists of names grow old, and servers give models names of their own. What was refused once is
+ * left out of later calls, but for pictures, other values, and conversations other than the one that was too long: one of
+ * them may be refused for itself.
  */
 export function withoutRefused(model: StreamingModel, now: () => number): StreamingModel {
-  const refused = new Set<Part>();
+  const refused = new TtlCache<Part>({ ttlMs: knownMs, limit: mostRefused, now });
   const tooLong = new TooLong(knownMs, now);
+  const withoutKnown = (call: AskedCall, part: Part) => {
+    const shared = part.has(call) ? part.shared(call) : null;
+    return shared !== null && refused.get(shared) ? part.leaveOut(call) : call;
+  };
   const open = async (call: ModelCall): Promise<Opened> => {
-    let asked = [...refused].reduce((rest, part) => part.leaveOut(rest), call);
+    let asked: AskedCall = parts.reduce(withoutKnown, call);
     let longer: ModelCall | null = null;
-    const newly = new Set<Part>();
+    const newly = new Map<Part, string>();
     for (;;) {
       asked = await tooLong.shorten(asked);
       try {
         const { stream } = await model.doStream(asked);
-        for (const part of newly) refused.add(part);
+        for (const [part, shared] of newly) refused.set(shared, part);
         return { asked, refused: longer, reader: stream.getReader() };
       } catch (error) {
         const part = refusedPart(error, asked, newly);
         if (!part) throw error;
-        if (part.stays) newly.add(part);
+        const shared = part.shared(asked);
+        if (shared !== null) newly.set(part, shared);
         if (part === older) longer = asked;
         asked = part.leaveOut(asked);
       }
@@ -129,7 +156,7 @@ export function withoutRefused(model: StreamingModel, now: () => number): Stream
   };
 }
 
-function refusedPart(error: unknown, call: ModelCall, before: ReadonlySet<Part>): Part | undefined {
+function refusedPart(error: unknown, call: AskedCall, before: ReadonlyMap<Part, string>): Part | undefined {
   // Before it is asked.
   if (UnsupportedFunctionalityError.isInstance(error)) return pictures.has(call) ? pictures : undefined;
   if (!APICallError.isInstance(error)) return undefined;

@@ -43,7 +43,7 @@ export class TooLong {
   }
 
   /** The call without the older messages with which it is known to be too long. */
-  async shorten(call: ModelCall): Promise<ModelCall> {
+  async shorten<Call extends ModelCall>(call: Call): Promise<Call> {
     const known = this.#known.values();
     const conversation = conversationOf(call);
     if (!known.some(({ messages }) => messages <= conversation.length)) return call;

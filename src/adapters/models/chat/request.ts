@@ -7,14 +7,15 @@ import {
 } from "@ai-sdk/provider";
 import { convertToBase64 } from "@ai-sdk/provider-utils";
 import type { ModelCall } from "../../../core/ports.ts";
+import type { AskedCall } from "../refusals.ts";
 
 type Message = LanguageModelV4Prompt[number];
 type Assistant = Extract<Message, { role: "assistant" }>;
 type User = Extract<Message, { role: "user" }>;
 
 /** The body of a call of chat completions, as OpenAI made them and most servers speak them. */
-export function chatRequest(model: string, call: ModelCall): object {
-  const { prompt, temperature, maxOutputTokens, reasoning } = call;
+export function chatRequest(model: string, call: AskedCall): object {
+  const { prompt, temperature, maxOutputTokens, reasoning, uncounted } = call;
   return {
     model,
     ...limitOf(model, maxOutputTokens),
@@ -23,8 +24,8 @@ export function chatRequest(model: string, call: ModelCall): object {
     messages: prompt.flatMap(chatMessages),
     ...toolsOf(call),
     stream: true,
-    // Without it the stream has no counts of tokens.
-    stream_options: { include_usage: true },
+    // Without it most streams have no counts of tokens.
+    stream_options: uncounted ? undefined : { include_usage: true },
   };
 }
 
