@@ -1,7 +1,11 @@
 import type { APICallError } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
+import { createModels } from "../../src/adapters/models/index.ts";
 import type { ModelCall, StreamingModel } from "../../src/core/ports.ts";
+import { event, startFakeProvider } from "../fake-provider.ts";
 import { oracle, ours, type Wire } from "./chat-oracle.ts";
+import { readStep } from "./read-step.ts";
+import { specs } from "./recorded.ts";
 
 const png = new Uint8Array([137, 80, 78, 71]);
 const pictures = [
@@ -130,6 +134,52 @@ test.each(["openaiCompatible", "google"])("a call that Gemini signed comes back 
       extra_content: { google: { thought_signature: "c2ln" } },
     },
   ]);
+});
+
+const chunk = (delta: object, finish_reason: string | null = null) => event({ choices: [{ delta, finish_reason }] });
+const encrypted = (id: string, data: string) => ({
+  ...{ type: "reasoning.encrypted", data, id, format: "google-gemini-v1", index: 0 },
+});
+const [first, second] = ["tool_clock_Ab1", "tool_clock_Cd2"];
+const called = chunk({
+  tool_calls: [first, second].map((id, index) => ({
+    ...{ index, id, type: "function", function: { name: "clock", arguments: "{}" } },
+  })),
+});
+const thought = chunk({
+  ...{ content: "", reasoning: "Hm" },
+  reasoning_details: [{ type: "reasoning.text", text: "Hm", format: "google-gemini-v1", index: 0 }],
+});
+const signed = chunk({
+  reasoning_details: [encrypted(first, "c2ln"), { type: "reasoning.encrypted", data: "b3Ro" }, 5],
+});
+
+test.each([
+  ["before", [thought, signed, called]],
+  ["after", [thought, called, signed]],
+])("what OpenRouter encrypts of Gemini's thoughts %s a call comes back with the call", async (_when, pieces) => {
+  const provider = await startFakeProvider({ stream: [...pieces, chunk({}, "tool_calls"), event("[DONE]")] });
+  const model = await createModels().resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
+  const { step } = await readStep(model, "What time is it?");
+  expect([step.reasoning, step.calls.map(({ id }) => id)]).toEqual(["Hm", [first, second]]);
+  const said = step.message(() => true);
+  await readStep(model, said ? [user("What time is it?"), said] : []);
+  const [, message] = provider.exchanges[1]?.body.messages as object[];
+  expect(message).toMatchObject({
+    reasoning_content: "Hm",
+    reasoning_details: [encrypted(first, "c2ln")],
+    tool_calls: [{ id: first }, { id: second }],
+  });
+});
+
+test("a call that got another id meanwhile takes what is encrypted of it along", async () => {
+  const providerOptions = { openaiCompatible: { reasoningDetail: encrypted(first, "c2ln") } };
+  const asked: ModelCall = {
+    prompt: [user("Hi"), { role: "assistant", content: [{ ...call("call_1"), providerOptions }] }],
+  };
+  const [request] = await sent((fetch) => ours("openai-compatible", fetch), asked);
+  const { messages } = JSON.parse((request as { body: string }).body);
+  expect(messages[1].reasoning_details).toEqual([encrypted("call_1", "c2ln")]);
 });
 
 test.each(wires)("%s: a file that is no picture is left out, with a word about it", async (wire) => {

@@ -1,5 +1,6 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { StreamingToolCallTracker } from "@ai-sdk/provider-utils";
+import type { JsonObject } from "../../../core/json.ts";
 
 /** A piece of a tool call, as chunks have it. */
 export interface CallPiece {
@@ -16,13 +17,21 @@ export class Calls {
   /** By index: the pieces that came before the name of their function, as one. */
   readonly #nameless = new Map<number, CallPiece>();
   readonly #named = new Set<number>();
+  /** By the id of a call: what OpenRouter has of it in place of a signature. */
+  readonly #details = new Map<string, JsonObject>();
 
   constructor(sink: { enqueue(part: LanguageModelV4StreamPart): void }) {
-    this.#tracker = new StreamingToolCallTracker<CallPiece>(sink, {
+    const signed = { enqueue: (part: LanguageModelV4StreamPart) => sink.enqueue(this.#signed(part)) };
+    this.#tracker = new StreamingToolCallTracker<CallPiece>(signed, {
       extractMetadata: ({ thoughtSignature }) =>
         thoughtSignature ? { openaiCompatible: { thoughtSignature } } : undefined,
       buildToolCallProviderMetadata: (metadata) => metadata,
     });
+  }
+
+  /** Takes a detail of the thoughts: Gemini behind OpenRouter wants back what it encrypted for a call. */
+  detail(detail: JsonObject): void {
+    if (detail.type === "reasoning.encrypted" && typeof detail.id === "string") this.#details.set(detail.id, detail);
   }
 
   /** Throws for a call that can have no name. */
@@ -47,6 +56,15 @@ export class Calls {
   end(): void {
     for (const piece of this.#nameless.values()) this.#tracker.processDelta(piece);
     this.#tracker.flush();
+  }
+
+  #signed(part: LanguageModelV4StreamPart): LanguageModelV4StreamPart {
+    const reasoningDetail = part.type === "tool-call" ? this.#details.get(part.toolCallId) : undefined;
+    if (part.type !== "tool-call" || !reasoningDetail) return part;
+    return {
+      ...part,
+      providerMetadata: { openaiCompatible: { ...part.providerMetadata?.openaiCompatible, reasoningDetail } },
+    };
   }
 }
 

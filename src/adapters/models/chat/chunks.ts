@@ -91,6 +91,9 @@ export class Chunks {
     const delta = objectAt(choice, "delta");
 
     this.#say("reasoning", stringAt(delta, "reasoning_content") ?? stringAt(delta, "reasoning"));
+    if (Array.isArray(delta.reasoning_details)) {
+      for (const detail of delta.reasoning_details) if (isObject(detail)) this.#calls.detail(detail);
+    }
     this.#content(delta.content);
     if (typeof delta.refusal === "string" && delta.refusal !== "") {
       this.#refused = true;

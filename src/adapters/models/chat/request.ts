@@ -6,6 +6,7 @@ import {
   UnsupportedFunctionalityError,
 } from "@ai-sdk/provider";
 import { convertToBase64 } from "@ai-sdk/provider-utils";
+import { isObject } from "../../../core/json.ts";
 import type { ModelCall } from "../../../core/ports.ts";
 import type { AskedCall } from "../refusals.ts";
 
@@ -70,6 +71,7 @@ function assistantMessage({ content }: Assistant): object {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
     reasoning_content: textOf(content, "reasoning") || undefined,
+    reasoning_details: detailsOf(calls),
     tool_calls: calls.length === 0 ? undefined : calls.map((call) => ({ ...callOf(call), ...signatureOf(call) })),
   };
 }
@@ -78,6 +80,15 @@ function assistantMessage({ content }: Assistant): object {
 function signatureOf({ providerOptions: own }: LanguageModelV4ToolCallPart): object {
   const signature = own?.openaiCompatible?.thoughtSignature ?? own?.google?.thoughtSignature;
   return signature ? { extra_content: { google: { thought_signature: String(signature) } } } : {};
+}
+
+/** OpenRouter passes Gemini's signatures on in these details, each with the id of its call. */
+function detailsOf(calls: readonly LanguageModelV4ToolCallPart[]): object[] | undefined {
+  const details = calls.flatMap(({ toolCallId, providerOptions: own }) => {
+    const detail = own?.openaiCompatible?.reasoningDetail;
+    return isObject(detail) ? [{ ...detail, id: toolCallId }] : [];
+  });
+  return details.length === 0 ? undefined : details;
 }
 
 /** The texts of an assistant's message of one type, joined. */
