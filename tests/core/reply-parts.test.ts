@@ -8,7 +8,8 @@ const words = (count: number, word = "word") =>
 describe("the parts of a reply", () => {
   test("a short reply is one part, and a blank one is none", () => {
     expect(replyParts("Hello **you**.\n\n- one\n- two", 100)).toEqual(["Hello **you**.\n\n- one\n- two"]);
-    expect(replyParts(" \n\n ", 100)).toEqual([]);
+    for (const blank of [" \n\n ", "\u200b", "\u2060\n\n \u200d\ufeff"]) expect(replyParts(blank, 100)).toEqual([]);
+    expect(replyParts("\u200b👩‍🚀", 100)).toEqual(["\u200b👩‍🚀"]);
   });
 
   test("a part ends between paragraphs", () => {

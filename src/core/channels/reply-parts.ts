@@ -1,3 +1,5 @@
+import { isBlank } from "../text/text.ts";
+
 /** A run of lines that stands by itself in Markdown: a paragraph, a list, a table, or fenced code. */
 interface Block {
   lines: string[];
@@ -12,6 +14,8 @@ interface Block {
  */
 export function replyParts(markdown: string, limit: number): string[] {
   const parts: string[] = [];
+  // A messenger would refuse it, or show an empty message.
+  if (isBlank(markdown)) return parts;
   let part = "";
   for (const piece of blocksOf(markdown).flatMap((block) => piecesOf(block, limit))) {
     const joined = part === "" ? piece : `${part}\n\n${piece}`;

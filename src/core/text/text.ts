@@ -32,6 +32,9 @@ export function oneLine(text: string, limit: number): string {
 /** C1 controls, direction marks, line separators, and characters without width. Callers treat C0 as they need. */
 const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
+/** Whether nobody would see anything of the text. */
+export const isBlank = (text: string) => text.replaceAll(unseen, "").trim() === "";
+
 /** How JSON writes NUL and half surrogates; a text that merely looks so matches too. */
 const unstorable = /\\u(?:0000|d[89a-f])/;
 

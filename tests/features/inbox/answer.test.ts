@@ -130,6 +130,21 @@ test("a messenger gets the last step's text only", async () => {
   expect(await h.sent()).toEqual(["Noon."]);
 });
 
+test.each([
+  ["nothing", ""],
+  ["blanks", " \n"],
+  ["a space without width", "\u200b"],
+])("a reply of %s is not sent, and takes no words away that came before it", async (_what, words) => {
+  const calling = { parts: [...text("Done. "), ...toolCall("c1", "current_time"), finish("tool-calls")] };
+  const h = await answering(doing(reply(words), calling, reply(words)));
+  for (const message of ["Be quiet.", "What time?"]) {
+    await h.say(message);
+    await h.settle();
+    await h.idle();
+  }
+  expect(await h.sent()).toEqual(["Done. "]);
+});
+
 test("a correction of a message that waits takes its place; one of an answered message is a new message", async () => {
   const h = await answering(doing(reply("Ok."), reply("Ok again.")));
   const edit = (content: string, id: number, at: number) => {

@@ -1,4 +1,5 @@
 import { channels } from "../../../core/channels/channels.ts";
+import { isBlank } from "../../../core/text/text.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { type AlongsideOf, type ContinuedBy, type ContinuedPlace, endingError, wasStopped } from "../../turns/index.ts";
 import { echoWork } from "./echo.ts";
@@ -58,6 +59,6 @@ function repliesOrFailure(place: Place, outcome: TurnOutcome): Outgoing {
 const isFailure = (outcome: TurnOutcome) => endingError(outcome) !== null && !wasStopped(outcome);
 
 /** The text of the last step that has one: what the model says between tools is not for messengers (decisions §5). */
-const lastWords = ({ steps }: TurnOutcome) => steps.findLast(({ text }) => text.trim() !== "")?.text ?? "";
+const lastWords = ({ steps }: TurnOutcome) => steps.findLast(({ text }) => !isBlank(text))?.text ?? "";
 
-const joined = (text: string, notice: string) => (text.trim() === "" ? notice : `${text}\n\n${notice}`);
+const joined = (text: string, notice: string) => (isBlank(text) ? notice : `${text}\n\n${notice}`);
