@@ -132,7 +132,7 @@ test("a turn of 20 MB does not wait for a client that reads nothing: it is store
   const head = `POST /api/instances/${h.agent.slug}/chat/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${h.agent.key}\r\n`;
   client.write(`${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
   const status = async () => (await h.services.database.query("select id, status from turns", []))[0];
-  await vi.waitFor(async () => expect(await status()).toMatchObject({ status: "done" }), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await status()).toMatchObject({ status: "done" }), { timeout: 50_000 });
   const { turns, messages } = await h.stored();
   expect(messages[1]?.content.length).toBe(count * delta.length);
 
