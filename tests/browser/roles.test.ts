@@ -107,6 +107,9 @@ browserTest("a viewer sees everything of the agents, and is offered nothing that
   await page.getByText("As viewer you can read this.").waitFor();
   expect(await page.getByLabel("Name", { exact: true }).isDisabled()).toBe(true);
   await looksRight(page, "viewer-settings");
+  // A tab is no more asked for than a page.
+  await page.goto(`${server.url}/#/agents/${slug}/secrets`);
+  await page.getByText("It takes the permission agent.secret:read").waitFor();
   for (const [place, title] of [
     ["keys", "Management keys"],
     ["agents/~new", "New agent"],
@@ -123,6 +126,15 @@ browserTest("a viewer sees everything of the agents, and is offered nothing that
   await page.reload();
   await expect.poll(() => page.getByLabel("Name", { exact: true }).isDisabled()).toBe(false);
   expect(await page.getByRole("button", { name: "Delete the agent" }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await engine.changeMemberRole({ orgSlug, userId: added.userId, body: { roleKey: "admin" } });
+  await page.reload();
+  await page.getByRole("link", { name: "Secrets" }).waitFor();
+  await engine.changeMemberRole({ orgSlug, userId: added.userId, body: { roleKey: "viewer" } });
+  await page.getByRole("link", { name: "Secrets" }).click();
+  await page.getByRole("alert").getByText("Missing permission: agent.secret:read").waitFor();
+  // To try again helps nobody without the permission.
+  expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
   await engine.endMemberSessions({ orgSlug, userId: added.userId });
   await page.goto(`${server.url}/#/memories`);
   await page.getByRole("heading", { name: "Sign in to Agent Engine" }).waitFor();

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { reasonOf } from "../data/api.ts";
+import { isRefused, reasonOf } from "../data/api.ts";
 
 interface Props {
   look?: "good" | "warn" | "bad";
@@ -13,13 +13,13 @@ export const Note = ({ look, children }: Props) => (
   </div>
 );
 
-/** Why something failed, and a way to try once more. Nothing without an error. */
+/** Why something failed, and a way to try once more where that can help. Nothing without an error. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   if (error === undefined || error === null) return null;
   return (
     <Note look="bad">
       <p>{reasonOf(error)}</p>
-      {retry && (
+      {retry && !isRefused(error, 403) && (
         <p>
           <button type="button" class="button small" onClick={retry}>
             Try again

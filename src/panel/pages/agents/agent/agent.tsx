@@ -9,6 +9,7 @@ import { Page } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { lazily, Waiting } from "../../../ui/waiting.tsx";
 import { NotFoundPage } from "../../not-found.tsx";
+import { Refusal } from "../../refused.tsx";
 import { Playground } from "../playground/playground.tsx";
 import { State } from "../state.tsx";
 import type { TabProps } from "./tab-props.ts";
@@ -103,7 +104,8 @@ export function AgentPage({ slug, tab, rest }: Props) {
       />
       <Failure error={error.value} retry={reload} />
       {!agent && error.value === undefined && <Waiting />}
-      {agent && (
+      {agent && !may(chosen.needs) && <Refusal needs={chosen.needs} />}
+      {agent && may(chosen.needs) && (
         <Suspense fallback={<Waiting />}>
           <chosen.view key={chosen.title} agent={agent} rest={rest} onChange={reload} />
         </Suspense>
