@@ -88,3 +88,36 @@ browserTest("a key that is asked for twice in a row is made once, so that the on
   const headers = { Authorization: `Bearer ${key}` };
   expect([made.length, (await fetch(`${url}/v1/models`, { headers })).status]).toEqual([1, 200]);
 });
+
+browserTest("a refusal stands at the field that it names, and goes once the change is taken back", async () => {
+  const { url } = server();
+  const page = await openPage();
+  await page.goto(`${url}/#/agents/assistant/prompts`);
+  await signIn(page, owner);
+  const [identity, soul] = [page.getByLabel("Identity", { exact: true }), page.getByLabel("Soul", { exact: true })];
+  const former = { identity: await identity.inputValue(), soul: await soul.inputValue() };
+  await identity.fill("You are a desk.");
+  await soul.fill("x".repeat(32_769));
+  await page.getByRole("button", { name: "Save" }).click();
+  const refused = page.locator(".field", { has: page.locator("[aria-invalid=true]") });
+  await refused.filter({ has: soul }).getByText("must be at most 32768 characters").waitFor();
+  expect(await refused.count()).toBe(1);
+  await looksRight(page, "prompt-refused");
+  await identity.fill(former.identity);
+  await refused.filter({ has: soul }).waitFor();
+  await soul.fill(former.soul);
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  await refused.waitFor({ state: "detached" });
+  expect(await page.getByRole("button", { name: "Discard" }).count()).toBe(0);
+
+  await page.getByRole("link", { name: "Tasks" }).click();
+  await page.getByRole("button", { name: "New task" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Report");
+  await page.getByLabel("What the agent is told").fill("Report.");
+  await page.getByLabel("Times").fill("0 99 * * *");
+  await page.getByRole("button", { name: "Save" }).click();
+  await refused
+    .filter({ has: page.getByLabel("Times") })
+    .getByText("Correct the hour")
+    .waitFor();
+});

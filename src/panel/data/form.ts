@@ -62,7 +62,10 @@ export function useForm<T extends object>(
     error: error.value,
     problem: (field) => problems.get(field),
     set(more) {
-      keep(differing({ ...changes.value, ...more }));
+      const next = differing({ ...changes.value, ...more });
+      keep(next);
+      // A refusal is of no use once what was refused is taken back.
+      if (Object.keys(next).length === 0) error.value = undefined;
     },
     reset() {
       keep({});

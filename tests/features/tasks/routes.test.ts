@@ -135,7 +135,7 @@ describe("a task", () => {
     await h.clock.jump(2 * hour);
     expect(await bodyOf(h.call("PATCH", `/${id}`, { enabled: true }))).toEqual({
       status: 400,
-      message: "schedule: Set runAt to a time in the future",
+      message: "schedule.runAt: Set runAt to a time in the future",
     });
   });
 

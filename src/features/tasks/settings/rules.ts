@@ -1,4 +1,5 @@
 import { EngineError } from "../../../core/errors.ts";
+import { invalid } from "../../../http/errors.ts";
 import { outboundProblem } from "../../inbox/index.ts";
 import { nextRun, type Schedule, scheduleProblem } from "../schedule.ts";
 
@@ -14,10 +15,13 @@ export function nextRunAt({ schedule, enabled, anchorAt }: Timed, now: Date): Da
   return enabled ? nextRun(schedule, now, anchorAt) : null;
 }
 
+/** The field of a schedule that says its times. */
+const timeFields = { cron: "expression", interval: "everyMs", "one-shot": "runAt" } as const;
+
 /** Throws the 400 of a schedule that can't be kept. */
 export function requireSchedule(schedule: Schedule, now: Date): void {
-  const problem = scheduleProblem(schedule, now);
-  if (problem) throw new EngineError("bad-request", `schedule: ${problem}`);
+  const message = scheduleProblem(schedule, now);
+  if (message) throw invalid([{ path: ["schedule", timeFields[schedule.type]], message }]);
 }
 
 /** Throws the 400 of a place without its channel or its target. */

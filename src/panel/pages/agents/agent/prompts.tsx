@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { Prompts } from "../../../../client/index.ts";
-import { api } from "../../../data/api.ts";
+import { api, problemsOf } from "../../../data/api.ts";
 import { useForm } from "../../../data/form.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Allowed, Changeable } from "../../../ui/allowed.tsx";
@@ -48,10 +48,15 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
   );
   const changesIn = (values: Partial<Sections>) =>
     prompts.flatMap(({ key }) => (key in values ? [{ key, content: values[key] ?? null }] : []));
+  // A refusal names a section by its place among those that were sent.
+  const sent = useRef<readonly Section["key"][]>([]);
   const form = useForm<Sections>(`prompts.${slug}`, stored, async (changes) => {
-    await api.savePrompts({ slug, body: { sections: changesIn(changes) } });
+    const sections = changesIn(changes);
+    sent.current = sections.map(({ key }) => key);
+    await api.savePrompts({ slug, body: { sections } });
     await onChange();
   });
+  const problems = problemsOf(form.error);
   const previews = useSignal(false);
   return (
     <div class="form">
@@ -75,6 +80,7 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
                   label={title}
                   rows={Math.max(3, Math.min(16, text.split("\n").length + 1))}
                   value={text}
+                  problem={problems.get(`sections.${sent.current.indexOf(key)}`)}
                   hint={content === null ? "The default comes back once this is saved." : undefined}
                   onValue={(written) => form.set({ [key]: written })}
                 />
