@@ -121,3 +121,17 @@ browserTest("a refusal stands at the field that it names, and goes once the chan
     .getByText("Correct the hour")
     .waitFor();
 });
+
+browserTest("agents that could not be read for a new memory are asked for again", async () => {
+  const { url } = server();
+  const page = await openPage();
+  await page.route("**/api/instances", (route) => route.abort());
+  await page.goto(`${url}/#/memories`);
+  await signIn(page, owner);
+  await page.getByText("The server can't be reached.").waitFor();
+  await page.unroute("**/api/instances");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("The server can't be reached.").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "New memory" }).click();
+  await page.getByRole("dialog").getByLabel("Agent").waitFor();
+});

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Memory } from "../../../client/index.ts";
 import { useAction } from "../../data/action.ts";
 import { api } from "../../data/api.ts";
-import { useLoaded } from "../../data/load.ts";
+import { reloadAll, useLoaded } from "../../data/load.ts";
 import { goOnTo, goTo, hrefOf, query } from "../../data/route.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -31,13 +31,14 @@ export function MemoriesPage() {
     go(["memories"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
   };
   const agents = useLoaded(async () => (await api.listAgents()).instances, []);
-  const { value, error, reload } = useLoaded(
+  const memories = useLoaded(
     (signal) => {
       const wanted = { ...(search && { search }), ...(category && { category }), ...(subject && { subject }) };
       return api.listMemories({ limit, offset, ...wanted, ...(agent && { instanceId: agent }) }, { signal });
     },
     [search, agent, category, subject, offset],
   );
+  const { value, error, reload } = memories;
   const adds = useSignal(false);
   const page = value.value;
   const searches = [search, agent, category, subject].some((one) => one !== "");
@@ -99,7 +100,7 @@ export function MemoriesPage() {
           onValue={(slug) => look({ agent: slug })}
         />
       </search>
-      <Failure error={error.value} retry={reload} />
+      <Failure error={error.value ?? agents.error.value} retry={() => reloadAll(memories, agents)} />
       {!page && error.value === undefined && <Waiting />}
       {page?.total === 0 && (
         <Empty title={searches ? "Nothing was found" : "Nothing is remembered yet"}>
