@@ -135,3 +135,16 @@ browserTest("agents that could not be read for a new memory are asked for again"
   await page.getByRole("button", { name: "New memory" }).click();
   await page.getByRole("dialog").getByLabel("Agent").waitFor();
 });
+
+browserTest("Back leaves a list whose address named a page behind its end", async () => {
+  const { url } = server();
+  const page = await openPage();
+  await page.goto(`${url}/#/agents`);
+  await signIn(page, owner);
+  for (const place of ["conversations", "memories", "audit-log"]) {
+    await page.goto(`${url}/#/${place}?offset=5000`);
+    await expect.poll(() => page.url()).toBe(`${url}/#/${place}`);
+    await page.goBack();
+    await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  }
+});

@@ -38,7 +38,7 @@ export function AuditPage() {
         <Entries
           filters={filters}
           offset={offset}
-          onOffset={(next) => look({ offset: next === 0 ? "" : String(next) })}
+          onOffset={(next, go) => look({ offset: next === 0 ? "" : String(next) }, go)}
         />
       )}
     </Page>
@@ -48,7 +48,7 @@ export function AuditPage() {
 interface Props {
   filters: Filters;
   offset: number;
-  onOffset: (offset: number) => void;
+  onOffset: (offset: number, go: typeof goTo) => void;
 }
 
 function Entries({ filters, offset, onOffset }: Props) {

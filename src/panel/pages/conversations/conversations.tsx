@@ -65,7 +65,7 @@ export function ConversationsPage() {
         </Empty>
       )}
       {page && page.conversations.length > 0 && <ConversationTable conversations={page.conversations} />}
-      {page && <Pager {...page} onOffset={(next) => look({ offset: next === 0 ? "" : String(next) })} />}
+      {page && <Pager {...page} onOffset={(next, go) => look({ offset: next === 0 ? "" : String(next) }, go)} />}
     </Page>
   );
 }

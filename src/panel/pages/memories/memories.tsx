@@ -134,7 +134,7 @@ export function MemoriesPage() {
           ]}
         />
       )}
-      {page && <Pager {...page} onOffset={(next) => look({ offset: next === 0 ? "" : String(next) })} />}
+      {page && <Pager {...page} onOffset={(next, go) => look({ offset: next === 0 ? "" : String(next) }, go)} />}
       {adds.value && (
         <NewMemoryDialog
           agents={known}
