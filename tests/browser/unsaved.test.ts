@@ -160,6 +160,26 @@ browserTest("what one person had not saved when a session ended is kept for that
   await expect.poll(() => description.inputValue()).toBe("");
 });
 
+browserTest("a choice of tools that comes back after a reload leaves alone what somebody else chose", async () => {
+  const { url } = server();
+  const { token } = await createAgentEngine({ baseUrl: url }).signIn({ body: owner });
+  const engine = createAgentEngine({ baseUrl: url, token });
+  const page = await openPage();
+  await page.goto(`${url}/#/agents/assistant/tools`);
+  await signIn(page, owner);
+  await page.getByLabel("scheduleTask", { exact: true }).check();
+  await page.getByLabel("Ask before each call of scheduleTask").check();
+  await engine.putAgentTools({ slug: "assistant", body: { enabled: ["currentTime"], needsApproval: ["currentTime"] } });
+  await page.reload();
+  await page.getByLabel("Ask before each call of scheduleTask").waitFor();
+  expect(await page.getByLabel("currentTime", { exact: true }).isChecked()).toBe(true);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  const { tools } = await engine.listAgentTools({ slug: "assistant" });
+  const chosen = tools.flatMap(({ name, enabled, needsApproval }) => (enabled ? [[name, needsApproval]] : []));
+  expect(Object.fromEntries(chosen)).toEqual({ currentTime: true, scheduleTask: true });
+});
+
 /** The page with the agent's tasks, whose button opens a dialog. */
 async function openTasks() {
   const { url } = server();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { itemsIn, textOf, withChanges } from "../../src/panel/data/lists.ts";
+import { itemsIn, textOf } from "../../src/panel/data/lists.ts";
 
 test.each([
   ["stop, halt", ["stop", "halt"]],
@@ -16,10 +16,4 @@ test("items that are not those of the text take its place", () => {
   expect(textOf(["stop"], "stop, halt", ",")).toBe("stop");
   expect(textOf(["a.example", "b.example"], "a.example", "\n")).toBe("a.example\nb.example");
   expect(itemsIn("a.example\n\n b.example\n", "\n")).toEqual(["a.example", "b.example"]);
-});
-
-test("what somebody added or took away leaves what others did meanwhile", () => {
-  expect(withChanges(["a", "b", "c"], ["a", "b"], ["a", "d"])).toEqual(["a", "c", "d"]);
-  expect(withChanges(["b"], ["a", "b"], ["a", "b", "c"])).toEqual(["b", "c"]);
-  expect(withChanges(["a", "b"], ["a"], ["a", "b"])).toEqual(["a", "b"]);
 });

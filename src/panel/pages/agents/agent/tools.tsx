@@ -1,7 +1,6 @@
 import type { AgentTool } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
 import { useForm } from "../../../data/form.ts";
-import { withChanges } from "../../../data/lists.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -30,10 +29,8 @@ export function Tools({ agent: { slug } }: TabProps) {
   );
 }
 
-interface Chosen {
-  enabled: readonly string[];
-  needsApproval: readonly string[];
-}
+/** Whether a tool is on, and whether its calls ask: each by itself, so that a draft holds no choice of somebody else. */
+type Chosen = Record<`${"on" | "asks"} ${string}`, boolean>;
 
 interface FormProps {
   slug: string;
@@ -41,16 +38,17 @@ interface FormProps {
   onChange: () => Promise<void>;
 }
 
-function chosenOf(tools: readonly AgentTool[]): Chosen {
-  const enabled = tools.filter((tool) => tool.enabled);
-  const asking = enabled.filter(({ needsApproval }) => needsApproval);
-  return { enabled: enabled.map(({ name }) => name), needsApproval: asking.map(({ name }) => name) };
-}
+const chosenOf = (tools: readonly AgentTool[]): Chosen =>
+  Object.fromEntries(
+    tools.flatMap(({ name, enabled, needsApproval }) => [
+      [`on ${name}`, enabled],
+      [`asks ${name}`, enabled && needsApproval],
+    ]),
+  );
 
 function ToolForm({ slug, tools, onChange }: FormProps) {
-  const stored = chosenOf(tools);
-  const form = useForm<Chosen>(`tools.${slug}`, stored, async (changes) => {
-    await save(slug, stored, changes);
+  const form = useForm<Chosen>(`tools.${slug}`, chosenOf(tools), async (changes) => {
+    await save(slug, changes);
     await onChange();
   });
   return (
@@ -67,12 +65,10 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
                 <ToolRow
                   key={tool.name}
                   tool={tool}
-                  on={form.values.enabled.includes(tool.name)}
-                  asks={form.values.needsApproval.includes(tool.name)}
-                  onOn={(on) => form.set({ enabled: changed(form.values.enabled, tool.name, on, tools) })}
-                  onAsks={(asks) =>
-                    form.set({ needsApproval: changed(form.values.needsApproval, tool.name, asks, tools) })
-                  }
+                  on={form.values[`on ${tool.name}`] === true}
+                  asks={form.values[`asks ${tool.name}`] === true}
+                  onOn={(on) => form.set({ [`on ${tool.name}`]: on })}
+                  onAsks={(asks) => form.set({ [`asks ${tool.name}`]: asks })}
                 />
               ))}
             </Card>
@@ -88,19 +84,17 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
  * its plugin would have it unless somebody chose otherwise, and only the answer to turning it on tells how that is: so the
  * choices about asking are stored after it.
  */
-async function save(slug: string, stored: Chosen, { enabled = stored.enabled, needsApproval }: Partial<Chosen>) {
-  const now = chosenOf((await api.listAgentTools({ slug })).tools);
-  const on = withChanges(now.enabled, stored.enabled, enabled);
-  const { tools } = await api.putAgentTools({ slug, body: { enabled: on } });
-  if (needsApproval === undefined) return;
-  const asks = withChanges(chosenOf(tools).needsApproval, stored.needsApproval, needsApproval);
-  await api.putAgentTools({ slug, body: { enabled: on, needsApproval: asks.filter((name) => on.includes(name)) } });
+async function save(slug: string, changes: Partial<Chosen>) {
+  const now = await api.listAgentTools({ slug });
+  const enabled = namesOf(now.tools, (tool) => changes[`on ${tool.name}`] ?? tool.enabled);
+  const { tools } = await api.putAgentTools({ slug, body: { enabled } });
+  if (!tools.some(({ name }) => `asks ${name}` in changes)) return;
+  const asking = (tool: AgentTool) => tool.enabled && (changes[`asks ${tool.name}`] ?? tool.needsApproval);
+  await api.putAgentTools({ slug, body: { enabled, needsApproval: namesOf(tools, asking) } });
 }
 
-/** The names with or without one, in the order of the tools, so that what was taken back is no change. */
-function changed(names: readonly string[], name: string, on: boolean, tools: readonly AgentTool[]): string[] {
-  return tools.map((tool) => tool.name).filter((one) => (one === name ? on : names.includes(one)));
-}
+const namesOf = (tools: readonly AgentTool[], isMeant: (tool: AgentTool) => boolean) =>
+  tools.filter(isMeant).map(({ name }) => name);
 
 interface RowProps {
   tool: AgentTool;
