@@ -167,11 +167,19 @@ browserTest("a choice of tools that comes back after a reload leaves alone what 
   const page = await openPage();
   await page.goto(`${url}/#/agents/assistant/tools`);
   await signIn(page, owner);
-  await page.getByLabel("scheduleTask", { exact: true }).check();
-  await page.getByLabel("Ask before each call of scheduleTask").check();
+  const [tool, asks] = [
+    page.getByLabel("scheduleTask", { exact: true }),
+    page.getByLabel("Ask before each call of scheduleTask"),
+  ];
+  await tool.check();
+  await asks.check();
+  await tool.uncheck();
+  await page.getByText("Changes are not saved yet.").waitFor({ state: "detached" });
+  await tool.check();
+  await asks.check();
   await engine.putAgentTools({ slug: "assistant", body: { enabled: ["currentTime"], needsApproval: ["currentTime"] } });
   await page.reload();
-  await page.getByLabel("Ask before each call of scheduleTask").waitFor();
+  await asks.waitFor();
   expect(await page.getByLabel("currentTime", { exact: true }).isChecked()).toBe(true);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();

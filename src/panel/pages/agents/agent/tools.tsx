@@ -47,10 +47,16 @@ const chosenOf = (tools: readonly AgentTool[]): Chosen =>
   );
 
 function ToolForm({ slug, tools, onChange }: FormProps) {
-  const form = useForm<Chosen>(`tools.${slug}`, chosenOf(tools), async (changes) => {
+  const stored = chosenOf(tools);
+  const form = useForm<Chosen>(`tools.${slug}`, stored, async (changes) => {
     await save(slug, changes);
     await onChange();
   });
+  const turn = (name: string, on: boolean) => {
+    // Whether a tool asks is no choice any more once it is off: its box is gone.
+    const asks = on ? {} : { [`asks ${name}`]: stored[`asks ${name}`] };
+    form.set({ [`on ${name}`]: on, ...asks });
+  };
   return (
     <Filtered
       items={tools}
@@ -67,7 +73,7 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
                   tool={tool}
                   on={form.values[`on ${tool.name}`] === true}
                   asks={form.values[`asks ${tool.name}`] === true}
-                  onOn={(on) => form.set({ [`on ${tool.name}`]: on })}
+                  onOn={(on) => turn(tool.name, on)}
                   onAsks={(asks) => form.set({ [`asks ${tool.name}`]: asks })}
                 />
               ))}
