@@ -34,6 +34,9 @@ test.each([
   ["0 9 1 * *", "0 9 1 * *"],
   ["@daily", "@daily"],
   ["0 9 * * 1,3", "0 9 * * 1,3"],
+  ["0 99 * * *", "0 99 * * *"],
+  ["60 * * * *", "60 * * * *"],
+  ["0 9 * * 8", "0 9 * * 8"],
 ])("an expression in words: %s", (expression, words) => {
   expect(cronWords(expression)).toBe(words);
 });

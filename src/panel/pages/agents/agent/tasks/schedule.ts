@@ -87,12 +87,12 @@ export function wordsOf(schedule: Schedule): string {
 /** The common shapes of an expression in words; another one as it is. */
 export function cronWords(expression: string): string {
   const [minute = "", hour = "", day, month, weekday = "", ...more] = expression.trim().split(/\s+/);
-  if (day !== "*" || month !== "*" || more.length > 0 || !/^\d+$/.test(minute)) return expression;
+  if (day !== "*" || month !== "*" || more.length > 0 || !/^[0-5]?\d$/.test(minute)) return expression;
   if (hour === "*" && weekday === "*") return `every hour, at minute ${minute}`;
-  if (!/^\d+$/.test(hour)) return expression;
+  if (!/^([01]?\d|2[0-3])$/.test(hour)) return expression;
   const at = `at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
   if (weekday === "*") return `every day ${at}`;
   if (weekday === "1-5") return `on working days ${at}`;
   const name = weekdays[Number(weekday) % 7];
-  return /^\d$/.test(weekday) && name !== undefined ? `on ${name}s ${at}` : expression;
+  return /^[0-7]$/.test(weekday) && name !== undefined ? `on ${name}s ${at}` : expression;
 }
