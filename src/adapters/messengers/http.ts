@@ -45,6 +45,8 @@ export interface Downloaded {
   headers: Headers;
   /** Reads the body. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>;
+  /** The error of an answer that is not the file. */
+  refusal(): MessengerError;
 }
 
 const answerMs = 10_000;
@@ -90,7 +92,12 @@ export function messengerHttp({ name, clock, fetch, scrub }: Options): Http {
     download: (call, maxBytes, judge) =>
       request(call, call.timeoutMs ?? downloadMs, async (response) => {
         const { status, headers } = response;
-        return judge({ status, headers, bytes: () => bytesOf(response, maxBytes, new FileTooLarge(maxBytes)) });
+        const refused = { isPermanent: isPermanent(status), retryAfterMs: retryAfterMs(headers, clock.now()) };
+        return judge({
+          ...{ status, headers },
+          bytes: () => bytesOf(response, maxBytes, new FileTooLarge(maxBytes)),
+          refusal: () => new MessengerError(`${name} did not give the file (${status})`, refused),
+        });
       }),
   };
 }

@@ -327,8 +327,9 @@ describe("files at Slack", () => {
     slack.fail("/files-pri/", { status: 302, headers: { Location: `${slack.url}/elsewhere` } });
     await expect(account.download({ ...file, ref }, 100, signal)).rejects.toMatchObject(noRight);
     await expect(account.download({ ...file, ref }, 100, signal)).rejects.toThrow("more than 100 bytes");
-    slack.fail("/files-pri/", { status: 503 });
-    await expect(account.download({ ...file, ref }, 100, signal)).rejects.toMatchObject({ isPermanent: false });
+    slack.fail("/files-pri/", { status: 503, headers: { "Retry-After": "7" } });
+    const later = { isPermanent: false, retryAfterMs: 7_000 };
+    await expect(account.download({ ...file, ref }, 100, signal)).rejects.toMatchObject(later);
     expect(slack.requests.map(({ path }) => path)).not.toContain("/elsewhere");
   });
 });

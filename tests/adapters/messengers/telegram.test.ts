@@ -297,6 +297,16 @@ describe("files at Telegram", () => {
       message: "Telegram did not give the file (404)",
     });
   });
+
+  test("a file that Telegram has no time for can be fetched later, when it says", async () => {
+    const { account, telegram, signal } = await connected();
+    telegram.files.set("F1", { path: "a", bytes: new Uint8Array(1) });
+    telegram.fail("/file/", { status: 429, headers: { "Retry-After": "7" } });
+    await expect(account.download(file, 100, signal)).rejects.toMatchObject({
+      isPermanent: false,
+      retryAfterMs: 7_000,
+    });
+  });
 });
 
 describe("the webhook of a Telegram bot", () => {

@@ -264,6 +264,8 @@ describe("files at Twilio", () => {
       isPermanent: true,
       message: "Twilio did not give the file (403)",
     });
+    twilio.fail("/Media/", { status: 429, headers: { "Retry-After": "7" } });
+    await expect(download(ref)).rejects.toMatchObject({ isPermanent: false, retryAfterMs: 7_000 });
     twilio.media.set("ME1", { bytes: new Uint8Array(101), mime: "image/jpeg" });
     await expect(download(ref)).rejects.toThrow("more than 100 bytes");
   });

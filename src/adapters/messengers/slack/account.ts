@@ -93,8 +93,7 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
         if (isLogin && file.mime !== "text/html") throw noRight();
         if (status === 200) return answer.bytes();
         if (status >= 300 && status < 400) throw noRight();
-        const isPermanent = status < 500 && status !== 429;
-        throw new MessengerError(`Slack did not give the file (${status})`, { isPermanent });
+        throw answer.refusal();
       });
     },
 

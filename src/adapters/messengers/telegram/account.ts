@@ -115,9 +115,9 @@ export function telegramAccount(
       const path = textOf(objectOf(await api("getFile", { file_id: file.ref }, { signal })).file_path);
       if (path === "") throw new MessengerError("Telegram did not say where the file is");
       const url = `${base}/file/bot${botToken}/${encodeURI(path)}`;
-      return http.download({ url, method: "GET", signal }, most, ({ status, bytes }) => {
+      return http.download({ url, method: "GET", signal }, most, ({ status, bytes, refusal }) => {
         if (status === 200) return bytes();
-        throw new MessengerError(`Telegram did not give the file (${status})`, { isPermanent: status < 500 });
+        throw refusal();
       });
     },
 

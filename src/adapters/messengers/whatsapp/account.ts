@@ -115,12 +115,11 @@ export function whatsAppAccount(
 }
 
 /** The bytes of a file, or the address to which an answer leads on. */
-async function fileOrNext({ status, headers, bytes }: Downloaded): Promise<Uint8Array<ArrayBuffer> | string> {
+async function fileOrNext({ status, headers, bytes, refusal }: Downloaded): Promise<Uint8Array<ArrayBuffer> | string> {
   if (status === 200) return bytes();
   const next = headers.get("Location");
   if (status >= 300 && status < 400 && next !== null) return next;
-  const isPermanent = status < 500 && status !== 429;
-  throw new MessengerError(`Twilio did not give the file (${status})`, { isPermanent });
+  throw refusal();
 }
 
 /**
