@@ -1,4 +1,5 @@
-import type { Database } from "../src/db/client.ts";
+import { inArray, sql } from "drizzle-orm";
+import type { Database, Db } from "../src/db/client.ts";
 
 /** One step of a plan of PostgreSQL, as `explain` describes it. */
 export interface PlanNode {
@@ -32,3 +33,11 @@ export function explaining(database: Database): { database: Database; scans: () 
 }
 
 const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** The rows of tables that a transaction has read, at times with those that earlier ones of its connection have. */
+export async function rowsRead(tx: Db, tables: readonly string[]): Promise<number> {
+  const [row] = await tx.execute<{ rows: number }>(sql`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
+    where ${inArray(sql`relname`, [...tables])}`);
+  return row?.rows ?? 0;
+}

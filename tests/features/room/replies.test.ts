@@ -1,7 +1,11 @@
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { eventBacklog, rooms } from "../../../src/db/schema.ts";
+import { claimWork } from "../../../src/features/room/scheduler/claim.ts";
+import { repliesSeen } from "../../../src/features/room/scheduler/conclude.ts";
+import { readReplies } from "../../../src/features/room/scheduler/replies.ts";
 import { slackEvent, slackHeaders } from "../../messengers/slack-server.ts";
+import { rowsRead } from "../../plan.ts";
 import type { ScriptedCall } from "../../scripted-model.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { calling, ending, eventIds, lastText, marking, workingRoom } from "./working.ts";
@@ -103,6 +107,32 @@ describe("a person's reply", () => {
     await write("Yes, you may", person, "D024BE91L");
     await until(async () => expect(await h.statuses()).toEqual(["completed 1"]));
     expect(toldInRoom(h)[1]).toContain('"place":"slack D024BE91L","text":"Yes, you may"');
+  });
+
+  test("is found without a look at what was said before the last turn", async () => {
+    const h = await workingRoom(asking);
+    await h.add({ refund: 1 });
+    await h.say("Hello");
+    await until(async () => expect((await h.rows()).map(({ body }) => body)).toContain("I see."));
+    await h.rested();
+    await h.services.database.query(
+      `with others as (
+         insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, message_count, updated_at)
+         select gen_random_uuid(), agent_id, organization_id, ref || n, channel, channel_id || ':' || n, subject, 4,
+           updated_at - interval '1 day' from conversations, generate_series(1, 2000) n returning id, updated_at
+       ) insert into messages (id, conversation_id, seq, role, content, created_at)
+         select gen_random_uuid(), id, seq, 'user', 'Long ago', updated_at from others, generate_series(1, 4) seq`,
+      [],
+    );
+    for (const table of ["conversations", "messages"]) await h.db.execute(sql.raw(`analyze ${table}`));
+    const claimed = await claimWork(h.services, { agentId: h.agent.id, run: true });
+    if (!claimed?.conversation) throw new Error("The Room took no turn");
+    const metadata = { [repliesSeen]: new Date(Date.now() - 60 * 60_000).toISOString() };
+    const conversation = { ...claimed.conversation, metadata };
+    await h.db.transaction(async (tx) => {
+      expect((await readReplies(tx, { ...claimed, conversation })).map(({ text }) => text)).toEqual(["Hello"]);
+      expect(await rowsRead(tx, ["conversations", "messages"])).toBeLessThan(100);
+    });
   });
 
   test("elsewhere wakes nothing", async () => {

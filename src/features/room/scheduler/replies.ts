@@ -17,6 +17,9 @@ export interface Reply {
 /** At most so many are told, of each chat as many as of the others, each cut to so many UTF-16 units. */
 const [mostReplies, longestReply] = [20, 4_000];
 
+/** The longest wait for a conversation's lock is far shorter, in milliseconds. */
+const longestLockMs = 10 * 60_000;
+
 /**
  * Whether a messenger's conversation is at a place: the very one, a thread or topic of it, or the private one of a person
  * by whose id the place is named.
@@ -43,7 +46,9 @@ export async function readReplies(
   if (places.length === 0) return [];
   const seen = conversation?.metadata[repliesSeen];
   const since = typeof seen === "string" ? new Date(seen) : room.createdAt;
-  const { channel, channelId, subject } = conversations;
+  const { channel, channelId, subject, messageCount, updatedAt } = conversations;
+  // As the index of an agent's last conversations has it. Whoever waits for a lock writes the time before the wait.
+  const isRecent = and(gt(messageCount, sql`0`), gt(updatedAt, new Date(since.getTime() - longestLockMs)));
   const { createdAt: at, seq, content: text } = messages;
   const chat = sql`${channel}, split_part(${channelId}, ':', 1)`;
   const nth = sql<number>`row_number() over (partition by ${chat} order by ${at} desc, ${seq} desc)`.as("nth");
@@ -54,6 +59,7 @@ export async function readReplies(
     .where(
       and(
         eq(conversations.agentId, agent.id),
+        isRecent,
         or(...places.map((place) => isAtPlace({ channel, channelId, subject }, place))),
         eq(messages.role, "user"),
         gt(at, since),
