@@ -69,6 +69,9 @@ export const conversations = pgTable(
     index("conversations_follow_up_due")
       .on(table.agentId, table.followUpDueAt, table.id)
       .where(sql`${table.followUpDueAt} is not null`),
+    index("conversations_slack_person")
+      .on(table.agentId, table.subject, table.updatedAt)
+      .where(sql`${table.channel} = 'slack'`),
     index("conversations_parent").on(table.parentId).where(sql`${table.parentId} is not null`),
     index("conversations_agent").on(table.agentId, table.updatedAt).where(sql`${table.messageCount} > 0`),
     index("conversations_organization").on(table.organizationId, table.updatedAt).where(sql`${table.messageCount} > 0`),

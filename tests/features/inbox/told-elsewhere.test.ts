@@ -1,8 +1,11 @@
 import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
+import type { Services } from "../../../src/context.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { Db } from "../../../src/db/client.ts";
 import { conversations, outbox } from "../../../src/db/schema.ts";
+import { createEcho } from "../../../src/features/inbox/outbox/echo.ts";
+import { rowsRead } from "../../plan.ts";
 import { incoming, storing } from "./messengers.ts";
 import { adaTarget, paragraphs } from "./sending.ts";
 import { roomRef, withRoom } from "./told.ts";
@@ -139,28 +142,43 @@ test("what a new chat or thread begins with is found without a look at all messa
     }),
   );
   for (const table of ["outbox", "conversations", "messages"]) await h.db.execute(sql.raw(`analyze ${table}`));
-  const { database } = h.services;
   let read = 0;
-  const counted: typeof database.transaction = (work) =>
-    database.transaction(async (tx) => {
-      const done = await work(tx);
-      read += await rowsRead(tx);
-      return done;
-    });
-  const services = { ...h.services, database: { ...database, transaction: counted } };
+  const services = beforeCommit(h.services, async (tx) => {
+    read = await rowsRead(tx, ["outbox", "conversations"]);
+  });
   const store = await storing({ services }, "support", "slack");
   const ts = h.slack.sent.at(-1)?.ts;
   await store(incoming({ channelId: `D1:${ts}`, sender: "U1", text: "Yes" }));
   await store(incoming({ channelId: "D1", sender: "U1", text: "Yes" }));
   const told = [[1, "assistant", "Shall I order more?"]];
   expect([await h.said(`support:slack:D1:${ts}`), await h.said("support:slack:D1")]).toEqual([told, told]);
+  await echoed(h, services, "U1");
+  await echoed(h, services, "U3");
+  expect(await h.said("support:slack:D1")).toEqual([...told, [2, "assistant", "And paint it?"]]);
   expect(read).toBeLessThan(100);
 });
 
-/** The rows of the large tables that a transaction has read. */
-async function rowsRead(tx: Db): Promise<number> {
-  const [row] = await tx.execute<{ rows: number }>(sql`
-    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
-    where relname in ('outbox', 'conversations')`);
-  return row?.rows ?? 0;
+/** Does what the job does of a text that the agent has sent to a place of Slack. */
+async function echoed(h: Awaited<ReturnType<typeof withRoom>>, services: Services, target: string) {
+  const [id, turnId] = [newId(), newId()];
+  const part = {
+    ...{ id, turnId, agentId: h.agent.id, channel: "slack", target },
+    body: "And paint it?",
+    status: "sent",
+  };
+  await h.db.insert(outbox).values(part);
+  const job = { id: newId(), payload: { turnId, first: 0, count: 1 }, attempt: 1 };
+  await createEcho(services)(job, new AbortController().signal, undefined as never);
+}
+
+/** The services with transactions in which `look` looks at the end. */
+function beforeCommit(services: Services, look: (tx: Db) => Promise<void>): Services {
+  const { database } = services;
+  const transaction: typeof database.transaction = (work) =>
+    database.transaction(async (tx) => {
+      const done = await work(tx);
+      await look(tx);
+      return done;
+    });
+  return { ...services, database: { ...database, transaction } };
 }

@@ -1,0 +1,1 @@
+CREATE INDEX "conversations_slack_person" ON "conversations" USING btree ("agent_id","subject","updated_at") WHERE "conversations"."channel" = 'slack';
