@@ -5,7 +5,9 @@ import { newId } from "../../../src/core/ids.ts";
 import type { Db } from "../../../src/db/client.ts";
 import { conversations, outbox } from "../../../src/db/schema.ts";
 import { createEcho } from "../../../src/features/inbox/outbox/echo.ts";
+import { dialect } from "../../database.ts";
 import { rowsRead } from "../../plan.ts";
+import { eventually } from "../chat/chat.ts";
 import { incoming, storing } from "./messengers.ts";
 import { adaTarget, paragraphs } from "./sending.ts";
 import { roomRef, withRoom } from "./told.ts";
@@ -157,6 +159,29 @@ test("what a new chat or thread begins with is found without a look at all messa
   expect(await h.said("support:slack:D1")).toEqual([...told, [2, "assistant", "And paint it?"]]);
   expect(read).toBeLessThan(100);
 });
+
+test.runIf(dialect === "postgres")(
+  "what is stored while a person writes for the first time is part of their private chat, too",
+  async () => {
+    const h = await withRoom();
+    await h.turnOn(h.agent.id, "slack");
+    const echoing: Promise<void>[] = [];
+    const services = beforeCommit(h.services, async () => {
+      let isDone = false;
+      const echo = echoed(h, h.services, "U1").then(() => {
+        isDone = true;
+      });
+      echoing.push(echo);
+      await eventually(async () => isDone || (await h.services.database.query(waiting, [])).length > 0);
+    });
+    const store = await storing({ services }, "support", "slack");
+    await store(incoming({ channelId: "D1", sender: "U1", text: "Hello" }));
+    await Promise.all(echoing);
+    expect(await h.said("support:slack:D1")).toEqual([[1, "assistant", "And paint it?"]]);
+  },
+);
+
+const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 /** Does what the job does of a text that the agent has sent to a place of Slack. */
 async function echoed(h: Awaited<ReturnType<typeof withRoom>>, services: Services, target: string) {

@@ -140,8 +140,9 @@ async function readText(tx: Db, { turnId, first, count }: Echo): Promise<Text | 
   const channel = messengerNames.find((name) => name === row?.part.channel);
   if (!row || !channel) return null;
   const { id, agentId, target } = row.part;
-  const channelId = await chatAt(tx, { agentId, channel, target });
-  const content = rows.map(({ part }) => part.body).join("\n\n");
   const refOf = (one: string) => `${row.slug}:${channel}:${one}`;
-  return { id, agentId, channel, channelId, ref: refOf(channelId), told: refOf(target), from: row.from, content };
+  const told = refOf(target);
+  const channelId = await chatAt(tx, { agentId, channel, target, told });
+  const content = rows.map(({ part }) => part.body).join("\n\n");
+  return { id, agentId, channel, channelId, ref: refOf(channelId), told, from: row.from, content };
 }

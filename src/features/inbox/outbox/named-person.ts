@@ -6,12 +6,19 @@ import type { Place } from "./outgoing.ts";
 
 // At Slack a place may be named by a person's id, and the person's private chat, in which they answer, has another one.
 
+/**
+ * Has a text to a person by their id and the first word in their private chat go one after the other. A text that is
+ * stored while that word is would neither find the chat nor be taken over.
+ */
+const lockTold = (tx: Db, told: string) => tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${told}, 0))`);
+
 /** The chat at a place: of a person the private one in which they last wrote, else what the place names. */
 export async function chatAt(
   tx: Db,
-  { agentId, channel, target }: Place & { channel: MessengerName },
+  { agentId, channel, target, told }: Place & Pick<FirstWord, "told"> & { channel: MessengerName },
 ): Promise<string> {
   if (!namesPerson(channel, target)) return target;
+  await lockTold(tx, told);
   const { channelId, subject, updatedAt } = conversations;
   // Not a parameter, with which a plan for all values could not use the index of Slack's people.
   const isOfSlack = sql`${conversations.channel} = 'slack'`;
@@ -30,6 +37,7 @@ interface FirstWord {
 
 /** What a person was told at a place of their id before they wrote for the first time becomes part of their private chat. */
 export async function takeOverTold(tx: Db, { agentId, conversationId, told: ref }: FirstWord): Promise<void> {
+  await lockTold(tx, ref);
   const { lastSeq, messageCount } = conversations;
   const own = eq(conversations.id, conversationId);
   const [told] = await tx
