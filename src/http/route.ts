@@ -12,11 +12,19 @@ import type { AppEnv } from "./environment.ts";
 import { type ErrorStatus, errorAnswer } from "./error-answers.ts";
 import { invalid } from "./errors.ts";
 
+const whichOrganization =
+  "Of several organizations a request means the one in its path, else the one whose slug is in the header `X-Organization`, else the one chosen with `PUT /api/me/organization`, else the one joined first.";
+
 /** The three security schemes (spec "Authentication" 1), each of which is enough. */
 export const securitySchemes = {
-  managementApiKey: { type: "http", scheme: "bearer", description: "A management key, `aek_…`." },
-  sessionCookie: { type: "apiKey", in: "cookie", name: "agent_engine.session_token" },
-  sessionBearer: { type: "http", scheme: "bearer", description: "The token of a sign-in." },
+  managementApiKey: { type: "http", scheme: "bearer", description: "A management key, `aek_…`, of one organization." },
+  sessionCookie: {
+    type: "apiKey",
+    in: "cookie",
+    name: "agent_engine.session_token",
+    description: `The cookie of a sign-in. ${whichOrganization}`,
+  },
+  sessionBearer: { type: "http", scheme: "bearer", description: `The token of a sign-in. ${whichOrganization}` },
 } as const;
 
 /** A group of routes, in which a failed validation is the 400 of decisions §3. */

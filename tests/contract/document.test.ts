@@ -44,6 +44,20 @@ test("every operation is named, described, tagged with a known tag, and says wha
   }
 });
 
+test("a sign-in says how a request names one of several organizations", async () => {
+  const { securitySchemes } = (await operations()).document.components;
+  for (const name of ["sessionCookie", "sessionBearer"]) {
+    expect(securitySchemes[name]?.description).toContain("`X-Organization`");
+  }
+});
+
+test("a file may be of any type", async () => {
+  const { list } = await operations();
+  const files = list.filter(({ path }) => /^(\/api)?\/files\/\{id\}$/.test(path));
+  expect(files).toHaveLength(2);
+  for (const { operation } of files) expect(operation.responses[200]).toMatchObject({ content: { "*/*": {} } });
+});
+
 test("every guarded route documents what it refuses with, and a permission that there is", async () => {
   const { list } = await operations();
   const guarded = list.filter(isGuarded);

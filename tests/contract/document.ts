@@ -40,7 +40,7 @@ export interface Operation {
 export type Document = {
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, { description?: string }> };
 };
 
 /** An operation with where it is: `name` is `GET /api/me`. */

@@ -14,10 +14,12 @@ const filePath = z.object({
   id: z.string().openapi({ description: "The file's id.", example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
 });
 
+const binary = { schema: { type: "string", format: "binary" } } as const;
+
 const fileAnswers = {
   200: {
-    description: "The file, with its media type.",
-    content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+    description: "The file, with its media type; `application/octet-stream` where that is not known.",
+    content: { "*/*": binary, "application/octet-stream": binary },
   },
   304: { description: "The file is still the same." },
   409: errorAnswer(409, {
