@@ -56,6 +56,12 @@ export interface Activity {
   handoff?: { agent: string; phase: "start" | "end" };
 }
 
+/** A conversation, by its public id. */
+export interface ActingConversation {
+  agentId: string;
+  ref: string;
+}
+
 /** A row of a conversation that was stored, so that whoever shows the conversation can read it again. */
 export type Persisted = {
   agent: { id: string };

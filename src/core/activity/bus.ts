@@ -1,6 +1,6 @@
 import { newId } from "../ids.ts";
 import type { Clock, Log } from "../ports.ts";
-import type { Activity, ActivityKind, Persisted } from "./activity.ts";
+import type { ActingConversation, Activity, ActivityKind, Persisted } from "./activity.ts";
 import { ActivityEvent } from "./event.ts";
 
 /** Spec "Limits", "Activity ring buffer". */
@@ -10,7 +10,7 @@ export const ringSize = 100;
 export interface Watcher {
   sees(event: ActivityEvent): boolean;
   /** The conversation of whose stored rows the watcher is told; null for none. */
-  conversation: { agentId: string; ref: string } | null;
+  conversation: ActingConversation | null;
   /** Takes complete server-sent events, in order. */
   take(text: string): void;
 }
@@ -19,6 +19,7 @@ export interface Watcher {
 export interface Outside {
   happened(event: ActivityEvent): void;
   stored(row: Persisted): void;
+  deleted(conversation: ActingConversation): void;
   /** The first watcher came. */
   watched(): void;
 }
@@ -76,6 +77,12 @@ export class ActivityBus {
   persisted(row: Persisted): void {
     this.#outside?.stored(row);
     this.#tell(row);
+  }
+
+  /** Forgets what happened in a conversation that was deleted. Call it after the commit. As safe as `emit`. */
+  forget(conversation: ActingConversation): void {
+    this.receiveForgotten(conversation);
+    this.#outside?.deleted(conversation);
   }
 
   /**
@@ -142,6 +149,11 @@ export class ActivityBus {
     this.#tell(row);
   }
 
+  /** `forget` for a conversation that another process deleted. */
+  receiveForgotten({ agentId, ref }: ActingConversation): void {
+    for (const event of this.#ring) if (event.conversationId === ref && event.agent.id === agentId) event.forget();
+  }
+
   /** Tells all watchers something about the stream itself. */
   remark(comment: string): void {
     this.#tell(`: ${comment}\n\n`);
@@ -167,7 +179,7 @@ export class ActivityBus {
       for (const news of all) {
         if (typeof news === "string") watcher.take(news);
         else if (!(news instanceof ActivityEvent)) tellStored(watcher, news);
-        else if (news.sequence > after && watcher.sees(news)) watcher.take(news.text);
+        else if (news.sequence > after && !news.isForgotten && watcher.sees(news)) watcher.take(news.text);
       }
       return true;
     } catch (err) {

@@ -33,6 +33,8 @@ export class ActivityEvent {
   readonly conversationId: string | null;
   /** The number among all events that this process knows of. */
   sequence = 0;
+  /** Whether its conversation was deleted: its number stays, and nothing else. */
+  isForgotten = false;
   #source: Activity | string;
   #text: string | null = null;
 
@@ -49,6 +51,12 @@ export class ActivityEvent {
     this.agent = owner;
     this.conversationId = conversationId;
     this.number = number ?? null;
+  }
+
+  forget(): void {
+    this.isForgotten = true;
+    this.#source = "";
+    this.#text = null;
   }
 
   /** The event on the wire, as JSON. */

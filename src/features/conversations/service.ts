@@ -72,6 +72,7 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
     const ofRun = and(eq(taskRuns.agentId, agentId), eq(taskRuns.conversationRef, ref));
     await tx.update(taskRuns).set({ output: null }).where(ofRun);
   });
+  ctx.activity.forget({ agentId, ref });
 }
 
 function changeOf({ conversation, agent }: ConversationRow) {

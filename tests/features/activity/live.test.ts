@@ -61,6 +61,18 @@ test("what an agent did before it was deleted, or moved out of reach, is not rep
   expect(await (await h.live(await h.as("owner"))).heard()).toEqual([stays.slug, moves.slug]);
 });
 
+test("what happened in a conversation is not replayed once that is deleted", async () => {
+  const h = await activityHarness();
+  const agent = await h.actor();
+  const [stays, goes] = [await h.talk(agent), await h.talk(agent)];
+  h.tell(agent, "stays", stays.ref);
+  h.tell(agent, "goes", goes.ref);
+  h.tell(agent, "of none");
+  const owner = await h.as("owner");
+  expect((await h.request(`/api/conversations/${goes.ref}`, { method: "DELETE", headers: owner })).status).toBe(200);
+  expect(await (await h.live(owner)).heard()).toEqual(["stays", "of none"]);
+});
+
 test("`instance` narrows the stream to one agent; one out of reach is not there", async () => {
   const h = await activityHarness();
   const [one, two, owner] = [await h.actor(), await h.actor(), await h.as("owner")];

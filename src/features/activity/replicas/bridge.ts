@@ -1,10 +1,10 @@
 import type { Services } from "../../../context.ts";
-import type { Persisted } from "../../../core/activity/activity.ts";
+import type { ActingConversation, Persisted } from "../../../core/activity/activity.ts";
 import { type ActivityBus, type Outside, ringSize } from "../../../core/activity/bus.ts";
 import { ActivityEvent } from "../../../core/activity/event.ts";
 import type { Clock, Notify } from "../../../core/ports.ts";
 import { Heard } from "./heard.ts";
-import { isFrom, isWatched, type Message, read, type SentEvent, toSent, write } from "./messages.ts";
+import { isForAll, isFrom, type Message, read, type SentEvent, toSent, write } from "./messages.ts";
 
 /** Events and rows that happen within this time go together; more of them than a ring holds lose the oldest. */
 const gatherMs = 50;
@@ -60,6 +60,10 @@ export class Bridge implements Outside {
     this.#plan();
   }
 
+  deleted(conversation: ActingConversation): void {
+    this.#send({ type: "deleted", conversation });
+  }
+
   watched(): void {
     for (const heard of this.#heard.values()) heard.isComplete = false;
     this.#ask();
@@ -85,8 +89,13 @@ export class Bridge implements Outside {
     const [events, rows] = [this.#events, this.#rows];
     this.#events = [];
     this.#rows = [];
-    for (const event of events) this.#send({ type: "event", event: toSent(event), live: true });
+    for (const event of events) this.#sendEvent(event, true);
     for (const row of rows) this.#send({ type: "row", row });
+  }
+
+  #sendEvent(event: ActivityEvent, live: boolean): void {
+    if (event.isForgotten) this.#send({ type: "gone", upTo: event.number ?? 0, isForgotten: true });
+    else this.#send({ type: "event", event: toSent(event), live });
   }
 
   #send(message: Message): void {
@@ -120,15 +129,16 @@ export class Bridge implements Outside {
   #hear(text: string): void {
     if (isFrom(this.#bus.process, text)) return;
     // Whoever comes to watch asks for what was not listened to.
-    if (this.#bus.watchers === 0 && !isWatched(text)) return;
+    if (this.#bus.watchers === 0 && !isForAll(text)) return;
     const said = read(text);
     if (said === null) return;
     const { from, message } = said;
     if (message.type === "watched") this.#answer(message.heard[this.#bus.process] ?? 0);
     if (message.type === "who") this.#askSoon();
-    if (message.type === "gone") this.#forget(from, message.upTo);
+    if (message.type === "gone") this.#forget(from, message);
     if (message.type === "event") this.#receive(from, message.event, message.live);
     if (message.type === "row") this.#bus.receivePersisted(message.row);
+    if (message.type === "deleted") this.#bus.receiveForgotten(message.conversation);
   }
 
   #answer(after: number): void {
@@ -136,13 +146,14 @@ export class Bridge implements Outside {
     const own = this.#bus.ring.filter(({ number }) => number !== null && number > after);
     const oldest = own[0]?.number ?? this.#bus.emitted + 1;
     if (oldest > after + 1) this.#send({ type: "gone", upTo: oldest - 1 });
-    for (const event of own) this.#send({ type: "event", event: toSent(event), live: false });
+    for (const event of own) this.#sendEvent(event, false);
   }
 
-  #forget(from: string, upTo: number): void {
+  #forget(from: string, { upTo, isForgotten = false }: Extract<Message, { type: "gone" }>): void {
     const heard = this.#heardOf(from);
     const missed = heard.skip(upTo);
-    if (missed > 0 && heard.isComplete) this.#bus.remark(`${missed} events of another replica were lost`);
+    if (missed > 0 && heard.isComplete && !isForgotten)
+      this.#bus.remark(`${missed} events of another replica were lost`);
     heard.isComplete = true;
   }
 

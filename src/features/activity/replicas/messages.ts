@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Persisted } from "../../../core/activity/activity.ts";
+import type { ActingConversation, Persisted } from "../../../core/activity/activity.ts";
 import type { ActivityEvent } from "../../../core/activity/event.ts";
 import { clip } from "../../../core/text/text.ts";
 
@@ -9,10 +9,12 @@ export type Message =
   | { type: "watched"; heard: Record<string, number> }
   /** Whoever is watched is to say so. */
   | { type: "who" }
-  /** Of the events of this process, those up to a number are gone. */
-  | { type: "gone"; upTo: number }
+  /** Of the events of this process, those up to a number are gone; `isForgotten` where nobody is to miss them. */
+  | { type: "gone"; upTo: number; isForgotten?: boolean | undefined }
   | { type: "event"; event: SentEvent; live: boolean }
-  | { type: "row"; row: Persisted };
+  | { type: "row"; row: Persisted }
+  /** What happened in this conversation is to be forgotten. */
+  | { type: "deleted"; conversation: ActingConversation };
 
 export interface SentEvent {
   number: number;
@@ -27,7 +29,7 @@ const Count = z.int().min(0);
 const Message = z.discriminatedUnion("type", [
   z.object({ type: z.literal("watched"), heard: z.record(z.string(), Count) }),
   z.object({ type: z.literal("who") }),
-  z.object({ type: z.literal("gone"), upTo: Count }),
+  z.object({ type: z.literal("gone"), upTo: Count, isForgotten: z.boolean().optional() }),
   z.object({
     type: z.literal("event"),
     live: z.boolean(),
@@ -42,6 +44,7 @@ const Message = z.discriminatedUnion("type", [
       }),
     }),
   }),
+  z.object({ type: z.literal("deleted"), conversation: z.object({ agentId: z.string(), ref: z.string() }) }),
   z.object({
     type: z.literal("row"),
     row: z
@@ -54,8 +57,9 @@ const Message = z.discriminatedUnion("type", [
 export const write = (from: string, message: Message) => `${from} ${JSON.stringify(message)}`;
 
 export const isFrom = (from: string, text: string) => text.startsWith(`${from} `);
-/** Whether it says that somebody watches, which can be told without reading it too. */
-export const isWatched = (text: string) => text.startsWith(' {"type":"watched"', text.indexOf(" "));
+/** Whether it concerns a process without watchers, which can be told without reading it too. */
+export const isForAll = (text: string) =>
+  ["watched", "deleted"].some((type) => text.startsWith(` {"type":"${type}"`, text.indexOf(" ")));
 
 /** Null when the text is not of this release's making. */
 export function read(text: string): { from: string; message: Message } | null {

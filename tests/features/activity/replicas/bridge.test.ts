@@ -198,3 +198,24 @@ test("the old events of a replica that was long quiet do not displace the new on
   expect(heard().filter((text) => text === "new")).toHaveLength(90);
   expect(heard().filter((text) => text === "old")).toHaveLength(10);
 });
+
+test("what happened in a conversation that any replica deleted is forgotten by all, and missed by nobody", async () => {
+  const { replicas, deliver, settle, watch } = network(3);
+  const [first, second] = replicas;
+  const early = watch(1);
+  deliver();
+  const say = (text: string, ref: string) => first?.bus.emit({ ...said(text), conversationId: ref });
+  say("one", "c");
+  say("two", "gone");
+  say("three", "c");
+  await settle();
+  expect(early.heard()).toEqual(["one", "two", "three"]);
+  second?.bus.forget({ agentId: "a", ref: "gone" });
+  await settle();
+  const late = [watch(0), watch(1), watch(2)];
+  await settle();
+  for (const { texts, heard } of late) {
+    expect(heard()).toEqual(["one", "three"]);
+    expect(texts.join()).not.toContain("lost");
+  }
+});
