@@ -4794,7 +4794,7 @@ export interface AgentEngine {
   /**
    * Events for an agent's Room.
    *
-   * A sender calls it with an event of an event source: any JSON, or a form, of at most 65,536 bytes. The address is the credential; where the source has an `authKey`, the call must bring it too. The event is stored before it is answered, and matched by the source's definitions in the background. The answer is 200 whatever comes of it; `ok` is false for a payload that is too large, an unknown token, another content type and a payload that can't be read, checked in this order, the key behind the token. Each call of a known source stands in the ledger, but for those without its key. A 503 means that nothing was stored: send it again. It comes with `Retry-After: 60` while 5,000 events of the agent, or 20,000 of its organization, wait to be matched or for their turns.
+   * A sender calls it with an event of an event source: any JSON, or a form, of at most 65,536 bytes. The address is the credential; where the source has an `authKey`, the call must bring it too. The event is stored before it is answered, and matched by the source's definitions in the background. The answer is 200 whatever comes of it; `ok` is false for a payload that is too large, an unknown token, another content type and a payload that can't be read, checked in this order, the key behind the token. Each call of a known source stands in the ledger, but for those without its key. A 503 means that nothing was stored: send it again. It comes with `Retry-After: 60` while 5,000 events of the agent wait to be matched or for their turns, or as many as are left of the 20,000 of its organization.
    */
   receiveEvent(input: ReceiveEventInput, options?: CallOptions): Promise<EventAnswer>;
 

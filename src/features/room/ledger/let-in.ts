@@ -8,7 +8,11 @@ import { lane, waits } from "../../../jobs/claim-statement.ts";
 import { converseKind } from "../converse/work.ts";
 import { matchKind } from "./store.ts";
 
-/** So many events of an agent, and of an organization's agents together, may wait for the matcher or for their turns. */
+/**
+ * So many events of an agent, and of an organization's agents together, may wait for the matcher or for their turns. Of an
+ * agent also no more than its organization has left: so each further flood gets half of the rest, and none takes all of it
+ * from agents that are quiet.
+ */
 const [mostOfAgent, mostOfOrganization] = [5_000, 20_000];
 
 /** How long a count is good, in milliseconds: what this process lets in is added to it, what others let in is not. */
@@ -67,7 +71,7 @@ export function createLetIn({ database, clock, log }: Pick<Services, "database" 
 const ofAgent = ({ byAgent }: Waiting, id: string) => byAgent.get(id) ?? 0;
 
 const isFull = (waiting: Waiting, id: string) =>
-  waiting.all >= mostOfOrganization || ofAgent(waiting, id) >= mostOfAgent;
+  ofAgent(waiting, id) >= Math.min(mostOfAgent, mostOfOrganization - waiting.all);
 
 interface Counted {
   /** Null: a release before this one stored them. */

@@ -110,6 +110,17 @@ test("all agents of an organization together may have so many, and take nothing 
   expect(await h.db.$count(jobs, eq(jobs.organizationId, other.id))).toBe(1);
 });
 
+test("agents that are flooded leave space to those that are quiet", async () => {
+  const h = await sending();
+  const flooded = await Promise.all(Array.from({ length: 4 }, async () => sourceOf(h, (await h.makeAgent()).slug)));
+  for (const [index, source] of flooded.entries()) {
+    await waiting(h, source, index < 3 ? mostOfAgent : mostOfAgent / 2);
+  }
+  for (const { token } of flooded) expect((await h.post("1", {}, token))[0]).toBe(503);
+  for (const event of ["1", "2", "3"]) expect(await h.post(event)).toEqual(stored);
+  expect((await h.post("2", {}, flooded[3]?.token))[0]).toBe(503);
+});
+
 test("the operator reads of refusals in the log, once a minute for an agent, and in the metrics", async () => {
   const metricsToken = "a-token-for-the-metrics";
   const h = await sending({ metricsToken });
