@@ -5,7 +5,8 @@ import { shortened } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import type { Scrub, ScrubStream } from "../core/scrub/scrub.ts";
 import { GrowingText } from "../core/text/growing-text.ts";
-import { clip, isDeeperThan } from "../core/text/text.ts";
+import { clip } from "../core/text/text.ts";
+import { parseArguments } from "./arguments.ts";
 import type { JsonValue, ModelMessage, PendingCall, StepType, TurnEvent, TurnInput, Usage } from "./types.ts";
 
 interface Block {
@@ -80,6 +81,8 @@ export class StepFold {
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
+  /** What came beside it, in UTF-16 units: the pieces of calls, and what the provider wants back with these. */
+  #lengthBeside = 0;
   readonly #open = new Map<string, OpenBlock>();
   readonly #input: Input;
   readonly #speech: Speech;
@@ -124,6 +127,9 @@ export class StepFold {
         return this.#close(part);
       case "tool-input-start":
         return this.#produce();
+      case "tool-input-delta":
+        this.#lengthBeside = bounded(this.#lengthBeside + part.delta.length);
+        return null;
       case "tool-call":
         return this.#call(part);
       case "finish":
@@ -202,6 +208,7 @@ export class StepFold {
   #call({ toolCallId, toolName, input, providerMetadata }: Part<"tool-call">): TurnEvent {
     this.produced = true;
     this.#hear(input.length);
+    this.#lengthBeside = bounded(this.#lengthBeside + JSON.stringify(providerMetadata ?? "").length);
     const { args, ...problem } = parseArguments(input);
     const { scrub, tools } = this.#input;
     const known = tools.get(toolName);
@@ -240,9 +247,7 @@ export class StepFold {
   /** Something came. */
   #hear(length: number): void {
     this.said = true;
-    this.#length += length;
-    if (this.#length > longestStep)
-      throw new Error(`The provider said more than ${longestStep} characters in one step`);
+    this.#length = bounded(this.#length + length);
   }
 
   #fill(): void {
@@ -255,6 +260,12 @@ export class StepFold {
     for (const part of this.#said) if ("text" in part && part.type === type) text += part.text;
     return text;
   }
+}
+
+/** A length that a process can hold. Throws for a longer one. */
+function bounded(length: number): number {
+  if (length > longestStep) throw new Error(`The provider said more than ${longestStep} characters in one step`);
+  return length;
 }
 
 /** Text that was held back of a block that is over. */
@@ -280,18 +291,6 @@ function replayed({ id, name, shown, providerOptions }: ToolCall): AssistantPart
     input: isObject(shown) ? shown : {},
     ...(providerOptions ? { providerOptions } : {}),
   };
-}
-
-function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {
-  if (input.trim() === "") return { args: {} };
-  try {
-    const args = JSON.parse(input) as JsonValue;
-    // Deeper values break `JSON.stringify`.
-    if (isDeeperThan(args, 200)) return { args: "", malformed: "The arguments are nested too deeply" };
-    return isObject(args) ? { args } : { args, malformed: "The arguments are not a JSON object" };
-  } catch {
-    return { args: input, malformed: "The arguments are not valid JSON" };
-  }
 }
 
 /** A count that fits the database, whatever a provider reports. */

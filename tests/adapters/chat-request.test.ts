@@ -163,6 +163,8 @@ test.each([
   const { step } = await readStep(model, "What time is it?");
   expect([step.reasoning, step.calls.map(({ id }) => id)]).toEqual(["Hm", [first, second]]);
   const said = step.message(() => true);
+  // The id may be one that is not to be stored.
+  expect(JSON.stringify(step.calls[0]?.providerOptions)).not.toContain(first);
   await readStep(model, said ? [user("What time is it?"), said] : []);
   const [, message] = provider.exchanges[1]?.body.messages as object[];
   expect(message).toMatchObject({
@@ -170,6 +172,21 @@ test.each([
     reasoning_details: [encrypted(first, "c2ln")],
     tool_calls: [{ id: first }, { id: second }],
   });
+});
+
+test.each([
+  [
+    "encrypts for calls that never come",
+    (id: number) => ({ reasoning_details: [encrypted(`call_${id}`, "x".repeat(400_000))] }),
+  ],
+  [
+    "calls without a name",
+    (index: number) => ({ tool_calls: [{ index, function: { arguments: "x".repeat(400_000) } }] }),
+  ],
+])("a server that %s without end is cut off", async (_what, delta) => {
+  const provider = await startFakeProvider({ stream: [1, 2, 3].map((nth) => chunk(delta(nth))) });
+  const model = await createModels().resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
+  expect(String((await readStep(model, "Hi")).error)).toContain("more than 1000000 characters that belong to no call");
 });
 
 test("a call that got another id meanwhile takes what is encrypted of it along", async () => {

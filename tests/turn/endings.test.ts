@@ -112,6 +112,18 @@ test("a provider that floods is cut off", async () => {
   expect(outcome.text.length).toBeLessThanOrEqual(4_000_000);
 });
 
+const piece = { type: "tool-input-delta" as const, id: "c", delta: "x".repeat(500_000) };
+const signed = { openaiCompatible: { thoughtSignature: "x".repeat(500_000) } };
+
+test.each([
+  ["pieces of a call", [{ type: "tool-input-start" as const, id: "c", toolName: "look" }, ...Array(20).fill(piece)]],
+  ["what it wants back with calls", Array(20).fill({ ...toolCall("c", "look").at(-1), providerMetadata: signed })],
+])("a provider that floods with %s is cut off", async (_what, parts) => {
+  const { outcome } = await runTurn(turnInput(scriptedModel([{ parts: [...parts, finish("tool-calls")] }])));
+  expect(outcome).toMatchObject({ status: "failed", produced: true, failure: { code: "provider-failed" } });
+  expect(JSON.stringify(outcome).length).toBeLessThan(5_000_000);
+});
+
 test("a stream that just ends is a failure, not an empty reply", async () => {
   const { outcome } = await runTurn(turnInput(scriptedModel(() => ({ parts: [] }))));
   expect(outcome).toMatchObject({ status: "failed", produced: false, failure: { code: "provider-failed" } });

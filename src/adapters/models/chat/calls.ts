@@ -2,6 +2,9 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { StreamingToolCallTracker } from "@ai-sdk/provider-utils";
 import type { JsonObject } from "../../../core/json.ts";
 
+/** So much of a stream is held back at most, in characters: far more than the signatures of Gemini have. */
+const mostHeld = 1_000_000;
+
 /** A piece of a tool call, as chunks have it. */
 export interface CallPiece {
   index: number | null;
@@ -19,6 +22,7 @@ export class Calls {
   readonly #named = new Set<number>();
   /** By the id of a call: what OpenRouter has of it in place of a signature. */
   readonly #details = new Map<string, JsonObject>();
+  #held = 0;
 
   constructor(sink: { enqueue(part: LanguageModelV4StreamPart): void }) {
     const signed = { enqueue: (part: LanguageModelV4StreamPart) => sink.enqueue(this.#signed(part)) };
@@ -29,12 +33,17 @@ export class Calls {
     });
   }
 
-  /** Takes a detail of the thoughts: Gemini behind OpenRouter wants back what it encrypted for a call. */
-  detail(detail: JsonObject): void {
-    if (detail.type === "reasoning.encrypted" && typeof detail.id === "string") this.#details.set(detail.id, detail);
+  /**
+   * Takes a detail of the thoughts: Gemini behind OpenRouter wants back what it encrypted for a call. The id is the call's,
+   * which may get another one. Throws when too much is held.
+   */
+  detail({ id, ...detail }: JsonObject): void {
+    if (detail.type !== "reasoning.encrypted" || typeof id !== "string") return;
+    this.#hold(id + JSON.stringify(detail));
+    this.#details.set(id, detail);
   }
 
-  /** Throws for a call that can have no name. */
+  /** Throws for a call that can have no name, and when too much is held. */
   take(piece: CallPiece): void {
     const { index } = piece;
     if (index === null || this.#named.has(index)) {
@@ -44,6 +53,7 @@ export class Calls {
     const before = this.#nameless.get(index);
     const whole = before ? join(before, piece) : piece;
     if (whole.function.name === null) {
+      this.#hold(JSON.stringify(piece));
       this.#nameless.set(index, whole);
       return;
     }
@@ -56,6 +66,12 @@ export class Calls {
   end(): void {
     for (const piece of this.#nameless.values()) this.#tracker.processDelta(piece);
     this.#tracker.flush();
+  }
+
+  #hold(text: string): void {
+    this.#held += text.length;
+    if (this.#held > mostHeld)
+      throw new Error(`The provider sent more than ${mostHeld} characters that belong to no call`);
   }
 
   #signed(part: LanguageModelV4StreamPart): LanguageModelV4StreamPart {

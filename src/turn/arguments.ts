@@ -1,0 +1,17 @@
+import { isObject } from "../core/json.ts";
+import { isDeeperThan } from "../core/text/text.ts";
+import type { ToolCall } from "./step.ts";
+import type { JsonValue } from "./types.ts";
+
+/** Reads the arguments of a call as the model wrote them; with the error for the model when they are no JSON object. */
+export function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {
+  if (input.trim() === "") return { args: {} };
+  try {
+    const args = JSON.parse(input) as JsonValue;
+    // Deeper values break `JSON.stringify`.
+    if (isDeeperThan(args, 200)) return { args: "", malformed: "The arguments are nested too deeply" };
+    return isObject(args) ? { args } : { args, malformed: "The arguments are not a JSON object" };
+  } catch {
+    return { args: input, malformed: "The arguments are not valid JSON" };
+  }
+}
