@@ -104,6 +104,27 @@ test("the time in the instructions makes no difference, and a picture none that 
   expect(messages()).toBe(20);
 });
 
+test("a picture in another conversation is not read to tell that it is another one", async () => {
+  let reads = 0;
+  class Watched extends Uint8Array<ArrayBuffer> {
+    override get buffer() {
+      reads += 1;
+      return super.buffer;
+    }
+  }
+  const data = { type: "data" as const, data: new Watched(new ArrayBuffer(3)) };
+  const look: Prompt[number] = { role: "user", content: [{ type: "file", mediaType: "image/png", data }] };
+  const { model } = await start(tooLong, ok);
+  await readStep(model, long);
+  const sent = async (prompt: Prompt) => {
+    reads = 0;
+    await readStep(model, prompt);
+    return reads;
+  };
+  expect(await sent([...system, look])).toBe(1);
+  expect(await sent([...system, ...exchange("x"), ...long.slice(5), look])).toBe(1);
+});
+
 test("a model that may have another context after half an hour is asked for the whole again", async () => {
   const { provider, clock, model, heard } = await start(tooLong, ok);
   await readStep(model, long);

@@ -69,9 +69,11 @@ function frameOf({ prompt, tools, toolChoice, maxOutputTokens, reasoning }: Mode
   return digestOf([system, tools, toolChoice, maxOutputTokens, reasoning]);
 }
 
-const keyOf = (frame: string, conversation: ModelCall["prompt"]) => digestOf([frame, conversation.at(-1)]);
+/** Made of message after message, mostly of other conversations: of a picture, which may have megabytes, its size does. */
+const keyOf = (frame: string, conversation: ModelCall["prompt"]) =>
+  digestOf([frame, conversation.at(-1)], ({ byteLength }) => byteLength);
 
-async function digestOf(value: unknown): Promise<string> {
-  const json = JSON.stringify(value, (_, inner) => (inner instanceof Uint8Array ? convertToBase64(inner) : inner));
+async function digestOf(value: unknown, picture: (bytes: Uint8Array) => unknown = convertToBase64): Promise<string> {
+  const json = JSON.stringify(value, (_, inner) => (inner instanceof Uint8Array ? picture(inner) : inner));
   return toHex(await digest(json));
 }
