@@ -151,9 +151,12 @@ export class Bridge implements Outside {
 
   #forget(from: string, { upTo, isForgotten = false }: Extract<Message, { type: "gone" }>): void {
     const heard = this.#heardOf(from);
+    if (isForgotten) {
+      if (heard.add(upTo)) this.#lookBehind(heard);
+      return;
+    }
     const missed = heard.skip(upTo);
-    if (missed > 0 && heard.isComplete && !isForgotten)
-      this.#bus.remark(`${missed} events of another replica were lost`);
+    if (missed > 0 && heard.isComplete) this.#bus.remark(`${missed} events of another replica were lost`);
     heard.isComplete = true;
   }
 
@@ -162,6 +165,10 @@ export class Bridge implements Outside {
     if (!heard.add(number)) return;
     const agent = { ...owner, id: data.instance.id };
     this.#bus.receive(new ActivityEvent(JSON.stringify(data), Date.parse(data.ts), agent, data.conversationId), live);
+    this.#lookBehind(heard);
+  }
+
+  #lookBehind(heard: Heard): void {
     if (heard.isMissing) this.#askSoon();
     else heard.isComplete = true;
   }

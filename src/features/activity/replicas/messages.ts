@@ -9,7 +9,7 @@ export type Message =
   | { type: "watched"; heard: Record<string, number> }
   /** Whoever is watched is to say so. */
   | { type: "who" }
-  /** Of the events of this process, those up to a number are gone; `isForgotten` where nobody is to miss them. */
+  /** Of the events of this process, those up to a number are gone; only the very one, which nobody is to miss, where it `isForgotten`. */
   | { type: "gone"; upTo: number; isForgotten?: boolean | undefined }
   | { type: "event"; event: SentEvent; live: boolean }
   | { type: "row"; row: Persisted }

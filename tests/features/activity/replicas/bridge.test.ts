@@ -219,3 +219,21 @@ test("what happened in a conversation that any replica deleted is forgotten by a
     expect(texts.join()).not.toContain("lost");
   }
 });
+
+test("what was lost before an event that is forgotten is asked for again", async () => {
+  const { clock, replicas, deliver, heal, settle, watch } = network(2);
+  const [first, second] = replicas;
+  const watcher = watch(1);
+  deliver();
+  if (second) second.cut = true;
+  first?.bus.emit(said("lost"));
+  await clock.advance(60);
+  deliver();
+  if (second) heal(second);
+  first?.bus.emit({ ...said("deleted"), conversationId: "gone" });
+  first?.bus.forget({ agentId: "a", ref: "gone" });
+  await clock.advance(60);
+  deliver();
+  await settle();
+  expect(watcher.heard()).toEqual(["lost"]);
+});
