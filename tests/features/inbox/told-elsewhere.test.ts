@@ -5,6 +5,7 @@ import { newId } from "../../../src/core/ids.ts";
 import type { Db } from "../../../src/db/client.ts";
 import { conversations, outbox } from "../../../src/db/schema.ts";
 import { createEcho } from "../../../src/features/inbox/outbox/echo.ts";
+import { takeOverTold } from "../../../src/features/inbox/outbox/named-person.ts";
 import { dialect } from "../../database.ts";
 import { rowsRead } from "../../plan.ts";
 import { eventually } from "../chat/chat.ts";
@@ -178,6 +179,28 @@ test.runIf(dialect === "postgres")(
     await store(incoming({ channelId: "D1", sender: "U1", text: "Hello" }));
     await Promise.all(echoing);
     expect(await h.said("support:slack:D1")).toEqual([[1, "assistant", "And paint it?"]]);
+  },
+);
+
+test.runIf(dialect === "postgres")(
+  "a text for a private chat that is known keeps nobody waiting who holds that chat and takes over what was told before",
+  async () => {
+    const h = await withRoom();
+    await h.turnOn(h.agent.id, "slack");
+    const store = await storing(h, "support", "slack");
+    await store(incoming({ channelId: "D1:9.9", sender: "U1", text: "Hello" }));
+    await echoed(h, h.services, "U1");
+    const { id: conversationId = "" } = (await h.conversation("support:slack:D1")) ?? {};
+    const echo = await h.db.transaction(async (tx) => {
+      await tx.execute(sql`select 1 from conversations where id = ${conversationId} for update`);
+      const echoing = echoed(h, h.services, "U1");
+      await eventually(async () => (await h.services.database.query(waiting, [])).length > 0);
+      await tx.execute(sql`set local lock_timeout = '200ms'`);
+      await takeOverTold(tx, { agentId: h.agent.id, conversationId, told: "support:slack:U1" });
+      return { echoing };
+    });
+    await echo.echoing;
+    expect(await h.said("support:slack:D1")).toHaveLength(2);
   },
 );
 

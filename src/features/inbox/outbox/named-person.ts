@@ -18,13 +18,20 @@ export async function chatAt(
   { agentId, channel, target, told }: Place & Pick<FirstWord, "told"> & { channel: MessengerName },
 ): Promise<string> {
   if (!namesPerson(channel, target)) return target;
+  const known = await findPrivate(tx, agentId, target);
+  if (known) return known;
+  // Only now: whoever stores a first word holds its chat, for which a text would wait with this lock.
   await lockTold(tx, told);
-  const { channelId, subject, updatedAt } = conversations;
+  return (await findPrivate(tx, agentId, target)) ?? target;
+}
+
+async function findPrivate(tx: Db, agentId: string, person: string): Promise<string | null> {
+  const { channel, channelId, subject, updatedAt } = conversations;
   // Not a parameter, with which a plan for all values could not use the index of Slack's people.
-  const isOfSlack = sql`${conversations.channel} = 'slack'`;
-  const isTheirs = and(eq(conversations.agentId, agentId), isOfSlack, eq(subject, target));
+  const isOfSlack = sql`${channel} = 'slack'`;
+  const isTheirs = and(eq(conversations.agentId, agentId), isOfSlack, eq(subject, person));
   const [found] = await tx.select({ channelId }).from(conversations).where(isTheirs).orderBy(desc(updatedAt)).limit(1);
-  return found ? chatOf(found.channelId) : target;
+  return found ? chatOf(found.channelId) : null;
 }
 
 interface FirstWord {
