@@ -56,6 +56,14 @@ export interface Activity {
   handoff?: { agent: string; phase: "start" | "end" };
 }
 
+/** What happened to a conversation, if that is what happened. */
+export interface Happened {
+  conversation?: { event: string } | undefined;
+}
+
+/** Whether it tells that a conversation began. */
+export const tellsBegin = ({ conversation }: Happened): boolean => conversation?.event === "started";
+
 /** A conversation, by its public id. */
 export interface ActingConversation {
   agentId: string;

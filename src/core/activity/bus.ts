@@ -1,10 +1,12 @@
 import { newId } from "../ids.ts";
 import type { Clock, Log } from "../ports.ts";
-import type { ActingConversation, Activity, ActivityKind, Persisted } from "./activity.ts";
+import { type ActingConversation, type Activity, type ActivityKind, type Persisted, tellsBegin } from "./activity.ts";
 import { ActivityEvent } from "./event.ts";
 
 /** Spec "Limits", "Activity ring buffer". */
 export const ringSize = 100;
+/** A turn of a deleted conversation has been stopped after this time. */
+const stoppedMs = 60_000;
 
 /** Somebody who follows what happens. */
 export interface Watcher {
@@ -44,6 +46,8 @@ export class ActivityBus {
   readonly #log: Log;
   /** The last events, by time. */
   readonly #ring: ActivityEvent[] = [];
+  /** When conversations were deleted that have not begun anew. What their turns still do is told, and not kept. */
+  readonly #deleted = new Map<string, number>();
   readonly #watching = new Set<Watching>();
   #waiting: News[] = [];
   /** How often each kind happened in this process. */
@@ -67,8 +71,7 @@ export class ActivityBus {
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
     const event = new ActivityEvent(activity, this.#clock.now(), agent, conversationId, this.#numbers);
     event.sequence = this.#sequence;
-    this.#ring.push(event);
-    if (this.#ring.length > ringSize) this.#ring.shift();
+    this.#keep(event, tellsBegin(activity), this.#ring.length);
     this.#outside?.happened(event);
     this.#tell(event);
   }
@@ -131,16 +134,18 @@ export class ActivityBus {
     this.#outside = outside;
   }
 
-  /** Takes in an event of another process. One that is older than all of a full ring is told only if it is `live`. */
-  receive(event: ActivityEvent, live: boolean): void {
+  /**
+   * Takes in an event of another process, which may tell that its conversation `begins`. One that is older than all of a
+   * full ring is told only if it is `live`.
+   */
+  receive(event: ActivityEvent, { live, begins }: { live: boolean; begins: boolean }): void {
     let place = this.#ring.length;
     while (place > 0 && (this.#ring[place - 1]?.at ?? 0) > event.at) place -= 1;
     const isOld = place === 0 && this.#ring.length >= ringSize;
     if (isOld && !live) return;
     this.#sequence += 1;
     event.sequence = this.#sequence;
-    if (!isOld) this.#ring.splice(place, 0, event);
-    if (this.#ring.length > ringSize) this.#ring.shift();
+    if (!isOld) this.#keep(event, begins, place);
     this.#tell(event);
   }
 
@@ -151,12 +156,23 @@ export class ActivityBus {
 
   /** `forget` for a conversation that another process deleted. */
   receiveForgotten({ agentId, ref }: ActingConversation): void {
+    const now = this.#clock.now();
+    for (const [key, at] of this.#deleted) if (at < now - stoppedMs) this.#deleted.delete(key);
+    this.#deleted.set(keyOf(agentId, ref), now);
     for (const event of this.#ring) if (event.conversationId === ref && event.agent.id === agentId) event.forget();
   }
 
   /** Tells all watchers something about the stream itself. */
   remark(comment: string): void {
     this.#tell(`: ${comment}\n\n`);
+  }
+
+  #keep(event: ActivityEvent, begins: boolean, place: number): void {
+    const key = keyOf(event.agent.id, event.conversationId);
+    if (begins) this.#deleted.delete(key);
+    const isLate = this.#clock.now() <= (this.#deleted.get(key) ?? Number.NEGATIVE_INFINITY) + stoppedMs;
+    this.#ring.splice(place, 0, isLate ? event.forgotten() : event);
+    if (this.#ring.length > ringSize) this.#ring.shift();
   }
 
   #tell(news: News): void {
@@ -188,6 +204,8 @@ export class ActivityBus {
     }
   }
 }
+
+const keyOf = (agentId: string, ref: string | null) => `${agentId} ${ref}`;
 
 /** The named event `persisted`. It has no id, since it is not replayed. */
 function tellStored(watcher: Watcher, { agent, conversationId, ...row }: Persisted): void {

@@ -53,6 +53,14 @@ export class ActivityEvent {
     this.number = number ?? null;
   }
 
+  /** The same of a deleted conversation. */
+  forgotten(): ActivityEvent {
+    const blank = new ActivityEvent(this.#source, this.at, this.agent, this.conversationId, this.number ?? undefined);
+    blank.sequence = this.sequence;
+    blank.forget();
+    return blank;
+  }
+
   forget(): void {
     this.isForgotten = true;
     this.#source = "";

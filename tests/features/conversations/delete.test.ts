@@ -15,6 +15,7 @@ import {
 import { createEngine, type Engine } from "../../../src/engine.ts";
 import { saveMemory } from "../../../src/features/memories/index.ts";
 import { finish, gate, reply, scriptedModel, text, textDelta, toolCall } from "../../scripted-model.ts";
+import { watch } from "../activity/watch.ts";
 import { eventually, readEvents, readUntil } from "../chat/chat.ts";
 import { address, conversationHarness, refOf } from "./conversations.ts";
 
@@ -191,6 +192,7 @@ test("a turn that ends before it can be stopped gives its client the whole reply
   const response = await asked;
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ choices: [{ message: { content: "So far so good" } }] });
+  expect(watch(h).texts.join()).not.toContain("So far");
   const { conversations: left, messages: said, turns: rows } = await h.stored();
   expect([left, said]).toEqual([[], []]);
   expect(rows).toMatchObject([{ status: "done", conversationId: null, promptTokens: 1, completionTokens: 1 }]);

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context.ts";
-import type { ActingConversation, Persisted } from "../../../core/activity/activity.ts";
+import { type ActingConversation, type Persisted, tellsBegin } from "../../../core/activity/activity.ts";
 import { type ActivityBus, type Outside, ringSize } from "../../../core/activity/bus.ts";
 import { ActivityEvent } from "../../../core/activity/event.ts";
 import type { Clock, Notify } from "../../../core/ports.ts";
@@ -164,7 +164,8 @@ export class Bridge implements Outside {
     const heard = this.#heardOf(from);
     if (!heard.add(number)) return;
     const agent = { ...owner, id: data.instance.id };
-    this.#bus.receive(new ActivityEvent(JSON.stringify(data), Date.parse(data.ts), agent, data.conversationId), live);
+    const event = new ActivityEvent(JSON.stringify(data), Date.parse(data.ts), agent, data.conversationId);
+    this.#bus.receive(event, { live, begins: tellsBegin(data) });
     this.#lookBehind(heard);
   }
 

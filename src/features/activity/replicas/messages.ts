@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { ActingConversation, Persisted } from "../../../core/activity/activity.ts";
+import type { ActingConversation, Happened, Persisted } from "../../../core/activity/activity.ts";
 import type { ActivityEvent } from "../../../core/activity/event.ts";
 import { clip } from "../../../core/text/text.ts";
 
@@ -21,7 +21,7 @@ export interface SentEvent {
   organizationId: string;
   workspaceId: string;
   /** The event on the wire. */
-  data: Record<string, unknown> & { ts: string; instance: { id: string }; conversationId: string | null };
+  data: Record<string, unknown> & { ts: string; instance: { id: string }; conversationId: string | null } & Happened;
 }
 
 const Count = z.int().min(0);
@@ -41,6 +41,7 @@ const Message = z.discriminatedUnion("type", [
         ts: z.iso.datetime(),
         instance: z.looseObject({ id: z.string() }),
         conversationId: z.string().nullable(),
+        conversation: z.looseObject({ event: z.string() }).optional(),
       }),
     }),
   }),

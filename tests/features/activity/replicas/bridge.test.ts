@@ -237,3 +237,23 @@ test("what was lost before an event that is forgotten is asked for again", async
   await settle();
   expect(watcher.heard()).toEqual(["lost"]);
 });
+
+test("what still happens in a deleted conversation is told and not kept, until it begins anew", async () => {
+  const { replicas, deliver, settle, watch } = network(2);
+  const [first, second] = replicas;
+  const early = watch(1);
+  deliver();
+  second?.bus.forget({ agentId: "a", ref: "c" });
+  await settle();
+  first?.bus.emit(said("late"));
+  await settle();
+  const replayed = [watch(0), watch(1)];
+  first?.bus.emit({ ...said("anew"), kind: "conversation", conversation: { event: "started" } });
+  first?.bus.emit(said("hello"));
+  await settle();
+  expect(early.heard()).toEqual(["late", "anew", "hello"]);
+  for (const { texts, heard } of [...replayed, watch(0), watch(1)]) {
+    expect(heard()).toEqual(["anew", "hello"]);
+    expect(texts.join()).not.toContain("lost");
+  }
+});
