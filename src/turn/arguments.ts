@@ -1,10 +1,15 @@
 import { isObject } from "../core/json.ts";
 import { isDeeperThan } from "../core/text/text.ts";
-import type { ToolCall } from "./step.ts";
 import type { JsonValue } from "./types.ts";
 
-/** Reads the arguments of a call as the model wrote them; with the error for the model when they are no JSON object. */
-export function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {
+interface Arguments {
+  args: JsonValue;
+  /** The error for the model when they are no JSON object. */
+  malformed?: string;
+}
+
+/** Reads the arguments of a call as the model wrote them. */
+export function parseArguments(input: string): Arguments {
   if (input.trim() === "") return { args: {} };
   try {
     const args = JSON.parse(input) as JsonValue;
