@@ -41,7 +41,7 @@ const isDue = sql`${waits} and ${jobs.runAt} <= ${now}`;
 const isLapsed = sql`${jobs.lockedUntil} < ${now}`;
 
 /** Not written as `is not null`, which the planner takes for nearly all rows until it has figures. */
-const isRunning = sql`${jobs.lockedUntil} > '-infinity'`;
+export const isRunning = sql`${jobs.lockedUntil} > '-infinity'`;
 
 /** A job waits while another one of its kind and key runs. */
 const isFree = sql`${isDue} and not exists (

@@ -1,17 +1,65 @@
-import { inArray, sql } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../../../../src/core/ids.ts";
-import { jobs, roomEvents } from "../../../../src/db/schema.ts";
+import { conversations, eventBacklog, jobs, roomEvents, turns } from "../../../../src/db/schema.ts";
+import { converseKind } from "../../../../src/features/room/converse/work.ts";
 import { ledgerUpkeep } from "../../../../src/features/room/ledger/upkeep.ts";
-import { sending } from "../events.ts";
+import { sending, sourceOf } from "../events.ts";
 
-const dayMs = 86_400_000;
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+
+interface Owner {
+  agentId: string;
+  organizationId: string;
+}
 
 async function kept() {
   const h = await sending();
   const [giveUp, forget] = ledgerUpkeep(h.services);
   if (!giveUp || !forget) throw new Error("There is no upkeep");
-  return { ...h, giveUp, forget };
+  /** Stores so many events that came to nothing, a millisecond apart: the newest so many milliseconds ago. */
+  const came = (count: number, ago: number, { agentId, organizationId }: Owner = h.source) =>
+    h.db.execute(sql`
+      insert into room_events (id, agent_id, organization_id, outcome, received_at)
+      select gen_random_uuid(), ${agentId}::uuid, ${organizationId}::uuid, 'no-match',
+        ${new Date(h.clock.now() - ago).toISOString()}::timestamptz - n * interval '1 millisecond'
+      from generate_series(0, ${count - 1}::int) n`);
+  return { ...h, giveUp, forget, came };
+}
+
+/** Stores events of each kind that is to be worked on yet, and gives what ends all of that work. */
+async function unfinished(h: Awaited<ReturnType<typeof kept>>, receivedAt: Date) {
+  const { id: sourceId, agentId, organizationId } = h.source;
+  const own = { agentId, organizationId };
+  const event = async (row: Partial<typeof roomEvents.$inferInsert>) => {
+    const id = newId();
+    await h.db.insert(roomEvents).values({ ...own, ...row, id, sourceId, receivedAt });
+    return id;
+  };
+  await event({ outcome: "pending" });
+  const work = { kind: converseKind, organizationId, payload: {} };
+  const waits = await event({ outcome: "conversation", conversationRef: "room:waits:1" });
+  const runs = await event({ outcome: "conversation", conversationRef: "room:runs:1" });
+  const lockedUntil = new Date(Date.now() + dayMs);
+  await h.db.insert(jobs).values([
+    { ...work, id: newId(), key: waits },
+    { ...work, id: newId(), key: runs, lockedBy: newId(), lockedUntil },
+  ]);
+  await event({ outcome: "conversation", conversationRef: "room:asks:1" });
+  const [conversationId, turn] = [newId(), { id: newId(), subject: "room:asks:1", owner: newId(), door: "room" }];
+  const place = { ref: "room:asks:1", channel: "room", channelId: "1", subject: "room:asks:1" };
+  await h.db.insert(conversations).values({ ...own, ...place, id: conversationId });
+  await h.db.insert(turns).values({ ...own, ...turn, conversationId, status: "approval", leaseUntil: receivedAt });
+  for (const status of ["pending", "processing"] as const) {
+    const roomEventId = await event({ outcome: "backlog" });
+    await h.db.insert(eventBacklog).values({ ...own, id: newId(), roomEventId, status, matchedAt: receivedAt });
+  }
+  return async () => {
+    await h.db.update(roomEvents).set({ outcome: "no-match" }).where(eq(roomEvents.outcome, "pending"));
+    await h.db.delete(jobs);
+    await h.db.update(turns).set({ status: "done" });
+    await h.db.update(eventBacklog).set({ status: "completed", completedAt: new Date() });
+  };
 }
 
 test("a pending event whose job failed for good is given up, once and with a word in the log", async () => {
@@ -37,23 +85,45 @@ test("a pending event whose job failed for good is given up, once and with a wor
   expect(told.map((line) => JSON.parse(line))).toMatchObject([{ level: "warn", stranded: 1 }]);
 });
 
-test("events go after 30 days, in batches, and newer ones stay", async () => {
+test("an agent keeps its newest 100,000 events, and older ones that are to be worked on yet", async () => {
   const h = await kept();
-  const { id: sourceId, agentId, organizationId } = h.source;
-  const old = new Date(h.clock.now() - 30 * dayMs - 1);
-  const row = { sourceId, agentId, organizationId, outcome: "no-match" as const };
-  const rows = Array.from({ length: 1_500 }, () => ({ ...row, id: newId(), receivedAt: old }));
-  await h.db.insert(roomEvents).values(rows);
-  await h.db.insert(roomEvents).values({ ...row, id: newId(), receivedAt: new Date(h.clock.now() - 30 * dayMs) });
+  const beside = await sourceOf(h, (await h.makeAgent()).slug);
+  await h.came(3, 20 * dayMs, beside);
+  const end = await unfinished(h, new Date(h.clock.now() - 20 * dayMs));
+  await h.came(250, 10 * dayMs);
+  for (let part = 0; part < 10; part += 1) await h.came(10_000, part * 10_000);
   await h.forget();
-  expect(await h.db.$count(roomEvents)).toBe(501);
+  const older = sql`received_at < ${new Date(h.clock.now() - dayMs).toISOString()}`;
+  const left = () => h.db.select().from(roomEvents).where(older);
+  expect((await left()).map(({ outcome }) => outcome).toSorted()).toEqual([
+    ...["backlog", "backlog", "conversation", "conversation", "conversation"],
+    ...["no-match", "no-match", "no-match", "pending"],
+  ]);
+  expect(await h.db.$count(roomEvents)).toBe(100_009);
+  // Within 10 minutes nothing is looked for.
+  await end();
   await h.forget();
-  expect(await h.db.$count(roomEvents)).toBe(1);
-  // Within the hour nothing is looked for.
-  await h.db.update(roomEvents).set({ receivedAt: sql`${old.toISOString()}` });
+  expect(await h.db.$count(roomEvents)).toBe(100_009);
+  await h.clock.jump(10 * minuteMs);
   await h.forget();
-  expect(await h.db.$count(roomEvents)).toBe(1);
-  await h.clock.jump(3_600_000);
+  expect((await left()).map(({ agentId }) => agentId)).toEqual(Array(3).fill(beside.agentId));
+  expect(await h.db.$count(roomEvents)).toBe(100_003);
+}, 120_000);
+
+test("events go after 30 days, so many a call, and newer ones and what is to be worked on stay", async () => {
+  const h = await kept();
+  await h.came(5_500, 30 * dayMs + 1);
+  await h.came(1, 30 * dayMs);
+  await h.came(1, 30 * dayMs + 1, await sourceOf(h, (await h.makeAgent()).slug));
+  const end = await unfinished(h, new Date(h.clock.now() - 40 * dayMs));
+  await h.forget();
+  const first = await h.db.$count(roomEvents);
+  expect(first).toBeGreaterThan(500);
+  expect(first).toBeLessThan(1_000);
+  await h.forget();
+  expect(await h.db.$count(roomEvents)).toBe(7);
+  await end();
+  await h.clock.jump(10 * minuteMs);
   await h.forget();
   expect(await h.db.$count(roomEvents)).toBe(0);
 });

@@ -1,0 +1,109 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { every } from "../../../core/time/every.ts";
+import { earlierNow } from "../../../db/age.ts";
+import type { Queries } from "../../../db/client.ts";
+import { agents, conversations, eventBacklog, jobs, roomEvents, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import { isRunning, waits } from "../../../jobs/claim-statement.ts";
+import { converseKind } from "../converse/work.ts";
+
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+
+/** So many events of an agent are kept, and for so long. */
+const mostKept = 100_000;
+const keptMs = 30 * dayMs;
+
+/** Rows that one statement deletes and counts at most: the embedded database does nothing else meanwhile. */
+const [batchSize, pageSize] = [50, 10_000];
+
+/** Statements of one call at most, so that no other upkeep waits for long. They delete more than the door takes meanwhile. */
+const mostSteps = 100;
+
+/**
+ * Deletes the events that are over of each agent: all but its newest 100,000, and what is older than 30 days. All agents
+ * are looked at every 10 minutes, by several calls where one is not enough. Call it every 10 seconds.
+ */
+export function forgetEvents({ database, clock }: Pick<Services, "database" | "clock">): () => Promise<void> {
+  const begin = () => forgetting(database, () => new Date(clock.now()));
+  let pass = begin();
+  return every(clock, 10 * minuteMs, async () => {
+    for (let step = 0; step < mostSteps; step += 1) {
+      const { done } = await pass.next();
+      if (!done) continue;
+      pass = begin();
+      return true;
+    }
+    return false;
+  });
+}
+
+/** Looks at each agent in turn. A step is one statement. */
+async function* forgetting(queries: Queries, now: () => Date): AsyncGenerator<void, void> {
+  for (const { agentId } of await agentsStatement.run(queries, {})) {
+    let since = "infinity";
+    for (let counted = 0; since !== "-infinity" && counted < mostKept; counted += pageSize) {
+      const [oldest] = await pageStatement.run(queries, { agentId, before: since });
+      since = oldest?.since ?? "-infinity";
+      yield;
+    }
+    const old = { agentId, since, now: now() };
+    while ((await deleteStatement.run(queries, old)).length === batchSize) yield;
+    yield;
+  }
+}
+
+/** Written as a value, so that the index is asked for each agent and never read as a whole. */
+const agentsStatement = statement(
+  {},
+  () => sql<{ agentId: string }>`
+    select ${agents.id} as "agentId" from ${agents}
+    where (select 1 from ${roomEvents} where ${roomEvents.agentId} = ${agents.id} limit 1) = 1`,
+);
+
+/**
+ * The last of the page of an agent's events that came before a time, the newest first; none of one that is not full. The
+ * offset is hidden from the planner, which would sort all events of the agent until it has figures.
+ */
+const pageStatement = statement(
+  { agentId: "uuid", before: "timestamptz" },
+  ({ agentId, before }) => sql<{ since: string }>`
+    select ${roomEvents.receivedAt} as since from ${roomEvents}
+    where ${roomEvents.agentId} = ${agentId} and ${roomEvents.receivedAt} < ${before}
+    order by ${roomEvents.receivedAt} desc limit 1 offset (select ${pageSize - 1})`,
+);
+
+/** Whether a subquery finds nothing. As a value it is asked for one row after the other, along an index. */
+const none = (found: SQL) => sql`(${found} limit 1) is null`;
+
+/** No job of the event's turn waits or runs. Their keys are read once, where an event began a conversation. */
+const hasNoJob = sql`${roomEvents.id} <> all(array(
+    select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseKind} and ${waits} union all
+    select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseKind} and ${isRunning}))`;
+
+/** A turn that waits for a person's decision reads the event when it goes on. */
+const hasNoTurn = none(sql`
+    select 1 from ${conversations} join ${turns} on ${turns.conversationId} = ${conversations.id}
+    where ${conversations.ref} = ${roomEvents.conversationRef} and ${turns.status} in ('queued', 'running', 'approval')`);
+
+const hasNoEntry = none(sql`
+    select 1 from ${eventBacklog}
+    where ${eventBacklog.roomEventId} = ${roomEvents.id} and ${eventBacklog.status} in ('pending', 'processing')`);
+
+/** Whether nothing more comes of an event. */
+const isOver = sql`case ${roomEvents.outcome}
+    when 'pending' then false when 'conversation' then ${hasNoJob} and ${hasNoTurn}
+    when 'backlog' then ${hasNoEntry} else true end`;
+
+/** Those that came before `since` or too long ago. Replicas may run it at the same time: each skips what another holds. */
+const deleteStatement = statement(
+  { agentId: "uuid", since: "timestamptz", now: "timestamptz" },
+  ({ agentId, since, now }) => sql<{ id: string }>`
+    delete from ${roomEvents} where ${roomEvents.id} = any(array(
+      select ${roomEvents.id} from ${roomEvents}
+      where ${roomEvents.agentId} = ${agentId}
+        and ${roomEvents.receivedAt} < greatest(${since}, ${earlierNow(now)} - ${keptMs} * interval '1 millisecond')
+        and ${isOver}
+      order by ${roomEvents.receivedAt} limit ${batchSize} for update skip locked))
+    returning ${roomEvents.id}`,
+);
