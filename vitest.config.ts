@@ -15,9 +15,10 @@ const withoutDatabase = [
 
 /**
  * These send both databases the same statements, so that one run is enough: on PostgreSQL, where statements really run at
- * once and the contract's many thousand requests take half as long. Turns and memories run on both.
+ * once and the contract's many thousand requests take half as long. Programs, and what has the database for its subject,
+ * run on the embedded one.
  */
-const onPostgres = ["tests/contract/**", "tests/features/!(chat|memories|turns)/**"];
+const onPostgres = ["tests/{contract,features}/**"];
 
 /** Unset, everything runs on the embedded database; `pglite` leaves out what a run on `postgres` brings. */
 const elsewhere: Record<string, string[]> = { pglite: onPostgres, postgres: withoutDatabase };

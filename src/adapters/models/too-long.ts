@@ -1,6 +1,5 @@
-import { convertToBase64 } from "@ai-sdk/provider-utils";
 import { TtlCache } from "../../core/cache.ts";
-import { digest, toHex } from "../../core/ids.ts";
+import { digest, toBase64, toHex } from "../../core/ids.ts";
 import type { ModelCall } from "../../core/ports.ts";
 import { conversationStart } from "./older.ts";
 
@@ -73,7 +72,7 @@ function frameOf({ prompt, tools, toolChoice, maxOutputTokens, reasoning }: Mode
 const keyOf = (frame: string, conversation: ModelCall["prompt"]) =>
   digestOf([frame, conversation.at(-1)], ({ byteLength }) => byteLength);
 
-async function digestOf(value: unknown, picture: (bytes: Uint8Array) => unknown = convertToBase64): Promise<string> {
+async function digestOf(value: unknown, picture: (bytes: Uint8Array) => unknown = toBase64): Promise<string> {
   const json = JSON.stringify(value, (_, inner) => (inner instanceof Uint8Array ? picture(inner) : inner));
   return toHex(await digest(json));
 }
