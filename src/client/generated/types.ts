@@ -4801,7 +4801,7 @@ export interface AgentEngine {
   /**
    * The ledger of an agent's events.
    *
-   * Each call of a webhook whose token is known, the newest first: what came, what the matcher asked and was answered, what was done, and why not. An agent keeps its newest 100,000, for 30 days, and beyond that what is to be worked on yet.
+   * Each call of a webhook whose token is known, the newest first: what came, what the matcher asked and was answered, what was done, and why not. An agent keeps its newest 100,000 with 1 GiB of payloads, for 30 days, and beyond that what is to be worked on yet.
    */
   listRoomEvents(input: ListRoomEventsInput, options?: CallOptions): Promise<RoomEventPage>;
 

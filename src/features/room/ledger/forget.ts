@@ -10,8 +10,8 @@ import { converseKind } from "../converse/work.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
-/** So many events of an agent are kept, and for so long. */
-const mostKept = 100_000;
+/** So many events of an agent are kept, so many bytes of their payloads as stored, and for so long. */
+const [mostKept, mostBytes] = [100_000, 2 ** 30];
 const keptMs = 30 * dayMs;
 
 /** Rows that one statement deletes and counts at most: the embedded database does nothing else meanwhile. */
@@ -21,11 +21,14 @@ const [batchSize, pageSize] = [50, 10_000];
 const mostSteps = 100;
 
 /**
- * Deletes the events that are over of each agent: all but its newest 100,000, and what is older than 30 days. All agents
- * are looked at every 10 minutes, by several calls where one is not enough. Call it every 10 seconds.
+ * Deletes the events that are over of each agent: all but its newest 100,000 with 1 GiB of payloads, and what is older than
+ * 30 days. All agents are looked at every 10 minutes, by several calls where one is not enough. Call it every 10 seconds.
  */
-export function forgetEvents({ database, clock }: Pick<Services, "database" | "clock">): () => Promise<void> {
-  const begin = () => forgetting(database, () => new Date(clock.now()));
+export function forgetEvents(
+  { database, clock }: Pick<Services, "database" | "clock">,
+  bytes = mostBytes,
+): () => Promise<void> {
+  const begin = () => forgetting(database, () => new Date(clock.now()), bytes);
   let pass = begin();
   return every(clock, 10 * minuteMs, async () => {
     for (let step = 0; step < mostSteps; step += 1) {
@@ -39,12 +42,13 @@ export function forgetEvents({ database, clock }: Pick<Services, "database" | "c
 }
 
 /** Looks at each agent in turn. A step is one statement. */
-async function* forgetting(queries: Queries, now: () => Date): AsyncGenerator<void, void> {
+async function* forgetting(queries: Queries, now: () => Date, most: number): AsyncGenerator<void, void> {
   for (const { agentId } of await agentsStatement.run(queries, {})) {
-    let since = "infinity";
-    for (let counted = 0; since !== "-infinity" && counted < mostKept; counted += pageSize) {
-      const [oldest] = await pageStatement.run(queries, { agentId, before: since });
-      since = oldest?.since ?? "-infinity";
+    let [since, left] = ["infinity", most];
+    for (let counted = 0; since !== "-infinity" && left >= 0 && counted < mostKept; counted += pageSize) {
+      const [page] = await pageStatement.run(queries, { agentId, before: since, bytes: left });
+      since = page?.since ?? "-infinity";
+      left = Number(page?.left);
       yield;
     }
     const old = { agentId, since, now: now() };
@@ -62,15 +66,22 @@ const agentsStatement = statement(
 );
 
 /**
- * The last of the page of an agent's events that came before a time, the newest first; none of one that is not full. The
- * offset is hidden from the planner, which would sort all events of the agent until it has figures.
+ * A page of an agent's events that came before a time, the newest first: when the last of those came that `bytes` has room
+ * for, null where there is room for a page that is not full; and the bytes left behind them all, below 0 where there was not
+ * room. The limit is hidden from the planner, which would sort all events of the agent until it has figures.
  */
 const pageStatement = statement(
-  { agentId: "uuid", before: "timestamptz" },
-  ({ agentId, before }) => sql<{ since: string }>`
-    select ${roomEvents.receivedAt} as since from ${roomEvents}
-    where ${roomEvents.agentId} = ${agentId} and ${roomEvents.receivedAt} < ${before}
-    order by ${roomEvents.receivedAt} desc limit 1 offset (select ${pageSize - 1})`,
+  { agentId: "uuid", before: "timestamptz", bytes: "bigint" },
+  ({ agentId, before, bytes }) => sql<{ since: string | null; left: string }>`
+    select ${bytes} - coalesce(max(sum), 0) as left,
+      case when max(sum) > ${bytes} then coalesce(min(at) filter (where sum <= ${bytes}), ${before})
+        when count(*) = ${pageSize} then min(at) end as since
+    from (
+      select at, sum(size) over (order by at desc rows unbounded preceding) as sum
+      from (
+        select ${roomEvents.receivedAt} as at, coalesce(pg_column_size(${roomEvents.payload}), 0)::bigint as size
+        from ${roomEvents} where ${roomEvents.agentId} = ${agentId} and ${roomEvents.receivedAt} < ${before}
+        order by ${roomEvents.receivedAt} desc limit (select ${pageSize})) as page) as summed`,
 );
 
 /** Whether a subquery finds nothing. As a value it is asked for one row after the other, along an index. */

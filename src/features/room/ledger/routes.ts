@@ -15,7 +15,7 @@ const list = guarded("agent.room:read", {
   tags,
   summary: "The ledger of an agent's events",
   description:
-    "Each call of a webhook whose token is known, the newest first: what came, what the matcher asked and was answered, what was done, and why not. An agent keeps its newest 100,000, for 30 days, and beyond that what is to be worked on yet.",
+    "Each call of a webhook whose token is known, the newest first: what came, what the matcher asked and was answered, what was done, and why not. An agent keeps its newest 100,000 with 1 GiB of payloads, for 30 days, and beyond that what is to be worked on yet.",
   request: { params: slugParam, query: RoomEventsQuery },
   responses: { 200: json(RoomEventPage, "A page of them."), ...errorAnswers(404) },
 });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { newId } from "../../../../src/core/ids.ts";
 import { conversations, eventBacklog, jobs, roomEvents, turns } from "../../../../src/db/schema.ts";
 import { converseKind } from "../../../../src/features/room/converse/work.ts";
+import { forgetEvents } from "../../../../src/features/room/ledger/forget.ts";
 import { ledgerUpkeep } from "../../../../src/features/room/ledger/upkeep.ts";
 import { sending, sourceOf } from "../events.ts";
 
@@ -109,6 +110,32 @@ test("an agent keeps its newest 100,000 events, and older ones that are to be wo
   expect((await left()).map(({ agentId }) => agentId)).toEqual(Array(3).fill(beside.agentId));
   expect(await h.db.$count(roomEvents)).toBe(100_003);
 }, 120_000);
+
+test("an agent keeps its newest events whose payloads have room, as stored, and older ones that are to be worked on yet", async () => {
+  const h = await kept();
+  const beside = await sourceOf(h, (await h.makeAgent()).slug);
+  await h.came(10_100, dayMs);
+  await h.came(100, dayMs, beside);
+  const end = await unfinished(h, new Date(h.clock.now() - 2 * dayMs));
+  await h.db.execute(sql`update room_events set payload = to_jsonb(substr(md5(id::text), 1, 30))`);
+  const [payload] = await h.db.execute<{ size: number }>(
+    sql`select pg_column_size(payload) as size from room_events group by size`,
+  );
+  const forget = forgetEvents(h.services, 10_050 * (payload?.size ?? 0));
+  const own = () => h.db.$count(roomEvents, eq(roomEvents.agentId, h.source.agentId));
+  await forget();
+  expect(await own()).toBe(10_050 + 6);
+  await end();
+  await h.clock.jump(10 * minuteMs);
+  await forget();
+  expect(await own()).toBe(10_050);
+  const [oldest] = await h.db
+    .select({ at: sql<string>`min(received_at)` })
+    .from(roomEvents)
+    .where(eq(roomEvents.agentId, h.source.agentId));
+  expect(new Date(oldest?.at ?? 0).getTime()).toBe(h.clock.now() - 10 * minuteMs - dayMs - 10_049);
+  expect(await h.db.$count(roomEvents)).toBe(10_150);
+});
 
 test("events go after 30 days, so many a call, and newer ones and what is to be worked on stay", async () => {
   const h = await kept();
