@@ -4752,28 +4752,28 @@ export interface AgentEngine {
   /**
    * Updates from Telegram.
    *
-   * Telegram calls it with the secret that the channel was registered with, in `X-Telegram-Bot-Api-Secret-Token`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.
+   * Telegram calls it with the secret that the channel was registered with, in `X-Telegram-Bot-Api-Secret-Token`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
    */
   receiveFromTelegram(input: ReceiveFromTelegramInput, options?: CallOptions): Promise<void>;
 
   /**
    * Events from Slack.
    *
-   * Slack calls it with a signature of the body that is not older than 5 minutes. The answer to `url_verification` is its challenge. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.
+   * Slack calls it with a signature of the body that is not older than 5 minutes. The answer to `url_verification` is its challenge. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
    */
   receiveFromSlack(input: ReceiveFromSlackInput, options?: CallOptions): Promise<Blob>;
 
   /**
    * WhatsApp messages from Twilio, Auth Token mode.
    *
-   * Twilio signs the address that it calls and its parameters, in `X-Twilio-Signature`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.
+   * Twilio signs the address that it calls and its parameters, in `X-Twilio-Signature`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
    */
   receiveFromWhatsApp(input: ReceiveFromWhatsAppInput, options?: CallOptions): Promise<Blob>;
 
   /**
    * WhatsApp messages from Twilio, API Key mode.
    *
-   * The address has the channel's secret, since Twilio signs nothing for API keys. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.
+   * The address has the channel's secret, since Twilio signs nothing for API keys. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
    */
   receiveFromWhatsAppBySecret(input: ReceiveFromWhatsAppBySecretInput, options?: CallOptions): Promise<Blob>;
 

@@ -8,7 +8,7 @@ import { converseJobs } from "./converse/converse.ts";
 import { createReceive } from "./intake/receive.ts";
 import { intakeRoutes } from "./intake/routes.ts";
 import { deleteEventsOf } from "./ledger/delete-all.ts";
-import { createLetIn } from "./ledger/let-in.ts";
+import { letInEvents } from "./ledger/let-in.ts";
 import { ledgerRoutes } from "./ledger/routes.ts";
 import { ledgerUpkeep } from "./ledger/upkeep.ts";
 import { createTryOut } from "./match/dry-run.ts";
@@ -56,7 +56,7 @@ export function continuedInRoom({ services, wake }: Pick<RoomNeeds, "services" |
 export function roomFeature(needs: RoomNeeds): Contribution {
   const { services, turns, wake, scheduler } = needs;
   const own = { services, turns, wake: () => wake() };
-  const letIn = createLetIn(services);
+  const letIn = letInEvents(services);
   const judge = createJudge(services, turns.complete);
   return {
     routes: [

@@ -12,7 +12,7 @@ import type { StoreMessages } from "./store.ts";
 
 const tags = ["Channels"];
 const stored =
-  "A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.";
+  "A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.";
 
 const telegram = webhook({
   method: "post",

@@ -9,6 +9,7 @@ import type { Activity } from "../activity.ts";
 import { answerWork } from "../answer/work.ts";
 import { appendRoot } from "../outbox/echo.ts";
 import { takeOverTold } from "../outbox/named-person.ts";
+import { letInMessages } from "./let-in.ts";
 import { heedKeywords } from "./opt-out.ts";
 import { payloadOf } from "./payload.ts";
 import { lockConversation, storeNew } from "./statements.ts";
@@ -17,7 +18,8 @@ import type { TellArrived } from "./tell.ts";
 
 /**
  * Stores messages and arranges their answer, in one transaction. What is stored already is left out, and everything
- * while the agent or its channel is off (decisions §4).
+ * while the agent or its channel is off (decisions §4). Throws `TooManyWait`, with nothing stored: they are not
+ * acknowledged then, and come again.
  */
 export type StoreMessages = (channel: MessengerChannel, messages: readonly Incoming[]) => Promise<void>;
 
@@ -47,6 +49,7 @@ type Taken = Stored | "known" | "dropped";
 
 export function createStore({ services, activity, tell, wake }: Needs): StoreMessages {
   const { database, notify, clock, log } = services;
+  const letIn = letInMessages(services);
   /** When the log last told of an agent, by its id. */
   const told = new Map<string, number>();
   const tellDropped = ({ agent, name }: MessengerChannel) => {
@@ -61,6 +64,9 @@ export function createStore({ services, activity, tell, wake }: Needs): StoreMes
   return async (channel, messages) => {
     if (messages.length === 0) return;
     activity.received(channel.agent.id, channel.name);
+    // A channel that is followed was opened long ago: its agent may be active by now.
+    const isDropped = channel.transport === "webhook" && !channel.agent.active;
+    if (!isDropped) await letIn(channel.agent, messages.length);
     const work = () => database.transaction((tx) => storeAll(tx, services, channel, messages));
     const taken = await unlessDeadlocked(work).catch(unlessGone);
     if (taken.includes("dropped")) tellDropped(channel);

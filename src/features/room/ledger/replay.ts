@@ -2,10 +2,10 @@ import { eq } from "drizzle-orm";
 import { type Ctx, write } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { JsonValue } from "../../../core/json.ts";
+import type { LetIn } from "../../../core/queues/let-in.ts";
 import type { Db } from "../../../db/client.ts";
 import { eventSources } from "../../../db/schema.ts";
 import { findAgent } from "../../agents/index.ts";
-import type { LetIn } from "./let-in.ts";
 import { findEvent } from "./read.ts";
 import { storeEvent } from "./store.ts";
 

@@ -1,6 +1,6 @@
+import type { LetIn } from "../../../core/queues/let-in.ts";
 import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
 import { slugParam } from "../../agents/index.ts";
-import type { LetIn } from "./let-in.ts";
 import { getEvent, listEvents } from "./read.ts";
 import { replayEvent } from "./replay.ts";
 import { eventPath, ReplayedEvent, RoomEventAnswer, RoomEventPage, RoomEventsQuery } from "./schema.ts";

@@ -1,0 +1,96 @@
+import { TtlCache } from "../cache.ts";
+import { EngineError } from "../errors.ts";
+import type { Clock } from "../ports.ts";
+
+/**
+ * So much of an agent, and of an organization's agents together, may wait to be handled. Of an agent also no more than its
+ * organization has left: so each further flood gets half of the rest, and none takes all of it from agents that are quiet.
+ */
+export const [mostOfAgent, mostOfOrganization] = [5_000, 20_000];
+
+/** How long a count is good, in milliseconds: what this process lets in is added to it, what others let in is not. */
+const countedMs = 60_000;
+
+/** A count that is older is made anew before it refuses anything: what waited is handled meanwhile. */
+const refusingMs = 5_000;
+
+/** How often `onRefused` is told of an agent, in milliseconds. */
+const toldEveryMs = 60_000;
+
+/** The refusal of something since too much waits already; nothing of it is stored. */
+export class TooManyWait extends EngineError {
+  constructor(message: string) {
+    super("unavailable", message, { headers: { "Retry-After": "60" } });
+  }
+}
+
+interface Owner {
+  id: string;
+  slug: string;
+  organizationId: string;
+}
+
+/** Call it before `count` more are stored, 1 where none is named, and outside of a transaction. Throws `TooManyWait`. */
+export type LetIn = (agent: Owner, count?: number) => Promise<void>;
+
+/** What waits of one agent. */
+export interface Counted {
+  /** Null: a release before this one stored them. */
+  agentId: string | null;
+  count: number;
+}
+
+interface Options {
+  clock: Clock;
+  /** What the refusal says. */
+  message: string;
+  /** Counts what waits of an organization's agents. */
+  count(organizationId: string): Promise<readonly Counted[]>;
+  /** Told once a minute at most that something of an agent is refused. */
+  onRefused(agent: Owner): void;
+}
+
+/** What waits of an organization: of all its agents, and by agent. */
+interface Waiting {
+  all: number;
+  byAgent: Map<string | null, number>;
+}
+
+/** Bounds what waits to be handled, while more of it comes than is handled. */
+export function createLetIn({ clock, message, count, onRefused }: Options): LetIn {
+  const now = () => clock.now();
+  const counts = new TtlCache<Promise<Waiting>>({ ttlMs: countedMs, limit: 1_000, now });
+  const told = new TtlCache<true>({ ttlMs: toldEveryMs, limit: 1_000, now });
+  /** All who ask meanwhile share one count. */
+  const counted = (organizationId: string, ms: number) => {
+    const last = counts.get(organizationId);
+    if (last && now() - last.loadedAt < ms) return last.value;
+    const waiting = count(organizationId).then(added);
+    waiting.catch(() => counts.delete(organizationId));
+    return counts.set(organizationId, waiting).value;
+  };
+  return async (agent, more = 1) => {
+    const { id, organizationId } = agent;
+    let waiting = await counted(organizationId, countedMs);
+    if (isFull(waiting, id)) waiting = await counted(organizationId, refusingMs);
+    if (isFull(waiting, id)) {
+      if (!told.get(id)) {
+        told.set(id, true);
+        onRefused(agent);
+      }
+      throw new TooManyWait(message);
+    }
+    waiting.all += more;
+    waiting.byAgent.set(id, ofAgent(waiting, id) + more);
+  };
+}
+
+const ofAgent = ({ byAgent }: Waiting, id: string) => byAgent.get(id) ?? 0;
+
+const isFull = (waiting: Waiting, id: string) =>
+  ofAgent(waiting, id) >= Math.min(mostOfAgent, mostOfOrganization - waiting.all);
+
+const added = (rows: readonly Counted[]): Waiting => ({
+  all: rows.reduce((sum, { count }) => sum + count, 0),
+  byAgent: new Map(rows.map(({ agentId, count }) => [agentId, count])),
+});

@@ -1,0 +1,27 @@
+import { sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { type Counted, createLetIn, type LetIn } from "../../../core/queues/let-in.ts";
+import { agents, inbox } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+
+/** Bounds the messages that wait for an answer: anybody may write to a bot, from any number of chats. */
+export function letInMessages({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): LetIn {
+  return createLetIn({
+    clock,
+    message: "Too many messages wait to be answered: send it again later",
+    count: (organizationId) => countStatement.run(database, { organizationId }),
+    onRefused: ({ slug }) => log.warn({ agent: slug }, "Messages are refused: too many wait to be answered"),
+  });
+}
+
+/** Counts by the index of what waits, before it looks whose that is: an agent's answered messages are many more. */
+const countStatement = statement(
+  { organizationId: "uuid" },
+  ({ organizationId }) => sql<Counted>`
+    with waiting as materialized (
+      select ${inbox.agentId} as agent, count(*)::int as count from ${inbox}
+      where ${inbox.status} = 'pending' group by ${inbox.agentId}
+    )
+    select agent as "agentId", count from waiting
+    join ${agents} on ${agents.id} = waiting.agent where ${agents.organizationId} = ${organizationId}`,
+);
