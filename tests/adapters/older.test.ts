@@ -187,6 +187,26 @@ test("a limit of tokens that is larger than all a model reads is left out once n
   expect([heard().at(-1), limits().at(-1)]).toEqual(["a b c d e", undefined]);
 });
 
+test("a limit of tokens that is refused by itself is left out, and the conversation stays whole", async () => {
+  // Groq's words.
+  const words =
+    "`max_completion_tokens` must be less than or equal to `16384`, the maximum value for `max_completion_tokens` is less than the `context_window` for this model";
+  const { provider, model, heard } = await start(refusal(400, words), ok);
+  expect((await readStep(model, long, { maxOutputTokens: 90_000 })).step).toMatchObject({
+    text: "ok",
+    shortened: false,
+  });
+  expect(heard()).toEqual(["a b c d e", "a b c d e"]);
+  expect(provider.exchanges.map(({ body }) => body.max_tokens)).toEqual([90_000, undefined]);
+});
+
+test("a conversation stays whole where its length is only spoken of", async () => {
+  const words = "Unsupported parameter: 'temperature'; see the context length docs";
+  const { model, heard } = await start(refusal(400, words), ok);
+  expect((await readStep(model, long, { temperature: 1 })).step).toMatchObject({ text: "ok", shortened: false });
+  expect(heard()).toEqual(["a b c d e", "a b c d e"]);
+});
+
 test("a stream may say so too, before it says anything else", async () => {
   const words = "Trying to keep the first 5000 tokens, but the model is loaded with a context length of only 4096";
   const begin = event({ id: "c1", choices: [{ index: 0, delta: { role: "assistant" }, finish_reason: null }] });

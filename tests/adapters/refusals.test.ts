@@ -72,6 +72,25 @@ test("another value than the refused one is asked for, and each refused one is l
   ]);
 });
 
+test("a setting that a refusal merely repeats, or names beside another one, is asked for again", async () => {
+  const { provider, model } = await start();
+  const all = ["reasoning_effort", "temperature", "max_tokens"];
+  const others = ["temperature", "max_tokens"];
+  const input = { model: "m", messages: [{ role: "user", content: "Hi" }], temperature: 0.3, max_tokens: 900_000 };
+  const loc = ["body", "reasoning_effort"];
+  const detail = [{ type: "extra_forbidden", loc, msg: "reasoning_effort is not permitted", input }];
+  provider.answer({ status: 422, body: JSON.stringify({ detail }) }, ok);
+  for (const _ of [1, 2]) expect((await readStep(model, "Hi", settings)).step.text).toBe("ok");
+  expect(provider.exchanges.map(sent)).toEqual([all, others, others]);
+
+  const naming = await start();
+  const words = "m does not support ['reasoning_effort'], but temperature, and max_tokens";
+  naming.provider.answer(refusal(400, words), refusal(400, words), refusal(400, words), ok);
+  for (const _ of [1, 2]) expect((await readStep(naming.model, "Hi", settings)).step.text).toBe("ok");
+  const asked = naming.provider.exchanges.map(sent);
+  expect(asked).toEqual([all, ["reasoning_effort", "max_tokens"], ["reasoning_effort"], [], others]);
+});
+
 test("what was refused is asked for again after half an hour, since another model may be there", async () => {
   const { provider, clock, model } = await start(refusal(400, "this model does not support thinking"), ok);
   const read = () => readStep(model, "Hi", { reasoning: "medium" });

@@ -1,8 +1,9 @@
 import { APICallError, type LanguageModelV4Prompt, UnsupportedFunctionalityError } from "@ai-sdk/provider";
 import { TtlCache } from "../../core/cache.ts";
-import { lengthWords } from "../../core/models/provider-failure.ts";
+import { lengthWords, limitWords, type Words } from "../../core/models/provider-failure.ts";
 import type { ModelCall, StreamingModel } from "../../core/ports.ts";
 import { withoutOlder } from "./older.ts";
+import { saidIn } from "./said.ts";
 import { type Opened, ShortenedReader } from "./shortened.ts";
 import { TooLong } from "./too-long.ts";
 
@@ -15,7 +16,7 @@ export interface AskedCall extends ModelCall {
 /** What of a call a model may refuse. */
 interface Part {
   /** The words in which providers refuse it. */
-  words: RegExp;
+  words: Words;
   /** What the calls have in common that are refused for it, too; null where each may be refused for itself. */
   shared(call: ModelCall): string | null;
   has(call: AskedCall): boolean;
@@ -23,7 +24,7 @@ interface Part {
 }
 
 /** A model may take another value: a lower limit of tokens, or a temperature within its bounds. */
-function setting(name: "reasoning" | "temperature" | "maxOutputTokens", words: RegExp): Part {
+function setting(name: "reasoning" | "temperature" | "maxOutputTokens", words: Words): Part {
   return {
     words,
     shared: (call) => `${name} ${call[name]}`,
@@ -35,7 +36,7 @@ function setting(name: "reasoning" | "temperature" | "maxOutputTokens", words: R
 type Prompt = LanguageModelV4Prompt;
 type Message = Prompt[number];
 
-function ofPrompt(words: RegExp, has: (prompt: Prompt) => boolean, leaveOut: (prompt: Prompt) => Prompt): Part {
+function ofPrompt(words: Words, has: (prompt: Prompt) => boolean, leaveOut: (prompt: Prompt) => Prompt): Part {
   return {
     words,
     shared: () => null,
@@ -55,6 +56,13 @@ const older = ofPrompt(
   (prompt) => withoutOlder(prompt) !== null,
   (prompt) => withoutOlder(prompt) ?? prompt,
 );
+
+/** Next to a context, a limit of tokens is mostly named as a part of what is too long. */
+const limitOfTokens: Words = {
+  test: (said) =>
+    limitWords.test(said) ||
+    /^(?!.*context).*max_?(?:new_?|output_?|completion_?)?tokens|tokens\W+is too large/is.test(said),
+};
 
 /** Servers that know no such field, as Groq's does not. */
 const thoughts: Part = {
@@ -93,7 +101,7 @@ const counts: Part = {
 const parts: readonly Part[] = [
   older,
   setting("temperature", /temperature/i),
-  setting("maxOutputTokens", /^(?!.*context).*max_?(?:new_?|output_?|completion_?)?tokens|tokens\W+is too large/is),
+  setting("maxOutputTokens", limitOfTokens),
   missingThoughts,
   thoughts,
   setting(
@@ -103,9 +111,6 @@ const parts: readonly Part[] = [
   pictures,
   counts,
 ];
-
-/** The longest refusal, in characters; an echo of the conversation may follow it. */
-const longestRefusal = 2_000;
 
 /** How long a refusal is known: an operator may put another model behind the same name. */
 const knownMs = 30 * 60_000;
@@ -131,15 +136,19 @@ export function withoutRefused(model: StreamingModel, now: () => number): Stream
     let asked: AskedCall = parts.reduce(withoutKnown, call);
     let longer: ModelCall | null = null;
     const newly = new Map<Part, string>();
+    const doubted = new Set<Part>();
     for (;;) {
       asked = await tooLong.shorten(asked);
       try {
         const { stream } = await model.doStream(asked);
-        for (const [part, shared] of newly) refused.set(shared, part);
+        for (const [part, shared] of newly) if (!doubted.has(part)) refused.set(shared, part);
         return { asked, refused: longer, reader: stream.getReader() };
       } catch (error) {
-        const part = refusedPart(error, asked, newly);
+        const said = refusalOf(error);
+        const part = refusedPart(error, said, { asked, before: newly });
         if (!part) throw error;
+        // What is named although it was left out was merely named before, too.
+        for (const before of newly.keys()) if (before.words.test(said)) doubted.add(before);
         const shared = part.shared(asked);
         if (shared !== null) newly.set(part, shared);
         if (part === older) longer = asked;
@@ -156,12 +165,19 @@ export function withoutRefused(model: StreamingModel, now: () => number): Stream
   };
 }
 
-function refusedPart(error: unknown, call: AskedCall, before: ReadonlyMap<Part, string>): Part | undefined {
+/** The words of a refusal; none where there was no answer. */
+const refusalOf = (error: unknown) => (APICallError.isInstance(error) ? saidIn(error.message, error.responseBody) : "");
+
+interface Asked {
+  asked: AskedCall;
+  before: ReadonlyMap<Part, string>;
+}
+
+function refusedPart(error: unknown, said: string, { asked: call, before }: Asked): Part | undefined {
   // Before it is asked.
   if (UnsupportedFunctionalityError.isInstance(error)) return pictures.has(call) ? pictures : undefined;
   if (!APICallError.isInstance(error)) return undefined;
-  const { statusCode, message, responseBody = "" } = error;
-  const said = `${message} ${responseBody}`.slice(0, longestRefusal);
+  const { statusCode } = error;
   if (statusCode === 413) {
     // Where bytes are counted and not tokens, pictures have by far the most of them.
     const tooLarge = /token/i.test(said) ? [older] : [pictures, older];

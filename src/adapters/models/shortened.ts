@@ -2,6 +2,7 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { lengthWords } from "../../core/models/provider-failure.ts";
 import { type ModelCall, type PartsReader, shortened } from "../../core/ports.ts";
 import { withoutOlder } from "./older.ts";
+import { saidIn } from "./said.ts";
 
 type Part = LanguageModelV4StreamPart;
 
@@ -21,9 +22,6 @@ interface Asking {
 
 /** The parts that say nothing yet. */
 const openings: ReadonlySet<Part["type"]> = new Set(["stream-start", "response-metadata", "raw"]);
-
-/** The longest words of an error that are looked at, in characters. */
-const longestWords = 2_000;
 
 /**
  * Reads the reply to `call`. LM Studio and OpenAI say only in its stream that a conversation is too long: then it asks
@@ -74,6 +72,6 @@ export class ShortenedReader implements PartsReader {
 
 function isTooLong(part: Part): boolean {
   if (part.type !== "error") return false;
-  const said = part.error instanceof Error ? part.error.message : (JSON.stringify(part.error) ?? "");
-  return lengthWords.test(said.slice(0, longestWords));
+  const { error } = part;
+  return lengthWords.test(error instanceof Error ? saidIn(error.message) : saidIn("", JSON.stringify(error)));
 }

@@ -20,12 +20,39 @@ const noTools =
 const tooLong = "The prompt is longer than the model can read: shorten it, or have the server give it a larger context";
 const otherApi = "The address does not answer as the provider's API does: check it";
 
+/** Words of a provider that say one thing. */
+export type Words = Pick<RegExp, "test">;
+
 /** The words in which providers say that a prompt is too long. */
-export const lengthWords =
-  /context[ _](?:length|size|window|limit)|context exceed|(?:prompt|input) is too long|maximum prompt length|input token count|model token limit|longer than the max|reduce the length/i;
+const overlong =
+  /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length/i;
+
+/** What the model can read, which is too short for a prompt where nothing else is wrong. */
+const measure = /context[ _](?:length|size|window|limit)/i;
+
+/** The measure with its number, or with what goes beyond it. */
+const measured =
+  /context[ _](?:length|size|window|limit)[^.]{0,40}(?:\d|exceed)|(?:exceed|longer|larger|greater|too large)[^.]{0,60}context[ _](?:length|size|window|limit)/i;
+
+/** Something else that is wrong. */
+const other =
+  /\b(?:unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|forbidden|not (?:supported|permitted|allowed)|(?:not|n't) support)\b/i;
+
+/**
+ * The words in which providers refuse the limit of tokens by itself, whatever the prompt: Groq's is to be less than the
+ * context window. With a prompt that it is added to, it is the prompt that is too long.
+ */
+export const limitWords =
+  /(?<!\b(?:and|plus) [`'"]?|\+ ?[`'"]?)\bmax_?(?:new_?|output_?|completion_?)?tokens\b[`'"]?(?: ?\([^)]*\)| ?[=:]? ?\d+)? (?:exceeds|must be|must not|should be|can't|cannot|is (?:greater|larger|more|higher))\b/i;
+
+/** Says that a prompt is too long, and not merely what a context has to do with something else that is wrong. */
+export const lengthWords: Words = {
+  test: (said) =>
+    !limitWords.test(said) && (overlong.test(said) || measured.test(said) || (measure.test(said) && !other.test(said))),
+};
 
 /** The words in which providers with a status of many meanings say what is wrong. */
-const said: readonly (readonly [words: RegExp, meaning: string])[] = [
+const said: readonly (readonly [words: Words, meaning: string])[] = [
   [/insufficient_quota|credit balance|billing/i, noMoney],
   [lengthWords, tooLong],
   [
