@@ -32,8 +32,11 @@ export function oneLine(text: string, limit: number): string {
 /** C1 controls, direction marks, line separators, and characters without width. Callers treat C0 as they need. */
 const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
+/** Controls, blanks, what fonts show as nothing, such as the fillers of Hangul, and the blank of Braille, which is none of these. */
+const shown = /[^\p{Cc}\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** Whether nobody would see anything of the text. */
-export const isBlank = (text: string) => text.replaceAll(unseen, "").trim() === "";
+export const isBlank = (text: string) => !shown.test(text);
 
 /** How JSON writes NUL and half surrogates; a text that merely looks so matches too. */
 const unstorable = /\\u(?:0000|d[89a-f])/;
