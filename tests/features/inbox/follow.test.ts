@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { expect, onTestFinished, test } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
@@ -122,6 +122,27 @@ test("a message whose storing fails is not acknowledged, and comes again", async
   await expect.poll(() => t.logs.some((line) => line.includes("they come again"))).toBe(true);
   fails = false;
   await expect.poll(t.texts).toEqual(["Hello"]);
+});
+
+test("what Telegram is asked for waits there while too many messages wait here, and is stored once there is space", async () => {
+  const t = await following();
+  await t.engine.renewLeases();
+  await t.start("telegram");
+  await t.db.execute(sql`
+    with made as (
+      insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject)
+      select gen_random_uuid(), id, organization_id, 'full', 'telegram', 'full', 'full' from agents returning id, agent_id
+    )
+    insert into inbox (id, agent_id, channel, provider_id, conversation_id, seq, sender, payload)
+    select gen_random_uuid(), agent_id, 'telegram', n, id, n, 'full', '{}'::jsonb from made, generate_series(1, 5000) n`);
+  await expect.poll(t.polls).toBe(1);
+  await t.telegram.say("Hello");
+  const refusals = () => t.logs.filter((line) => line.includes("Messages are refused: too many wait")).length;
+  await expect.poll(refusals).toBe(1);
+  await t.db.update(inbox).set({ status: "done" });
+  await t.clock.jump(5_000);
+  const said = async () => (await t.texts()).filter((text) => text !== undefined);
+  await expect.poll(said, { timeout: 10_000 }).toEqual(["Hello"]);
 });
 
 test("what was stored and not acknowledged when the process died is stored once", async () => {
