@@ -6,7 +6,8 @@ import type { ServerProcess } from "../processes.ts";
 import { createAgent, People } from "./people.ts";
 import { markOf, marksIn, openWorld, repliesTo, type World } from "./stand-ins.ts";
 
-const [chats, each] = [2_500, 4];
+/** Together as many messages as may wait of an agent. */
+const [chats, each] = [2_500, 2];
 const kills = 6;
 const seed = 20;
 /** The longest that an agent may wait for more of a burst. */
