@@ -102,6 +102,7 @@ browserTest("a refusal stands at the field that it names, and goes once the chan
   const refused = page.locator(".field", { has: page.locator("[aria-invalid=true]") });
   await refused.filter({ has: soul }).getByText("must be at most 32768 characters").waitFor();
   expect(await refused.count()).toBe(1);
+  await page.getByRole("alert").getByText("Soul: must be at most 32768 characters", { exact: true }).waitFor();
   await looksRight(page, "prompt-refused");
   await identity.fill(former.identity);
   await refused.filter({ has: soul }).waitFor();
@@ -120,6 +121,12 @@ browserTest("a refusal stands at the field that it names, and goes once the chan
     .filter({ has: page.getByLabel("Times") })
     .getByText("Correct the hour")
     .waitFor();
+  await page.getByLabel("When", { exact: true }).selectOption("interval");
+  await page.getByLabel("Every", { exact: true }).fill("5");
+  await page.getByLabel("Unit", { exact: true }).selectOption("seconds");
+  await page.getByRole("button", { name: "Save" }).click();
+  await refused.getByText("must be at least 60 seconds", { exact: true }).waitFor();
+  await page.getByRole("alert").getByText("Every: must be at least 60 seconds", { exact: true }).waitFor();
 });
 
 browserTest("agents that could not be read for a new memory are asked for again", async () => {
@@ -129,9 +136,16 @@ browserTest("agents that could not be read for a new memory are asked for again"
   await page.goto(`${url}/#/memories`);
   await signIn(page, owner);
   await page.getByText("The server can't be reached.").waitFor();
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  await page.getByRole("button", { name: "Try again" }).focus();
+  const failed = page.waitForEvent("requestfailed");
+  await page.keyboard.press("Enter");
+  await failed;
+  expect(await focused()).toBe("Try again");
   await page.unroute("**/api/instances");
-  await page.getByRole("button", { name: "Try again" }).click();
+  await page.keyboard.press("Enter");
   await page.getByText("The server can't be reached.").waitFor({ state: "detached" });
+  await expect.poll(focused).toBe("Memories");
   await page.getByRole("button", { name: "New memory" }).click();
   await page.getByRole("dialog").getByLabel("Agent").waitFor();
 });
@@ -142,9 +156,29 @@ browserTest("Back leaves a list whose address named a page behind its end", asyn
   await page.goto(`${url}/#/agents`);
   await signIn(page, owner);
   for (const place of ["conversations", "memories", "audit-log"]) {
+    const read = page.waitForResponse((answer) => answer.url().includes("offset=0"));
+    await page.goto(`${url}/#/${place}?offset=-5`);
+    expect((await read).status()).toBe(200);
+    await page.goto(`${url}/#/agents`);
     await page.goto(`${url}/#/${place}?offset=5000`);
     await expect.poll(() => page.url()).toBe(`${url}/#/${place}`);
     await page.goBack();
     await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
   }
+});
+
+browserTest("the choice of agents over a list says that it could not be read", async () => {
+  const { url } = server();
+  const page = await openPage();
+  await page.route("**/api/instances", (route) => route.abort());
+  await page.goto(`${url}/#/conversations`);
+  await signIn(page, owner);
+  for (const place of ["conversations", "usage"]) {
+    await page.goto(`${url}/#/${place}`);
+    await page.getByText("The server can't be reached.").waitFor();
+  }
+  await page.unroute("**/api/instances");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("The server can't be reached.").waitFor({ state: "detached" });
+  await page.getByLabel("Agent", { exact: true }).selectOption("assistant");
 });

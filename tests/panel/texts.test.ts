@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { isDate } from "../../src/panel/data/days.ts";
 import { jsonIn } from "../../src/panel/data/json.ts";
-import { refusalText } from "../../src/panel/data/refusal-text.ts";
+import { offsetIn } from "../../src/panel/data/offset.ts";
+import { issuesText, refusalText } from "../../src/panel/data/refusal-text.ts";
+import { everyProblem } from "../../src/panel/pages/agents/agent/tasks/schedule.ts";
 import { rolesGivenBy } from "../../src/panel/pages/organization/roles.ts";
 import { countText, pageText } from "../../src/panel/ui/numbers.ts";
 
@@ -19,6 +21,36 @@ test.each([
 ])("what is no JSON is told of in words: %j", (text, said) => {
   expect(() => jsonIn(text, "tea.json")).toThrow(said);
   expect(() => jsonIn(text, "tea.json")).not.toThrow("Unexpected");
+});
+
+test("a refusal of fields names them as the page does, and the others by their paths", () => {
+  const issues = [
+    { path: "sections.1.content", message: "must be text" },
+    { path: "name", message: "must be text" },
+  ];
+  const say = (path: string, message: string) => (path.startsWith("sections.1") ? `Soul: ${message}` : undefined);
+  expect(issuesText(issues, say)).toBe("Soul: must be text; name: must be text");
+});
+
+test("an interval is refused in units, not in milliseconds", () => {
+  expect(everyProblem("must be at least 60000", "seconds")).toBe("must be at least 60 seconds");
+  expect(everyProblem("must be at least 60000", "hours")).toBe("must be at least 1 minute");
+  expect(everyProblem("must be at most 31622400000", "days")).toBe("must be at most 366 days");
+  expect(everyProblem("must be a whole number", "days")).toBe("must be a whole number");
+  expect(everyProblem(undefined, "days")).toBeUndefined();
+});
+
+test.each([
+  ["-5", 0],
+  ["1.5", 0],
+  ["1e300", 0],
+  ["3000000000", 0],
+  ["Infinity", 0],
+  ["tea", 0],
+  [null, 0],
+  ["50", 50],
+])("the offset %j of an address begins a list at %i", (text, offset) => {
+  expect(offsetIn(text)).toBe(offset);
 });
 
 test("a year that is still typed makes no date", () => {

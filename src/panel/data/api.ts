@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { AgentEngineError, createAgentEngine } from "../../client/index.ts";
-import { refusalText } from "./refusal-text.ts";
+import { issuesText, refusalText, type Say } from "./refusal-text.ts";
 
 /** The server that this page came from: also below a path of a proxy, since the page stands at the server's root. */
 export const serverUrl = new URL(".", location.href).href.replace(/\/$/, "");
@@ -18,9 +18,10 @@ export const api = createAgentEngine({ baseUrl: serverUrl, headers: addressing }
 /** The calls about the person, which no organization that has become out of reach may hinder. */
 export const account = createAgentEngine({ baseUrl: serverUrl });
 
-/** Why a call failed, in words for people. */
-export function reasonOf(error: unknown): string {
+/** Why a call failed, in words for people; `say` names the refused fields as the page does. */
+export function reasonOf(error: unknown, say?: Say): string {
   if (error instanceof AgentEngineError) {
+    if (say && error.issues.length > 0) return issuesText(error.issues, say);
     return refusalText(error.message, error.status === 429 ? error.retryAfterSeconds : null);
   }
   if (error instanceof TypeError) return "The server can't be reached. Is it running?";

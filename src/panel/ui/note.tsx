@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { isRefused, reasonOf } from "../data/api.ts";
+import type { Say } from "../data/refusal-text.ts";
 
 interface Props {
   look?: "good" | "warn" | "bad";
@@ -13,15 +15,35 @@ export const Note = ({ look, children }: Props) => (
   </div>
 );
 
+interface FailureProps {
+  error: unknown;
+  retry?: () => void;
+  /** Names refused fields as the page does. */
+  say?: Say | undefined;
+}
+
 /** Why something failed, and a way to try once more where that can help. Nothing without an error. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
-  if (error === undefined || error === null) return null;
+export function Failure({ error, retry, say }: FailureProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  const pressed = useRef(false);
+  const failed = error !== undefined && error !== null;
+  // The button goes with what it mended; who pressed it goes on at the page's title, or at the button of the next failure.
+  useEffect(() => {
+    if (!pressed.current || document.activeElement !== document.body) return;
+    (button.current ?? document.querySelector<HTMLElement>("main h1[tabindex]"))?.focus({ preventScroll: true });
+    if (!button.current) pressed.current = false;
+  }, [failed, error]);
+  if (!failed) return null;
+  const again = () => {
+    pressed.current = true;
+    retry?.();
+  };
   return (
     <Note look="bad">
-      <p>{reasonOf(error)}</p>
+      <p>{reasonOf(error, say)}</p>
       {retry && !isRefused(error, 403) && (
         <p>
-          <button type="button" class="button small" onClick={retry}>
+          <button ref={button} type="button" class="button small" onClick={again}>
             Try again
           </button>
         </p>

@@ -1,6 +1,7 @@
 import { api } from "../../data/api.ts";
 import { dayAfter, daysIn, isDate } from "../../data/days.ts";
 import { useLoaded } from "../../data/load.ts";
+import { offsetIn } from "../../data/offset.ts";
 import { goOnTo, goTo, query } from "../../data/route.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -17,7 +18,7 @@ const limit = 50;
 export function AuditPage() {
   const search = query.value;
   const filters = Object.fromEntries(filterNames.map((name) => [name, search.get(name) ?? ""])) as Filters;
-  const offset = Number(search.get("offset") ?? 0) || 0;
+  const offset = offsetIn(search.get("offset"));
   const look = (changes: Record<string, string>, go = goTo) => {
     const all = Object.entries({ ...filters, offset: "", ...changes });
     go(["audit-log"], Object.fromEntries(all.filter(([, value]) => value !== "")));

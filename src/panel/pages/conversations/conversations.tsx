@@ -1,6 +1,7 @@
 import type { Conversation } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
+import { offsetIn } from "../../data/offset.ts";
 import { goOnTo, goTo, query } from "../../data/route.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Choice } from "../../ui/form/field.tsx";
@@ -18,7 +19,7 @@ const limit = 25;
 export function ConversationsPage() {
   const search = query.value.get("search") ?? "";
   const agent = query.value.get("agent") ?? "";
-  const offset = Number(query.value.get("offset") ?? 0) || 0;
+  const offset = offsetIn(query.value.get("offset"));
   const look = (changes: Record<string, string>, go = goTo) => {
     const all = { search, agent, offset: "", ...changes };
     go(["conversations"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
@@ -53,6 +54,7 @@ export function ConversationsPage() {
           onValue={(slug) => look({ agent: slug })}
         />
       </search>
+      <Failure error={agents.error.value} retry={agents.reload} />
       <Failure error={error.value} retry={reload} />
       {!page && error.value === undefined && <Waiting />}
       {page?.total === 0 && (

@@ -3,6 +3,7 @@ import type { Memory } from "../../../client/index.ts";
 import { useAction } from "../../data/action.ts";
 import { api } from "../../data/api.ts";
 import { reloadAll, useLoaded } from "../../data/load.ts";
+import { offsetIn } from "../../data/offset.ts";
 import { goOnTo, goTo, hrefOf, query } from "../../data/route.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -25,7 +26,7 @@ const limit = 25;
 export function MemoriesPage() {
   const asked = Object.fromEntries(query.value);
   const { search = "", agent = "", category = "", subject = "" } = asked;
-  const offset = Number(asked.offset ?? 0) || 0;
+  const offset = offsetIn(asked.offset);
   const look = (changes: Record<string, string>, go = goTo) => {
     const all = { search, agent, category, subject, offset: "", ...changes };
     go(["memories"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));

@@ -43,6 +43,7 @@ export function UsagePage() {
           onValue={(slug) => look({ agent: slug })}
         />
       </search>
+      <Failure error={agents.error.value} retry={agents.reload} />
       {problem === undefined && <Numbers asked={asked} />}
     </Page>
   );

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Say } from "../../data/refusal-text.ts";
 import { Button } from "../button.tsx";
 import { Form } from "../form/form.tsx";
 import { Failure, Note } from "../note.tsx";
@@ -18,13 +19,15 @@ interface Props {
    * a `useForm` drops what was written: a reload keeps it, but who closes the dialog wants it no more.
    */
   state: { busy: boolean; error: unknown; reset?: () => void };
+  /** Names refused fields where their paths say little. */
+  say?: Say;
   onSubmit: () => void;
   onClose: () => void;
   children: ComponentChildren;
 }
 
 /** Fields in a dialog, sent together or not at all. Once something is typed, Escape closes it at the second time only. */
-export function FormDialog({ title, wide = false, action, working, state, onSubmit, onClose, children }: Props) {
+export function FormDialog({ title, wide = false, action, working, state, say, onSubmit, onClose, children }: Props) {
   const typed = useSignal(false);
   const warned = useSignal(false);
   const mayClose = () => {
@@ -51,7 +54,7 @@ export function FormDialog({ title, wide = false, action, working, state, onSubm
         }}
       >
         {children}
-        <Failure error={state.error} />
+        <Failure error={state.error} say={say} />
         {warned.value && <Note look="warn">Press Escape once more to close without saving.</Note>}
         <div class="actions" ref={actions}>
           <Button onClick={close}>Cancel</Button>

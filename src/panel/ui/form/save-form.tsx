@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Form as State } from "../../data/form.ts";
+import type { Say } from "../../data/refusal-text.ts";
 import { Button } from "../button.tsx";
 import { Failure } from "../note.tsx";
 import { tell } from "../toast.tsx";
@@ -7,11 +8,13 @@ import { Form } from "./form.tsx";
 
 interface Props<T extends object> {
   form: State<T>;
+  /** Names refused fields where their paths say little. */
+  say?: Say;
   children: ComponentChildren;
 }
 
 /** Fields that show what is stored. The bar that saves their changes, or drops them, is in sight while there are any. */
-export function SaveForm<T extends object>({ form, children }: Props<T>) {
+export function SaveForm<T extends object>({ form, say, children }: Props<T>) {
   const save = async () => {
     // Enter in the only field of a form sends it without a button, too.
     if (form.dirty && (await form.save())) tell("Saved");
@@ -19,14 +22,19 @@ export function SaveForm<T extends object>({ form, children }: Props<T>) {
   return (
     <Form onSubmit={() => void save()}>
       {children}
-      {(form.dirty || form.error !== undefined) && <SaveBar form={form} />}
+      {(form.dirty || form.error !== undefined) && <SaveBar form={form} say={say} />}
     </Form>
   );
 }
 
-const SaveBar = <T extends object>({ form: { busy, error, reset } }: { form: State<T> }) => (
+interface BarProps<T extends object> {
+  form: State<T>;
+  say: Say | undefined;
+}
+
+const SaveBar = <T extends object>({ form: { busy, error, reset }, say }: BarProps<T>) => (
   <div class="save-bar">
-    <Failure error={error} />
+    <Failure error={error} say={say} />
     <div class="actions">
       <Button look="primary" type="submit" busy={busy}>
         Save

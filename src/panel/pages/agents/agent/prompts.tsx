@@ -56,6 +56,11 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
     await api.savePrompts({ slug, body: { sections } });
     await onChange();
   });
+  const say = (path: string, message: string) => {
+    const key = sent.current[Number(/^sections\.(\d+)/.exec(path)?.[1])];
+    const section = prompts.find((one) => one.key === key);
+    return section && `${section.title}: ${message}`;
+  };
   const problems = problemsOf(form.error);
   const previews = useSignal(false);
   return (
@@ -70,7 +75,7 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
         </Button>
       </div>
       <Changeable to="agent.prompt:write">
-        <SaveForm form={form}>
+        <SaveForm form={form} say={say}>
           {prompts.map(({ key, title, isDefault }) => {
             const content = form.values[key] ?? null;
             const text = content ?? "";

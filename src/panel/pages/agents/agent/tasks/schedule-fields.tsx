@@ -1,6 +1,6 @@
 import { Choice, TextField } from "../../../../ui/form/field.tsx";
 import { NumberField } from "../../../../ui/form/number-field.tsx";
-import { cronWords, type Unit, type WrittenSchedule } from "./schedule.ts";
+import { cronWords, everyProblem, type Unit, type WrittenSchedule } from "./schedule.ts";
 
 interface Props {
   schedule: WrittenSchedule;
@@ -55,7 +55,7 @@ export function ScheduleFields({ schedule, problem, onSchedule }: Props) {
             label="Every"
             step="any"
             value={every}
-            problem={problem("everyMs")}
+            problem={everyProblem(problem("everyMs"), unit)}
             onNumber={(value) => onSchedule({ every: value })}
           />
           <Choice

@@ -55,6 +55,14 @@ export function scheduleOf({ type, expression, timezone, every, unit, runAt }: W
   }
 }
 
+/** Why an interval is refused, in the written unit where that leaves no fraction, not in the API's milliseconds. */
+export const everyProblem = (message: string | undefined, written: Unit): string | undefined =>
+  message?.replace(/(?<=^must be at (?:least|most) )\d+$/, (limit) => {
+    const own = { every: Number(limit) / unitMs[written], unit: written };
+    const { every, unit } = Number.isInteger(own.every) ? own : inUnits(Number(limit));
+    return `${every} ${every === 1 ? unit.slice(0, -1) : unit}`;
+  });
+
 /** A field for date and time in the reader's zone, as the moment that it means. Throws for an empty one. */
 function momentOf(local: string): string {
   const date = new Date(local);

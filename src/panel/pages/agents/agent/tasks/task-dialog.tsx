@@ -7,7 +7,7 @@ import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.t
 import { NumberField } from "../../../../ui/form/number-field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { type Outbound, OutboundFields } from "../outbound.tsx";
-import { scheduleOf, usualSchedule, type WrittenSchedule, writtenSchedule } from "./schedule.ts";
+import { everyProblem, scheduleOf, usualSchedule, type WrittenSchedule, writtenSchedule } from "./schedule.ts";
 import { ScheduleFields } from "./schedule-fields.tsx";
 
 interface Props {
@@ -55,6 +55,9 @@ export function TaskDialog({ slug, timezone, task, onSaved, onClose }: Props) {
       wide
       action="Save"
       state={form}
+      say={(path, message) =>
+        path === "schedule.everyMs" ? `Every: ${everyProblem(message, schedule.unit)}` : undefined
+      }
       onSubmit={() => void form.save()}
       onClose={onClose}
     >
