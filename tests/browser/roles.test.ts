@@ -135,6 +135,16 @@ browserTest("a viewer sees everything of the agents, and is offered nothing that
   await page.getByRole("alert").getByText("Missing permission: agent.secret:read").waitFor();
   // To try again helps nobody without the permission.
   expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+  // What the person does says so: then what would be refused goes, without a reload.
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("button", { name: "Delete the agent" }).waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("Desk");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Missing permission: agent:write").waitFor();
+  await page.getByText("is viewer now.").waitFor();
+  await page.getByText("As viewer you can read this.").waitFor();
+  expect(await page.getByLabel("Name", { exact: true }).isDisabled()).toBe(true);
+  expect(await page.getByRole("button", { name: "Delete the agent" }).count()).toBe(0);
   await engine.endMemberSessions({ orgSlug, userId: added.userId });
   await page.goto(`${server.url}/#/memories`);
   await page.getByRole("heading", { name: "Sign in to Agent Engine" }).waitFor();

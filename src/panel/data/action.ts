@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { noticeEnd } from "./session.ts";
+import { noticeRefusal } from "./session.ts";
 
 export interface Action<Arguments extends unknown[]> {
   /** Its work runs: it is not to be begun again. */
@@ -24,7 +24,7 @@ export function useAction<Arguments extends unknown[]>(
       await work(...given);
       error.value = undefined;
     } catch (reason) {
-      noticeEnd(reason);
+      noticeRefusal(reason);
       error.value = reason;
     } finally {
       busy.value = false;

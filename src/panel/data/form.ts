@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { problemsOf } from "./api.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
-import { noticeEnd } from "./session.ts";
+import { noticeRefusal } from "./session.ts";
 
 /** A field, or a part of one. */
 type FieldOf<T> = (keyof T & string) | `${keyof T & string}.${string}`;
@@ -82,7 +82,7 @@ export function useForm<T extends object>(
         error.value = undefined;
         return true;
       } catch (reason) {
-        noticeEnd(reason);
+        noticeRefusal(reason);
         error.value = reason;
         return false;
       } finally {

@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import type { Me } from "../../client/index.ts";
-import { account, addressed, isRefused } from "./api.ts";
+import { account, addressed, isRefused, reasonOf } from "./api.ts";
 
 export type User = Me["user"];
 export type Organization = User["organizations"][number];
@@ -81,4 +81,14 @@ export async function signOut(): Promise<void> {
 /** A refusal as 401 means that the session ended: the page asks to sign in, and what is written stays. */
 export function noticeEnd(error: unknown): void {
   if (isRefused(error, 401)) user.value = null;
+}
+
+/**
+ * The same for what a person did. A missing permission says that the person's role changed since it was read: it is
+ * read again, so that what would be refused is offered no more. Pages that read on their own, again and again, don't ask.
+ */
+export function noticeRefusal(error: unknown): void {
+  noticeEnd(error);
+  // Who can't be asked about stays as known: the refusal itself is shown.
+  if (isRefused(error, 403) && reasonOf(error).startsWith("Missing permission: ")) void readUser().catch(() => {});
 }

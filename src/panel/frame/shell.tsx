@@ -2,11 +2,11 @@ import { useSignal } from "@preact/signals";
 import { LogOut, Menu, Monitor, Moon, Search, Sun } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
 import { hrefOf, route } from "../data/route.ts";
-import { signOut, user } from "../data/session.ts";
+import { organization, signOut, user } from "../data/session.ts";
 import { theme, themes } from "../data/theme.ts";
 import { Button } from "../ui/button.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { tellFailure } from "../ui/toast.tsx";
+import { tell, tellFailure } from "../ui/toast.tsx";
 import { OrganizationChoice } from "./organization-choice.tsx";
 import { Palette } from "./palette.tsx";
 import { RouteView } from "./route-view.tsx";
@@ -36,6 +36,14 @@ export function Shell() {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, [open, palette]);
+  const current = organization.value;
+  const former = useRef(current);
+  useEffect(() => {
+    // What was pressed may have gone with the permission, and the reason beside it.
+    const changed = former.current?.slug === current?.slug && former.current?.roleKey !== current?.roleKey;
+    if (changed && current) tell(`Your role in ${current.name} is ${current.roleKey} now.`);
+    former.current = current;
+  }, [current]);
   const find = () => {
     palette.value = true;
   };

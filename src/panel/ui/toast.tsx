@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { reasonOf } from "../data/api.ts";
-import { noticeEnd } from "../data/session.ts";
+import { noticeRefusal } from "../data/session.ts";
 
 interface Toast {
   id: number;
@@ -30,7 +30,7 @@ export const tell = (text: string, undo?: () => void) => show({ text, look: "pla
 
 /** Says briefly why something that has no place of its own failed. */
 export function tellFailure(error: unknown): void {
-  noticeEnd(error);
+  noticeRefusal(error);
   show({ text: reasonOf(error), look: "bad" });
 }
 
