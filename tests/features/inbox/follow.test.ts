@@ -137,12 +137,14 @@ test("what Telegram is asked for waits there while too many messages wait here, 
     select gen_random_uuid(), agent_id, 'telegram', n, id, n, 'full', '{}'::jsonb from made, generate_series(1, 5000) n`);
   await expect.poll(t.polls).toBe(1);
   await t.telegram.say("Hello");
-  const refusals = () => t.logs.filter((line) => line.includes("Messages are refused: too many wait")).length;
-  await expect.poll(refusals).toBe(1);
+  const warnings = () => t.logs.map((line) => JSON.parse(line)).filter(({ level }) => level === "warn");
+  const message = "Messages are refused: too many wait to be answered";
+  await expect.poll(warnings).toMatchObject([{ message }]);
   await t.db.update(inbox).set({ status: "done" });
   await t.clock.jump(5_000);
   const said = async () => (await t.texts()).filter((text) => text !== undefined);
   await expect.poll(said, { timeout: 10_000 }).toEqual(["Hello"]);
+  expect(warnings()).toHaveLength(1);
 });
 
 test("what was stored and not acknowledged when the process died is stored once", async () => {

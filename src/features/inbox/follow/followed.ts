@@ -1,5 +1,6 @@
 import type { Services } from "../../../context.ts";
 import { MessengerError } from "../../../core/channels/messengers.ts";
+import { TooManyWait } from "../../../core/queues/let-in.ts";
 import { pause } from "../../../core/time/pause.ts";
 import { type MessengerChannel, openMessenger } from "../../channels/index.ts";
 import type { StoreMessages } from "../intake/store.ts";
@@ -46,10 +47,9 @@ async function keepFollowing(options: Options, leased: Leased, signal: AbortSign
     try {
       await store(channel, messages);
     } catch (err) {
-      services.log.warn(
-        { agent: channel.agent.slug, channel: name, err },
-        "Messages could not be stored: they come again",
-      );
+      const told = { agent: channel.agent.slug, channel: name, err };
+      // That too many wait is told for all of them, once a minute.
+      if (!(err instanceof TooManyWait)) services.log.warn(told, "Messages could not be stored: they come again");
       throw err;
     }
   };
