@@ -96,11 +96,17 @@ function checkResult(json: string): ScriptOutcome {
   return { ok: true, json };
 }
 
+/** The interpreter throws null where the memory does not even hold the error that it is full. */
+const reasons: ReadonlyMap<string, string> = new Map([
+  ["InternalError: out of memory", tooMuchMemory],
+  ["The script threw: null", `${tooMuchMemory}, or threw null`],
+]);
+
 /** A failure of the prelude as one line, with the place in the scripts where it happened. */
 function explain(json: string, files: ScriptFiles): string {
   const { text, stack } = JSON.parse(json) as { text: string; stack: string };
   const place = stack.split("\n").flatMap((line) => findPlace(line, files))[0];
-  const reason = text === "InternalError: out of memory" ? tooMuchMemory : text.slice(0, longestError).toWellFormed();
+  const reason = reasons.get(text) ?? text.slice(0, longestError).toWellFormed();
   return place === undefined ? reason : `${reason} (${place})`;
 }
 
