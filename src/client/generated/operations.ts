@@ -98,7 +98,12 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   importAgent: { method: "POST", path: "/api/instances/import", answer: "json", query: { workspaceId: "workspaceId" } },
   replaceAgent: { method: "POST", path: "/api/instances/{slug}/import", answer: "json" },
   listPrompts: { method: "GET", path: "/api/instances/{slug}/prompts", answer: "json" },
-  savePrompts: { method: "PATCH", path: "/api/instances/{slug}/prompts", answer: "json" },
+  savePrompts: {
+    method: "PATCH",
+    path: "/api/instances/{slug}/prompts",
+    answer: "json",
+    headers: { ifMatch: "if-match" },
+  },
   previewPrompts: { method: "POST", path: "/api/instances/{slug}/prompts/preview", answer: "json" },
   listAgentSecrets: { method: "GET", path: "/api/instances/{slug}/secrets", answer: "json" },
   putAgentSecrets: { method: "PUT", path: "/api/instances/{slug}/secrets", answer: "json" },

@@ -1227,6 +1227,8 @@ export interface ImportWarning {
 
 export interface Prompts {
   prompts: Array<Prompt>;
+  /** The agent's revision; send it as `If-Match` with a change. */
+  revision: number;
 }
 
 export interface Prompt {
@@ -3342,6 +3344,8 @@ export interface ListPromptsInput {
 export interface SavePromptsInput {
   /** The agent's slug. */
   slug: string;
+  /** The revision the change is based on, as `"3"`. Any other answers 412. */
+  ifMatch?: string;
   body: PromptChanges;
 }
 

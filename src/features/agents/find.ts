@@ -1,13 +1,13 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { type Ctx, workspaceScope, write } from "../../context.ts";
 import type { Changes } from "../../core/changes.ts";
-import { notFound } from "../../core/errors.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
 import { iconAddress } from "../../core/files/image.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentIcons, agents, channels } from "../../db/schema.ts";
 import { lockWithAskers } from "./askers.ts";
-import { isSlug } from "./rules.ts";
+import { expectedRevision, isSlug } from "./rules.ts";
 import type { Instance } from "./schema.ts";
 
 export type AgentRow = typeof agents.$inferSelect;
@@ -43,18 +43,22 @@ interface AgentChange {
   concernsAskers?: boolean;
   /** Whether no turn sees the change: the agent's revision stays (`write`). */
   agentUnchanged?: boolean;
+  /** The request's `If-Match`: the revision that the change is based on. */
+  ifMatch?: string | undefined;
 }
 
 /**
  * Changes something of one agent: `write` with the agent found within reach and locked, so that changes to one agent
- * happen one after the other. Chat goes on meanwhile. Throws the 404.
+ * happen one after the other. Chat goes on meanwhile. Throws the 404, the 400 of an `ifMatch` that names no revision, and
+ * the 412 of one that names another.
  */
 export async function writeAgent<T>(
   ctx: Ctx,
   slug: string,
-  { concernsAskers = false, ...change }: AgentChange,
+  { concernsAskers = false, ifMatch, ...change }: AgentChange,
   fn: (tx: Db, agent: AgentRow) => Promise<T>,
 ): Promise<T> {
+  const expected = expectedRevision(ifMatch);
   const { id, organizationId } = await findAgent(ctx, slug);
   return write(ctx, { ...change, target: slug, agentId: id }, async (tx) => {
     if (concernsAskers) await lockWithAskers(tx, { slug, organizationId });
@@ -65,6 +69,9 @@ export async function writeAgent<T>(
       // The stronger lock would block new conversations, whose foreign key points to the agent.
       .for("no key update");
     if (!agent) throw notFound("Agent");
+    if (expected !== undefined && String(agent.revision) !== expected) {
+      throw new EngineError("precondition-failed", `The agent is at revision ${agent.revision}: read it again`);
+    }
     return fn(tx, agent);
   });
 }

@@ -19,14 +19,18 @@ export { exportAgent, importAgent } from "./bundle.ts";
  * agent.
  */
 export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
-/** The slug rule of decisions §2, for slugs that come by other routes; the columns that a choice of a model sets. */
-export { isSlug, modelColumns } from "./rules.ts";
+/**
+ * The slug rule of decisions §2, for slugs that come by other routes; the columns that a choice of a model sets; the
+ * header that shows a revision.
+ */
+export { isSlug, modelColumns, revisionTag } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
 export {
   AgentChanges,
   type BundledAgent,
   bundledAgent,
   type Instance,
+  ifMatchHeader,
   modelName,
   NewAgent,
   slugParam,

@@ -1,14 +1,15 @@
-import { z } from "@hono/zod-openapi";
 import type { Ctx } from "../../context.ts";
 import { usableKeys } from "../../core/policies.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
 import { modelCatalogue } from "./models.ts";
+import { revisionTag } from "./rules.ts";
 import {
   AgentChanges,
   type Instance,
   InstanceAnswer,
   InstanceList,
+  ifMatchHeader,
   ModelCatalogue,
   NewAgent,
   slugParam,
@@ -62,13 +63,6 @@ const get = guarded("agent:read", {
   responses: { 200: json(InstanceAnswer, "The agent; its revision is also the `ETag`."), ...errorAnswers(404) },
 });
 
-const ifMatch = z.object({
-  "if-match": z
-    .string()
-    .optional()
-    .openapi({ description: 'The revision the change is based on, as `"3"`. Any other answers 412.', example: '"3"' }),
-});
-
 const update = guarded("agent:write", {
   method: "patch",
   path,
@@ -76,7 +70,7 @@ const update = guarded("agent:write", {
   tags,
   summary: "Change an agent",
   description: "Fields that are left out stay as they are; null clears those that may be null.",
-  request: { params: slugParam, headers: ifMatch, body: jsonBody(AgentChanges) },
+  request: { params: slugParam, headers: ifMatchHeader, body: jsonBody(AgentChanges) },
   responses: { 200: json(InstanceAnswer, "The agent as it is now."), ...errorAnswers(404, 412) },
 });
 
@@ -90,8 +84,6 @@ const remove = guarded("agent:delete", {
   request: { params: slugParam },
   responses: { 200: json(Deleted, "It is gone."), ...errorAnswers(404) },
 });
-
-const etag = ({ revision }: { revision: number }) => ({ ETag: `"${revision}"` });
 
 async function answerWith(warningsOf: Others["warningsOf"], ctx: Ctx, instance: Instance) {
   const warnings = await warningsOf(ctx, instance);
@@ -111,7 +103,7 @@ export const createInstanceRoutes = ({ beforeDelete, warningsOf }: Others) =>
     .openapi(list, async (c) => c.json({ instances: await listAgents(c.var.ctx) }, 200))
     .openapi(create, async (c) => {
       const instance = await createAgent(c.var.ctx, c.req.valid("json"));
-      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 201, etag(instance));
+      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 201, revisionTag(instance));
     })
     // This route stands before those of agents: `models` is no slug.
     .openapi(models, (c) => {
@@ -120,12 +112,12 @@ export const createInstanceRoutes = ({ beforeDelete, warningsOf }: Others) =>
     })
     .openapi(get, async (c) => {
       const instance = await getAgent(c.var.ctx, c.req.valid("param").slug);
-      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, etag(instance));
+      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, revisionTag(instance));
     })
     .openapi(update, async (c) => {
       const { slug } = c.req.valid("param");
       const instance = await updateAgent(c.var.ctx, slug, c.req.valid("json"), c.req.valid("header")["if-match"]);
-      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, etag(instance));
+      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, revisionTag(instance));
     })
     .openapi(remove, async (c) => {
       await deleteAgent(c.var.ctx, c.req.valid("param").slug, beforeDelete);

@@ -43,6 +43,9 @@ export function expectedRevision(ifMatch: string | undefined): string | undefine
   return revision;
 }
 
+/** The header that shows an agent's revision, in the form in which `If-Match` takes it. */
+export const revisionTag = ({ revision }: { revision: number }) => ({ ETag: `"${revision}"` });
+
 /** The most bytes of an icon (decisions §3). */
 export const iconLimit = 512 * 1024;
 

@@ -180,6 +180,14 @@ export const slugParam = z.object({
   slug: z.string().openapi({ description: "The agent's slug.", example: "support" }),
 });
 
+/** The header of a change that is refused once the agent has another revision. */
+export const ifMatchHeader = z.object({
+  "if-match": z
+    .string()
+    .optional()
+    .openapi({ description: 'The revision the change is based on, as `"3"`. Any other answers 412.', example: '"3"' }),
+});
+
 /** A picture of one point. */
 const dotIcon =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -9,7 +9,7 @@ import { type Db, sqlState } from "../../db/client.ts";
 import { agents, agentTools, workspaces } from "../../db/schema.ts";
 import { touchAskers } from "./askers.ts";
 import { type AgentRow, selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
-import { expectedRevision, isSlug, modelColumns } from "./rules.ts";
+import { isSlug, modelColumns } from "./rules.ts";
 import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
 import { holdSkills, syncSkillTools } from "./skill-tools.ts";
 import { beginUserBudgets } from "./user-budgets.ts";
@@ -84,13 +84,10 @@ const shownToAskers: ReadonlySet<string> = new Set(["name", "description", "acti
 
 /** Throws 404 for the agent and the workspace, 412 when `ifMatch` names an older revision. */
 export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, ifMatch?: string): Promise<Instance> {
-  const expected = expectedRevision(ifMatch);
   const changed: Changes = {};
   const concernsAskers = Object.keys(input).some((field) => shownToAskers.has(field));
-  await writeAgent(ctx, slug, { action: "agent.update", changes: changed, concernsAskers }, async (tx, agent) => {
-    if (expected !== undefined && String(agent.revision) !== expected) {
-      throw new EngineError("precondition-failed", `The agent is at revision ${agent.revision}: read it again`);
-    }
+  const change = { action: "agent.update", changes: changed, concernsAskers, ifMatch };
+  await writeAgent(ctx, slug, change, async (tx, agent) => {
     const updated = await changeAgent(tx, ctx, agent, input);
     Object.assign(changed, changesBetween(configurationOf(agent), configurationOf(updated)));
     if (concernsAskers) await touchAskers(tx, agent);

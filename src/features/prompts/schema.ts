@@ -20,6 +20,9 @@ export const Prompts = z
         })
         .openapi("Prompt"),
     ),
+    revision: z
+      .int()
+      .openapi({ description: "The agent's revision; send it as `If-Match` with a change.", example: 3 }),
   })
   .openapi("Prompts");
 export type Prompts = z.infer<typeof Prompts>;

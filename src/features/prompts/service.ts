@@ -27,28 +27,32 @@ export async function exportPrompts(db: Db, agentId: string): Promise<BundledPro
   });
 }
 
-/** All eight sections. Throws the 404 of the agent. */
-export async function listPrompts(ctx: Ctx, slug: string): Promise<Prompts["prompts"]> {
-  const { id } = await findAgent(ctx, slug);
-  return describePrompts(await loadPrompts(ctx.db, id));
+/** All eight sections, with the agent's revision. Throws the 404 of the agent. */
+export async function listPrompts(ctx: Ctx, slug: string): Promise<Prompts> {
+  // A change in between leaves an older revision beside newer sections, so `If-Match` refuses it at worst for nothing.
+  const { id, revision } = await findAgent(ctx, slug);
+  return { prompts: describePrompts(await loadPrompts(ctx.db, id)), revision };
 }
 
 /**
  * Stores the given sections, each named once, and answers all eight. A section that is sent with the text of its
- * default keeps the default. Throws the 404 of the agent.
+ * default keeps the default. Throws the 404 of the agent, and the 412 when `ifMatch` names an older revision.
  */
 export async function savePrompts(
   ctx: Ctx,
   slug: string,
   changes: readonly PromptChange[],
-): Promise<Prompts["prompts"]> {
+  ifMatch?: string,
+): Promise<Prompts> {
   const changed: Changes = {};
-  return writeAgent(ctx, slug, { action: "agent.prompt.update", changes: changed }, async (tx, { id }) => {
+  const change = { action: "agent.prompt.update", changes: changed, ifMatch };
+  return writeAgent(ctx, slug, change, async (tx, { id, revision }) => {
     const before = describePrompts(await loadPrompts(tx, id));
     await applyChanges(tx, ctx, id, changes);
     const after = describePrompts(await loadPrompts(tx, id));
     Object.assign(changed, changesBetween(byKey(before), byKey(after)));
-    return after;
+    // `write` raises the revision by one.
+    return { prompts: after, revision: revision + 1 };
   });
 }
 

@@ -185,6 +185,37 @@ describe("a change", () => {
   });
 });
 
+describe("If-Match", () => {
+  test("refuses a change that is based on an older revision, and stores nothing of it", async () => {
+    const h = await withAgents("one");
+    const change = (ifMatch: string, content: string) =>
+      h.patch({ sections: [{ key: "02-soul", content }] }, { as: { ...h.headers, "If-Match": ifMatch } });
+    const read = await h.request(url("one"), { headers: h.headers });
+    const { revision } = (await read.json()) as { revision: number };
+    const tag = `"${revision}"`;
+    expect(read.headers.get("ETag")).toBe(tag);
+
+    const first = await change(tag, "The first tab's.");
+    expect([first.status, first.headers.get("ETag")]).toEqual([200, `"${revision + 1}"`]);
+    expect(await first.json()).toMatchObject({ revision: (await h.row()).revision });
+
+    const second = await change(tag, "The second tab's.");
+    expect(second.status).toBe(412);
+    expect(await messageOf(second)).toBe(`The agent is at revision ${revision + 1}: read it again`);
+    expect((await change("3", "x")).status).toBe(400);
+    expect(await h.own()).toEqual({ "02-soul": "The first tab's." });
+    expect((await change("*", "Whatever is stored.")).status).toBe(200);
+  });
+
+  test("lets exactly one of many concurrent changes win", async () => {
+    const h = await withAgents("one");
+    const as = { ...h.headers, "If-Match": '"1"' };
+    const changes = Array.from({ length: 6 }, (_, n) => ({ sections: [{ key: "02-soul", content: `${n}` }] }));
+    const answers = await Promise.all(changes.map((json) => h.patch(json, { as })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412]);
+  });
+});
+
 describe("refused, and nothing changed", () => {
   const one = (section: unknown) => ({ sections: [{ key: "01-identity", content: "changed" }, section] });
   test.each([
