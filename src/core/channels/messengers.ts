@@ -100,6 +100,8 @@ export const namesPerson = (name: MessengerName, target: string): boolean => nam
 export interface IncomingFile {
   /** How the messenger finds it: its id, or an address at the messenger. */
   ref: string;
+  /** The messenger's lasting id of the file, where `ref` may be another one each time that the file is told of. */
+  lastingId?: string | undefined;
   name: string;
   mime: string;
   /** In bytes, if the messenger says. */

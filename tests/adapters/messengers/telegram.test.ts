@@ -45,26 +45,56 @@ describe("what people send to a Telegram bot", () => {
       {
         ...direct,
         text: "The receipt",
-        files: [{ ref: "AgACAgIAAxkBAAIBY2x", name: "photo.jpg", mime: "image/jpeg", size: 55267 }],
+        files: [{ ref: "AgACAgIAAxkBAAIBY2x", lastingId: "AQADx", name: "photo.jpg", mime: "image/jpeg", size: 55267 }],
       },
     ],
     [
       "document",
-      { ...direct, files: [{ ref: "BQACAgIAAxkBAAIBZA", name: "report.pdf", mime: "application/pdf", size: 92311 }] },
+      {
+        ...direct,
+        files: [
+          { ref: "BQACAgIAAxkBAAIBZA", lastingId: "AgADZA", name: "report.pdf", mime: "application/pdf", size: 92311 },
+        ],
+      },
     ],
     [
       "voice",
       {
         ...direct,
-        files: [{ ref: "AwADBAADbXXXXXXXXXXXGBdhD2l6_XX", name: "voice.ogg", mime: "audio/ogg", size: 23000 }],
+        files: [
+          {
+            ref: "AwADBAADbXXXXXXXXXXXGBdhD2l6_XX",
+            lastingId: "AgADbX",
+            name: "voice.ogg",
+            mime: "audio/ogg",
+            size: 23000,
+          },
+        ],
       },
     ],
-    ["audio", { ...direct, files: [{ ref: "CQADBAADaudio", name: "song.mp3", mime: "audio/mpeg", size: 3897500 }] }],
+    [
+      "audio",
+      {
+        ...direct,
+        files: [{ ref: "CQADBAADaudio", lastingId: "AgADau", name: "song.mp3", mime: "audio/mpeg", size: 3897500 }],
+      },
+    ],
     [
       "videoNote",
-      { ...direct, files: [{ ref: "DQACAgIAAxkBAAIBnote", name: "video.mp4", mime: "video/mp4", size: 120000 }] },
+      {
+        ...direct,
+        files: [
+          { ref: "DQACAgIAAxkBAAIBnote", lastingId: "AgADno", name: "video.mp4", mime: "video/mp4", size: 120000 },
+        ],
+      },
     ],
-    ["animation", { ...direct, files: [{ ref: "CgACAgIAAxkBanim", name: "cat.mp4", mime: "video/mp4", size: 5000 }] }],
+    [
+      "animation",
+      {
+        ...direct,
+        files: [{ ref: "CgACAgIAAxkBanim", lastingId: "AgADan", name: "cat.mp4", mime: "video/mp4", size: 5000 }],
+      },
+    ],
     ["sticker", { ...direct, text: "👍" }],
     ["location", { ...direct, text: "Location: 41.890251, 12.492373" }],
     ["venue", { ...direct, text: "Location: Colosseo, Piazza del Colosseo, 41.890251, 12.492373" }],
@@ -80,7 +110,7 @@ describe("what people send to a Telegram bot", () => {
       {
         ...inGroup,
         text: "what is it?",
-        files: [{ ref: "AgACgroup", name: "photo.jpg", mime: "image/jpeg", size: 1253 }],
+        files: [{ ref: "AgACgroup", lastingId: "AQADg", name: "photo.jpg", mime: "image/jpeg", size: 1253 }],
       },
     ],
     ["onlyMention", { ...inGroup, text: "@acme_helper_bot" }],

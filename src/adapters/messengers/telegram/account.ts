@@ -82,12 +82,12 @@ export function telegramAccount(
 
     answers: (channelId) => answersChat(allowedUserIds, channelId),
 
-    async receive({ headers, body, secret }): Promise<Received> {
+    async receive({ headers, body, secret }, now): Promise<Received> {
       const presented = headers.get("X-Telegram-Bot-Api-Secret-Token");
       if (!secret || presented === null || !sameText(presented, secret)) return { kind: "refused", status: 401 };
       const update = jsonObject(new TextDecoder().decode(body));
       try {
-        const message = await readUpdate(update, reader);
+        const message = await readUpdate(update, reader, now);
         return { kind: "messages", messages: message === null ? [] : [message] };
       } catch {
         return { kind: "later" };
@@ -138,7 +138,7 @@ export function telegramAccount(
         onConnected?.();
         const messages: Incoming[] = [];
         for (const { update } of updates) {
-          const message = await readUpdate(update, reader);
+          const message = await readUpdate(update, reader, clock.now());
           if (message !== null) messages.push(message);
         }
         try {

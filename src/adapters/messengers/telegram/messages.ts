@@ -14,8 +14,17 @@ interface Reader {
 /** The updates that hold messages of people. */
 export const allowedUpdates = ["message", "edited_message"];
 
-/** The message in an update (https://core.telegram.org/bots/api#update); null when it is none for the agent. */
-export async function readUpdate(update: unknown, reader: Reader): Promise<Incoming | null> {
+/**
+ * People can edit a message for 48 hours, and Telegram holds an update for 24. Later edits are none of a person: Telegram
+ * tells of reactions as edits too.
+ */
+const editableMs = 72 * 3_600_000;
+
+/**
+ * The message in an update (https://core.telegram.org/bots/api#update); null when it is none for the agent. `now` is in
+ * milliseconds since the epoch.
+ */
+export async function readUpdate(update: unknown, reader: Reader, now: number): Promise<Incoming | null> {
   const { message: sent, edited_message: edited } = objectOf(update);
   const isEdit = !isObject(sent);
   const message = objectOf(isEdit ? edited : sent);
@@ -23,6 +32,7 @@ export async function readUpdate(update: unknown, reader: Reader): Promise<Incom
   const [chatId, messageId, sender] = [chat.id, message.message_id, from.id].map(integerOf);
   if (chatId == null || messageId == null || sender == null || from.is_bot === true) return null;
   if (!isAllowed(reader.allowedUserIds, String(sender))) return null;
+  if (isEdit && (integerOf(message.date) ?? 0) * 1_000 < now - editableMs) return null;
 
   const said = chat.type === "private" ? saidTo(message) : await saidInGroup(message, chat.type, reader);
   const files = filesOf(message);
@@ -145,6 +155,7 @@ function fileOf(file: JsonObject, name: string, mime: string): IncomingFile | nu
   if (ref === "" || storable(ref) !== ref) return null;
   return {
     ref,
+    lastingId: storable(textOf(file.file_unique_id)) || undefined,
     name: fileNameOf(file.file_name, name),
     mime: mimeOf(file.mime_type, mime),
     size: sizeOf(file.file_size),

@@ -8,6 +8,7 @@ export const Payload = z.object({
   files: z.array(
     z.object({
       ...{ ref: z.string(), name: z.string(), mime: z.string(), size: z.number().nullable() },
+      lastingId: z.string().optional(),
       /** What became of the file, once that is certain. */
       fate: z.custom<Fate>().optional(),
     }),

@@ -9,6 +9,7 @@ import type { Activity } from "../activity.ts";
 import { answerWork } from "../answer/work.ts";
 import { appendRoot } from "../outbox/echo.ts";
 import { takeOverTold } from "../outbox/named-person.ts";
+import { withoutSameEdits } from "./edits.ts";
 import { letInMessages } from "./let-in.ts";
 import { heedKeywords } from "./opt-out.ts";
 import { payloadOf } from "./payload.ts";
@@ -106,16 +107,18 @@ async function storeIn(
   { clock, policies }: Services,
   channel: MessengerChannel,
   channelId: string,
-  said: readonly Incoming[],
+  came: readonly Incoming[],
 ): Promise<Taken> {
   const { id: agentId, slug } = channel.agent;
   const refOf = (id: string) => `${slug}:${channel.name}:${id}`;
   const ref = refOf(channelId);
-  const [first] = said;
+  const [first] = came;
   const subject = first ? subjectOf(ref, first) : ref;
   const locked = await lockConversation(tx, { agentId, channel: channel.name, channelId, ref, subject });
   if (!locked) return "dropped";
   const { id: conversationId, lastInboxSeq, receiver } = locked;
+  const said = await withoutSameEdits(tx, conversationId, came);
+  if (said.length === 0) return "known";
   if (first && lastInboxSeq === 0) {
     const { sender, isPrivate, providerId } = first;
     const chat = chatOf(channelId);

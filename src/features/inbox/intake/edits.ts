@@ -1,0 +1,54 @@
+import { and, desc, eq, or, sql } from "drizzle-orm";
+import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
+import type { Db } from "../../../db/client.ts";
+import { inbox } from "../../../db/schema.ts";
+import { readPayload } from "./payload.ts";
+
+type Version = Pick<Incoming, "text" | "files">;
+
+/**
+ * The messages without the edits that change neither text nor files: Telegram tells of a reaction as an edit, and a
+ * message must not be answered again for it (decisions §8). The conversation is locked.
+ */
+export async function withoutSameEdits(
+  tx: Db,
+  conversationId: string,
+  messages: readonly Incoming[],
+): Promise<Incoming[]> {
+  /** The newest versions of messages in this group, by the provider ids of the originals. */
+  const newest = new Map<string, Version>();
+  const changed: Incoming[] = [];
+  for (const message of messages) {
+    const original = message.edits ?? message.providerId;
+    if (message.edits !== null) {
+      const before = newest.get(original) ?? (await storedVersion(tx, conversationId, original));
+      if (before && isSame(before, message)) continue;
+    }
+    newest.set(original, message);
+    changed.push(message);
+  }
+  return changed;
+}
+
+/** The newest version of a message that the conversation holds; null for none. */
+async function storedVersion(tx: Db, conversationId: string, original: string): Promise<Version | null> {
+  const isVersion = or(eq(inbox.providerId, original), sql`${inbox.payload} ->> 'edits' = ${original}`);
+  const [row] = await tx
+    .select({ payload: inbox.payload })
+    .from(inbox)
+    .where(and(eq(inbox.conversationId, conversationId), isVersion))
+    .orderBy(desc(inbox.seq))
+    .limit(1);
+  return row ? readPayload(row.payload) : null;
+}
+
+const isSame = (one: Version, other: Version) =>
+  one.text === other.text &&
+  one.files.length === other.files.length &&
+  one.files.every((file, index) => isSameFile(file, other.files[index]));
+
+/** Rows of earlier releases hold no lasting ids. */
+function isSameFile(one: IncomingFile, other: IncomingFile | undefined): boolean {
+  if (one.lastingId !== undefined && other?.lastingId !== undefined) return one.lastingId === other.lastingId;
+  return one.ref === other?.ref || (one.size !== null && one.size === other?.size && one.mime === other.mime);
+}
