@@ -11,6 +11,12 @@ const executable = [process.env.CHROMIUM ?? "", ...names.map((name) => `/usr/bin
 
 export const hasBrowser = executable !== undefined;
 
+/** A browser with a password manager, which the headless shell has not. */
+export const wholeBrowser = names
+  .slice(1)
+  .map((name) => `/usr/bin/${name}`)
+  .find((path) => existsSync(path));
+
 /** The screens that every page is tried on. */
 export const views = [
   { width: 1440, colorScheme: "light" },

@@ -10,6 +10,7 @@ import { Card } from "../../ui/card.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Choice, TextField } from "../../ui/form/field.tsx";
 import { Form } from "../../ui/form/form.tsx";
+import { SecretField } from "../../ui/form/secret-field.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { FirstCalls } from "./first-calls.tsx";
@@ -81,10 +82,8 @@ export function NewAgentPage() {
           onValue={(value) => set({ provider: value as ProviderName, model: "" })}
         />
         {needs.key && (
-          <TextField
+          <SecretField
             label={`${providers.find(({ value }) => value === provider)?.label} API key`}
-            type="password"
-            autocomplete="off"
             optional={configured}
             hint={
               configured

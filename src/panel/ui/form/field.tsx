@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
-interface Described {
+export interface Described {
   label: string;
   /** Below the field: what it does, and what fits. */
   hint?: ComponentChildren | undefined;
@@ -41,9 +41,17 @@ interface Written extends Described {
   maxLength?: number;
 }
 
-interface TextFieldProps extends Written {
-  type?: "text" | "email" | "password" | "url" | "number" | "search" | "date" | "datetime-local";
-  autocomplete?: string;
+/** A password is what a person signs in with here, so that the browser may keep it; other secrets are a `SecretField`. */
+type Kind =
+  | {
+      type?: "text" | "email" | "url" | "number" | "search" | "date" | "datetime-local" | undefined;
+      autocomplete?: string;
+    }
+  | { type: "password"; autocomplete: "current-password" | "new-password" };
+
+type TextFieldProps = Written & Kind & Further;
+
+interface Further {
   autocapitalize?: "none";
   spellcheck?: boolean;
   /** Has the focus once it is there. */

@@ -8,6 +8,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Choice, TextField } from "../../../ui/form/field.tsx";
 import { Form } from "../../../ui/form/form.tsx";
+import { SecretField } from "../../../ui/form/secret-field.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { tell } from "../../../ui/toast.tsx";
 
@@ -41,7 +42,7 @@ export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly
       <Changeable to="agent.secret:write">
         <Form onSubmit={() => void save.run()}>
           {secrets.map((secret) => (
-            <SecretField
+            <NeededField
               key={secret.key}
               secret={secret}
               text={written.value[secret.key] ?? ""}
@@ -68,7 +69,7 @@ interface FieldProps {
   onText: (text: string) => void;
 }
 
-function SecretField({
+function NeededField({
   secret: { key, type, label, description, choices, configured, optional, sensitive },
   text,
   onText,
@@ -82,16 +83,8 @@ function SecretField({
     const all = [{ value: "", label: configured ? "As stored" : "Choose one" }, ...(choices ?? []).map(asChoice)];
     return <Choice {...about} value={text} choices={all} onValue={onText} />;
   }
-  return (
-    <TextField
-      {...about}
-      type={sensitive ? "password" : "text"}
-      autocomplete="off"
-      placeholder={configured ? "••••" : ""}
-      value={text}
-      onValue={onText}
-    />
-  );
+  const Input = sensitive ? SecretField : TextField;
+  return <Input {...about} placeholder={configured ? "••••" : ""} value={text} onValue={onText} />;
 }
 
 const asChoice = (value: string) => ({ value, label: value });

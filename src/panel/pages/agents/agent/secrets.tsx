@@ -10,6 +10,7 @@ import { Card } from "../../../ui/card.tsx";
 import { ConfirmButton } from "../../../ui/dialog/confirm-button.tsx";
 import { TextField } from "../../../ui/form/field.tsx";
 import { Form } from "../../../ui/form/form.tsx";
+import { SecretField } from "../../../ui/form/secret-field.tsx";
 import { Failure, Note } from "../../../ui/note.tsx";
 import { Table } from "../../../ui/table.tsx";
 import { tell } from "../../../ui/toast.tsx";
@@ -111,11 +112,9 @@ function NewSecret({ slug, known, onStored }: NewSecretProps) {
               typed.value = { ...typed.value, key: text };
             }}
           />
-          <TextField
+          <SecretField
             label="Value"
             required
-            type="password"
-            autocomplete="off"
             value={value}
             problem={problems.get("secrets.0.value")}
             onValue={(text) => {

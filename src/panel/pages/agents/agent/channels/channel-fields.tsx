@@ -6,9 +6,10 @@ import { Changeable } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Choice, TextField } from "../../../../ui/form/field.tsx";
 import { Form } from "../../../../ui/form/form.tsx";
+import { SecretField } from "../../../../ui/form/secret-field.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
-import type { Messenger, MessengerType, Values } from "./messengers.tsx";
+import type { ConfigField, Messenger, MessengerType, Values } from "./messengers.tsx";
 
 interface Props {
   path: { slug: string; type: MessengerType };
@@ -70,19 +71,14 @@ export function ChannelFields({ path, name, messenger, stored, onSaved }: Props)
           )}
           {fields
             .filter(({ shown }) => shown === undefined || shown(values))
-            .map(({ name, label, secret = false, optional = false, hint, placeholder = "" }) => (
-              <TextField
-                key={name}
-                label={label}
-                optional={optional}
-                type={secret ? "password" : "text"}
-                autocomplete="off"
-                spellcheck={false}
-                placeholder={secret ? (stored[name] ?? placeholder) : placeholder}
-                hint={secret && stored[name] !== undefined ? "A value is stored. Leave it empty to keep it." : hint}
-                problem={problem(name)}
-                value={secret ? (typed.value[name] ?? "") : (values[name] ?? "")}
-                onValue={(text) => set(name, text)}
+            .map((field) => (
+              <ConfigInput
+                key={field.name}
+                field={field}
+                stored={stored[field.name]}
+                typed={typed.value[field.name]}
+                problem={problem(field.name)}
+                onValue={(text) => set(field.name, text)}
               />
             ))}
         </div>
@@ -94,6 +90,30 @@ export function ChannelFields({ path, name, messenger, stored, onSaved }: Props)
         </div>
       </Form>
     </Changeable>
+  );
+}
+
+interface InputProps {
+  field: ConfigField;
+  /** Of a secret, a mask; undefined: nothing is stored. */
+  stored: string | undefined;
+  typed: string | undefined;
+  problem: string | undefined;
+  onValue: (text: string) => void;
+}
+
+function ConfigInput({ field, stored, typed, problem, onValue }: InputProps) {
+  const { label, secret, optional = false, hint, placeholder = "" } = field;
+  const about = { label, optional, problem, onValue };
+  if (!secret)
+    return <TextField {...about} {...{ hint, placeholder }} spellcheck={false} value={typed ?? stored ?? ""} />;
+  return (
+    <SecretField
+      {...about}
+      placeholder={stored ?? placeholder}
+      hint={stored === undefined ? hint : "A value is stored. Leave it empty to keep it."}
+      value={typed ?? ""}
+    />
   );
 }
 

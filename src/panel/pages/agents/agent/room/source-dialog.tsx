@@ -4,6 +4,7 @@ import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
 import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
 import { Switch, TextField } from "../../../../ui/form/field.tsx";
+import { SecretField } from "../../../../ui/form/secret-field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 
 interface Props {
@@ -68,10 +69,8 @@ export function SourceDialog({ slug, source, onSaved, onClose }: Props) {
         onChecked={(checked) => set({ open: !checked })}
       />
       {!open && (
-        <TextField
+        <SecretField
           label="Key"
-          type="password"
-          autocomplete="off"
           required={source?.authKeyConfigured !== true}
           hint={source?.authKeyConfigured ? "One is stored. Leave it empty to keep it." : undefined}
           value={authKey}

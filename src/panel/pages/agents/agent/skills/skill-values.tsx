@@ -7,6 +7,7 @@ import { may } from "../../../../data/session.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { TextField } from "../../../../ui/form/field.tsx";
 import { Form } from "../../../../ui/form/form.tsx";
+import { SecretField } from "../../../../ui/form/secret-field.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell, tellFailure } from "../../../../ui/toast.tsx";
 
@@ -78,28 +79,24 @@ interface FieldProps {
   onRemove: () => void;
 }
 
-const ValueField = ({
-  entry: { key, value, sensitive, configured, description },
-  text,
-  onText,
-  onRemove,
-}: FieldProps) => (
-  <TextField
-    label={key}
-    type={sensitive ? "password" : "text"}
-    autocomplete="off"
-    placeholder={sensitive && configured ? "A value is stored" : ""}
-    hint={
-      <>
-        {description} {sensitive && "Secret: it is never shown."}{" "}
-        {configured && (
-          <Button look="plain" small onClick={onRemove}>
-            Delete {key}
-          </Button>
-        )}
-      </>
-    }
-    value={text ?? value}
-    onValue={onText}
-  />
-);
+function ValueField({ entry: { key, value, sensitive, configured, description }, text, onText, onRemove }: FieldProps) {
+  const Input = sensitive ? SecretField : TextField;
+  return (
+    <Input
+      label={key}
+      placeholder={sensitive && configured ? "A value is stored" : ""}
+      hint={
+        <>
+          {description} {sensitive && "Secret: it is never shown."}{" "}
+          {configured && (
+            <Button look="plain" small onClick={onRemove}>
+              Delete {key}
+            </Button>
+          )}
+        </>
+      }
+      value={text ?? value}
+      onValue={onText}
+    />
+  );
+}
