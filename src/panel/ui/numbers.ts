@@ -1,9 +1,12 @@
-// Numbers as the reader's language writes them.
+// Numbers and times as English writes them, whatever language the browser speaks: the page around them is English.
 
-const whole = new Intl.NumberFormat();
-const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
-const tenth = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
+/** The panel's language, for everything that `Intl` writes. */
+export const language = "en";
+
+const whole = new Intl.NumberFormat(language);
+const short = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
+const tenth = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
 
 /** Every digit. */
 export const countText = (count: number) => whole.format(count);
@@ -13,6 +16,11 @@ export const shortText = (count: number) => short.format(count);
 
 /** 1 of 4 is `25%`. */
 export const shareText = (share: number) => percent.format(share);
+
+const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+
+/** A date and time of the server in the reader's zone. */
+export const momentText = (at: string) => moment.format(new Date(at));
 
 /** Null: nothing was measured. */
 export function durationText(ms: number | null): string {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
+import { language, momentText } from "./numbers.ts";
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 
 const units = [
   ["day", 86_400],
@@ -18,10 +18,9 @@ setInterval(() => {
 /** A time of the server in the reader's zone: how long ago, with the date behind it. */
 export function Time({ at }: { at: string }) {
   void passing.value;
-  const date = new Date(at);
   return (
-    <time dateTime={at} title={exact.format(date)}>
-      {distance((date.getTime() - Date.now()) / 1000) ?? exact.format(date)}
+    <time dateTime={at} title={momentText(at)}>
+      {distance((Date.parse(at) - Date.now()) / 1000) ?? momentText(at)}
     </time>
   );
 }

@@ -16,6 +16,7 @@ import { memo } from "preact/compat";
 import type { ActivityEvent } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Icon } from "../../ui/icon.tsx";
+import { countText, language } from "../../ui/numbers.ts";
 
 const icons: Readonly<Record<ActivityEvent["kind"], IconNode>> = {
   inbound: UserRound,
@@ -33,8 +34,8 @@ const icons: Readonly<Record<ActivityEvent["kind"], IconNode>> = {
 };
 
 const looks = { ok: "good", failed: "bad", blocked: "warn", running: "" } as const;
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
+const day = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
 
 /** One thing that happened, in a line; its details open below. It is made once: another event above it costs it nothing. */
 export const ActivityLine = memo(function ActivityLine({ event }: { event: ActivityEvent }) {
@@ -53,7 +54,7 @@ export const ActivityLine = memo(function ActivityLine({ event }: { event: Activ
         <a href={hrefOf(["agents", instance.slug])}>{instance.name}</a>
         {channel !== undefined && <span class="soft"> · {channel}</span>}{" "}
         {status !== undefined && <span class={`badge ${looks[status]}`}>{status}</span>} {text}
-        {durationMs !== undefined && <span class="soft"> · {durationMs.toLocaleString()} ms</span>}
+        {durationMs !== undefined && <span class="soft"> · {countText(durationMs)} ms</span>}
         {conversationId !== null && (
           <>
             {" "}

@@ -1,5 +1,6 @@
 import type { AuditEntry } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
+import { momentText } from "../../ui/numbers.ts";
 import { Time } from "../../ui/time.tsx";
 import { actionText, actorText, changesOf, otherDetailsOf } from "./entry-text.ts";
 
@@ -81,7 +82,7 @@ function Details({ entry }: { entry: AuditEntry }) {
         </div>
         <div>
           <dt>When</dt>
-          <dd>{new Date(createdAt).toLocaleString()}</dd>
+          <dd>{momentText(createdAt)}</dd>
         </div>
         <div>
           <dt>From</dt>

@@ -14,6 +14,7 @@ import { TextField } from "../../ui/form/field.tsx";
 import { SaveForm } from "../../ui/form/save-form.tsx";
 import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Failure } from "../../ui/note.tsx";
+import { countText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { tell } from "../../ui/toast.tsx";
@@ -116,7 +117,7 @@ const About = ({
 }) => (
   <>
     <a href={hrefOf(["agents", instanceId])}>{instanceName}</a> · {channel}
-    {source === "user" ? "" : ` · ${source}`} · {totalTokens.toLocaleString()} tokens
+    {source === "user" ? "" : ` · ${source}`} · {countText(totalTokens)} tokens
   </>
 );
 

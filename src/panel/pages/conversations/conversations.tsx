@@ -7,6 +7,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { Choice } from "../../ui/form/field.tsx";
 import { SearchField } from "../../ui/form/search-field.tsx";
 import { Failure } from "../../ui/note.tsx";
+import { countText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -83,7 +84,7 @@ const ConversationTable = ({ conversations }: { conversations: readonly Conversa
       { title: "Conversation", cell: ({ title, conversationId }) => title ?? conversationId },
       { title: "Channel", cell: ({ channel }) => channel },
       { title: "Messages", end: true, cell: ({ messageCount }) => messageCount },
-      { title: "Tokens", end: true, cell: ({ totalTokens }) => totalTokens.toLocaleString() },
+      { title: "Tokens", end: true, cell: ({ totalTokens }) => countText(totalTokens) },
       { title: "Last", end: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
     ]}
   />

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { theme } from "../../data/theme.ts";
+import { language } from "../numbers.ts";
 import { type Column, Table } from "../table.tsx";
 import type { Plot, Series } from "./plot.ts";
 
@@ -13,7 +14,7 @@ interface Props {
   format: (value: number) => string;
 }
 
-const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const day = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", timeZone: "UTC" });
 const dayOf = (date: string) => day.format(new Date(date));
 
 /** Values of days as a picture, with those of the day under the pointer, else the last one; and as a table. */

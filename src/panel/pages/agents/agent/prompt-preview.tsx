@@ -5,6 +5,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Code } from "../../../ui/code.tsx";
 import { Dialog } from "../../../ui/dialog/dialog.tsx";
 import { Failure } from "../../../ui/note.tsx";
+import { countText } from "../../../ui/numbers.ts";
 import { Waiting } from "../../../ui/waiting.tsx";
 
 interface Props {
@@ -27,7 +28,7 @@ export function PromptPreview({ slug, sections, onClose }: Props) {
       </p>
       <Failure error={error.value} />
       {prompt === undefined && error.value === undefined && <Waiting />}
-      {prompt !== undefined && <Code label={`${prompt.length.toLocaleString()} characters`} text={prompt} wraps />}
+      {prompt !== undefined && <Code label={`${countText(prompt.length)} characters`} text={prompt} wraps />}
       <div class="actions">
         <Button onClick={onClose}>Close</Button>
       </div>

@@ -1,4 +1,5 @@
 import type { Schedule } from "../../../../../client/index.ts";
+import { countText, momentText } from "../../../../ui/numbers.ts";
 
 /** What is written of a schedule. */
 export interface WrittenSchedule {
@@ -75,7 +76,6 @@ function localText(date: Date): string {
   return local.toISOString().slice(0, 16);
 }
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /** A schedule in words. */
@@ -85,10 +85,10 @@ export function wordsOf(schedule: Schedule): string {
       return `${cronWords(schedule.expression)} (${schedule.timezone})`;
     case "interval": {
       const { every, unit } = inUnits(schedule.everyMs);
-      return every === 1 ? `every ${unit.slice(0, -1)}` : `every ${every.toLocaleString()} ${unit}`;
+      return every === 1 ? `every ${unit.slice(0, -1)}` : `every ${countText(every)} ${unit}`;
     }
     case "one-shot":
-      return `once, ${exact.format(new Date(schedule.runAt))}`;
+      return `once, ${momentText(schedule.runAt)}`;
   }
 }
 
