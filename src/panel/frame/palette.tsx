@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { api } from "../data/api.ts";
+import { isEnter } from "../data/keys.ts";
 import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { may } from "../data/session.ts";
@@ -39,7 +40,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Enter") go(found.value[chosen.value]);
+    if (isEnter(event)) go(found.value[chosen.value]);
     if (step === undefined) return;
     event.preventDefault();
     chosen.value = Math.max(0, Math.min(found.value.length - 1, chosen.value + step));

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import type { Instance } from "../../../../client/index.ts";
 import { draftOf, keepDraft } from "../../../data/drafts.ts";
+import { isEnter } from "../../../data/keys.ts";
 import { Button } from "../../../ui/button.tsx";
 import { tellFailure } from "../../../ui/toast.tsx";
 import type { PlaygroundChat } from "./chat.ts";
@@ -55,7 +56,7 @@ export function Composer({ agent, chats }: Props) {
         value={text.value}
         onInput={(event) => write(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          if (!isEnter(event) || event.shiftKey) return;
           event.preventDefault();
           send();
         }}
