@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { hasBrowser, launch, views } from "./chromium.ts";
 
@@ -25,9 +25,9 @@ function start(): Promise<Browser> {
 }
 
 /** A page with cookies of its own in a browser that speaks to nobody by itself, closed with the test. */
-export async function openPage(): Promise<Page> {
+export async function openPage(options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= start();
-  const context = await (await browser).newContext();
+  const context = await (await browser).newContext(options);
   onTestFinished(() => context.close());
   const page = await context.newPage();
   // A browser wants more of a busy machine than anything else here.

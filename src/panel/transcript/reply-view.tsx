@@ -23,23 +23,25 @@ interface Props {
 export function ReplyView({ reply, conversationId, decide, again }: Props) {
   const why = useSignal(false);
   const { parts, state, error, messageId } = reply;
+  const running = state === "running";
   const copy = async () => {
     await copyText(wordsOf(reply));
     tell("Copied");
   };
   return (
-    <article class="reply" aria-busy={state === "running"}>
-      <div aria-live="polite">
+    <article class="reply" aria-busy={running}>
+      {/* A translator of the browser puts nodes of its own in place of texts, which then would not grow any more. */}
+      <div aria-live="polite" translate={!running}>
         {parts.map((part, index) => (
           <PartView key={index} part={part} reply={reply} decide={decide} />
         ))}
-        {state === "running" && parts.length === 0 && <p class="soft">Thinking…</p>}
+        {running && parts.length === 0 && <p class="soft">Thinking…</p>}
         {state === "stopped" && <p class="soft">Stopped here.</p>}
       </div>
       {error !== null && (
         <Note look="bad">
           <p>{error}</p>
-          {again && state !== "running" && (
+          {again && !running && (
             <p>
               <Button small onClick={again}>
                 Ask again
@@ -48,7 +50,7 @@ export function ReplyView({ reply, conversationId, decide, again }: Props) {
           )}
         </Note>
       )}
-      {state !== "running" && (
+      {!running && (
         <footer>
           {wordsOf(reply) !== "" && (
             <Button look="plain" small onClick={() => copy().catch(tellFailure)}>
@@ -84,14 +86,18 @@ export function ReplyView({ reply, conversationId, decide, again }: Props) {
 }
 
 function PartView({ part, reply, decide }: { part: Part; reply: Reply; decide: Decide }) {
+  // Translators look at new nodes: a text that is complete gets some.
+  const key = reply.state === "running" ? "grows" : "complete";
   switch (part.type) {
     case "text":
-      return <Markdown text={part.text} />;
+      return <Markdown key={key} text={part.text} />;
     case "reasoning":
       return (
-        <details class="step" open={reply.state === "running"}>
+        <details class="step" open={key === "grows"}>
           <summary>Reasoning</summary>
-          <div class="reasoning">{part.text}</div>
+          <div key={key} class="reasoning">
+            {part.text}
+          </div>
         </details>
       );
     case "tool":
