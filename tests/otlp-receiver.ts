@@ -37,6 +37,7 @@ const taken: Answer = { status: 200, body: "{}" };
 export async function otlpReceiver() {
   const received: Received[] = [];
   let answers: Answer[] = [taken];
+  let longestBody = Number.POSITIVE_INFINITY;
   /** The projects by the header `Authorization` of their keys. */
   const projects = new Map<string, string>();
   const asked: string[] = [];
@@ -58,7 +59,7 @@ export async function otlpReceiver() {
       return give(response, answers[0] === "hang" ? "hang" : found);
     }
     const body = await text(request);
-    const answer = next();
+    const answer = body.length > longestBody ? { status: 413 } : next();
     // What is refused was not received.
     if (answer !== "hang" && answer.status === 200)
       received.push({ path, authorization, headers, body, ...decode(body) });
@@ -83,6 +84,10 @@ export async function otlpReceiver() {
         .flatMap((one) => one.spans),
     answer: (...next: Answer[]) => {
       answers = next;
+    },
+    /** Answers 413 to bodies of more characters. */
+    takeAtMost: (length: number) => {
+      longestBody = length;
     },
     close,
   };

@@ -113,6 +113,19 @@ describe("traces", () => {
     expect(t.lines).toHaveLength(2);
   });
 
+  test("in a batch that is too large are sent again in halves; one too large by itself is dropped", async () => {
+    const t = await tracing();
+    const largest = 4_000;
+    t.receiver.takeAtMost(largest);
+    for (let n = 0; n < 20; n += 1) t.send(`small ${n}`);
+    t.tracer.send(t.collector("a"), () => [span("large", { long: "x".repeat(largest) })]);
+    for (let n = 20; n < 30; n += 1) t.send(`small ${n}`);
+    await t.settled(1);
+    await t.acknowledged(30);
+    expect(t.tracer.counts()).toEqual({ sent: 30, dropped: 1 });
+    expect(t.receiver.spans().map(({ name }) => name)).toEqual(Array.from({ length: 30 }, (_, n) => `small ${n}`));
+  });
+
   test("that a collector takes in part are counted as it says", async () => {
     const t = await tracing();
     t.receiver.answer({ status: 200, body: '{"partialSuccess":{"rejectedSpans":"2","errorMessage":"no"}}' });

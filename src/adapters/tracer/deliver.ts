@@ -13,6 +13,8 @@ export type Delivery =
   | { kind: "taken"; rejected: number; reason: string }
   /** It would be refused again. `closed`: so would every other one, for the key is not valid. */
   | { kind: "refused"; closed: boolean; reason: string }
+  /** Fewer spans at once may be taken. */
+  | { kind: "too-large"; reason: string }
   | { kind: "later"; afterMs: number | null; reason: string };
 
 /** How long a collector may take, in milliseconds. */
@@ -58,6 +60,7 @@ function judge(status: number, said: string, afterMs: number | null): Delivery {
   }
   const reason = `It answered ${status}`;
   if (passing.has(status)) return { kind: "later", afterMs, reason };
+  if (status === 413) return { kind: "too-large", reason };
   return { kind: "refused", closed: status === 401 || status === 403, reason };
 }
 

@@ -30,10 +30,16 @@ const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 /** How long a collector that refused the key is left alone, in milliseconds. */
 const closedMs = 60_000;
 
+/** The spans of one request, as JSON, and the characters of its body. */
 interface Batch {
-  body: string;
-  spans: number;
+  spans: readonly string[];
+  length: number;
 }
+
+const batchOf = (spans: readonly string[]): Batch => ({
+  spans,
+  length: spans.reduce((sum, json) => sum + json.length, 0),
+});
 
 /** The traces for one collector: gathered, made batches of, and sent one batch after the other. */
 export class CollectorQueue {
@@ -107,7 +113,7 @@ export class CollectorQueue {
     let spans: string[] = [];
     let length = 0;
     const close = () => {
-      if (spans.length > 0) this.#put({ body: requestJson(this.#collector.resource, spans), spans: spans.length });
+      if (spans.length > 0) this.#put(batchOf(spans));
       [spans, length] = [[], 0];
     };
     for (const make of this.#gathered.splice(0, mostAtOnce)) {
@@ -131,15 +137,13 @@ export class CollectorQueue {
   }
 
   #put(batch: Batch): void {
-    const { waiting } = this.#shared;
-    const { length } = batch.body;
-    if (this.#length + length > mostWaiting || waiting.length + length > mostWaitingInAll) {
-      this.#failed("It takes less than it is sent", batch.spans);
+    const { length } = batch;
+    if (this.#length + length > mostWaiting || this.#shared.waiting.length + length > mostWaitingInAll) {
+      this.#failed("It takes less than it is sent", batch.spans.length);
       return;
     }
     this.#batches.push(batch);
-    this.#length += length;
-    waiting.length += length;
+    this.#count(length);
     this.#begin();
   }
 
@@ -151,15 +155,28 @@ export class CollectorQueue {
   }
 
   #take(): void {
-    const length = this.#batches.shift()?.body.length ?? 0;
-    this.#length -= length;
-    this.#shared.waiting.length -= length;
+    this.#count(-(this.#batches.shift()?.length ?? 0));
+  }
+
+  #count(length: number): void {
+    this.#length += length;
+    this.#shared.waiting.length += length;
+  }
+
+  /** Puts the halves of a batch in its place. */
+  #split({ spans }: Batch): void {
+    this.#take();
+    const middle = Math.ceil(spans.length / 2);
+    const halves = [spans.slice(0, middle), spans.slice(middle)].map(batchOf);
+    this.#batches.unshift(...halves);
+    for (const { length } of halves) this.#count(length);
   }
 
   async #send(): Promise<void> {
     const { signal } = this.#controller;
     for (let batch = this.#batches[0], attempt = 1; batch; batch = this.#batches[0]) {
-      const delivery = await this.#shared.deliver(this.#collector, batch.body, signal);
+      const body = requestJson(this.#collector.resource, batch.spans);
+      const delivery = await this.#shared.deliver(this.#collector, body, signal);
       const { kind, reason } = delivery;
       if (kind === "later" && attempt < attempts && !this.#ending) {
         this.#began(reason);
@@ -167,15 +184,20 @@ export class CollectorQueue {
         attempt += 1;
         continue;
       }
-      this.#take();
       attempt = 1;
-      if (kind === "taken") {
-        this.#shared.counts.sent += Math.max(0, batch.spans - delivery.rejected);
-        if (delivery.rejected === 0) this.#over();
-        else this.#failed(reason, Math.min(batch.spans, delivery.rejected));
+      if (kind === "too-large" && batch.spans.length > 1) {
+        this.#split(batch);
         continue;
       }
-      this.#failed(reason, batch.spans);
+      this.#take();
+      const count = batch.spans.length;
+      if (kind === "taken") {
+        this.#shared.counts.sent += Math.max(0, count - delivery.rejected);
+        if (delivery.rejected === 0) this.#over();
+        else this.#failed(reason, Math.min(count, delivery.rejected));
+        continue;
+      }
+      this.#failed(reason, count);
       if (kind === "refused" && delivery.closed) this.#rest();
     }
   }
@@ -195,7 +217,7 @@ export class CollectorQueue {
   #rest(): void {
     this.#closedUntil = this.#shared.clock.now() + closedMs;
     while (this.#batches[0]) {
-      this.#drop(this.#batches[0].spans);
+      this.#drop(this.#batches[0].spans.length);
       this.#take();
     }
   }
