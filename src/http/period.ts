@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { EngineError } from "../core/errors.ts";
+import { zMoment } from "../core/time/moment.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -14,7 +15,7 @@ export const isCommonYear = (date: Date) => date.getUTCFullYear() >= 1900 && dat
 export const uncommonYear = "must be in the years 1900 to 9999";
 
 const Moment = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], moment)
+  .union([z.iso.date(), zMoment()], moment)
   .transform((text) => new Date(text))
   .refine(isCommonYear, uncommonYear);
 

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text/text.ts";
+import { zMoment } from "../../core/time/moment.ts";
 import { isTimezone } from "../../core/time/time-zones.ts";
 import { expressionLimit } from "./cron.ts";
 import { longestInterval, type Schedule as ScheduleRules, shortestInterval } from "./schedule.ts";
@@ -27,9 +28,7 @@ const IntervalSchedule = z.object({
 
 const OneShotSchedule = z.object({
   type: z.literal("one-shot"),
-  runAt: z.iso
-    .datetime({ offset: true, error: "must be an ISO 8601 date and time with a zone" })
-    .openapi({ description: "With a zone.", example: "2026-12-24T09:00:00+01:00" }),
+  runAt: zMoment().openapi({ description: "With a zone.", example: "2026-12-24T09:00:00+01:00" }),
 });
 
 /** When a scheduled task runs (decisions §9). What a shape can't tell is refused by `scheduleProblem`. */

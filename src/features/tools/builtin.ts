@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { zMoment } from "../../core/time/moment.ts";
 import { builtin } from "./definition.ts";
 
 const skillName = z.string().describe("The skill's name, as it is listed.");
@@ -155,8 +156,7 @@ export const scheduleTask = builtin({
       .max(527_040)
       .optional()
       .describe("Again and again: every so many minutes from now on."),
-    at: z.iso
-      .datetime({ offset: true, error: "must be a date and a time with a zone, such as 2026-12-24T09:00:00+01:00" })
+    at: zMoment("must be a date and a time with a zone, such as 2026-12-24T09:00:00+01:00")
       .optional()
       .describe("Once: a date and a time with a zone, such as 2026-12-24T09:00:00+01:00."),
     deleteAfterRun: z

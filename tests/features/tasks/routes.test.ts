@@ -39,6 +39,12 @@ describe("a task", () => {
     expect(await h.read(whole.id)).toEqual(whole);
   });
 
+  test("takes a time without seconds, and an offset without a colon", async () => {
+    const h = await withTasks();
+    const { schedule } = await h.create({ schedule: { type: "one-shot", runAt: "2026-03-01T10:00+0100" } });
+    expect(schedule).toEqual({ type: "one-shot", runAt: "2026-03-01T10:00:00+01:00" });
+  });
+
   test.each([
     ["an unknown kind", { schedule: { type: "daily" } }, "schedule"],
     ["a wrong hour", { schedule: { ...hourly, expression: "0 25 * * *" } }, "hour"],

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { zMoment } from "../../../core/time/moment.ts";
 import { isCommonYear, uncommonYear } from "../../../http/period.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";
 import { organizationPath } from "../schema.ts";
@@ -10,8 +11,7 @@ const id = z.uuid().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" })
 export const NewManagementKey = z
   .object({
     name: Name.openapi({ description: "What it is for.", example: "CI" }),
-    expiresAt: z.iso
-      .datetime({ offset: true, error: "must be an ISO 8601 date and time with a zone" })
+    expiresAt: zMoment()
       .refine((text) => isCommonYear(new Date(text)), uncommonYear)
       .nullish()
       .openapi({ description: "In the future; absent or null: it does not expire.", example: "2027-01-01T00:00:00Z" }),

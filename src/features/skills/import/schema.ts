@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../../core/text/text.ts";
+import { zMoment } from "../../../core/time/moment.ts";
 import { shownIssues } from "../../../http/errors.ts";
 import { mostSkills, mostVersions, slugOf } from "../rules.ts";
 import { Category, neverFields, refusing, SkillName, VersionNumber, versionFields } from "../schema.ts";
@@ -41,8 +42,7 @@ const ImportedVersion = z
     ...versionFields,
     scripts,
     changelog: zText(2000).nullish(),
-    createdAt: z.iso
-      .datetime({ offset: true, error: "must be an ISO 8601 date and time with a zone" })
+    createdAt: zMoment()
       .refine((moment) => !(Date.parse(moment) < firstMoment), "must be in the year 1 or later")
       .optional()
       .openapi({ description: "Absent: now." }),

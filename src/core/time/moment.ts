@@ -1,0 +1,15 @@
+import { z } from "@hono/zod-openapi";
+
+const loose = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(?:Z|([+-]\d{2})(?::?(\d{2}))?)$/;
+
+/** ISO 8601 allows a time without seconds and an offset without a colon or minutes; RFC 3339 allows neither. */
+function complete(text: unknown): unknown {
+  const found = typeof text === "string" ? loose.exec(text) : null;
+  if (!found) return text;
+  const [, minute, seconds = ":00", hours, minutes = "00"] = found;
+  return `${minute}${seconds}${hours === undefined ? "Z" : `${hours}:${minutes}`}`;
+}
+
+/** An ISO 8601 date and time with a zone, given in the form of RFC 3339: `2027-01-01T09:00Z` becomes `2027-01-01T09:00:00Z`. */
+export const zMoment = (error = "must be an ISO 8601 date and time with a zone") =>
+  z.preprocess(complete, z.iso.datetime({ offset: true, error }));
