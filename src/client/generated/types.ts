@@ -1154,7 +1154,7 @@ export interface NewEventDefinition {
 }
 
 export interface EventCondition {
-  /** Where the value stands in the payload: names of fields and indexes of lists, with dots between them. */
+  /** Where the value stands in the payload: names of fields and indexes of lists, with dots between them. A name that has dots itself stands quoted in brackets: `labels["app.kubernetes.io/name"]`. */
   path: string;
   /** What the value must be, its type included. All values of a form are strings, and so are whole numbers beyond 9007199254740991. */
   equals: string | number | boolean | null;

@@ -15,7 +15,7 @@ const EventCondition = z
       })
       .openapi({
         description:
-          "Where the value stands in the payload: names of fields and indexes of lists, with dots between them.",
+          'Where the value stands in the payload: names of fields and indexes of lists, with dots between them. A name that has dots itself stands quoted in brackets: `labels["app.kubernetes.io/name"]`.',
         example: "issue.labels.0.name",
       }),
     equals: z

@@ -3,18 +3,36 @@ import type { JsonValue } from "../../../core/json.ts";
 /** The limit of a path, in characters. */
 export const longestPath = 512;
 
-/** Why a text is no path; null when it is one. Brackets are part of a name, since forms have fields such as `data[id]`. */
+/** A name behind the beginning or a dot, or a key as JSON in brackets: `labels["app.kubernetes.io/name"]`. */
+const step = /(?:^|(?<!^)\.)((?:(?!\[")[^.])+)|\[("(?:[^"\\]|\\.)*")\]/gy;
+
+/** Why a text is no path; null when it is one. Other brackets are part of a name: forms have fields such as `data[id]`. */
 export function pathProblem(path: string): string | null {
-  return path.split(".").every((part) => part !== "" && part.trim() === part)
-    ? null
-    : "must be names and indexes with dots between them, such as issue.labels.0.name";
+  const names = namesOf(path);
+  return names === null || names.some((name) => name === "" || name.trim() !== name)
+    ? 'must be names and indexes with dots between them, such as issue.labels.0.name or labels["app.kubernetes.io/name"]'
+    : null;
 }
 
 /** The value at a path such as `issue.labels.0.name`; undefined when there is none. Only what the payload itself holds. */
 export function valueAt(payload: JsonValue, path: string): JsonValue | undefined {
-  let value: JsonValue | undefined = payload;
-  for (const part of path.split(".")) value = memberOf(value, part);
-  return value;
+  return namesOf(path)?.reduce<JsonValue | undefined>(memberOf, payload);
+}
+
+/** The names of a path in order; null when the text is no path. */
+function namesOf(path: string): string[] | null {
+  const found = [...path.matchAll(step)];
+  if (found.length === 0 || found.reduce((sum, [text]) => sum + text.length, 0) < path.length) return null;
+  const names = found.map(([, name, quoted]) => (quoted === undefined ? (name ?? "") : unquoted(quoted)));
+  return names.every((name) => name !== null) ? names : null;
+}
+
+function unquoted(json: string): string | null {
+  try {
+    return JSON.parse(json) as string;
+  } catch {
+    return null;
+  }
 }
 
 function memberOf(value: JsonValue | undefined, part: string): JsonValue | undefined {

@@ -10,7 +10,7 @@ const mostPlaceholders = 16;
  * `{{payload}}`, or `{{payload.…}}` with a path and the blanks behind it. They have no pattern of their own there: with
  * two that take blanks, a long run of them would be tried at each place where it can be cut.
  */
-const placeholder = new RegExp(String.raw`${opening}payload(?:\s*|\.([^{}]{0,${longestPath}}))\}\}`, "g");
+const placeholder = new RegExp(String.raw`${opening}payload(?:\s*|(?:\.|(?=\["))([^{}]{0,${longestPath}}))\}\}`, "g");
 
 /** Why a definition can't have the text as a prompt; null when it can. */
 export function templateProblem(text: string): string | null {
@@ -18,7 +18,7 @@ export function templateProblem(text: string): string | null {
   if (paths.length > mostPlaceholders) return `must have at most ${mostPlaceholders} placeholders of the payload`;
   const wrong = paths.find((path) => path !== undefined && pathProblem(path) !== null);
   if (wrong === undefined) return null;
-  return `has {{payload.${wrong}}}: behind payload stand names and indexes with dots between them, such as {{payload.issue.labels.0.name}}`;
+  return `has {{payload.${wrong}}}: behind payload stand names and indexes with dots between them, such as {{payload.issue.labels.0.name}} or {{payload.labels["app.kubernetes.io/name"]}}`;
 }
 
 /**

@@ -9,6 +9,7 @@ const payload: JsonValue = {
   issue: { number: 7, draft: false, assignee: null, labels: [{ name: "bug" }, { name: "ui" }] },
   "data[id]": "9",
   "0": "zero",
+  labels: { "app.kubernetes.io/name": "shop", 'a"]b': { c: 1 } },
 };
 const met = (path: string, equals: string | number | boolean | null, of: JsonValue = payload) =>
   unmetCondition([{ path, equals }], of) === null;
@@ -22,6 +23,8 @@ describe("a condition", () => {
     ["issue.labels.1.name", "ui"],
     ["data[id]", "9"],
     ["0", "zero"],
+    ['labels["app.kubernetes.io/name"]', "shop"],
+    ['["labels"]["a\\"]b"].c', 1],
   ] as const)("%s is %j", (path, equals) => expect(met(path, equals)).toBe(true));
 
   test.each([
@@ -47,7 +50,9 @@ describe("a condition", () => {
   });
 
   test("finds each value by its path", () => {
-    const key = fc.string({ minLength: 1 }).filter((text) => !text.includes("."));
+    const key = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom("a.b", 'a["b"]', "a[0]", "\\"));
+    const stepTo = (part: string | number) =>
+      typeof part === "number" || !/\.|\["/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
     fc.assert(
       fc.property(fc.array(fc.oneof(key, fc.nat(3))), fc.string(), (parts, leaf) => {
         const inner = parts.reduceRight<JsonValue>(
@@ -55,7 +60,7 @@ describe("a condition", () => {
             typeof part === "number" ? [...Array<null>(part).fill(null), value] : Object.fromEntries([[part, value]]),
           leaf,
         );
-        expect(valueAt({ root: inner }, ["root", ...parts].join("."))).toEqual(leaf);
+        expect(valueAt({ root: inner }, `root${parts.map(stepTo).join("")}`)).toEqual(leaf);
       }),
     );
   });
@@ -81,9 +86,9 @@ describe("the shape", () => {
     expect(EventConditions.parse(conditions)).toEqual(conditions);
   });
 
-  test.each(["", ".", "a.", ".a", "a..b", "a. b"])("%j is no path", (path) => {
+  test.each(["", ".", "a.", ".a", "a..b", "a. b", 'a["b"]c', 'a["b', 'a["\\x"]', '.["a"]'])("%j is no path", (path) => {
     expect(problems([{ path, equals: 1 }])).toEqual([
-      "0.path must be names and indexes with dots between them, such as issue.labels.0.name",
+      '0.path must be names and indexes with dots between them, such as issue.labels.0.name or labels["app.kubernetes.io/name"]',
     ]);
   });
 

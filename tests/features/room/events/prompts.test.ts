@@ -26,6 +26,7 @@ describe("a template", () => {
     ["{{ payload.issue.title }} ({{payload.n}})", `${data("It broke")} (${data(1)})`],
     ["{{payload.issue.labels.0.name}}", data("bug")],
     ["{{payload.issue.labels.9.name}}, {{payload.issue.body}}", `${data(null)}, ${data(null)}`],
+    ['{{payload["a.b"]}}{{payload.issue["title"] }}', `${data(null)}${data("It broke")}`],
     ["{{payload.issue.title\n }}{{ payload }}", `${data("It broke")}${data(payload)}`],
     ["{{payload.__proto__}} {{payload.constructor}}", `${data(null)} ${data(null)}`],
   ])("%s is filled in with data", (text, expected) => expect(filled(text)).toBe(expected));
