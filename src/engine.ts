@@ -33,7 +33,13 @@ import { metricsFeature } from "./features/metrics/index.ts";
 import { issueOperatorKey, organizationsFeature } from "./features/organizations/index.ts";
 import { promptsFeature } from "./features/prompts/index.ts";
 import { continuedInRoom, createSchedulerState, roomFeature } from "./features/room/index.ts";
-import { inspectSecrets, rotateSecrets, secretsFeature, verifyEncryptionKey } from "./features/secrets/index.ts";
+import {
+  forgetSecrets,
+  inspectSecrets,
+  rotateSecrets,
+  secretsFeature,
+  verifyEncryptionKey,
+} from "./features/secrets/index.ts";
 import { skillsFeature } from "./features/skills/index.ts";
 import { continuedRun, tasksFeature } from "./features/tasks/index.ts";
 import { toolsFeature } from "./features/tools/index.ts";
@@ -101,6 +107,8 @@ export interface Engine {
   quickstart(request: QuickstartRequest): Promise<Quickstart>;
   /** Seals every stored secret with the current encryption key; rejects when the key of a secret is missing. */
   rotateKey(): Promise<Rotation>;
+  /** Drops the secrets that no configured key opens, if `mayDrop` agrees to their names; null when it does not. */
+  forgetSecrets(mayDrop: (names: readonly string[]) => Promise<boolean>): Promise<string[] | null>;
   /** Gives a user a new password and ends the user's sessions; rejects when no user has the e-mail. */
   resetPassword(email: string): Promise<PasswordReset>;
   /**
@@ -240,6 +248,7 @@ export function createEngine(services: Services): Engine {
       const resealed = await rotateSecrets(services);
       return { resealed, total: (await inspectSecrets(services)).sealed };
     },
+    forgetSecrets: (mayDrop) => forgetSecrets(services, mayDrop),
     resetPassword: (email) => resetPassword(services, email),
     async operator(name, slug) {
       const { organization, key, revoke } = await issueOperatorKey(services, name, slug);

@@ -6,6 +6,7 @@ import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } fr
 import { chat, type Streams } from "./chat.ts";
 import { nameCommand } from "./command-name.ts";
 import { doctor } from "./doctor.ts";
+import { forgetSecrets } from "./forget-secrets.ts";
 import { describeApi } from "./openapi.ts";
 import { print } from "./print.ts";
 import { pullFlags } from "./pull/flags.ts";
@@ -69,6 +70,12 @@ The files are described in docs/agents-as-files.md.`,
     summary: "Seal all stored secrets with ENCRYPTION_KEY; name the earlier key in ENCRYPTION_KEY_PREVIOUS.",
     flags: { json },
   },
+  "forget-secrets": {
+    summary: "After the encryption key was lost: drop the secrets that no configured key opens.",
+    flags: { yes: { type: "boolean", description: "Drop them without a question." }, json },
+    notes: `It lists the values first and wants the word forget typed. Set a new ENCRYPTION_KEY before; a key that is found
+again belongs into ENCRYPTION_KEY_PREVIOUS instead. Exit codes: 0 dropped or nothing to drop, 1 nothing was changed.`,
+  },
   "reset-password": {
     summary: "Give a user a new password and end that user's sessions.",
     argument: { name: "email", description: "E-mail of the user." },
@@ -113,6 +120,7 @@ async function run({ name, flags, argument }: Command, environment: Environment)
   const setup = prepare(environment, { terminal: process.stderr.isTTY === true });
   if (name === "migrate") return migrate(setup);
   if (name === "rotate-key") return rotateKey(setup, flags);
+  if (name === "forget-secrets") return forgetSecrets(setup, flags);
   if (name === "reset-password") return resetPassword(setup, argument, flags);
   await serve(setup, options);
 }

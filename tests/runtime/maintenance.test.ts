@@ -75,6 +75,28 @@ test("a new password and a new encryption key", async () => {
   expect(signIn.status).toBe(200);
 });
 
+test("after a lost encryption key everything but the secrets opens", async () => {
+  const DATA_DIR = dataDirectory();
+  const server = await quickstart({ DATA_DIR });
+  server.child.kill("SIGTERM");
+  await server.ended;
+  renameSync(join(DATA_DIR, "encryption.key"), join(DATA_DIR, "lost"));
+  const advice = /if the key is lost for good, set ENCRYPTION_KEY to a new one .* agent-engine forget-secrets\n$/;
+  expect((await run(["migrate"], { DATA_DIR })).stderr).toMatch(advice);
+
+  const ENCRYPTION_KEY = newKey;
+  const listed = await run(["forget-secrets"], { DATA_DIR, ENCRYPTION_KEY });
+  expect(listed.code).toBe(1);
+  expect(listed.stdout).toMatch(/^No configured key opens these.*\n {2}secret auth_api_key of agent assistant\n/);
+  expect(listed.stderr).toMatch(/^agent-engine: Nothing was changed: .* forget-secrets --yes drops them\n$/);
+  const { stdout } = await run(["forget-secrets", "--yes", "--json"], { DATA_DIR, ENCRYPTION_KEY });
+  expect(JSON.parse(stdout).forgotten).toContain("secret auth_api_key of agent assistant");
+
+  const restarted = await quickstart({ DATA_DIR, ENCRYPTION_KEY });
+  expect((await chat({ url: restarted.url, key: server.key, text: "Hi" })).status).toBe(401);
+  expect((await chat({ url: restarted.url, key: restarted.key, text: "Hi" })).status).toBe(200);
+});
+
 test("doctor lists wrong settings, and writes lines for people", async () => {
   const { code, stdout } = await run(["doctor"], { PORT: "none", LOG_LEVEL: "loud" });
   expect(code).toBe(1);

@@ -1,6 +1,6 @@
-import { createInterface } from "node:readline/promises";
 import type { Environment } from "../../core/config.ts";
 import { scrubber } from "../../core/scrub/scrub.ts";
+import { askPerson } from "../ask-person.ts";
 import { printable } from "../chat/show.ts";
 import type { Streams } from "../chat.ts";
 import type { FileSet } from "../files/read-set.ts";
@@ -37,15 +37,4 @@ export function talkOf(
     paint: isTerminal && !environment.NO_COLOR ? coloured : plain,
     ask: input.isTTY && isTerminal ? (question) => askPerson(question, streams) : null,
   };
-}
-
-async function askPerson(question: string, { input, output }: Streams): Promise<string> {
-  const lines = createInterface({ input, output });
-  try {
-    // Ctrl+D ends the input without an answer.
-    const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
-    return await Promise.race([lines.question(printable(question)), ended]);
-  } finally {
-    lines.close();
-  }
 }

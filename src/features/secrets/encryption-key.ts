@@ -32,7 +32,7 @@ export async function verifyEncryptionKey({ database, cipher }: Services): Promi
     await cipher.open({ ciphertext: stored.ciphertext, keyId: stored.keyId }, keyCheckPlace);
   } catch (cause) {
     const message =
-      "ENCRYPTION_KEY is not the key that this database's secrets were sealed with: set that key, or name it in ENCRYPTION_KEY_PREVIOUS";
+      "ENCRYPTION_KEY is not the key that this database's secrets were sealed with: set that key, or name it in ENCRYPTION_KEY_PREVIOUS; if it is lost for good, agent-engine forget-secrets opens the rest";
     throw new EngineError("internal", message, { cause });
   }
 }

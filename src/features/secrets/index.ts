@@ -5,6 +5,8 @@ import { secretRoutes } from "./routes.ts";
 
 /** Shows at boot that the encryption key is the one that sealed the stored secrets. */
 export { verifyEncryptionKey } from "./encryption-key.ts";
+/** Drops the stored values that no configured key opens. */
+export { forgetSecrets } from "./forget.ts";
 /** Whether the encryption key is the one of the stored secrets, and how many there are. Only reads. */
 export { inspectSecrets, type SecretsReport } from "./inspect.ts";
 /** The values of an agent's secrets, for a turn. */

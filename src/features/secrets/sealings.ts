@@ -1,9 +1,24 @@
-import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { inArray, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { exclusiveCredential } from "../../core/channels/messengers.ts";
+import type { Sealed } from "../../core/credentials/cipher.ts";
+import { digest, randomToken, toHex } from "../../core/ids.ts";
+import type { Db } from "../../db/client.ts";
 import { assign } from "../../db/fragments.ts";
-import { channels, eventSources, installation, jobs, plugins, secrets, skillEnv } from "../../db/schema.ts";
+import {
+  agents,
+  channels,
+  eventSources,
+  installation,
+  jobs,
+  organizations,
+  plugins,
+  secrets,
+  skillEnv,
+  skills,
+} from "../../db/schema.ts";
 import { keyCheckPlace } from "./encryption-key.ts";
+import { authKeyName } from "./rules.ts";
 
 /** A table with sealed values, and expressions over its rows. */
 export interface Sealing {
@@ -17,7 +32,16 @@ export interface Sealing {
   marked?(place: string, plaintext: string): string | null;
   /** The assignments of an update that replaces the value. */
   set(fresh: { keyId: SQL; ciphertext: SQL; mark: SQL }): SQL;
+  /** The value in words, for a person who is to give it up; null for one that nobody misses. */
+  name: SQL;
+  /** Takes the value, which no key opens, from the row, or deletes a row that is nothing without it. */
+  drop(tx: Db, isRow: SQL, seal: (plaintext: string) => Promise<Sealed>): Promise<unknown>;
 }
+
+const ofAgent = (agentId: SQLWrapper) =>
+  sql`'agent ' || (select ${agents.slug} from ${agents} where ${agents.id} = ${agentId})`;
+const ofOrganization = (organizationId: SQLWrapper) =>
+  sql`'organization ' || (select ${organizations.slug} from ${organizations} where ${organizations.id} = ${organizationId})`;
 
 /** All sealed values of an installation. */
 export const sealings: readonly Sealing[] = [
@@ -27,6 +51,8 @@ export const sealings: readonly Sealing[] = [
     keyId: installation.keyCheckKeyId,
     place: sql`${keyCheckPlace}`,
     set: ({ keyId, ciphertext }) => assign(installation, { keyCheckKeyId: keyId, keyCheck: ciphertext }),
+    name: sql`null`,
+    drop: (tx, isRow) => tx.update(installation).set({ keyCheckKeyId: null, keyCheck: null }).where(isRow),
   },
   {
     table: secrets,
@@ -34,6 +60,12 @@ export const sealings: readonly Sealing[] = [
     keyId: secrets.keyId,
     place: sql`coalesce(${secrets.agentId}, ${secrets.organizationId}) || ':' || ${secrets.key}`,
     set: ({ keyId, ciphertext }) => assign(secrets, { keyId, ciphertext }),
+    name: sql`'secret ' || ${secrets.key} || ' of ' || coalesce(${ofAgent(secrets.agentId)}, ${ofOrganization(secrets.organizationId)})`,
+    async drop(tx, isRow) {
+      const gone = await tx.delete(secrets).where(isRow).returning({ agentId: secrets.agentId, key: secrets.key });
+      const marked = gone.flatMap(({ agentId, key }) => (agentId && key === authKeyName ? [agentId] : []));
+      await tx.update(agents).set({ authKeyHmac: null }).where(inArray(agents.id, marked));
+    },
   },
   {
     table: channels,
@@ -45,6 +77,16 @@ export const sealings: readonly Sealing[] = [
       const accountHmac = sql`case when ${channels.accountHmac} is not null then ${mark} end`;
       return assign(channels, { keyId, config: ciphertext, accountHmac });
     },
+    name: sql`'settings of the channel ' || ${channels.type} || ' of ' || ${ofAgent(channels.agentId)}`,
+    drop: (tx, isRow) =>
+      tx
+        .update(channels)
+        .set({
+          ...{ keyId: "", config: new Uint8Array(), accountHmac: null, status: null, lastError: null },
+          // Without its settings a messenger can do nothing; Web has the agent's key elsewhere.
+          enabled: sql`${channels.enabled} and ${channels.type} = 'web'`,
+        })
+        .where(isRow),
   },
   {
     table: skillEnv,
@@ -52,6 +94,8 @@ export const sealings: readonly Sealing[] = [
     keyId: skillEnv.keyId,
     place: sql`${skillEnv.agentId} || ':' || ${skillEnv.skillId} || ':' || ${skillEnv.key}`,
     set: ({ keyId, ciphertext }) => assign(skillEnv, { keyId, ciphertext }),
+    name: sql`'variable ' || ${skillEnv.key} || ' of the skill ' || (select ${skills.slug} from ${skills} where ${skills.id} = ${skillEnv.skillId}) || ' of ' || ${ofAgent(skillEnv.agentId)}`,
+    drop: (tx, isRow) => tx.delete(skillEnv).where(isRow),
   },
   {
     table: plugins,
@@ -59,6 +103,8 @@ export const sealings: readonly Sealing[] = [
     keyId: plugins.keyId,
     place: sql`${plugins.organizationId} || ':plugin:' || ${plugins.namespace}`,
     set: ({ keyId, ciphertext }) => assign(plugins, { keyId, config: ciphertext }),
+    name: sql`'plugin ' || ${plugins.namespace} || ' of ' || ${ofOrganization(plugins.organizationId)}`,
+    drop: (tx, isRow) => tx.delete(plugins).where(isRow),
   },
   {
     table: eventSources,
@@ -66,6 +112,19 @@ export const sealings: readonly Sealing[] = [
     keyId: eventSources.keyId,
     place: sql`${eventSources.id} || ':event-source'`,
     set: ({ keyId, ciphertext }) => assign(eventSources, { keyId, credentials: ciphertext }),
+    name: sql`'webhook address of the event source ' || ${eventSources.name} || ' of ' || ${ofAgent(eventSources.agentId)}`,
+    async drop(tx, isRow, seal) {
+      const webhookToken = randomToken(32);
+      const { keyId, ciphertext } = await seal(JSON.stringify({ webhookToken }));
+      await tx
+        .update(eventSources)
+        .set({
+          ...{ keyId, credentials: ciphertext, tokenDigest: toHex(await digest(webhookToken)), hasAuthKey: false },
+          // Its senders proved themselves by a key, which is gone.
+          enabled: sql`${eventSources.enabled} and not ${eventSources.hasAuthKey}`,
+        })
+        .where(isRow);
+    },
   },
   {
     table: jobs,
@@ -80,5 +139,8 @@ export const sealings: readonly Sealing[] = [
       const keys = sql`jsonb_build_object('keyId', ${keyId}, 'ciphertext', ${oneLine})`;
       return assign(jobs, { payload: sql`jsonb_set(${jobs.payload}, '{keys}', ${keys})` });
     },
+    name: sql`case ${jobs.kind} when 'channel.leave' then 'account of a channel that is to be left'
+      else 'keys to files that are to be deleted, which stay where they are' end`,
+    drop: (tx, isRow) => tx.delete(jobs).where(isRow),
   },
 ];

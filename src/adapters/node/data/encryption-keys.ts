@@ -30,7 +30,7 @@ const keyFile = (directory: string) => join(directory, "encryption.key");
 /** A new key would open none of the stored secrets, and stand where the lost one has to come back to. */
 const lostKey = (directory: string) =>
   new StartError(
-    `${keyFile(directory)} is gone, and the database beside it holds secrets sealed with that key: restore the file from a backup, or set ENCRYPTION_KEY to what it held`,
+    `${keyFile(directory)} is gone, and the database beside it holds secrets sealed with that key: restore the file from a backup, or set ENCRYPTION_KEY to what it held; if the key is lost for good, set ENCRYPTION_KEY to a new one (openssl rand -base64 32) and run agent-engine forget-secrets`,
   );
 
 function readOrCreate(directory: string): string {
