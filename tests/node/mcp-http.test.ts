@@ -200,7 +200,74 @@ describe("a server over HTTP", () => {
     const { answer } = await calling(({ message: { id } }, response) =>
       say(response, { id, error: { code: -32_000, message: "No valid session" } }, 404),
     );
-    await expect(answer).rejects.toThrow("does not know the session that it has just begun");
+    await expect(answer).rejects.toThrow("No valid session");
+  });
+
+  test.each<[number, object | string]>([
+    [401, ""],
+    [409, "Session not found"],
+    [500, "Unknown session: session-1"],
+    [503, "session-1 is no valid session, for the session has expired"],
+    [200, { error: { code: -32_001, message: "Session not found" } }],
+    [200, { error: { code: -32_600, message: "Session terminated" } }],
+  ])("that says so with %i and %j is connected to anew once", async (status, said) => {
+    let calls = 0;
+    const { asked, answer } = await calling(({ message: { id } }, response) => {
+      calls += 1;
+      if (calls > 1) say(response, { id, result: text("known again") });
+      else if (typeof said === "string") response.writeHead(status).end(said);
+      else say(response, { id, ...said }, status);
+    });
+    expect(await answer).toBe("known again");
+    expect(asked.filter(({ message: { method } }) => method === "initialize")).toHaveLength(2);
+  });
+
+  test.each<[number, object]>([
+    [500, { error: { code: -32_603, message: "The database is away" } }],
+    [503, { error: { code: -32_000, message: "Overloaded" } }],
+    [200, { error: { code: -32_603, message: "Your session with the bank expired" } }],
+  ])("that fails with %i and %j is asked once", async (status, said) => {
+    const { asked, answer } = await calling(({ message: { id } }, response) => say(response, { id, ...said }, status));
+    await expect(answer).rejects.toThrow();
+    expect(asked.filter(({ message: { method } }) => method === "tools/call")).toHaveLength(1);
+  });
+
+  test("that writes null for what is absent is understood, and one odd tool hides no other", async () => {
+    const { mcp } = connections();
+    const { known } = await answering({
+      initialize: ({ message: { id } }, response) =>
+        say(response, { id, result: { ...initialized, instructions: null, _meta: null } }),
+      "tools/list": ({ message: { id } }, response) => {
+        const odd = [
+          { name: "nulls", description: null, inputSchema: { type: "object", properties: null, required: null } },
+          { name: "no-schema" },
+          { name: "text", title: "A text", inputSchema: { type: "string" }, annotations: null },
+          { description: "no name" },
+          "none",
+        ];
+        const sound = { ...tool("call"), inputSchema: { type: "object", properties: { a: { default: null } } } };
+        say(response, { id, result: { tools: [...odd, sound], nextCursor: null, _meta: null } });
+      },
+      "tools/call": ({ message: { id } }, response) => {
+        const content = [{ type: "text", text: "done", annotations: null, _meta: null }];
+        say(response, { id, error: null, result: { content, structuredContent: null, isError: null, _meta: null } });
+      },
+    });
+    expect(await mcp.list(known, 256)).toEqual([
+      { name: "nulls", description: "", inputSchema: { type: "object", required: null } },
+      { name: "no-schema", description: "", inputSchema: { type: "object" } },
+      { name: "text", description: "A text", inputSchema: { type: "object" } },
+      { name: "", description: "no name", inputSchema: { type: "object" } },
+      { name: "", description: "", inputSchema: { type: "object" } },
+      { name: "call", description: "", inputSchema: { type: "object", properties: { a: { default: null } } } },
+    ]);
+    expect(await mcp.call(known, tool("call"), {}, never)).toBe("done");
+  });
+
+  test("that only speaks HTTP+SSE gets a sentence", async () => {
+    const { mcp } = connections();
+    const { known } = await answering({ initialize: (_, response) => response.writeHead(405).end() });
+    await expect(mcp.list(known, 256)).rejects.toThrow(/older HTTP\+SSE transport, it can't be used: .* often \/mcp/);
   });
 
   test("that refuses what a request asks for, by a 400, is asked once, and its words are heard", async () => {

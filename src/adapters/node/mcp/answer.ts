@@ -4,6 +4,7 @@ import { EgressError } from "../../../core/egress/target.ts";
 import type { Incoming } from "../../../core/egress/unfinished.ts";
 import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
 import { Lines } from "./lines.ts";
+import { mendAnswer } from "./mend.ts";
 
 export type RequestId = string | number;
 
@@ -81,10 +82,10 @@ export function answerIn(text: string, id: RequestId): string | null {
   requireWithin(textExcess(text));
   const parsed = parse(text);
   const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-  const answer = messages.find((message) => isAnswer(message, id));
+  const answer = messages.find((message): message is object => isAnswer(message, id));
   if (answer === undefined) return null;
   requireWithin(listExcess(answer));
-  return JSON.stringify(answer);
+  return JSON.stringify(mendAnswer(answer));
 }
 
 function requireWithin(excess: string | null): void {

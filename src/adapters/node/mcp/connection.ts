@@ -8,6 +8,7 @@ import type { Network } from "../egress/send.ts";
 import { mostWireBytes } from "./bounds.ts";
 import { explainMcp, refusesInitialize } from "./failure.ts";
 import { mcpFetch } from "./fetch.ts";
+import { LostSession } from "./lost-session.ts";
 import { readResult } from "./result.ts";
 import { StdioTransport } from "./stdio.ts";
 
@@ -30,8 +31,8 @@ export interface ConnectOptions {
 /** An open connection. Its methods reject with plain errors, without secrets. */
 export interface Connection {
   list(enough: number, signal: AbortSignal): Promise<McpTool[]>;
-  /** Resolves with null if the server forgot the session; the tool did not run then. */
-  call(tool: McpTool, args: unknown, signal: AbortSignal): Promise<Answer | null>;
+  /** Rejects with a `LostSession` if the server forgot the session; the tool did not run then. */
+  call(tool: McpTool, args: unknown, signal: AbortSignal): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -93,8 +94,8 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
         const result = await callTool(client, tool, args, callSignal);
         return { read: () => readResult(result) };
       } catch (error) {
-        if (lost && !callSignal.aborted) return null;
-        throw plain(causeOf(error, callSignal), callSignal);
+        const explained = plain(causeOf(error, callSignal), callSignal);
+        throw lost && !callSignal.aborted ? new LostSession(explained.message) : explained;
       }
     },
     // The wait for a server that does not end its session, or for a process that does not end, is given up.
@@ -129,9 +130,7 @@ async function listAll(client: MCPClient, enough: number, signal: AbortSignal): 
   do {
     const params = cursor === undefined ? {} : { params: { cursor } };
     const { tools, nextCursor } = await client.listTools({ ...params, options: { signal } });
-    pages.push(
-      tools.map(({ name, title, description = title ?? "", inputSchema }) => ({ name, description, inputSchema })),
-    );
+    pages.push(tools.map(({ name, description = "", inputSchema }) => ({ name, description, inputSchema })));
     found += tools.length;
     characters += JSON.stringify(tools).length;
     if (characters > mostWireBytes) throw new Error(`The server's tools are larger than ${mostWireBytes / 1024} KiB`);

@@ -5,7 +5,8 @@ import type { Incoming, Unfinished } from "../../../core/egress/unfinished.ts";
 import type { McpServer } from "../../../core/ports.ts";
 import { explainFailure } from "../egress/failure.ts";
 import { type Network, sendChecked } from "../egress/send.ts";
-import { answerIn, type RequestId, readAnswer, readText } from "./answer.ts";
+import { type RequestId, readAnswer, readText } from "./answer.ts";
+import { tellsLostSession } from "./lost-session.ts";
 
 interface Options {
   network: Network;
@@ -38,15 +39,15 @@ export function mcpFetch({ network, server, unfinished, onLostSession, over }: O
       const { allowedHosts, owner } = server();
       const response = await sendChecked(hop, allowedHosts, network, signal);
       const incoming = unfinished.begin(owner);
-      const id = message?.id ?? null;
-      let isLost = mayMeanLostSession(response, init);
+      const hasSession = new Headers(init.headers).has("mcp-session-id");
       try {
-        const answer = await toResponse(response, id, incoming);
-        if (answer.status === 400 && id !== null) isLost &&= !refusesRequest(await answer.clone().text(), id);
-        return answer;
+        const { statusCode = 0 } = response;
+        if (!hasSession && isOlderTransport(statusCode, new URL(String(input)))) throw new EgressError(olderTransport);
+        const { body, ...answer } = await readResponse(response, message?.id ?? null, incoming);
+        if (hasSession && tellsLostSession(statusCode, body ?? "")) onLostSession();
+        return new Response(body, answer);
       } finally {
         incoming.end();
-        if (isLost) onLostSession();
         response.destroy();
       }
     } catch (error) {
@@ -72,21 +73,24 @@ function parseMessage(body: unknown): { id?: RequestId; method?: string } | null
   return typeof body === "string" ? JSON.parse(body) : null;
 }
 
-/** Some servers say 400 where the protocol wants 404. */
-function mayMeanLostSession({ statusCode }: IncomingMessage, { headers }: RequestInit): boolean {
-  return (statusCode === 404 || statusCode === 400) && new Headers(headers).has("mcp-session-id");
+const olderTransport =
+  "The server does not take messages at this address. If it only speaks the older HTTP+SSE transport, it can't be used: it needs an address for Streamable HTTP, often /mcp in place of /sse";
+
+/** Servers of HTTP+SSE (MCP 2024-11-05) take a GET alone where others take messages. */
+const isOlderTransport = (status: number, { pathname }: URL) =>
+  status === 405 || (status === 404 && /\/sse\/?$/.test(pathname));
+
+interface ReadResponse {
+  body: string | null;
+  status: number;
+  headers: Record<string, string>;
 }
 
-/**
- * Whether the body of a 400 is an error about the request itself, such as wrong arguments of a tool. Servers report a
- * lost session with one of the codes that JSON-RPC leaves to them (-32099 to -32000).
- */
-function refusesRequest(body: string, id: RequestId): boolean {
-  const code = JSON.parse(answerIn(body, id) ?? "{}").error?.code;
-  return typeof code === "number" && (code < -32_099 || code > -32_000);
-}
-
-async function toResponse(response: IncomingMessage, id: RequestId | null, incoming: Incoming): Promise<Response> {
+async function readResponse(
+  response: IncomingMessage,
+  id: RequestId | null,
+  incoming: Incoming,
+): Promise<ReadResponse> {
   const { statusCode: status = 0 } = response;
   const session = response.headers["mcp-session-id"];
   const headers = {
@@ -97,7 +101,7 @@ async function toResponse(response: IncomingMessage, id: RequestId | null, incom
     throw new EgressError(`The server redirects (HTTP ${status}): give the address that it redirects to`);
   }
   if (status < 200 || status > 599) throw new EgressError("The server's answer is no valid HTTP");
-  if (status >= 400) return new Response(await readText(response, mostErrorBytes, incoming), { status, headers });
-  if (id === null) return new Response(null, { status: 202, headers });
-  return new Response(await readAnswer(response, id, incoming), { status: 200, headers });
+  if (status >= 400) return { body: await readText(response, mostErrorBytes, incoming), status, headers };
+  if (id === null) return { body: null, status: 202, headers };
+  return { body: await readAnswer(response, id, incoming), status: 200, headers };
 }

@@ -7,6 +7,7 @@ import { orAborted, withinTime } from "../../../core/time/deadline.ts";
 import { resolveBySystem } from "../egress/names.ts";
 import type { Network } from "../egress/send.ts";
 import type { Connection } from "./connection.ts";
+import { LostSession } from "./lost-session.ts";
 import { Setbacks } from "./setbacks.ts";
 
 interface Options extends Omit<Network, "resolve"> {
@@ -68,8 +69,10 @@ class Connections implements Mcp {
   call(server: McpServer, tool: McpTool, args: unknown, signal: AbortSignal): Promise<JsonValue> {
     return withoutSecrets(server, async () => {
       const once = () => this.#use(this.#entry(server), signal, (connection) => connection.call(tool, args, signal));
-      const answer = (await once()) ?? (await once());
-      if (!answer) throw new Error("The server does not know the session that it has just begun");
+      const answer = await once().catch((error: unknown) => {
+        if (error instanceof LostSession) return once();
+        throw error;
+      });
       this.#setbacks.forget(server.id);
       return answer.read();
     });

@@ -8,6 +8,7 @@ import type { Clock, Log, McpServer, McpTransport } from "../../../core/ports.ts
 import type { RequestId } from "./answer.ts";
 import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
 import { Lines } from "./lines.ts";
+import { mendAnswer } from "./mend.ts";
 import { type Process, startProcess } from "./process.ts";
 import { logErrors } from "./stderr.ts";
 
@@ -147,7 +148,7 @@ export class StdioTransport implements MCPTransport {
       this.#deliver(message);
     } else if (this.#unanswered.delete(String(message.id))) {
       const excess = listExcess(message);
-      if (excess === null && this.#deliver(message)) return;
+      if (excess === null && this.#deliver(mendAnswer(message))) return;
       const error = { code: -32_600, message: `its answer ${excess ?? "is no valid JSON-RPC message"}` };
       this.#deliver({ jsonrpc: "2.0", id: message.id, error });
     }

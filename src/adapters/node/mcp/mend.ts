@@ -1,0 +1,39 @@
+import { isObject, objectOf } from "../../../core/json.ts";
+
+/** Fields that hold a server's own data, in which null is a value. */
+const data: ReadonlySet<string> = new Set(["structuredContent", "inputSchema", "data"]);
+
+/**
+ * The answer of a server in the form that the library takes. Many servers write null for a field that is absent, and one
+ * tool that is not as the protocol wants it would hide all others.
+ */
+export function mendAnswer<Answer extends object>(answer: Answer): Answer {
+  const mended = withoutNulls(answer) as Answer & { result?: unknown };
+  const { tools, ...rest } = objectOf(mended.result);
+  return Array.isArray(tools) ? { ...mended, result: { ...rest, tools: tools.map(mendTool) } } : mended;
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(fields.map(([name, field]) => [name, data.has(name) ? field : withoutNulls(field)]));
+}
+
+/** A tool without a name gets an empty one, so that it is counted among those that are left out. */
+function mendTool(tool: unknown) {
+  const { name, title, description, inputSchema } = objectOf(tool);
+  return {
+    name: textOr(name, ""),
+    description: textOr(description, textOr(title, "")),
+    inputSchema: mendSchema(objectOf(inputSchema)),
+  };
+}
+
+const textOr = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise);
+
+/** A schema that is not an object's becomes an open one. */
+function mendSchema({ type = "object", properties, ...rest }: Record<string, unknown>) {
+  if (type !== "object") return { type: "object" };
+  return { ...rest, type, ...(isObject(properties) ? { properties } : {}) };
+}
