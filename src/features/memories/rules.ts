@@ -1,4 +1,5 @@
-import { contentWords, distinctiveWords, isSameWord, stemOf, wordsOf } from "./text.ts";
+import { wordsOf } from "../../core/text/words.ts";
+import { contentWords, distinctiveWords, isSameWord, stemOf } from "./text.ts";
 
 const nearEnough = 0.8;
 

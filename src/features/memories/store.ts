@@ -1,12 +1,13 @@
 import { digest, newId, toHex } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text/text.ts";
+import { indexTerms } from "../../core/text/words.ts";
 import type { Database, Queries } from "../../db/client.ts";
 import { unlessOvertaken } from "../../db/retry.ts";
 import type { Gathered } from "../../jobs/together.ts";
 import { nearDuplicate } from "./rules.ts";
 import { longestContent } from "./schema.ts";
 import { type MemoryRow, readAlike, type WrittenFact, writeFacts } from "./store-statements.ts";
-import { canonical, distinctiveWords, indexTerms, queryForAny } from "./text.ts";
+import { canonical, distinctiveWords, queryForAny } from "./text.ts";
 
 export { type MemoryRow, subjectLimit } from "./store-statements.ts";
 

@@ -1,3 +1,5 @@
+import { normalized } from "../../../core/text/normalized.ts";
+
 /** What becomes of a message before any model is asked. */
 export type Heeded = "answer" | "drop" | "stop" | "resume";
 
@@ -20,4 +22,4 @@ const isOneOf = (text: string, keywords: readonly string[]) => {
   return said !== "" && keywords.some((keyword) => folded(keyword) === said);
 };
 
-const folded = (text: string) => text.normalize("NFC").trim().toLowerCase();
+const folded = (text: string) => normalized(text, "NFC").trim().toLowerCase();
