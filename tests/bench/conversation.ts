@@ -100,9 +100,9 @@ async function fill(target: Target, sql: postgres.Sql): Promise<void> {
   await load(target, "short", { turns: conversations, concurrency, chatId });
   await sql.unsafe(`delete from messages where conversation_id in (${kept})`);
   await sql.unsafe(`
-    insert into messages (id, conversation_id, turn_id, seq, role, content, steps, model_messages, metadata,
+    insert into messages (id, conversation_id, turn_id, seq, role, content, search, steps, model_messages, metadata,
       prompt_tokens, completion_tokens)
-    select gen_random_uuid(), c.id, m.turn_id, m.seq + 2 * n, m.role, m.content, m.steps, m.model_messages, m.metadata,
+    select gen_random_uuid(), c.id, m.turn_id, m.seq + 2 * n, m.role, m.content, m.search, m.steps, m.model_messages, m.metadata,
       m.prompt_tokens, m.completion_tokens
     from (${kept}) c, generate_series(0, ${messages / 2 - 1}) n, messages m
     where m.conversation_id = (select id from conversations where ref = 'paragraph:web:api-pattern')`);

@@ -3,6 +3,7 @@ import type { Contribution } from "../../contribution.ts";
 import type { Complete } from "../../jobs/complete.ts";
 import { deleteConversationsOf } from "./delete-all.ts";
 import { conversationJobs } from "./describe.ts";
+import { indexMessages } from "./index-messages.ts";
 import { conversationRoutes } from "./routes.ts";
 import { turnRoutes } from "./turns/routes.ts";
 
@@ -16,14 +17,17 @@ export { findConversation } from "./find.ts";
 /** What background work found out about conversations, and the statement that notes it. */
 export { extractedSeq, type Note, type Noted, noteTogether, summarizedMessages, withExtracted } from "./noted.ts";
 export { wantedOf } from "./rules.ts";
+/** The words by which a message is found, and the column of its row that holds them. */
+export { searchColumn, searchWords } from "./search-words.ts";
 /** What a turn of a debugged agent keeps. */
 export type { PromptMessage, TurnDebug } from "./turns/schema.ts";
 
-/** `/api/conversations`, and the job that writes titles and summaries. */
+/** `/api/conversations`, the job that writes titles and summaries, and the upkeep that indexes messages. */
 export function conversationsFeature(needs: { services: Services; complete: Complete }): Contribution {
   return {
     routes: [conversationRoutes, turnRoutes],
     jobs: conversationJobs(needs),
+    ticks: { seldom: indexMessages(needs.services) },
     beforeAgentDelete: deleteConversationsOf,
   };
 }

@@ -52,8 +52,11 @@ function matches({ phrase, query }: Search): SQL {
   if (query === null) return inTitle;
   return sql`(${inTitle} or exists (
     select 1 from ${messages}
-    where ${messages.conversationId} = ${conversations.id} and ${messages.search} @@ to_tsquery('simple', ${query})))`;
+    where ${messages.conversationId} = ${conversations.id} and ${messages.search} @@ ${anyOf(sql`${query.typed}`, sql`${query.indexed}`)}))`;
 }
+
+/** A `tsquery` for messages of this release, whose words `indexed` has, and of earlier ones, which PostgreSQL split. */
+const anyOf = (typed: SQL, indexed: SQL) => sql`(to_tsquery('simple', ${typed}) || ${indexed}::tsquery)`;
 
 async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
   const some = db
@@ -75,13 +78,13 @@ const before = 60;
  * there is any. Only 300 characters of a message leave the database.
  */
 const snippetStatement = statement(
-  { ids: "uuid[]", query: "text", words: "text[]" },
-  ({ ids, query, words }) => sql<{ id: string; begun: boolean; text: string }>`
+  { ids: "uuid[]", typed: "text", indexed: "text", words: "text[]" },
+  ({ ids, typed, indexed, words }) => sql<{ id: string; begun: boolean; text: string }>`
     select wanted.id, place.at > ${before} as begun, substr(newest.content, greatest(place.at - ${before}, 1), 300) as text
     from unnest(${ids}) as wanted(id)
     cross join lateral (
       select ${messages.content} as content from ${messages}
-      where ${messages.conversationId} = wanted.id and ${messages.search} @@ to_tsquery('simple', ${query})
+      where ${messages.conversationId} = wanted.id and ${messages.search} @@ ${anyOf(typed, indexed)}
       order by ${messages.seq} desc limit 1
     ) newest
     cross join lateral (
@@ -102,6 +105,6 @@ async function findSnippets(
   search: Search | null,
 ): Promise<Map<string, string>> {
   if (ids.length === 0 || !search?.query) return new Map();
-  const rows = await snippetStatement.run(database, { ids, query: search.query, words: search.words });
+  const rows = await snippetStatement.run(database, { ids, ...search.query, words: search.words });
   return new Map(rows.map(({ id, ...excerpt }) => [id, snippetOf(excerpt)]));
 }

@@ -1,18 +1,19 @@
 import { clip } from "../../core/text/text.ts";
+import { isUnbroken, longestWord, wordsOf } from "../../core/text/words.ts";
 
 /** Words of a search that count; further ones are ignored. */
 const mostWords = 16;
-
-/** In characters; a longer word is searched by its beginning, because an index entry has at most 2 KB. */
-const longestWord = 64;
 
 /** A search as the database takes it. */
 export interface Search {
   /** The whole text in each case, to be found in titles. */
   phrase: string[];
-  /** The text of a `to_tsquery`; null when the search has no word. */
-  query: string | null;
-  /** The words in each case, to find the place of a match in a text. */
+  /**
+   * For messages of this release the text of a `tsquery`, and for messages of earlier ones that of a `to_tsquery`; null
+   * when the search has no word.
+   */
+  query: { indexed: string; typed: string } | null;
+  /** The first words in each case, or their beginnings, to find the place of a match in a text. */
   words: string[];
 }
 
@@ -21,12 +22,20 @@ export function readSearch(text: string): Search | null {
   const trimmed = text.trim();
   if (trimmed === "") return null;
   const words = [...new Set(trimmed.split(/\s+/))].filter((word) => /[\p{L}\p{N}]/u.test(word)).slice(0, mostWords);
-  const terms = words.map((word, index) => termOf(word, index === words.length - 1));
+  const typed = words.map((word, index) => termOf(word, index === words.length - 1));
   return {
     phrase: formsOf(trimmed),
-    query: terms.length === 0 ? null : terms.join(" & "),
-    words: [...new Set(words.map(bare).filter(Boolean).flatMap(formsOf))],
+    query: words.length === 0 ? null : { indexed: indexedTerms(words), typed: typed.join(" & ") },
+    words: [...new Set(words.slice(0, mostPlaced).map(bare).filter(Boolean).flatMap(placedForms))],
   };
+}
+
+/** The last word may be the beginning of one, and a single character of an unbroken script that of a pair. */
+function indexedTerms(words: readonly string[]): string {
+  const terms = words.flatMap(wordsOf);
+  const isBeginning = (term: string, index: number) =>
+    index === terms.length - 1 || ([...term].length === 1 && isUnbroken(term));
+  return terms.map((term, index) => `'${term}'${isBeginning(term, index) ? ":*" : ""}`).join(" & ");
 }
 
 function termOf(word: string, last: boolean): string {
@@ -42,10 +51,16 @@ function formsOf(text: string): string[] {
   return [...new Set([lower, `${first.toUpperCase()}${rest.join("")}`, text.toUpperCase(), text])];
 }
 
+/** The forms of a word to which the embedded database does not fold a text by itself. */
+const placedForms = (word: string) => (/^[\0-\x7f]*$/.test(word) ? [word.toLowerCase()] : formsOf(word));
+
 const quote = (word: string) => `'${word.replaceAll(/['\\]/g, "$&$&")}'`;
 
-/** A word without the punctuation around it. */
-const bare = (word: string) => clip(word, longestWord).replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
+/** A word without the punctuation around it, or its beginning. */
+const bare = (word: string) => clip(word, longestPlaced).replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
+
+/** Words, and characters of each, whose place in a text is looked for: that takes as long as both together. */
+const [mostPlaced, longestPlaced] = [4, 16];
 
 /** In characters. */
 export const longestSnippet = 200;

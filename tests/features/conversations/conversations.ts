@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, messages } from "../../../src/db/schema.ts";
+import { searchColumn, searchWords } from "../../../src/features/conversations/index.ts";
 import type { harness } from "../../harness.ts";
 import { reply, type ScriptedModel, scriptedModel } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness } from "../chat/chat.ts";
@@ -55,8 +56,15 @@ interface Listed {
 
 type ConversationHarness = Awaited<ReturnType<typeof conversationHarness>>;
 
-/** Inserts conversations without turns, each with one message of `contents`. */
-export async function plant({ db, agent }: ConversationHarness, contents: readonly string[], fields: object = {}) {
+/**
+ * Inserts conversations without turns, each with one message of `contents`. Not `indexed`: as a server of an earlier
+ * release does, on the database of this one.
+ */
+export async function plant(
+  { db, agent }: ConversationHarness,
+  contents: readonly string[],
+  { indexed = true, ...fields }: { indexed?: boolean; [field: string]: unknown } = {},
+) {
   const [row] = await db.select().from(agents).where(eq(agents.slug, agent.slug));
   if (!row) throw new Error("There is no agent");
   const planted = contents.map((content, index) => ({
@@ -80,7 +88,10 @@ export async function plant({ db, agent }: ConversationHarness, contents: readon
       ...fields,
     })),
   );
-  await db
-    .insert(messages)
-    .values(planted.map(({ id, content }) => ({ conversationId: id, seq: 1, role: "user" as const, content })));
+  await db.insert(messages).values(
+    planted.map(({ id, content }) => {
+      const search = indexed ? { search: searchColumn(searchWords(content)) } : {};
+      return { conversationId: id, seq: 1, role: "user" as const, content, ...search };
+    }),
+  );
 }

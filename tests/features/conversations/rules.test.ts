@@ -4,22 +4,27 @@ import { longestSnippet, readSearch, snippetOf } from "../../../src/features/con
 test("every word is looked for in each case, the last one as a beginning", () => {
   expect(readSearch(" blue ÄPFEL ")).toEqual({
     phrase: ["blue äpfel", "Blue äpfel", "BLUE ÄPFEL", "blue ÄPFEL"],
-    query: "('blue' | 'Blue' | 'BLUE') & ('äpfel':* | 'Äpfel':* | 'ÄPFEL':*)",
-    words: ["blue", "Blue", "BLUE", "äpfel", "Äpfel", "ÄPFEL"],
+    query: {
+      indexed: "'blue' & 'apfel':*",
+      typed: "('blue' | 'Blue' | 'BLUE') & ('äpfel':* | 'Äpfel':* | 'ÄPFEL':*)",
+    },
+    words: ["blue", "äpfel", "Äpfel", "ÄPFEL"],
   });
 });
 
 test("what steers a query of PostgreSQL is quoted, and signs alone are no words", () => {
-  expect(readSearch("o'x\\y")?.query).toContain("('o''x\\\\y':*");
+  expect(readSearch("o'x\\y")?.query?.typed).toContain("('o''x\\\\y':*");
   expect(readSearch("& | ! :* ( ) <->")).toMatchObject({ query: null, words: [] });
   expect(readSearch(" \t\n")).toBeNull();
 });
 
 test("a search is bounded: 16 words, and of each so much as an index takes", () => {
   const many = readSearch(Array.from({ length: 50 }, (_, n) => `w${n}`).join(" "));
-  expect(many?.query?.split(" & ")).toHaveLength(16);
-  expect(many?.query).toContain("'w15':*");
-  const long = readSearch("ΐ".repeat(256))?.query ?? "";
+  expect(many?.query?.typed.split(" & ")).toHaveLength(16);
+  expect(many?.query?.indexed.split(" & ")).toHaveLength(16);
+  expect(many?.query?.typed).toContain("'w15':*");
+  const { typed = "", indexed = "" } = readSearch("ΐ".repeat(256))?.query ?? {};
+  const long = `${typed} ${indexed}`;
   for (const [form] of long.matchAll(/'[^']+'/g)) expect(new TextEncoder().encode(form).length).toBeLessThan(1_000);
 });
 

@@ -9,6 +9,7 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import { agents, conversations, messages, outbox, turns } from "../../../db/schema.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
+import { searchColumn, searchWords } from "../../conversations/index.ts";
 import { lockConversation } from "../intake/statements.ts";
 import { chatAt, takeOverTold } from "./named-person.ts";
 import type { Outgoing, Place } from "./outgoing.ts";
@@ -69,11 +70,12 @@ async function appendSaid(
 ): Promise<boolean> {
   const { lastSeq, messageCount } = conversations;
   const isOwn = eq(conversations.id, said.conversationId);
+  const search = searchColumn(searchWords(said.content));
   const next = sql`(select ${lastSeq} + 1 from ${conversations} where ${isOwn})`;
   const stored = await tx
     .insert(messages)
     // It belongs to no turn of this conversation: `replay` tells it by that.
-    .values({ ...said, seq: next, role: "assistant", turnId: null })
+    .values({ ...said, search, seq: next, role: "assistant", turnId: null })
     .onConflictDoNothing({ target: messages.id })
     .returning({ id: messages.id });
   if (stored.length === 0) return false;

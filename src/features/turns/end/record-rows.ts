@@ -9,6 +9,8 @@ export const messageShape = {
   position: "int",
   role: messages.role,
   content: messages.content,
+  /** `searchWords` of the content. */
+  search: "text",
   reasoning: messages.reasoning,
   steps: messages.steps,
   modelMessages: messages.modelMessages,

@@ -17,7 +17,7 @@ import {
 import { statement, type Values, variants } from "../../../db/statement.ts";
 import { replaceWaiting, unlessWaiting } from "../../../jobs/enqueue.ts";
 import { stateLimit } from "../../../turn/state.ts";
-import { withExtracted } from "../../conversations/index.ts";
+import { searchColumn, withExtracted } from "../../conversations/index.ts";
 import { isCounted, onceSettled, settleTokens } from "../budget/budget.ts";
 import { titlesJob } from "../follow-up/due.ts";
 import { callShape, hookShape, messageShape, sendShape, workShape } from "./record-rows.ts";
@@ -138,7 +138,8 @@ function storedMessages({ turnId, messageCount, messages: json }: RecordValues):
     row: { position, ...row },
   } = jsonRows(json, "message", messageShape);
   const seq = sql`${conversation.lastSeq} - ${messageCount} + ${position}`;
-  return sql`${insertInto(messages, { ...row, conversationId: conversation.id, turnId, seq })} from ${conversation}, ${table}`;
+  const stored = { ...row, search: searchColumn(row.search), conversationId: conversation.id, turnId, seq };
+  return sql`${insertInto(messages, stored)} from ${conversation}, ${table}`;
 }
 
 function storedCalls({ turnId, calls }: RecordValues): SQL {

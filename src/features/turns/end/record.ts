@@ -5,7 +5,7 @@ import type { Work } from "../../../jobs/enqueue.ts";
 import { clipExecution } from "../../../turn/hooks.ts";
 import { nothingStored, type StoredRows } from "../../../turn/observers.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
-import type { TurnDebug } from "../../conversations/index.ts";
+import { searchWords, type TurnDebug } from "../../conversations/index.ts";
 import { type Alongside, superseded } from "../alongside.ts";
 import type { Aftermath } from "../follow-up/aftermath.ts";
 import type { Suspended } from "../request.ts";
@@ -197,13 +197,21 @@ function messageRows(turnId: string, fresh: readonly string[], outcome: TurnOutc
     completionTokens: 0,
   };
   const asked = fresh.map(
-    (content, index): MessageRow => ({ ...blank, id: newId(), position: index + 1, role: "user", content }),
+    (content, index): MessageRow => ({
+      ...blank,
+      id: newId(),
+      position: index + 1,
+      role: "user",
+      content,
+      search: searchWords(content),
+    }),
   );
   const answer: MessageRow = {
     id: turnId,
     position: asked.length + 1,
     role: "assistant",
     content: outcome.text,
+    search: searchWords(outcome.text),
     reasoning: outcome.reasoning === "" ? null : outcome.reasoning,
     steps: outcome.steps,
     modelMessages: outcome.messages,
