@@ -38,6 +38,12 @@ unix("a directory and a key that are open to others are closed, and the log says
   expect(lines).toHaveLength(2);
 });
 
+test.skipIf(process.platform !== "linux")("a directory below /proc can't be made, and that is said at once", () => {
+  expect(() => prepareDirectory("/proc/agent-engine/data")).toThrow(
+    "DATA_DIR can't be used, /proc/agent-engine/data can't be made there: set DATA_DIR to a directory that can be written to",
+  );
+});
+
 unix("what is the owner's alone stays as it is, without a word", () => {
   const { directory, key } = directoryOf(0o700, 0o400);
   const { log, lines } = collectLog();

@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -386,6 +387,17 @@ test("a first start on a full disk says so in one sentence, and works when there
   const { database, close } = await start();
   expect(await database.query(slugs, [])).toEqual([]);
   await close();
+});
+
+test("a start on a full disk says so where the database is there already", async ({ skip }) => {
+  const disk = smallDisk(60);
+  if (!disk) return skip("This machine mounts no disk for a test");
+  const DATA_DIR = join(disk, "data");
+  const makeTemplate = await template();
+  await (await open({ DATA_DIR }, makeTemplate)).close();
+  const { bavail, bsize } = statfsSync(disk);
+  writeFileSync(join(disk, "ballast"), Buffer.alloc(bavail * bsize));
+  await expect(open({ DATA_DIR }, makeTemplate)).rejects.toThrow(/^The disk of DATA_DIR .* is full \(ENOSPC\)/);
 });
 
 describe("a client that follows another one", () => {

@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Settings } from "../../../core/config.ts";
 import { StartError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/ports.ts";
@@ -25,7 +25,7 @@ export function hasEmbedded({ DATA_DIR }: Pick<Settings, "DATA_DIR">): boolean {
 /** Makes the directory, for its owner only, unless it is there. Throws a `StartError` when it can't be used. */
 export function prepareDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     // Only a write shows whether the directory can be used: more than its mode can forbid it.
     const probe = join(directory, `probe-${randomUUID()}`);
     writeFileSync(probe, "", { flag: "wx" });
@@ -34,6 +34,20 @@ export function prepareDirectory(directory: string): void {
     throw unusableDirectory(directory, cause);
   }
 }
+
+/** Node's own recursion never ends below `/proc`, where a missing directory can't be made. */
+function makeDirectory(directory: string): void {
+  if (isDirectory(directory)) return;
+  if (!existsSync(dirname(directory))) makeDirectory(dirname(directory));
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it.
+    if (!isDirectory(directory)) throw error;
+  }
+}
+
+const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /**
  * Throws a `StartError` where root would open another user's embedded database: what it writes there would be root's, and
@@ -137,5 +151,6 @@ const reasons: Record<string, string> = {
   EPERM: "may not be written to by this user",
   EROFS: "is on a read-only file system",
   EEXIST: "is a file",
+  ENOENT: "can't be made there",
   ENOTDIR: "lies under a file",
 };

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../core/errors.ts";
 import { errorCode } from "../error-code.ts";
+import { fullDisk } from "./data-directory.ts";
 
 /** Without a reference a handle would be collected, and its lock freed with it. */
 const held = new Set<DatabaseSync>();
@@ -18,6 +19,7 @@ export async function lockDirectory(directory: string): Promise<() => void> {
     handle.exec("pragma busy_timeout = 0; pragma locking_mode = exclusive; begin exclusive");
   } catch (cause) {
     handle.close();
+    if (codeOf(cause) === full) throw fullDisk(directory);
     const message = isBusy(cause)
       ? `DATA_DIR ${directory} is in use by another agent-engine: stop that one, or set another DATA_DIR`
       : `DATA_DIR ${directory} can't be locked: delete the file ${file} or set another DATA_DIR`;
@@ -35,9 +37,12 @@ export function isDirectoryInUse(error: unknown): boolean {
   return error instanceof StartError && isBusy(error.cause);
 }
 
-function isBusy(cause: unknown): boolean {
-  return cause instanceof Error && "errcode" in cause && cause.errcode === 5;
-}
+/** Codes of SQLite (its "Result Codes"). */
+const [busy, full] = [5, 13];
+
+const isBusy = (cause: unknown) => codeOf(cause) === busy;
+
+const codeOf = (cause: unknown) => (cause instanceof Error && "errcode" in cause ? cause.errcode : null);
 
 async function openSqlite(file: string): Promise<DatabaseSync> {
   const { DatabaseSync } = await withoutWarning(() => import("node:sqlite"));
@@ -45,6 +50,7 @@ async function openSqlite(file: string): Promise<DatabaseSync> {
     makePrivate(file);
     return new DatabaseSync(file);
   } catch (cause) {
+    if (errorCode(cause) === "ENOSPC") throw fullDisk(dirname(file));
     throw new StartError(`DATA_DIR can't be locked: ${file} can't be opened as a file`, { cause });
   }
 }
