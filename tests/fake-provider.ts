@@ -13,6 +13,8 @@ export type Reply =
 
 export interface Exchange {
   path: string;
+  /** Of the client: requests over one connection have the same. */
+  port: number | undefined;
   headers: IncomingHttpHeaders;
   body: Record<string, unknown>;
   /** Resolves when the connection of this request is gone or its answer complete. */
@@ -38,6 +40,7 @@ export async function startFakeProvider(...first: Reply[]): Promise<FakeProvider
   const server = createServer(async (request, response) => {
     exchanges.push({
       path: request.url ?? "",
+      port: request.socket.remotePort,
       headers: request.headers,
       closed: new Promise((resolve) => response.once("close", resolve)),
       body: JSON.parse((await readAll(request)) || "{}"),

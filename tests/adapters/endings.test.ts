@@ -39,9 +39,8 @@ const cases: Case[] = [
   ["a redirect", { status: 302, headers: { Location: "http://127.0.0.1:1/" } }, failed, false, "302"],
   ["a page with 200", { status: 200, headers: page, body: html }, failed, false, "Please sign in"],
   ["an error body with 200", { status: 200, headers: json, body: '{"error":{"message":"no"}}' }, failed, false, "no"],
-  ["a whole completion with 200", { status: 200, headers: json, body: '{"choices":[]}' }, failed, false, "choices"],
+  ["a JSON body that is no completion", { status: 200, headers: json, body: '{"ok":1}' }, failed, false, "ok"],
   ["an empty stream", { stream: [] }, failed, false, "without a finish reason"],
-  ["[DONE] alone", { stream: [event("[DONE]")] }, failed, false, "without a finish reason"],
   ["an error in the stream", { stream: [event({ error: { message: "boom" } })] }, failed, false, "boom"],
   [
     "a throttle in the stream",
@@ -52,7 +51,8 @@ const cases: Case[] = [
   ],
   ["a socket dropped before output", { stream: [": hello\n\n", drop] }, failed, true, ""],
   ["a chunk that is no JSON", { stream: [event('{"choices":[')] }, failed, false, "JSON"],
-  ["a chunk of another shape", { stream: [event({ pong: true }), done()] }, failed, false, "pong"],
+  ["a chunk of another shape", { stream: [event({ choices: ["pong"] }), done()] }, failed, false, "pong"],
+  ["events that are no chunks", { stream: [event({ pong: true })] }, failed, false, "pong"],
   [
     "an error after output",
     { stream: [say("half"), event({ error: { message: "boom" } })] },

@@ -30,7 +30,7 @@ const nothing: Bytes = { read: async () => ({ done: true, value: undefined }), c
 
 /**
  * Asks a provider for a stream of events. Rejects with an `APICallError` when it cannot be reached, when it refuses, and
- * when it answers with a page or a JSON body, which would read as an empty stream.
+ * when it answers with a page, which would read as an empty stream.
  */
 export async function openStream(post: Post, url: string, posted: Posted): Promise<Bytes> {
   const { status, headers, body } = await post(url, posted).catch((cause: unknown) => {
@@ -38,6 +38,6 @@ export async function openStream(post: Post, url: string, posted: Posted): Promi
   });
   if (status < 200 || status > 299) throw await refused({ url, status, body }, headers);
   const type = mediaType(headers["content-type"]);
-  if (type === "text/html" || type === "application/json") throw await noStream(type, { url, status, body });
+  if (type === "text/html") throw await noStream(type, { url, status, body });
   return body ?? nothing;
 }

@@ -19,7 +19,7 @@ export class Calls {
   readonly #tracker;
   /** By index: the pieces that came before the name of their function, as one. */
   readonly #nameless = new Map<number, CallPiece>();
-  readonly #named = new Set<number>();
+  readonly #named = new Set<number | null>();
   /** By the id of a call: what OpenRouter has of it in place of a signature. */
   readonly #details = new Map<string, JsonObject>();
   #held = 0;
@@ -46,18 +46,20 @@ export class Calls {
   /** Throws for a call that can have no name, and when too much is held. */
   take(piece: CallPiece): void {
     const { index } = piece;
-    if (index === null || this.#named.has(index)) {
-      this.#tracker.processDelta(piece);
+    if (index === null ? this.#named.size > 0 : this.#named.has(index)) {
+      // Some servers write the missing name of a later piece as a word.
+      const { name } = piece.function;
+      this.#tracker.processDelta(name === "null" ? { ...piece, function: { ...piece.function, name: null } } : piece);
       return;
     }
-    const before = this.#nameless.get(index);
+    const before = index === null ? undefined : this.#nameless.get(index);
     const whole = before ? join(before, piece) : piece;
-    if (whole.function.name === null) {
+    if (index !== null && whole.function.name === null) {
       this.#hold(JSON.stringify(piece));
       this.#nameless.set(index, whole);
       return;
     }
-    this.#nameless.delete(index);
+    if (index !== null) this.#nameless.delete(index);
     this.#named.add(index);
     this.#tracker.processDelta(whole);
   }

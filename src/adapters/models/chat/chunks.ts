@@ -3,6 +3,12 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type CallPiece, Calls } from "./calls.ts";
 import { ThoughtsInText } from "./thoughts.ts";
 
+/** An event of a stream, with its name. */
+export interface StreamEvent {
+  event?: string | undefined;
+  data: string;
+}
+
 /** How much of an unreadable event reaches the log, in characters. */
 const excerptLength = 2_000;
 
@@ -13,8 +19,8 @@ interface Sink {
 }
 
 /**
- * Reads the chunks of a chat completion into parts. An event that cannot be read, and an error in place of a chunk, is
- * an error part, after which the stream goes on.
+ * Reads the chunks of a chat completion into parts, as the providers' own clients do. An event that is no JSON, and an
+ * error in place of a chunk, is an error part, after which the stream goes on. An event that is no chunk is skipped.
  */
 export class Chunks {
   readonly #sink: Sink;
@@ -22,32 +28,52 @@ export class Chunks {
   /** Null once the text has begun with something else, or has no more thoughts. */
   #thoughts: ThoughtsInText | null = new ThoughtsInText((kind, text) => this.#add(kind, text));
   #open: Kind | null = null;
+  #begun = false;
   #identified = false;
   #refused = false;
   #failed = false;
   #finish: string | null = null;
   #usage: JsonObject | null = null;
+  /** The first event that was no chunk. */
+  #foreign = "";
+  /** `[DONE]` has come. */
+  done = false;
+  /** The body is over: an event that can't be read now was cut off. */
+  cut = false;
 
   constructor(sink: Sink) {
     this.#sink = sink;
     this.#calls = new Calls(sink);
   }
 
-  /** Takes the data of one event. Throws for a tool call that can have no name. */
-  take(data: string): void {
-    if (data === "[DONE]") return;
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-      if (!isObject(chunk)) throw new Unreadable("a chunk is an object");
-      const error = errorOf(chunk);
-      if (error === null) this.#read(chunk);
-      else this.#fail(error);
-    } catch (error) {
-      if (!(error instanceof SyntaxError || error instanceof Unreadable)) throw error;
-      const wrong = error instanceof Unreadable ? `of no known shape (${error.message})` : "no valid JSON";
-      this.#fail(new Error(`The provider sent an event that is ${wrong}: ${data.slice(0, excerptLength)}`));
+  /** Takes an event of the stream. Throws for a tool call that can have no name. */
+  event({ event, data }: StreamEvent): void {
+    if (this.#line(event, data)) return;
+    // Some servers part their events by one newline only.
+    const lines = data.includes("\n") ? data.split("\n") : [];
+    const isRead = lines.length > 0 && lines.every((line) => this.#line(event, line));
+    if (!isRead && !this.cut) this.#unreadable("no valid JSON", data);
+  }
+
+  /** Takes the data of an event; false for one that is no JSON. */
+  #line(event: string | undefined, data: string): boolean {
+    if (this.done) return true;
+    if (data.startsWith("[DONE]")) {
+      this.done = true;
+      if (!this.#failed) this.#finish ??= "stop";
+      return true;
     }
+    const parsed = parse(data);
+    if (parsed === undefined) return data.trim() === "";
+    const isError = event === "error" && !(isObject(parsed) && parsed.error);
+    this.#take(isError ? { error: parsed } : parsed, data);
+    return true;
+  }
+
+  /** Takes the completion that came in place of a stream. */
+  completion(completion: JsonObject): void {
+    this.#take(completion, "");
+    if (!this.#failed) this.#finish ??= "stop";
   }
 
   /** The stream is over. Throws for a tool call that never had a name. */
@@ -56,9 +82,26 @@ export class Chunks {
     this.#close();
     this.#calls.end();
     if (this.#finish === null && !this.#failed) {
-      this.#fail(new Error("The provider's stream ended without a finish reason"));
+      const foreign = this.#foreign && `; it sent ${this.#foreign}`;
+      this.#fail(new Error(`The provider's stream ended without a finish reason${foreign}`));
     }
     this.#sink.enqueue({ type: "finish", finishReason: this.#reason(), usage: usageOf(this.#usage) });
+  }
+
+  #take(chunk: unknown, data: string): void {
+    try {
+      const error = isObject(chunk) ? errorOf(chunk) : null;
+      if (error !== null) this.#fail(error);
+      else if (isObject(chunk)) this.#read(chunk, data);
+      else this.#foreign ||= data.slice(0, excerptLength);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      this.#unreadable(`of no known shape (${error.message})`, data);
+    }
+  }
+
+  #unreadable(wrong: string, data: string): void {
+    this.#fail(new Error(`The provider sent an event that is ${wrong}: ${data.slice(0, excerptLength)}`));
   }
 
   #fail(error: unknown): void {
@@ -80,15 +123,19 @@ export class Chunks {
     });
   }
 
-  #read(chunk: JsonObject): void {
-    this.#identify(chunk);
+  #read(chunk: JsonObject, data: string): void {
     if (isObject(chunk.usage)) this.#usage = chunk.usage;
-    // The last chunk of some servers has counts of tokens only.
-    const [choice] = listAt(chunk, "choices", isObject(chunk.usage));
+    if (chunk.choices === undefined || chunk.choices === null) {
+      if (!isObject(chunk.usage)) this.#foreign ||= data.slice(0, excerptLength);
+      return;
+    }
+    this.#identify(chunk);
+    const [choice] = listAt(chunk, "choices", false);
     if (choice === undefined) return;
-    this.#finish = stringAt(choice, "finish_reason") ?? this.#finish;
-    if (choice.delta === undefined || choice.delta === null) return;
-    const delta = objectAt(choice, "delta");
+    this.#finish = stringAt(choice, "finish_reason") || this.#finish;
+    const delta = choice.delta ?? (this.#begun ? null : wholeMessage(choice.message));
+    if (delta === null) return;
+    if (!isObject(delta)) throw new Unreadable("delta is an object");
 
     this.#say("reasoning", stringAt(delta, "reasoning_content") ?? stringAt(delta, "reasoning"));
     if (Array.isArray(delta.reasoning_details)) {
@@ -102,7 +149,10 @@ export class Chunks {
     const pieces = listAt(delta, "tool_calls", true);
     if (pieces.length > 0) this.#thoughts?.flush();
     if (pieces.length > 0 && this.#open === "reasoning") this.#close();
-    for (const piece of pieces) this.#calls.take(pieceOf(piece));
+    for (const piece of pieces) {
+      this.#begun = true;
+      this.#calls.take(pieceOf(piece));
+    }
   }
 
   /** A text, or Mistral's list of texts and thoughts. */
@@ -132,6 +182,7 @@ export class Chunks {
 
   #add(kind: Kind, delta: string): void {
     if (delta === "") return;
+    this.#begun = true;
     if (this.#open !== kind) {
       this.#close();
       this.#open = kind;
@@ -170,7 +221,7 @@ class Unreadable extends Error {}
 /** The error that came in place of a chunk: `{ error: { message } }`, or Mistral's `{ object: "error", message }`. */
 function errorOf(chunk: JsonObject): unknown {
   const { error, object, choices } = chunk;
-  if (error !== undefined && error !== null) return isObject(error) ? error : new Error(JSON.stringify(error));
+  if (error) return isObject(error) ? error : new Error(JSON.stringify(error));
   return object === "error" && choices === undefined ? chunk : null;
 }
 
@@ -179,12 +230,6 @@ function listAt(from: JsonObject, name: string, optional: boolean): JsonObject[]
   if (optional && (value === undefined || value === null)) return [];
   if (Array.isArray(value) && value.every(isObject)) return value;
   throw new Unreadable(`${name} is a list of objects`);
-}
-
-function objectAt(from: JsonObject, name: string): JsonObject {
-  const value = from[name];
-  if (isObject(value)) return value;
-  throw new Unreadable(`${name} is an object`);
 }
 
 function stringAt(from: JsonObject, name: string): string | null {
@@ -196,15 +241,37 @@ function stringAt(from: JsonObject, name: string): string | null {
 function pieceOf(piece: JsonObject): CallPiece {
   const { index = null } = piece;
   if (index !== null && typeof index !== "number") throw new Unreadable("index is a number");
-  const called = objectAt(piece, "function");
+  const called = piece.function ?? {};
+  if (!isObject(called)) throw new Unreadable("function is an object");
   const { google } = isObject(piece.extra_content) ? piece.extra_content : {};
   const signature = isObject(google) ? google.thought_signature : null;
   return {
     index,
     id: stringAt(piece, "id"),
-    function: { name: stringAt(called, "name"), arguments: stringAt(called, "arguments") },
+    function: { name: stringAt(called, "name"), arguments: argumentsAt(called) },
     thoughtSignature: typeof signature === "string" ? signature : null,
   };
+}
+
+/** Mostly a text of JSON; some servers send the object itself. */
+function argumentsAt(called: JsonObject): string | null {
+  return isObject(called.arguments) ? JSON.stringify(called.arguments) : stringAt(called, "arguments");
+}
+
+/** A message in place of the pieces of one: its calls are whole, and not numbered. */
+function wholeMessage(message: JsonObject[string] | undefined): JsonObject | null {
+  if (message === undefined || message === null) return null;
+  if (!isObject(message)) throw new Unreadable("message is an object");
+  const calls = listAt(message, "tool_calls", true);
+  return { ...message, tool_calls: calls.map((call, index) => ({ ...call, index })) };
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
 }
 
 function usageOf(usage: JsonObject | null): LanguageModelV4Usage {

@@ -5,12 +5,17 @@ import type { Bytes } from "../../excerpt.ts";
 import { boundEvents } from "../event-bound.ts";
 import { brokenOff } from "../failures.ts";
 import { Chunks } from "./chunks.ts";
+import { WholeBody } from "./whole-body.ts";
 
 type Piece = Awaited<ReturnType<Bytes["read"]>>;
 
+/** How long a body may go on behind its `[DONE]`, in milliseconds, before its connection is closed. */
+const longestRestMs = 250;
+
 /**
- * Reads the parts of a chat completion from the bytes of its stream. One reader does all of it: each stream of a chain
- * would cost as much as the reading itself, and each further promise for a piece is felt.
+ * Reads the parts of a chat completion from the bytes of its stream, or of its one JSON body. `[DONE]` ends the reply,
+ * whatever the connection does then. One reader does all of it: each stream of a chain would cost as much as the reading
+ * itself, and each further promise for a piece is felt.
  */
 export function readParts(
   body: Bytes,
@@ -18,7 +23,8 @@ export function readParts(
 ): PartsReader & { read(): Promise<{ done: boolean; value?: readonly LanguageModelV4StreamPart[] }> } {
   let parts: LanguageModelV4StreamPart[] = [{ type: "stream-start", warnings: [] }];
   const chunks = new Chunks({ enqueue: (part) => parts.push(part) });
-  const parser = createParser({ onEvent: ({ data }) => chunks.take(data) });
+  const parser = createParser({ onEvent: (event) => chunks.event(event) });
+  const whole = new WholeBody();
   const decoder = new TextDecoder();
   const bound = boundEvents();
   let over = false;
@@ -26,13 +32,21 @@ export function readParts(
 
   const take = ({ done, value }: Piece) => {
     if (over) return;
-    if (done) {
-      over = true;
-      chunks.end();
-      return;
-    }
-    bound(value);
-    parser.feed(decoder.decode(value, { stream: true }));
+    if (!done) bound(value);
+    const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
+    if (whole.take(text)) {
+      if (done) chunks.completion(whole.end(url));
+    } else if (done) {
+      chunks.cut = true;
+      // The last event may lack its blank line.
+      parser.feed(`${text}\n\n`);
+    } else parser.feed(text);
+    if (done || chunks.done) end(done);
+  };
+  const end = (done: boolean | undefined) => {
+    over = true;
+    chunks.end();
+    if (!done) readOn(body);
   };
   const fail = (error: unknown) => {
     failure = { error };
@@ -66,4 +80,16 @@ export function readParts(
       return body.cancel();
     },
   };
+}
+
+/** Reads a body to its end, so that its connection serves further calls; closes the connection if that takes long. */
+function readOn(body: Bytes): void {
+  const cancel = () => void body.cancel().catch(() => {});
+  const timer = setTimeout(cancel, longestRestMs);
+  const read = async () => {
+    while (!(await body.read()).done);
+  };
+  void read()
+    .catch(cancel)
+    .finally(() => clearTimeout(timer));
 }
