@@ -29,10 +29,7 @@ test("blank texts of an assistant are left out, which Anthropic refuses", async 
   expect(requests[0]?.body.messages).toEqual([
     {
       role: "user",
-      content: [
-        { type: "text", text: "Hi" },
-        { type: "text", text: "What time is it?" },
-      ],
+      content: [{ type: "text", text: "Hi\n\nWhat time is it?" }],
     },
     { role: "assistant", content: [{ type: "tool_use", id: "call_1", name: "clock", input: {} }] },
     { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1", content: "12" }] },

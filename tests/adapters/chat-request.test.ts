@@ -81,7 +81,6 @@ const calls: Record<string, ModelCall> = {
     toolChoice: { type: "auto" },
   },
   "words to go on with": { prompt: [user("Hi"), { role: "assistant", content: [{ type: "text", text: "It is" }] }] },
-  "an empty reply": { prompt: [user("Hi"), { role: "assistant", content: [] }, user("Well?")] },
 };
 
 /** What a model sends for a call: the bytes of its body, and the headers that matter. */

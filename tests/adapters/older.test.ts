@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
+import { validPrompt } from "../../src/adapters/models/valid.ts";
 import type { ModelCall } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";
 import { done, event, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
@@ -32,7 +33,7 @@ async function start(...replies: Reply[]) {
     provider.exchanges.map(({ body }) =>
       (body.messages as { role: string; content: string }[])
         .filter(({ role }) => role === "user")
-        .map(({ content }) => content)
+        .map(({ content }) => content.replaceAll("\n\n", " "))
         .join(" "),
     );
   return { provider, clock, model, heard };
@@ -46,7 +47,7 @@ test("a conversation that is too long goes on without its older half, as often a
   expect((await readStep(model, long)).step.text).toBe("ok");
   expect(heard()).toEqual(["a b c d e", "c d e", "d e"]);
   expect((provider.exchanges.at(-1)?.body.messages as { role: string }[]).map(({ role }) => role)).toEqual([
-    ...["system", "user", "user", "assistant", "tool"],
+    ...["system", "user", "assistant", "tool"],
   ]);
 });
 
@@ -76,7 +77,7 @@ const more = [...long, assistant("e!"), user("f")];
 test.each<[string, Prompt, Omit<ModelCall, "prompt">?]>([
   ["another conversation of that length", [...system, ...exchange("x"), ...more.slice(5)]],
   ["one that was shorter", [...system, ...exchange("b"), ...exchange("c"), user("d"), user("e"), ...called, ...called]],
-  ["one whose reply became another", more.map((message) => (message.role === "assistant" ? assistant("") : message))],
+  ["one whose reply became another", more.map((message) => (message.role === "assistant" ? assistant("!") : message))],
   ["one with other instructions", [{ role: "system", content: "Be short." }, ...more.slice(1)]],
   ["one that may be answered at less length", more, { maxOutputTokens: 5 }],
   ["one with other tools", more, { tools }],
@@ -86,7 +87,7 @@ test.each<[string, Prompt, Omit<ModelCall, "prompt">?]>([
   await readStep(model, long);
   expect((await readStep(model, prompt, options)).step.shortened).toBe(false);
   expect(heard()).toHaveLength(3);
-  expect(provider.exchanges.at(-1)?.body.messages).toHaveLength(prompt.length);
+  expect(provider.exchanges.at(-1)?.body.messages).toHaveLength(validPrompt(prompt).length);
 });
 
 test("the time in the instructions makes no difference, and a picture none that it did not make before", async () => {
@@ -99,9 +100,9 @@ test("the time in the instructions makes no difference, and a picture none that 
   const messages = () => (provider.exchanges.at(-1)?.body.messages as unknown[]).length;
   await readStep(model, [...at("09:59"), ...long.slice(1), picture(1)]);
   await readStep(model, [...at("10:00"), ...long.slice(1), picture(1), ...called]);
-  expect(messages()).toBe(8);
+  expect(messages()).toBe(7);
   await readStep(model, [...at("10:00"), ...long.slice(1), picture(2), ...called]);
-  expect(messages()).toBe(20);
+  expect(messages()).toBe(19);
 });
 
 test("a picture in another conversation is not read to tell that it is another one", async () => {

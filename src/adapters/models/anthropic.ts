@@ -1,5 +1,5 @@
 import type { ModelSpec, StreamingModel } from "../../core/ports.ts";
-import { renameCallIds, withoutBlanks } from "./adapt.ts";
+import { withoutBlanks } from "./adapt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
@@ -18,18 +18,13 @@ export async function anthropic(spec: ModelSpec, fetch: Fetch): Promise<Streamin
     async doStream(call) {
       try {
         // Models write line breaks before a call of a tool. Anthropic refuses a message whose texts are all blank.
-        const prompt = withoutBlanks(renameCallIds(call.prompt, toCallId));
+        const prompt = withoutBlanks(call.prompt);
         return await model.doStream({ ...call, providerOptions, prompt });
       } catch (error) {
         throw explain(error);
       }
     },
   };
-}
-
-/** Anthropic refuses an id with any other character. */
-function toCallId(id: string): string {
-  return id.replace(/[^a-zA-Z0-9_-]/g, "_");
 }
 
 /** Replaces the package's message about a first event that it can't read, which does not say what is wrong. */

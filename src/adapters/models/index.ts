@@ -11,6 +11,7 @@ import { ollama, openAi, openAiCompatible } from "./openai.ts";
 import { type Post, postOver } from "./post.ts";
 import { withoutRefused } from "./refusals.ts";
 import { checkModel } from "./spec.ts";
+import { withValidPrompts } from "./valid.ts";
 
 /** Enough for every model in use; a model that falls out of the cache is made again. */
 const cacheLimit = 500;
@@ -71,7 +72,7 @@ const waysOver = (fetch: Fetch): Ways => ({ fetch: providerFetch(fetch), post: p
 async function make(spec: ModelSpec, ways: Ways, now: () => number): Promise<StreamingModel> {
   if (spec.provider === "demo") return demoModel();
   checkModel(spec);
-  return withoutRefused(await connect(spec.provider, spec, ways), now);
+  return withoutRefused(withValidPrompts(await connect(spec.provider, spec, ways)), now);
 }
 
 /** Loads what speaks to the provider on first use. */
