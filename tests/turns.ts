@@ -43,7 +43,7 @@ export function startedTurn(fields: Partial<StartedTurn> = {}): StartedTurn {
       iconVersion: null,
     },
     door: "native",
-    origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
+    origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "web:x" },
     conversationRef: "assistant:web:x",
     stored: true,
     begins: true,

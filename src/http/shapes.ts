@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { subjectChannels } from "../core/channels/subjects.ts";
 import { zText } from "../core/text/text.ts";
 
 // Shapes that several features share.
@@ -8,6 +9,13 @@ export const Deleted = z.object({ deleted: z.literal(true) }).openapi("Deleted")
 
 /** An ISO 8601 time in UTC. */
 export const Timestamp = z.iso.datetime().openapi({ example: "2026-11-21T08:00:00.000Z" });
+
+/** The channel of an end user, beside the id (decisions §5). */
+export const SubjectChannel = z.enum(subjectChannels).openapi({
+  description:
+    "The channel of an end user: `web` for the `user` of a chat request, a messenger for a person of it, `conversation` where a conversation stands for its user.",
+  example: "web",
+});
 
 export const Email = zText(254)
   .trim()

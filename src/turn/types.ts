@@ -1,5 +1,6 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { Channel } from "../core/channels/channels.ts";
+import type { SubjectKey } from "../core/channels/subjects.ts";
 import type { JsonObject, JsonValue } from "../core/json.ts";
 import type { StreamingModel } from "../core/ports.ts";
 import type { Scrub } from "../core/scrub/scrub.ts";
@@ -16,8 +17,8 @@ export interface Origin {
   /** 1 inside an agent-to-agent call, which may not call on. */
   depth: 0 | 1;
   userName?: string;
-  /** The end user whose memories and budget it touches (decisions §5). */
-  subject: string;
+  /** The key of the end user whose memories and budget it touches (decisions §5). */
+  subject: SubjectKey;
 }
 
 export interface Limits {

@@ -31,7 +31,7 @@ async function month(): Promise<string> {
   const now = Date.now();
   const turns = Array.from({ length: 240 }, (_, index) => ({
     at: new Date(now - 1000 - (index % 30) * dayMs),
-    subject: `user-${index % 7}`,
+    subject: `web:user-${index % 7}` as const,
     tools: index % 4 === 0 ? [{ name: "httpRequest", status: index % 8 === 0 ? "failed" : "executed", ms: index }] : [],
     fields: {
       promptTokens: 4000 - (index % 30) * 100,
@@ -50,7 +50,7 @@ async function month(): Promise<string> {
   if (!of) throw new Error("There is no agent");
   const agent = { agentId: of.agentId };
   const conversation = { id: newId(), ref: "assistant:telegram:4711", channel: "telegram", channelId: "4711" };
-  await database.db.insert(conversations).values({ ...of, ...conversation, subject: "user-3" });
+  await database.db.insert(conversations).values({ ...of, ...conversation, subject: "web:user-3" });
   const args = { toolCallId: "call_1", toolName: "httpRequest", args: { url: "https://example.com" } };
   const waiting = { status: "approval", channel: "telegram" } as const;
   const at = new Date(now - 40_000);
@@ -64,8 +64,8 @@ async function month(): Promise<string> {
   const month = monthOf(now);
   await database.db.insert(budgetPeriods).values({ ...agent, month, used: 760_000 });
   await database.db.insert(userBudgetPeriods).values([
-    { ...agent, month, subject: "user-3", used: 100_000 },
-    { ...agent, month, subject: "user-4", used: 42_000 },
+    { ...agent, month, subject: "web:user-3", used: 100_000 },
+    { ...agent, month, subject: "web:user-4", used: 42_000 },
   ]);
   await storage.close();
   return DATA_DIR;

@@ -383,7 +383,7 @@ export const memory =
 export const storedFile: Prepare = async ({ db, h }, { id: organizationId, agentId, agentSlug }) => {
   const [id, channelId] = [newId(), fresh("api")];
   const row = { id, agentId, organizationId, ref: `${agentSlug}:web:${channelId}`, channel: "web", channelId };
-  await db.insert(conversations).values({ ...row, subject: "ada" });
+  await db.insert(conversations).values({ ...row, subject: "web:ada" });
   await db.update(agents).set({ attachmentsEnabled: true }).where(eq(agents.id, agentId));
   const inbound = { agent: { id: agentId }, conversation: { id }, name: "note.txt", mime: "text/plain" };
   const file = await storeFile(h.services, { ...inbound, bytes: new TextEncoder().encode(fresh("note")) });
@@ -397,7 +397,7 @@ export const conversation =
     const [id, turnId] = [newId(), newId()];
     const channelId = fresh("api");
     const ref = `${agentSlug}:web:${channelId}`;
-    const own = { agentId, organizationId, subject: "ada" };
+    const own = { agentId, organizationId, subject: "web:ada" as const };
     const named = { ref, channel: "web", channelId, title: fresh("title"), messageCount: 2 };
     await db.insert(conversations).values({ ...own, ...named, id });
     const turn = { status: "done" as const, door: "native", owner: newId(), leaseUntil: new Date(0) };
@@ -414,7 +414,7 @@ export const followed: Prepare = async (world, home, caller) => {
 /** A turn of the playground that ended just now on another replica, which wrote down what it said. */
 export const playedTurn: Prepare = async ({ db }, { id: organizationId, agentId, agentSlug }) => {
   const [id, turnId] = [newId(), newId()];
-  const [channelId, subject] = [fresh("play"), "ada"];
+  const [channelId, subject] = [fresh("play"), "web:ada"] as const;
   const ref = `${agentSlug}:playground:${channelId}`;
   await db
     .insert(conversations)
@@ -429,7 +429,7 @@ export const playedTurn: Prepare = async ({ db }, { id: organizationId, agentId,
 /** A turn that waits for two decisions, so that one of them does not let it go on. */
 export const waitingCall: Prepare = async ({ db }, { id: organizationId, agentId, agentSlug }) => {
   const [id, turnId] = [newId(), newId()];
-  const [channelId, subject, toolCallId] = [fresh("api"), "ada", fresh("call")];
+  const [channelId, subject, toolCallId] = [fresh("api"), "web:ada", fresh("call")] as const;
   const ref = `${agentSlug}:web:${channelId}`;
   const channel = { channel: "web", channelId };
   await db.insert(conversations).values({ id, agentId, organizationId, ref, ...channel, subject, awaiting: turnId });

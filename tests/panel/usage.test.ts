@@ -30,11 +30,11 @@ describe("usage as a file", () => {
       'agent,name,turns,prompt_tokens,completion_tokens,total_tokens\r\ntea,"Tea, ""green""",2,10,3,13\r\n',
     );
     expect(csvOf([{ date: "2026-01-01", ...numbers }])).toMatch(/^date,turns.*\r\n2026-01-01,2,/);
-    expect(csvOf([{ user: null, ...numbers }])).toMatch(/^user,turns.*\r\n,2,/);
+    expect(csvOf([{ user: null, userChannel: null, ...numbers }])).toMatch(/^user,channel,turns.*\r\n,,2,/);
   });
 
   test("holds no formula that somebody put into a name", () => {
-    expect(csvOf([{ user: "=1+1", ...numbers }])).toContain("\r\n'=1+1,2");
+    expect(csvOf([{ user: "=1+1", userChannel: "web", ...numbers }])).toContain("\r\n'=1+1,web,2");
   });
 });
 

@@ -13,7 +13,7 @@ export function turnInput(model: StreamingModel, overrides: Partial<TurnInput> =
     conversation: null,
     conversationRef: "assistant:web:x",
     agent: { id: "agent-1", slug: "assistant", name: "Assistant" },
-    origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
+    origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "web:x" },
     model,
     settings: { thinking: false },
     system: "You are Assistant.",
@@ -39,7 +39,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     signal: new AbortController().signal,
     state: new TurnState(),
     emit: () => {},
-    origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
+    origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "web:x" },
     conversation: null,
     ...overrides,
   };

@@ -102,7 +102,7 @@ describe.each(Object.entries(bad))("an observer that %s", (_, { observer, errors
     const { slug } = h.agent;
     const request: TurnRequest = {
       door: "native",
-      origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
+      origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "web:x" },
       ref: `${slug}:web:x`,
       stored: true,
       input: { history: [], fresh: ["Hi"] },

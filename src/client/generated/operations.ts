@@ -285,6 +285,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     query: {
       instanceId: "instanceId",
       subject: "subject",
+      subjectChannel: "subjectChannel",
       search: "search",
       category: "category",
       limit: "limit",
@@ -296,7 +297,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     method: "DELETE",
     path: "/memories",
     answer: "json",
-    query: { instanceId: "instanceId", subject: "subject" },
+    query: { instanceId: "instanceId", subject: "subject", subjectChannel: "subjectChannel" },
   },
   deleteMemory: { method: "DELETE", path: "/memories/{id}", answer: "json" },
   getFile: { method: "GET", path: "/api/files/{id}", answer: "blob" },

@@ -2407,6 +2407,8 @@ export interface Budgets {
     reserved: number;
     /** The end user, which is the conversation where there is no other. */
     user: string;
+    /** The channel of an end user: `web` for the `user` of a chat request, a messenger for a person of it, `conversation` where a conversation stands for its user. */
+    userChannel: "web" | "telegram" | "slack" | "whatsapp" | "conversation" | null;
   }>;
 }
 
@@ -2419,6 +2421,8 @@ export interface UsagePage {
     instanceName?: string;
     /** With `by=user`: the end user, which is the conversation where there is no other. Null: nobody is known. */
     user?: string | null;
+    /** With `by=user`: the channel of `user`; equal ids of two channels are two people. */
+    userChannel?: "web" | "telegram" | "slack" | "whatsapp" | "conversation" | null;
     /** With `by=day`: a day in UTC. */
     date?: string;
     turns: number;
@@ -2623,6 +2627,8 @@ export interface Memory {
   importance: number;
   /** The end user it is about; empty: nobody in particular. */
   subject: string;
+  /** Null: it is about nobody in particular. */
+  subjectChannel: "web" | "telegram" | "slack" | "whatsapp" | "conversation" | null;
   /** Where it was said, if in a conversation. */
   sourceConversationId: string | null;
   createdAt: string;
@@ -2643,8 +2649,10 @@ export interface NewMemory {
   category?: string;
   /** 1 to 10; what matters most is recalled first. */
   importance?: number;
-  /** The end user it is about, as `user` of a chat request or as the messenger knows them. Empty: nobody in particular; every end user's conversations may recall it. */
+  /** The id of the end user it is about: `user` of a chat request, as the messenger knows them, or the id of a conversation that stands for its user. Empty: nobody in particular; every end user's conversations may recall it. */
   subject?: string;
+  /** The channel of `subject`, which it needs: equal ids of two channels are two people. `web` where absent. */
+  subjectChannel?: "web" | "telegram" | "slack" | "whatsapp" | "conversation";
 }
 
 export interface DeletedMemories {
@@ -2788,6 +2796,8 @@ export interface Turn {
   source: "user" | "webhook" | "room" | "scheduled";
   /** The end user, or the conversation without one. */
   subject: string;
+  /** The channel of an end user: `web` for the `user` of a chat request, a messenger for a person of it, `conversation` where a conversation stands for its user. */
+  subjectChannel: "web" | "telegram" | "slack" | "whatsapp" | "conversation" | null;
   provider: string | null;
   model: string | null;
   /** Another one: prompt, tools or skills of the agent were different. */
@@ -3047,6 +3057,8 @@ export interface Approval {
   expiresAt: string;
   /** The end user, if the call named one. */
   user: string | null;
+  /** The channel of an end user: `web` for the `user` of a chat request, a messenger for a person of it, `conversation` where a conversation stands for its user. */
+  userChannel: "web" | "telegram" | "slack" | "whatsapp" | "conversation" | null;
 }
 
 export interface ApprovalStatus {
@@ -3941,6 +3953,8 @@ export interface ListMemoriesInput {
   instanceId?: string;
   /** Only about this end user. */
   subject?: string;
+  /** The channel of `subject`, which it needs: equal ids of two channels are two people. `web` where absent. */
+  subjectChannel?: "web" | "telegram" | "slack" | "whatsapp" | "conversation";
   /** Words that all occur, or their beginnings, in any case, with accents or without. */
   search?: string;
   /** The category, exactly. */
@@ -3960,6 +3974,8 @@ export interface DeleteMemoriesInput {
   instanceId?: string;
   /** Only about this end user. */
   subject?: string;
+  /** The channel of `subject`, which it needs: equal ids of two channels are two people. `web` where absent. */
+  subjectChannel?: "web" | "telegram" | "slack" | "whatsapp" | "conversation";
 }
 
 export interface DeleteMemoryInput {
@@ -5183,7 +5199,7 @@ export interface AgentEngine {
   /**
    * Forget everything.
    *
-   * All memories within reach: with `instanceId` that agent's only, with `subject` only those about one end user. There is no way back.
+   * All memories within reach: with `instanceId` that agent's only, with `subject` only those about one end user, of the channel `subjectChannel`. There is no way back.
    */
   deleteMemories(input?: DeleteMemoriesInput, options?: CallOptions): Promise<DeletedMemories>;
 

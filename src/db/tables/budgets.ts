@@ -1,4 +1,5 @@
 import { bigint, date, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { ofAgent } from "./agents.ts";
 
 const period = () => ({
@@ -18,6 +19,6 @@ export const budgetPeriods = pgTable("budget_periods", { agentId: ofAgent(), ...
 /** The same of each end user of an agent whose end users have a budget. */
 export const userBudgetPeriods = pgTable(
   "user_budget_periods",
-  { agentId: ofAgent(), subject: text("subject").notNull(), ...period() },
+  { agentId: ofAgent(), subject: text("subject").$type<SubjectKey>().notNull(), ...period() },
   (table) => [primaryKey({ columns: [table.agentId, table.subject, table.month] })],
 );

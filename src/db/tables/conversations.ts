@@ -14,6 +14,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
+import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { agents, ofAgent } from "./agents.ts";
 import { createdAt, id, moment, oneOf, organizationId, tsvector, updatedAt } from "./columns.ts";
 
@@ -37,7 +38,7 @@ export const conversations = pgTable(
     channelId: text("channel_id").notNull(),
     source: text("source").$type<TurnSource>().notNull().default("user"),
     parentId: uuid("parent_id").references((): AnyPgColumn => conversations.id, { onDelete: "set null" }),
-    subject: text("subject").notNull(),
+    subject: text("subject").$type<SubjectKey>().notNull(),
     title: text("title"),
     summary: text("summary"),
     state: jsonb("state").$type<Record<string, unknown>>().notNull().default({}),
@@ -94,7 +95,7 @@ export const turns = pgTable(
      * deletes a conversation holds its lock.
      */
     conversationId: uuid("conversation_id"),
-    subject: text("subject").notNull(),
+    subject: text("subject").$type<SubjectKey>().notNull(),
     ticket: integer("ticket").notNull().default(1),
     status: text("status").$type<TurnStatus>().notNull(),
     /** The process that runs or queues the turn; after `leaseUntil` that process counts as dead. */

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { ofAgent } from "./agents.ts";
 import { bytea, createdAt, id, organizationId, tsvector, updatedAt } from "./columns.ts";
 import { conversations } from "./conversations.ts";
@@ -12,7 +13,7 @@ export const memories = pgTable(
     agentId: ofAgent(),
     organizationId: organizationId(),
     /** The end user whom the fact is about; empty for a fact that is known in every conversation. */
-    subject: text("subject").notNull().default(""),
+    subject: text("subject").$type<SubjectKey>().notNull().default(""),
     content: text("content").notNull(),
     /** The SHA-256 of the content without case, accents and punctuation, by which memories are compared. */
     digest: bytea("digest").notNull(),

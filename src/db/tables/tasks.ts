@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { ofAgent } from "./agents.ts";
 import { authorship, createdAt, id, moment, oneOf, organizationId, updatedAt } from "./columns.ts";
 
@@ -21,7 +22,7 @@ export const scheduledTasks = pgTable(
     outboundChannel: text("outbound_channel"),
     outboundTarget: text("outbound_target"),
     /** Whom the task is for: the end user in whose conversation the agent made it; empty for nobody. */
-    subject: text("subject").notNull().default(""),
+    subject: text("subject").$type<SubjectKey>().notNull().default(""),
     userName: text("user_name"),
     /** Who made it: a caller of the API, or the agent by its tool. */
     source: text("source").$type<"api" | "agent">().notNull().default("api"),

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, check, date, integer, pgTable, primaryKey, smallint, text, uuid } from "drizzle-orm/pg-core";
+import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { ofAgent } from "./agents.ts";
 import { moment } from "./columns.ts";
 
@@ -76,7 +77,7 @@ export const userUsageDaily = pgTable(
     agentId: ofAgent(),
     day: day(),
     /** The end user; empty for none that is known. */
-    subject: text("subject").notNull(),
+    subject: text("subject").$type<SubjectKey>().notNull(),
     /** There is no foreign key: the numbers outlive the conversation. */
     conversationId: uuid("conversation_id").notNull(),
     turns: integer("turns").notNull(),

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { shownSubject } from "../../core/channels/subjects.ts";
 import { monthOf } from "../../core/time/month.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import { agents, budgetPeriods, userBudgetPeriods } from "../../db/schema.ts";
@@ -36,8 +37,10 @@ const readAgents = ({ tx, tables, rows }: Scope, month: string) =>
     order by coalesce(${budgetPeriods.used}, spent.used, 0) / greatest(1, ${agents.monthlyTokenBudget})::float8 desc,
       ${agents.slug}`);
 
-const readUsers = ({ tx, tables }: Scope, month: string) =>
-  tx.execute<UserBudget & Record<string, unknown>>(sql`
+type UserRow = Omit<UserBudget, "userChannel"> & Record<string, unknown>;
+
+async function readUsers({ tx, tables }: Scope, month: string): Promise<UserBudget[]> {
+  const rows = await tx.execute<UserRow>(sql`
     with ${tables}
     select ${agent}, ${userBudgetPeriods.subject} as user, ${agents.userMonthlyTokenBudget}::float8 as budget,
       ${userBudgetPeriods.used}::float8 as used, ${userBudgetPeriods.reserved}::float8 as reserved
@@ -48,3 +51,8 @@ const readUsers = ({ tx, tables }: Scope, month: string) =>
     order by ${userBudgetPeriods.used} / greatest(1, ${agents.userMonthlyTokenBudget})::float8 desc,
       ${agents.slug}, ${userBudgetPeriods.subject}
     limit ${mostUsers}`);
+  return rows.map(({ user, ...row }) => {
+    const { subject, subjectChannel } = shownSubject(user);
+    return { ...row, user: subject, userChannel: subjectChannel };
+  });
+}

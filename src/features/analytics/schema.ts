@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text/text.ts";
 import { page, pageQuery } from "../../http/paging.ts";
 import { periodQuery } from "../../http/period.ts";
-import { Timestamp } from "../../http/shapes.ts";
+import { SubjectChannel, Timestamp } from "../../http/shapes.ts";
 
 export const AnalyticsQuery = z.object(periodQuery);
 export type AnalyticsQuery = z.infer<typeof AnalyticsQuery>;
@@ -75,6 +75,9 @@ const UsageRow = z.object({
     description:
       "With `by=user`: the end user, which is the conversation where there is no other. Null: nobody is known.",
     example: "user-42",
+  }),
+  userChannel: SubjectChannel.nullable().optional().openapi({
+    description: "With `by=user`: the channel of `user`; equal ids of two channels are two people.",
   }),
   date: date.optional().openapi({ description: "With `by=day`: a day in UTC." }),
   turns: count,
@@ -163,6 +166,7 @@ const UserBudget = AgentBudget.extend({
     description: "The end user, which is the conversation where there is no other.",
     example: "user-42",
   }),
+  userChannel: SubjectChannel.nullable(),
 });
 export type UserBudget = z.infer<typeof UserBudget>;
 

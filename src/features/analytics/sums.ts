@@ -47,8 +47,8 @@ const utcDay = (of: Column) => sql`(${of} at time zone 'UTC')::date`;
  */
 const hasUser = sql`not (
   ${turns.conversationId} is null and ${turns.messageCount} = 0
-    and ${turns.subject} ~ ':web:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-  or ${turns.channel} = 'room' or ${turns.channel} = 'scheduled' and strpos(${turns.subject}, ':scheduled:') > 0)`;
+    and ${turns.subject} ~ '^conversation:[^:]+:web:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+  or ${turns.channel} = 'room' or ${turns.channel} = 'scheduled' and ${turns.subject} ~ '^conversation:[^:]+:scheduled:')`;
 
 /** How long a turn took that ended well. */
 const timeOf = (ms: Column) => sql`case when ${turns.status} in ('done', 'approval') then ${ms} end`;

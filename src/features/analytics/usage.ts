@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { shownSubject } from "../../core/channels/subjects.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import { agents } from "../../db/schema.ts";
 import { everyDay, requirePeriod } from "../../http/period.ts";
@@ -20,7 +21,8 @@ export async function readTokens(ctx: Ctx, reads: BoundedReads, query: UsageQuer
       return { usage: days.slice(offset, offset + limit), total: days.length, limit, offset };
     }
     const groups = by === "agent" ? byAgent(scope) : byUser(scope);
-    return { ...(await readPage(scope, groups, { limit, offset })), limit, offset };
+    const { usage: found, total } = await readPage(scope, groups, { limit, offset });
+    return { usage: by === "user" ? found.map(withUser) : found, total, limit, offset };
   });
 }
 
@@ -46,7 +48,13 @@ const byAgent = ({ rows }: Scope) => sql`
   join ${agents} on ${agents.id} = grouped.agent_id`;
 
 const byUser = ({ rows }: Scope) => sql`
-  select nullif(subject, '') as user, ${counts}, subject as name from (${rows(users)}) r group by subject`;
+  select subject as user, ${counts}, subject as name from (${rows(users)}) r group by subject`;
+
+/** A row whose `user` is a key, as it is shown. */
+function withUser({ user, ...row }: UsageRow): UsageRow {
+  const { subject, subjectChannel } = shownSubject(user ?? "");
+  return { user: subjectChannel === null ? null : subject, userChannel: subjectChannel, ...row };
+}
 
 interface Listed extends Record<string, unknown> {
   total: number;

@@ -1,10 +1,11 @@
 import type { JobKinds } from "../../jobs/attempt.ts";
 import { extractionJobs } from "./extraction/extract.ts";
+import { lateSubjectJobs } from "./late-subjects.ts";
 import { embeddingJobs } from "./meaning/embed.ts";
 
 type Needs = Parameters<typeof embeddingJobs>[0] & Parameters<typeof extractionJobs>[0];
 
 /** The background work of memories. */
 export function memoryJobs(needs: Needs): JobKinds {
-  return { ...extractionJobs(needs), ...embeddingJobs(needs) };
+  return { ...extractionJobs(needs), ...embeddingJobs(needs), ...lateSubjectJobs(needs) };
 }

@@ -1,4 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
+import type { SubjectKey } from "../../core/channels/subjects.ts";
 import type { Database } from "../../db/client.ts";
 import { memories } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -51,7 +52,7 @@ const recallStatement = statement(
 interface Asked {
   agentId: string;
   /** The end user of the turn: others' memories are never found. */
-  subject: string;
+  subject: SubjectKey;
   limit: number;
   /** Absent: memories are found by their words alone. */
   meaning?: Meaning | null;
@@ -123,7 +124,7 @@ export function recalledTogether(database: Database): Gathered<Asked & { text: s
 async function nearTo(
   database: Database,
   meaning: Meaning | null,
-  asked: { agentId: string; subject: string; text: string },
+  asked: Pick<Asked, "agentId" | "subject"> & { text: string },
 ): Promise<Recalled[]> {
   if (meaning === null || asked.text.trim() === "") return [];
   return (await findNear(database, meaning, asked)).map(toRecalled);

@@ -43,7 +43,7 @@ const removeAll = guarded("memory:write", {
   tags,
   summary: "Forget everything",
   description:
-    "All memories within reach: with `instanceId` that agent's only, with `subject` only those about one end user. There is no way back.",
+    "All memories within reach: with `instanceId` that agent's only, with `subject` only those about one end user, of the channel `subjectChannel`. There is no way back.",
   request: { query: MemoryDeletion },
   responses: { 200: json(DeletedMemories, "They are gone."), ...errorAnswers(404) },
 });

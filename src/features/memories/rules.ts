@@ -1,3 +1,4 @@
+import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { wordsOf } from "../../core/text/words.ts";
 import { contentWords, distinctiveWords, isSameWord, stemOf } from "./text.ts";
 
@@ -132,7 +133,7 @@ export interface Unread {
   role: "user" | "assistant";
   content: string;
   /** The end user of its turn. */
-  subject: string;
+  subject: SubjectKey;
 }
 
 /** The limits of a batch: messages, characters and end users. */

@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
+import { type SubjectChannel as Channel, type SubjectKey, subjectKey } from "../../core/channels/subjects.ts";
 import { zInt4, zText } from "../../core/text/text.ts";
 import { countedPage, pageQuery } from "../../http/paging.ts";
-import { Timestamp } from "../../http/shapes.ts";
+import { SubjectChannel, Timestamp } from "../../http/shapes.ts";
 
 /** In characters. */
 export const longestContent = 4_000;
@@ -17,10 +18,29 @@ const category = zText(longestCategory).trim().min(1, notEmpty).openapi({ exampl
 const importance = zInt4(1, 10).openapi({ description: "1 to 10; what matters most is recalled first.", example: 7 });
 const subject = zText(256).openapi({
   description:
-    "The end user it is about, as `user` of a chat request or as the messenger knows them. Empty: nobody in particular; every end user's conversations may recall it.",
+    "The id of the end user it is about: `user` of a chat request, as the messenger knows them, or the id of a conversation that stands for its user. Empty: nobody in particular; every end user's conversations may recall it.",
   example: "user-42",
 });
+const subjectChannel = SubjectChannel.optional().openapi({
+  description:
+    "The channel of `subject`, which it needs: equal ids of two channels are two people. `web` where absent.",
+});
 const instanceId = zText(128).openapi({ description: "Slug of the agent.", example: "support" });
+
+/** A channel alone names nobody: a deletion must not take it for everybody. */
+const namesNobody = ({ subject, subjectChannel }: NamedSubject) =>
+  subject === undefined && subjectChannel !== undefined;
+const needsSubject = { path: ["subjectChannel"], message: "needs subject" };
+
+/** The key of the end user whom a request names; undefined where it names nobody. */
+export function subjectIn({ subject, subjectChannel = "web" }: NamedSubject): SubjectKey | undefined {
+  return subject ? subjectKey(subjectChannel, subject) : subject === "" ? "" : undefined;
+}
+
+interface NamedSubject {
+  subject?: string | undefined;
+  subjectChannel?: Channel | undefined;
+}
 
 export const Memory = z
   .object({
@@ -30,6 +50,7 @@ export const Memory = z
     category: z.string().openapi({ example: "general" }),
     importance: z.int().openapi({ example: 5 }),
     subject: z.string().openapi({ description: "The end user it is about; empty: nobody in particular." }),
+    subjectChannel: SubjectChannel.nullable().openapi({ description: "Null: it is about nobody in particular." }),
     sourceConversationId: z
       .string()
       .nullable()
@@ -47,7 +68,9 @@ export const NewMemory = z
     category: category.optional(),
     importance: importance.optional(),
     subject: subject.optional(),
+    subjectChannel,
   })
+  .refine((of) => !namesNobody(of), needsSubject)
   .openapi("NewMemory", { example: { instanceId: "support", content: "Prefers tea.", subject: "user-42" } });
 export type NewMemory = z.infer<typeof NewMemory>;
 
@@ -65,23 +88,28 @@ export type SavedMemory = z.infer<typeof SavedMemory>;
 const which = {
   instanceId: instanceId.optional().openapi({ description: "Only this agent's." }),
   subject: subject.optional().openapi({ description: "Only about this end user." }),
+  subjectChannel,
 };
 
-export const MemoryQuery = z.object({
-  ...which,
-  search: zText(256).optional().openapi({
-    description: "Words that all occur, or their beginnings, in any case, with accents or without.",
-    example: "call afternoon",
-  }),
-  category: zText(longestCategory)
-    .optional()
-    .openapi({ description: "The category, exactly.", example: "preferences" }),
-  ...pageQuery(20, 100),
-});
+export const MemoryQuery = z
+  .object({
+    ...which,
+    search: zText(256).optional().openapi({
+      description: "Words that all occur, or their beginnings, in any case, with accents or without.",
+      example: "call afternoon",
+    }),
+    category: zText(longestCategory)
+      .optional()
+      .openapi({ description: "The category, exactly.", example: "preferences" }),
+    ...pageQuery(20, 100),
+  })
+  .refine((of) => !namesNobody(of), needsSubject);
 export type MemoryQuery = z.infer<typeof MemoryQuery>;
 
 /** Unknown fields are refused: a misspelt filter must not delete everything. */
-export const MemoryDeletion = z.strictObject(which, "knows only instanceId and subject");
+export const MemoryDeletion = z
+  .strictObject(which, "knows only instanceId, subject and subjectChannel")
+  .refine((of) => !namesNobody(of), needsSubject);
 export type MemoryDeletion = z.infer<typeof MemoryDeletion>;
 
 export const MemoryPage = z.object({ memories: z.array(Memory), ...countedPage }).openapi("MemoryPage");

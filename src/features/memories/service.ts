@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
+import { shownSubject } from "../../core/channels/subjects.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
 import { queriesOf, sqlState } from "../../db/client.ts";
@@ -8,15 +9,24 @@ import { agents, conversations, memories } from "../../db/schema.ts";
 import { mostCounted, totalOf } from "../../http/paging.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { enqueueEmbedding } from "./meaning/embed.ts";
-import type { Memory, MemoryDeletion, MemoryPage, MemoryQuery, NewMemory, SavedMemory } from "./schema.ts";
+import {
+  type Memory,
+  type MemoryDeletion,
+  type MemoryPage,
+  type MemoryQuery,
+  type NewMemory,
+  type SavedMemory,
+  subjectIn,
+} from "./schema.ts";
 import { type MemoryRow, storeMemory } from "./store.ts";
 import { queryForAll } from "./text.ts";
 
 /** A page of the memories within reach, the newest first. Throws the 404 of the agent. */
 export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<MemoryPage> {
-  const { instanceId, subject, search, category, limit = 20, offset = 0 } = query;
+  const { instanceId, search, category, limit = 20, offset = 0 } = query;
   if (instanceId !== undefined) await findAgent(ctx, instanceId);
   const reached = and(withinReach(ctx), instanceId === undefined ? undefined : eq(agents.slug, instanceId));
+  const subject = subjectIn(query);
   const wanted = and(
     subject === undefined ? undefined : eq(memories.subject, subject),
     category ? eq(memories.category, category) : undefined,
@@ -105,7 +115,7 @@ export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory)
   try {
     const { memory, event } = await unlessOvertaken(() =>
       write(ctx, change, async (tx) => {
-        const saved = await storeMemory(queriesOf(tx), { ...fact, agent, subject: fact.subject ?? "" });
+        const saved = await storeMemory(queriesOf(tx), { ...fact, agent, subject: subjectIn(fact) ?? "" });
         Object.assign(summary, { memoryId: saved.memory.id, event: saved.event });
         await enqueueEmbedding(ctx, tx, agent);
         return saved;
@@ -118,9 +128,10 @@ export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory)
 }
 
 /** Deletes the memories within reach that the filter names, and answers how many. Throws the 404 of the agent. */
-export async function deleteMemories(ctx: Ctx, { instanceId, subject }: MemoryDeletion): Promise<number> {
+export async function deleteMemories(ctx: Ctx, { instanceId, ...named }: MemoryDeletion): Promise<number> {
+  const subject = subjectIn(named);
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
-  const summary: Record<string, unknown> = { ...(subject === undefined ? {} : { subject }) };
+  const summary: Record<string, unknown> = { ...named };
   const where = agent
     ? { target: agent.slug, agentId: agent.id, agentUnchanged: true }
     : { target: ctx.membership.organizationSlug };
@@ -176,7 +187,7 @@ async function withSource(ctx: Ctx, memory: MemoryRow, slug: string): Promise<Me
 function toMemory(row: MemoryRow, slug: string, ref: string | null): Memory {
   const { id, content, category, importance, subject } = row;
   return {
-    ...{ id, instanceId: slug, content, category, importance, subject },
+    ...{ id, instanceId: slug, content, category, importance, ...shownSubject(subject) },
     sourceConversationId: ref,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

@@ -1,4 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
+import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { storableJson } from "../../core/text/text.ts";
 import type { Queries } from "../../db/client.ts";
 import { assign, column, excluded, fields, insertInto, jsonRows, type RowOf } from "../../db/fragments.ts";
@@ -44,7 +45,7 @@ export interface WrittenFact {
   id: string;
   agentId: string;
   organizationId: string;
-  subject: string;
+  subject: SubjectKey;
   content: string;
   digest: string;
   words: string | null;

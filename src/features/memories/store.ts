@@ -1,3 +1,4 @@
+import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { digest, newId, toHex } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text/text.ts";
 import { indexTerms } from "../../core/text/words.ts";
@@ -14,7 +15,7 @@ export { type MemoryRow, subjectLimit } from "./store-statements.ts";
 export interface Fact {
   agent: { id: string; organizationId: string };
   /** The end user it is about; empty: nobody in particular. */
-  subject: string;
+  subject: SubjectKey;
   content: string;
   /** Absent: that of the memory which it updates, else `general`. */
   category?: string | undefined;

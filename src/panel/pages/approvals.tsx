@@ -9,6 +9,7 @@ import { Value } from "../transcript/tool-view.tsx";
 import { Allowed } from "../ui/allowed.tsx";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { endUserText } from "../ui/end-user.ts";
 import { TextField } from "../ui/form/field.tsx";
 import { Failure } from "../ui/note.tsx";
 import { Page } from "../ui/page.tsx";
@@ -43,7 +44,8 @@ export function ApprovalsPage() {
 }
 
 function ApprovalView({ approval, onChange }: { approval: Approval; onChange: () => Promise<void> }) {
-  const { conversationId, instanceId, toolCallId, toolName, args, requestedAt, expiresAt, user } = approval;
+  const { conversationId, instanceId, toolCallId, toolName, args, requestedAt, expiresAt, user, userChannel } =
+    approval;
   const reason = useSignal("");
   const decide = useAction(async (approved: boolean) => {
     const told = approved || reason.value === "" ? {} : { reason: reason.value };
@@ -59,7 +61,7 @@ function ApprovalView({ approval, onChange }: { approval: Approval; onChange: ()
         </h2>
         <p>
           <a href={hrefOf(["agents", instanceId])}>{instanceId}</a> asked <Time at={requestedAt} />
-          {user !== null && `, for ${user}`}, and waits until <Time at={expiresAt} />.{" "}
+          {user !== null && `, for ${endUserText(user, userChannel)}`}, and waits until <Time at={expiresAt} />.{" "}
           <a href={hrefOf(["conversations", conversationId])}>Read the conversation</a>
         </p>
       </header>

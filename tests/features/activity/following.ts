@@ -19,7 +19,7 @@ export async function activityHarness(options: Parameters<typeof harness>[0] = {
   const talk = async (agent: Awaited<ReturnType<typeof actor>>) => {
     const [id, channelId] = [newId(), newId()];
     const ref = `${agent.slug}:web:${channelId}`;
-    const owner = { agentId: agent.id, organizationId: agent.organizationId, subject: "ada" };
+    const owner = { agentId: agent.id, organizationId: agent.organizationId, subject: "web:ada" as const };
     await db.insert(conversations).values({ ...owner, id, ref, channel: "web", channelId });
     return { id, ref, query: new URLSearchParams({ conversationId: ref, instanceId: agent.slug }).toString() };
   };

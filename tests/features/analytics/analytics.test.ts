@@ -31,14 +31,19 @@ async function planted() {
         { name: "x", status: "pending" },
       ],
     },
-    { at: "2026-01-03T11:00:00Z", agent: second.slug, conversation: newId(), subject: "bob" },
+    { at: "2026-01-03T11:00:00Z", agent: second.slug, conversation: newId(), subject: "web:bob" },
     // Nobody is known behind these.
     {
-      ...{ at: "2026-01-03T12:00:00Z", subject: `${first.slug}:web:${newId()}` },
+      ...{ at: "2026-01-03T12:00:00Z", subject: `conversation:${first.slug}:web:${newId()}` },
       fields: { messageCount: 0, status: "aborted" },
     },
-    { at: "2026-01-03T13:00:00Z", conversation: room, subject: `room:${first.slug}:1`, fields: { channel: "room" } },
-    { at: "2026-01-04T00:00:00Z", subject: "late" },
+    {
+      at: "2026-01-03T13:00:00Z",
+      conversation: room,
+      subject: `conversation:room:${first.slug}:1`,
+      fields: { channel: "room" },
+    },
+    { at: "2026-01-04T00:00:00Z", subject: "web:late" },
   ]);
   return { h, first, second, owner: await h.as("owner") };
 }
@@ -105,15 +110,15 @@ test("what it cost is listed by agent, by end user and by day", async () => {
       ...{ total: 2, limit: 50, offset: 0 },
     });
     expect((await usage("&by=user")).body.usage).toEqual([
-      { user: "ada", ...of(3, 5200, 30) },
-      { user: null, ...of(2, 200, 20) },
-      { user: "bob", ...of(1, 100, 10) },
+      { user: "ada", userChannel: "web", ...of(3, 5200, 30) },
+      { user: null, userChannel: null, ...of(2, 200, 20) },
+      { user: "bob", userChannel: "web", ...of(1, 100, 10) },
     ]);
     expect((await usage(`&by=user&instanceId=${second.slug}`)).body.usage).toEqual([
-      { user: "bob", ...of(1, 100, 10) },
+      { user: "bob", userChannel: "web", ...of(1, 100, 10) },
     ]);
     expect((await usage("&by=user&limit=1&offset=1")).body).toEqual({
-      usage: [{ user: null, ...of(2, 200, 20) }],
+      usage: [{ user: null, userChannel: null, ...of(2, 200, 20) }],
       ...{ total: 3, limit: 1, offset: 1 },
     });
     expect((await usage("&by=user&offset=5")).body).toMatchObject({ usage: [], total: 3 });
@@ -181,7 +186,7 @@ test("the turns of the doors count at once, and those of a deleted conversation 
   await say({ chat_id: "gone" });
   await say({});
   const { db } = h.services.database;
-  const [stored] = await db.select().from(turns).where(eq(turns.subject, "ada"));
+  const [stored] = await db.select().from(turns).where(eq(turns.subject, "web:ada"));
   const tomorrow = new Date((stored?.createdAt.getTime() ?? 0) + 24 * 3_600_000).toISOString().slice(0, 10);
   const yesterday = new Date((stored?.createdAt.getTime() ?? 0) - 24 * 3_600_000).toISOString().slice(0, 10);
   const path = `/api/instances/${slug}/analytics?from=${yesterday}&to=${tomorrow}T12:00:00Z`;

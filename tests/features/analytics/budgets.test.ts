@@ -24,8 +24,8 @@ test("budgets of agents and of their end users, nearest to the limit first", asy
   // Nothing is counted of it yet: the turns of this month are what its next call will find.
   await plantTurns(h, [{ at: now, agent: second.slug }]);
   await db.insert(userBudgetPeriods).values([
-    { agentId: await idOf(second.slug), subject: "ada", month, used: 20 },
-    { agentId: await idOf(second.slug), subject: "bob", month, used: 90 },
+    { agentId: await idOf(second.slug), subject: "web:ada", month, used: 20 },
+    { agentId: await idOf(second.slug), subject: "web:bob", month, used: 90 },
   ]);
   const ask = async (headers: Record<string, string>) => {
     const response = await h.request("/api/analytics/budgets", { headers });
@@ -43,8 +43,8 @@ test("budgets of agents and of their end users, nearest to the limit first", asy
       { ...of, budget: 1000, used: 250, reserved: 10 },
     ],
     users: [
-      { ...other, user: "bob", budget: 100, used: 90, reserved: 0 },
-      { ...other, user: "ada", budget: 100, used: 20, reserved: 0 },
+      { ...other, user: "bob", userChannel: "web", budget: 100, used: 90, reserved: 0 },
+      { ...other, user: "ada", userChannel: "web", budget: 100, used: 20, reserved: 0 },
     ],
   });
   expect(await ask(await h.as("viewer", { reach: false }))).toEqual({ month, agents: [], users: [] });

@@ -27,7 +27,7 @@ async function planted() {
   const ref = `${slug}:web:4711`;
   await db
     .insert(conversations)
-    .values({ ...of, id: conversation, ref, channel: "web", channelId: "4711", subject: "ada" });
+    .values({ ...of, id: conversation, ref, channel: "web", channelId: "4711", subject: "web:ada" });
   const open = { status: "running", finishedAt: null, leaseUntil: new Date(now + minute) } as const;
   await plantTurns(h, [
     { at: ago(3), conversation, fields: open },

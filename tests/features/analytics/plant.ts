@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import type { SubjectKey } from "../../../src/core/channels/subjects.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, toolCalls, turns } from "../../../src/db/schema.ts";
 import { createRollUp } from "../../../src/features/analytics/roll-up.ts";
@@ -9,7 +10,7 @@ export interface Planted {
   agent?: string;
   /** Null: of no stored conversation. */
   conversation?: string | null;
-  subject?: string;
+  subject?: SubjectKey;
   tools?: { name: string; status?: string; ms?: number }[];
   fields?: Partial<typeof turns.$inferInsert>;
 }
@@ -20,7 +21,7 @@ export async function plantTurns(
   all: readonly Planted[],
 ): Promise<void> {
   const known = await database.db.select().from(agents).orderBy(agents.createdAt);
-  for (const { at, agent: slug, conversation = null, subject = "ada", tools = [], fields = {} } of all) {
+  for (const { at, agent: slug, conversation = null, subject = "web:ada", tools = [], fields = {} } of all) {
     const agent = slug === undefined ? known[0] : known.find((one) => one.slug === slug);
     if (!agent) throw new Error("There is no such agent");
     const [id, createdAt] = [newId(), new Date(at)];

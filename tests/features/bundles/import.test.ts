@@ -69,7 +69,13 @@ test("an overwrite replaces what the bundle says, and keeps addresses, runs, tas
   const [taskBefore] = await db.select().from(scheduledTasks).where(eq(scheduledTasks.name, "Report"));
   if (!taskBefore || !sourceBefore) throw new Error("The fixture has neither");
   const { id: _own, ...task } = taskBefore;
-  const made = { ...task, id: crypto.randomUUID(), name: "Remind Ada", source: "agent" as const, subject: "ada" };
+  const made = {
+    ...task,
+    id: crypto.randomUUID(),
+    name: "Remind Ada",
+    source: "agent" as const,
+    subject: "web:ada" as const,
+  };
   await db.insert(scheduledTasks).values(made);
 
   const definition = { name: "cancel", matchingPrompt: "Any cancellation", action: "backlog" };

@@ -280,7 +280,7 @@ describe("whose turn it is", () => {
       await answer.text();
       return (await h.stored()).turns.at(-1)?.subject;
     };
-    return { h, subject, own: `${h.agent.slug}:web:api-c` };
+    return { h, subject, own: `conversation:${h.agent.slug}:web:api-c` };
   };
 
   test.each([
@@ -290,9 +290,9 @@ describe("whose turn it is", () => {
     const { subject, own } = await publicly();
     expect(await subject(door, bare)).toBe(own);
     expect(await subject(door, { Authorization: "Bearer wrong" })).toBe(own);
-    expect(await subject(door, {})).toBe("ada");
+    expect(await subject(door, {})).toBe("web:ada");
     // The key is enough for a page that is not named.
-    expect(await subject(door, { Origin: "https://elsewhere.example" })).toBe("ada");
+    expect(await subject(door, { Origin: "https://elsewhere.example" })).toBe("web:ada");
   });
 
   test("is not told by who tries keys until one changes it", async () => {
@@ -303,9 +303,9 @@ describe("whose turn it is", () => {
     }
     const right = { Authorization: `Bearer ${h.agent.key}` };
     expect(await subject("native", { ...from, ...right })).toBe(own);
-    expect(await subject("native", { ...right, "X-Forwarded-For": "203.0.113.8" })).toBe("ada");
+    expect(await subject("native", { ...right, "X-Forwarded-For": "203.0.113.8" })).toBe("web:ada");
     await h.clock.advance(60_000);
-    expect(await subject("native", { ...from, ...right })).toBe("ada");
+    expect(await subject("native", { ...from, ...right })).toBe("web:ada");
   });
 });
 

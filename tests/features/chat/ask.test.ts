@@ -42,7 +42,7 @@ describe("an agent that asks another one", () => {
     expect(conversations).toMatchObject([
       {
         ref: `helper:agent:caller:${parent?.id}`,
-        ...{ channel: "agent", channelId: `caller:${parent?.id}`, source: "user", subject: "ada" },
+        ...{ channel: "agent", channelId: `caller:${parent?.id}`, source: "user", subject: "web:ada" },
         ...{ parentId: parent?.id, openTurns: 0, awaiting: null },
       },
     ]);
@@ -50,7 +50,7 @@ describe("an agent that asks another one", () => {
       ["user", "How long?"],
       ["assistant", "Thirty days."],
     ]);
-    expect(turns).toMatchObject([{ status: "done", subject: "ada", promptTokens: 40, completionTokens: 10 }]);
+    expect(turns).toMatchObject([{ status: "done", subject: "web:ada", promptTokens: 40, completionTokens: 10 }]);
   });
 
   test("goes on in it, and not in that of another chat", async () => {

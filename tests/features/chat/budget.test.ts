@@ -203,7 +203,14 @@ describe("what a turn took is settled", () => {
     await h.request(path, { method: "PATCH", headers: h.agent.headers, json: { enabled: ["getState"] } });
     const ref = `${h.agent.slug}:web:api-a`;
     await h.db.insert(conversations).values({
-      ...{ id: crypto.randomUUID(), ref, channel: "web", channelId: "api-a", subject: ref, state: { page } },
+      ...{
+        id: crypto.randomUUID(),
+        ref,
+        channel: "web",
+        channelId: "api-a",
+        subject: `conversation:${ref}`,
+        state: { page },
+      },
       ...(await h.db.select({ agentId: agents.id, organizationId: agents.organizationId }).from(agents))[0],
     } as typeof conversations.$inferInsert);
     const said = h.say("a");

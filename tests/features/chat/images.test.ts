@@ -32,7 +32,7 @@ test("pictures that came with a message reach the model and are listed with it, 
 
   const turn = await takeOwnTurn(ownTurns(h.services), slug, {
     door: "inbox",
-    origin: { channel: "web", channelId: "api-c", source: "user", depth: 0, subject: "ada" },
+    origin: { channel: "web", channelId: "api-c", source: "user", depth: 0, subject: "web:ada" },
     ref,
     stored: true,
     input: { history: [], fresh: ["Look", "What is it?"], fileIds: [picture.id, note.id] },
@@ -82,7 +82,7 @@ test("turns whose pictures are too large together wait for each other, and other
     const [id, ref] = [newId(), `${slug}:web:api-${name}`];
     const place = { channel: "web" as const, channelId: `api-${name}` };
     const { id: agentId, organizationId } = agent;
-    await db.insert(conversations).values({ ...place, id, ref, agentId, organizationId, subject: "ada" });
+    await db.insert(conversations).values({ ...place, id, ref, agentId, organizationId, subject: "web:ada" });
     const stored = Array.from({ length: pictures }, (_, index) =>
       storeFile(h.services, { agent, conversation: { id }, name: `${index}.png`, mime: "image/png", bytes: png }),
     );
@@ -94,7 +94,7 @@ test("turns whose pictures are too large together wait for each other, and other
       .where(eq(files.conversationId, id));
     return takeOwnTurn(turns, slug, {
       ...{ door: "inbox", ref, stored: true, rule: "always-finish", requestId: newId(), throttle: null },
-      origin: { ...place, source: "user", depth: 0, subject: "ada" },
+      origin: { ...place, source: "user", depth: 0, subject: "web:ada" },
       input: { history: [], fresh: [name], fileIds },
     });
   };

@@ -104,7 +104,7 @@ test("what turns tell of the user is learned by the fast model, with the title a
   }
   expect([h.learning().length, await h.due()]).toEqual([1, [0, 1]]);
   await h.rest();
-  expect(await h.stored()).toMatchObject([{ content: "Prefers green tea.", subject: "ada", importance: 7 }]);
+  expect(await h.stored()).toMatchObject([{ content: "Prefers green tea.", subject: "web:ada", importance: 7 }]);
   expect(h.learning().map(({ prompt }) => JSON.stringify(prompt))).toEqual([
     expect.stringMatching(/I like green tea\./),
     expect.stringMatching(/And cake\..*And jam\./),

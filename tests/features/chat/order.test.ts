@@ -23,7 +23,7 @@ async function leaveOpen(h: ChatHarness, lease: string, status: "running" | "que
     agentId: conversation.agentId,
     organizationId: conversation.organizationId,
     conversationId: conversation.id,
-    subject: "x",
+    subject: "web:x",
     ticket: conversation.lastTicket,
     status,
     owner: newId(),

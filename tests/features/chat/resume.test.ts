@@ -310,7 +310,7 @@ describe("the playground", () => {
       await readEvents(await play(h, await h.as(role), { chat_id: role, user: "ada" }));
     }
     const subjects = (await h.stored()).turns.map(({ subject }) => subject);
-    expect(subjects.sort()).toEqual(["ada", `${h.agent.slug}:playground:viewer`].sort());
+    expect(subjects.sort()).toEqual(["web:ada", `conversation:${h.agent.slug}:playground:viewer`].sort());
   });
 
   test("is closed to strangers, keys, other organizations and other workspaces", async () => {

@@ -49,7 +49,7 @@ describe("an end user with a budget", () => {
   test("is refused what the month has no tokens for, and nobody else is", async () => {
     const h = await budgeted(() => taking(900, 60), { userMonthlyTokenBudget: 1_000 });
     expect(await h.say("ada")).toBeUndefined();
-    expect(await h.periods()).toEqual([{ subject: "ada", month, used: 960, reserved: 0 }]);
+    expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: 960, reserved: 0 }]);
     expect(await h.say("ada", "another")).toBe(spent);
     const refused = await h.complete("Hi", { chat_id: "c", user: "ada" });
     expect([refused.status, (await refused.json()).message]).toEqual([429, spent]);
@@ -76,8 +76,8 @@ describe("an end user with a budget", () => {
     await h.clock.advance(1);
     expect(await h.say("ada", "d")).toBeUndefined();
     expect(await h.periods()).toEqual([
-      { subject: "ada", month, used: 960, reserved: 0 },
-      { subject: "ada", month: "2026-02-01", used: 960, reserved: 0 },
+      { subject: "web:ada", month, used: 960, reserved: 0 },
+      { subject: "web:ada", month: "2026-02-01", used: 960, reserved: 0 },
     ]);
   });
 
@@ -87,12 +87,12 @@ describe("an end user with a budget", () => {
     const said = Array.from({ length: 12 }, (_, index) => h.say("ada", `c${index}`));
     await eventually(async () => (await h.stored()).turns.length > 0 && (await Promise.race(said)) === spent);
     const held = await h.periods();
-    expect(held).toEqual([{ subject: "ada", month, used: 0, reserved: expect.any(Number) }]);
+    expect(held).toEqual([{ subject: "web:ada", month, used: 0, reserved: expect.any(Number) }]);
     expect(held[0]?.reserved).toBeLessThanOrEqual(2_000);
     all.open();
     const answered = (await Promise.all(said)).filter((error) => error === undefined).length;
     expect([answered > 0, answered < 12]).toEqual([true, true]);
-    expect(await h.periods()).toEqual([{ subject: "ada", month, used: answered * 130, reserved: 0 }]);
+    expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: answered * 130, reserved: 0 }]);
   });
 
   test("may have none at all", async () => {
@@ -119,7 +119,7 @@ describe("an end user with a budget", () => {
     expect((await h.request(path, { method: "PATCH", headers: h.agent.headers, json })).status).toBe(200);
     expect(await h.say("ada")).toBe(spent);
     expect(h.model.calls).toHaveLength(1);
-    expect(await h.periods()).toEqual([{ subject: "ada", month, used: 620, reserved: 0 }]);
+    expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: 620, reserved: 0 }]);
     expect(await h.ofAgent()).toEqual([{ used: 620, reserved: 0 }]);
   });
 
@@ -132,7 +132,7 @@ describe("an end user with a budget", () => {
     await h.db.update(turns).set({ leaseUntil: new Date(0) });
     // Another process finds it dead.
     await createEngine({ ...h.services, policies: new CurrentPolicies() }).tick();
-    expect(await h.periods()).toEqual([{ subject: "ada", month, used: turn?.userReserved, reserved: 0 }]);
+    expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: turn?.userReserved, reserved: 0 }]);
     expect(turn?.userReserved).toBeGreaterThan(100);
   });
 
@@ -143,10 +143,10 @@ describe("an end user with a budget", () => {
     await vi.waitFor(async () => expect(await h.db.select().from(turns)).toHaveLength(17));
     expect(await h.say("ada")).toBe("Too many turns wait in this conversation");
     const held = (await h.db.select().from(turns)).reduce((sum, { userReserved }) => sum + userReserved, 0);
-    expect(await h.periods()).toEqual([{ subject: "ada", month, used: 0, reserved: held }]);
+    expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: 0, reserved: held }]);
     all.open();
     await Promise.all(said);
-    expect(await h.periods()).toEqual([{ subject: "ada", month, used: 17 * 20, reserved: 0 }]);
+    expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: 17 * 20, reserved: 0 }]);
   });
 });
 
@@ -185,7 +185,7 @@ describe("beside the budget of the agent", () => {
   test("both are held, and both are charged", async () => {
     const h = await budgeted(() => taking(100, 20), { userMonthlyTokenBudget: 10_000, monthlyTokenBudget: 10_000 });
     expect(await h.say("ada")).toBeUndefined();
-    expect(await h.periods()).toEqual([{ subject: "ada", month, used: 120, reserved: 0 }]);
+    expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: 120, reserved: 0 }]);
     expect(await h.ofAgent()).toEqual([{ used: 120, reserved: 0 }]);
   });
 
@@ -216,8 +216,8 @@ describe("a budget that comes in the middle of a month", () => {
     slow.open();
     expect(await said).toBeUndefined();
     expect(await h.periods()).toEqual([
-      { subject: "ada", month, used: 960, reserved: 0 },
-      { subject: "eve", month, used: 42, reserved: 0 },
+      { subject: "web:ada", month, used: 960, reserved: 0 },
+      { subject: "web:eve", month, used: 42, reserved: 0 },
     ]);
     await h.change({ userMonthlyTokenBudget: null });
     expect(await h.say("ada")).toBeUndefined();
@@ -230,7 +230,7 @@ describe("a budget that comes in the middle of a month", () => {
     await h.say("ada");
     await h.db.update(turns).set({ createdAt: new Date("2026-01-15") });
     await h.change({ userMonthlyTokenBudget: 1_920 });
-    expect(await h.periods()).toEqual([{ subject: "ada", month, used: 1_920, reserved: 0 }]);
+    expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: 1_920, reserved: 0 }]);
     expect(await h.say("ada")).toBe(spent);
   });
 });

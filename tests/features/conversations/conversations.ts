@@ -76,7 +76,7 @@ export async function plant(
     agentId: row.id,
     organizationId: row.organizationId,
     channel: "web",
-    subject: "ada",
+    subject: "web:ada" as const,
     messageCount: 1,
   };
   await db.insert(conversations).values(

@@ -15,7 +15,7 @@ test("an agent with more turns than one statement deletes takes all of them alon
   const [own] = await h.db
     .select()
     .from(turns)
-    .where(ne(turns.subject, `${other.slug}:web:api-kept`));
+    .where(ne(turns.subject, `conversation:${other.slug}:web:api-kept`));
   if (!own?.conversationId) throw new Error("There is no turn");
   await h.db.execute(sql`
     insert into turns (id, agent_id, organization_id, conversation_id, subject, ticket, status, owner, lease_until, door)
@@ -35,5 +35,5 @@ test("an agent with more turns than one statement deletes takes all of them alon
   expect(await response.json()).toEqual({ deleted: true });
   const left = await Promise.all(tables.map((table) => h.db.$count(table)));
   expect(left).toEqual([1, 1, 2, 0, 0]);
-  expect(await h.db.$count(conversations, eq(conversations.ref, `${other.slug}:web:api-kept`))).toBe(1);
+  expect(await h.db.$count(conversations, eq(conversations.ref, `conversation:${other.slug}:web:api-kept`))).toBe(1);
 });

@@ -44,7 +44,7 @@ test("takes all of one conversation, nothing of another, and is in the audit log
     { ...file, ...store, id: theirs, storageKey: theirs, conversationId: keptId },
   ]);
   const agent = { id: agentId, organizationId };
-  await saveMemory(h.services.database, { agent, subject: "ada", content: "Likes tea", conversationId: id });
+  await saveMemory(h.services.database, { agent, subject: "web:ada", content: "Likes tea", conversationId: id });
 
   const response = await remove(h, ref);
   expect([response.status, await response.json()]).toEqual([200, { deleted: true }]);

@@ -85,7 +85,12 @@ describe("a turn of an agent that is debugged", () => {
     await change(h, "PATCH", `${base}/tools`, { enabled: ["setState", "currentTime"], needsApproval: ["currentTime"] });
     const actionConfig = { toolName: "setState", args: { key: "seen", value: "{{message.text}}" } };
     await change(h, "POST", `${base}/hooks`, { event: "message_received", actionConfig });
-    const memory = { instanceId: h.agent.slug, content: "Prefers oolong.", subject: refOf(h, "c") };
+    const memory = {
+      instanceId: h.agent.slug,
+      content: "Prefers oolong.",
+      subject: refOf(h, "c"),
+      subjectChannel: "conversation",
+    };
     await change(h, "POST", "/memories", memory);
     await h.say("Hello");
     const ref = await h.say("I like green tea");

@@ -51,7 +51,13 @@ export async function filesHarness({ store = "directory" }: { store?: "directory
 
   const conversation = async (of: { id: string; organizationId: string } = agent) => {
     const id = newId();
-    const row = { id, agentId: of.id, organizationId: of.organizationId, ref: `${of.id}:web:${id}`, subject: "ada" };
+    const row = {
+      id,
+      agentId: of.id,
+      organizationId: of.organizationId,
+      ref: `${of.id}:web:${id}`,
+      subject: "web:ada" as const,
+    };
     await db.insert(conversations).values({ ...row, channel: "web", channelId: id });
     return { id };
   };

@@ -21,7 +21,7 @@ test("an agent's files fill their space to the last byte, and what is refused le
   allow(h, 5, 100);
   await h.store({ bytes: large(3) });
   const other = await h.conversation();
-  await h.db.update(conversations).set({ subject: "eve" }).where(eq(conversations.id, other.id));
+  await h.db.update(conversations).set({ subject: "web:eve" }).where(eq(conversations.id, other.id));
   await h.store({ bytes: large(2), conversation: other });
   const full = refusal("this agent", 5);
   await expect(h.store({ bytes: large(0).fill(1) })).resolves.toMatchObject({ size: 0 });
@@ -40,7 +40,7 @@ test("one end user's files, of all conversations, leave space to others", async 
   await h.store({ bytes: large(1), conversation: second });
   await expect(h.store({ conversation: second })).rejects.toMatchObject(refusal("one person or group", 3));
   const other = await h.conversation();
-  await h.db.update(conversations).set({ subject: "eve" }).where(eq(conversations.id, other.id));
+  await h.db.update(conversations).set({ subject: "web:eve" }).where(eq(conversations.id, other.id));
   await h.store({ bytes: large(3), conversation: other });
 });
 

@@ -479,6 +479,6 @@ test.each<[Channel, boolean]>([
   ["room", false],
 ])("on the channel %s hooks run: %s", (channel, run) => {
   const agent = { hooks: [{ id: "h" }] } as unknown as Parameters<typeof hooksAt>[0];
-  const origin = { channel, channelId: "x", source: "user", depth: 0, subject: "x" } as const;
+  const origin = { channel, channelId: "x", source: "user", depth: 0, subject: "web:x" } as const;
   expect(hooksAt(agent, origin)).toHaveLength(run ? 1 : 0);
 });

@@ -19,7 +19,7 @@ test("messages within the debounce are one turn, whose reply goes to the outbox 
   expect(await h.transcript()).toEqual(["user: One", "user: Two", "assistant: Both seen."]);
   const { inbox, outbox } = await h.rows();
   const [turn] = await h.services.database.db.select().from(turns);
-  expect(turn).toMatchObject({ subject: "42", door: "inbox", status: "done" });
+  expect(turn).toMatchObject({ subject: "telegram:42", door: "inbox", status: "done" });
   expect(inbox).toMatchObject([
     { status: "done", turnId: turn?.id },
     { status: "done", turnId: turn?.id },
@@ -183,7 +183,7 @@ test("in a group the model reads who wrote, and nobody's own memories are touche
   await h.idle();
   expect(h.prompts()).toEqual([["Ada: Hello", "Bob: Hi"]]);
   const [turn] = await h.services.database.db.select().from(turns);
-  expect(turn?.subject).toBe(`${h.agent.slug}:telegram:-5`);
+  expect(turn?.subject).toBe(`conversation:${h.agent.slug}:telegram:-5`);
   expect((await h.rows()).outbox).toMatchObject([{ target: "-5", body: "Hello all." }]);
 });
 

@@ -21,7 +21,7 @@ describe("what an agent sends of itself", () => {
     const [message] = await h.transcript();
     expect(message).toMatchObject({ turnId: null, metadata: { sentBy: { turnId, conversationId: roomRef } } });
     expect(await h.conversation()).toMatchObject({
-      ...{ channel: "telegram", channelId: adaTarget, subject: ref, source: "user" },
+      ...{ channel: "telegram", channelId: adaTarget, subject: `conversation:${ref}`, source: "user" },
       ...{ lastSeq: 1, messageCount: 1, openTurns: 0, lastInboxSeq: 0 },
     });
     await h.answer("Yes, do it");

@@ -7,7 +7,13 @@ test("a message is stored before it is acknowledged, and its answer is arranged"
   expect(response.status).toBe(200);
   const { inbox, conversations, jobs } = await h.rows();
   expect(conversations).toMatchObject([
-    { ref: `${h.agent.slug}:telegram:42`, channel: "telegram", channelId: "42", subject: "42", lastInboxSeq: 1 },
+    {
+      ref: `${h.agent.slug}:telegram:42`,
+      channel: "telegram",
+      channelId: "42",
+      subject: "telegram:42",
+      lastInboxSeq: 1,
+    },
   ]);
   expect(inbox).toMatchObject([
     { providerId: "1000:42:7", seq: 1, sender: "42", status: "pending", payload: { text: "Hello", senderName: "Ada" } },

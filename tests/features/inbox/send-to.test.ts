@@ -74,7 +74,7 @@ describe("a text for another agent", () => {
     const all = await h.db.select().from(conversations).orderBy(asc(conversations.createdAt));
     const [sender, other] = all;
     expect(other).toMatchObject({
-      ...{ agentId: h.helper.id, channel: "agent", parentId: sender?.id, subject: adaTarget },
+      ...{ agentId: h.helper.id, channel: "agent", parentId: sender?.id, subject: `telegram:${adaTarget}` },
       ref: `helper:agent:support:${sender?.id}`,
     });
     expect(h.texts()).toEqual(["Re: Hello"]);
@@ -89,7 +89,7 @@ describe("a text for another agent", () => {
     expect((await h.heard()).map(([role]) => role)).toEqual(["user", "assistant", "user", "assistant"]);
     const all = await h.db.select().from(conversations);
     expect(all.map(({ ref, subject }) => [ref, subject])).toEqual([
-      [`helper:agent:support:${h.agent.id}`, `helper:agent:support:${h.agent.id}`],
+      [`helper:agent:support:${h.agent.id}`, `conversation:helper:agent:support:${h.agent.id}`],
     ]);
   });
 

@@ -68,7 +68,7 @@ export async function messaging(options: Parameters<typeof harness>[0] & { model
     const place = { agentId: of.id, channel: "telegram", target } as const;
     const turn = await takeOwnTurn(turns, of.slug, {
       door: "inbox",
-      origin: { channel: "telegram", channelId: target, source: "user", depth: 0, subject: target },
+      origin: { channel: "telegram", channelId: target, source: "user", depth: 0, subject: `telegram:${target}` },
       ref: `${of.slug}:telegram:${target}`,
       stored: true,
       input: { history: [], fresh: [text] },

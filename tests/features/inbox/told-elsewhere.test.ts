@@ -121,7 +121,7 @@ test("what a person was told by their id stands in its order, and the chat is th
     [1, "assistant", "Shall I order more?"],
     [2, "assistant", "And paint it?"],
   ]);
-  expect(await h.conversation("support:slack:D1")).toMatchObject({ subject: "U1", messageCount: 2 });
+  expect(await h.conversation("support:slack:D1")).toMatchObject({ subject: "slack:U1", messageCount: 2 });
 });
 
 test("what a new chat or thread begins with is found without a look at all messages and conversations of the agent", async () => {
@@ -139,7 +139,7 @@ test("what a new chat or thread begins with is found without a look at all messa
     .values(others.map((nth) => ({ ...sent, id: newId(), turnId: newId(), providerMessageId: `2.${nth}` })));
   await h.db.insert(conversations).values(
     others.map((nth) => {
-      const [channelId, subject] = [`D2${nth}`, `U2${nth}`];
+      const [channelId, subject] = [`D2${nth}`, `slack:U2${nth}`] as const;
       const ref = `support:slack:${channelId}`;
       return { ...of, id: newId(), organizationId: h.organization.id, channelId, subject, ref, messageCount: 1 };
     }),

@@ -16,7 +16,13 @@ export async function withRoom(options: Parameters<typeof messaging>[0] = {}) {
   const work = async (text: string, alongside?: AlongsideOf) => {
     const turn = await takeOwnTurn(h.turns, "support", {
       ...{ door: "room", ref: roomRef, stored: true, rule: "always-finish", requestId: newId(), throttle: null },
-      origin: { channel: "room", channelId: "1767225600000", source: "room", depth: 0, subject: roomRef },
+      origin: {
+        channel: "room",
+        channelId: "1767225600000",
+        source: "room",
+        depth: 0,
+        subject: `conversation:${roomRef}`,
+      },
       input: { history: [], fresh: [text] },
       ...(alongside ? { alongside } : {}),
     });

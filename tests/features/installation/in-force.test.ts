@@ -195,7 +195,7 @@ describe("the time that is given", () => {
     const agent = await loadAgent(h.services, slug);
     if (!agent) throw new Error("There is no agent");
     const limits = () => {
-      const origin = { channel: "web", channelId: "c", source: "user", depth: 0, subject: "s" } as const;
+      const origin = { channel: "web", channelId: "c", source: "user", depth: 0, subject: "web:s" } as const;
       const model = scriptedModel([]);
       return prepare({
         turnId: "t",

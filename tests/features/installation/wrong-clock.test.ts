@@ -77,7 +77,7 @@ async function ahead() {
     await db.insert(signInAddresses).values({ userId, client: "192.0.2.1", usedAt: at });
     await db.insert(throttles).values({ key: newId(), count: 1, resetsAt: expiresAt });
     const month = sql`date_trunc('month', (${at}) at time zone 'UTC')::date`;
-    await db.insert(userBudgetPeriods).values({ agentId: agent.id, subject: userId, month });
+    await db.insert(userBudgetPeriods).values({ agentId: agent.id, subject: `web:${userId}`, month });
     const file = { name: "f", mime: "text/plain", size: 1, store: "directory", sha256: "" };
     await db
       .insert(files)

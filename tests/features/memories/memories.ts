@@ -1,4 +1,5 @@
 import { desc, eq } from "drizzle-orm";
+import type { SubjectKey } from "../../../src/core/channels/subjects.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, memories, messages, turns } from "../../../src/db/schema.ts";
 import type { MemoryPage, SavedMemory } from "../../../src/features/memories/schema.ts";
@@ -43,17 +44,17 @@ export async function memoryHarness(fields: Record<string, unknown> = {}) {
     },
     forget: (path = "", as = headers) => h.request(`/memories${path}`, { method: "DELETE", headers: as }),
     save: (content: string, more: Partial<Fact> = {}) =>
-      saveMemory(database, { agent, subject: "ada", content, ...more }),
+      saveMemory(database, { agent, subject: "web:ada", content, ...more }),
     rows: () => database.db.select().from(memories).orderBy(desc(memories.updatedAt), desc(memories.id)),
   };
 }
 
 export type MemoryHarness = Awaited<ReturnType<typeof memoryHarness>>;
 
-export type Exchange = readonly [asked: string | null, answered: string, subject?: string];
+export type Exchange = readonly [asked: string | null, answered: string, subject?: SubjectKey];
 
 interface Circumstances {
-  subject?: string;
+  subject?: SubjectKey;
   channel?: string;
   source?: "user" | "webhook" | "room" | "scheduled";
   provider?: string;
@@ -62,7 +63,7 @@ interface Circumstances {
 /** A conversation with turns as the chat stores them, from questions and answers. */
 export async function converse(h: MemoryHarness, said: readonly Exchange[], circumstances: Circumstances = {}) {
   const { database, agent } = h;
-  const { subject = "ada", channel = "web" } = circumstances;
+  const { subject = "web:ada", channel = "web" } = circumstances;
   const conversationId = newId();
   const ref = `${agent.slug}:${channel}:${conversationId}`;
   const owned = { agentId: agent.id, organizationId: agent.organizationId, subject };
@@ -76,7 +77,7 @@ export async function goOn(
   { database, agent }: MemoryHarness,
   conversationId: string,
   said: readonly Exchange[],
-  { subject = "ada", source = "user", provider = "openai" }: Circumstances = {},
+  { subject = "web:ada", source = "user", provider = "openai" }: Circumstances = {},
 ): Promise<string[]> {
   const found = eq(conversations.id, conversationId);
   const [before] = await database.db.select().from(conversations).where(found);

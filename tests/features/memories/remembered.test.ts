@@ -9,7 +9,7 @@ import { converse, memoryHarness } from "./memories.ts";
 /** An agent with 20,000 memories of three end users, of which PostgreSQL knows that few users have many each. */
 async function crowded() {
   const h = await memoryHarness({ fastModel: "openai:fast" });
-  await h.save("Likes tea", { subject: "bob" });
+  await h.save("Likes tea", { subject: "web:bob" });
   await h.database.query(
     `insert into memories (id, agent_id, organization_id, subject, content, digest, search)
      select gen_random_uuid(), agent_id, organization_id, subject || n % 3, content, int8send(n), search from memories, generate_series(1, 20000) n`,
@@ -46,7 +46,7 @@ test("nor is it looked at to store what is the first of end users", async () => 
   const first = { ...fact, category: null, importance: null, conversationId: null, known: null, first: true };
   await writeFacts(
     h.explained,
-    ["ada", "eve"].map((subject, nth) => ({ ...first, nth, id: newId(), subject })),
+    (["web:ada", "web:eve"] as const).map((subject, nth) => ({ ...first, nth, id: newId(), subject })),
   );
   expect(reads(h.scans()).filter(([, inVain]) => inVain !== 0)).toEqual([]);
   expect((await h.list("?subject=eve")).memories).toHaveLength(1);

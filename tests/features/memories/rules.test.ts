@@ -142,7 +142,7 @@ describe("a batch of messages", () => {
   const said = (count: number, length = 1, subjects = 1) =>
     Array.from({ length: count }, (_, seq) => ({
       ...{ seq, role: "user" as const, content: "x".repeat(length) },
-      subject: `s${seq % subjects}`,
+      subject: `web:s${seq % subjects}` as const,
     }));
   test.each([
     [said(0), 0],

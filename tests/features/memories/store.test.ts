@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import type { SubjectKey } from "../../../src/core/channels/subjects.ts";
 import { agents, conversations } from "../../../src/db/schema.ts";
 import { memoryLines, recall, searchMemories } from "../../../src/features/memories/recall.ts";
 import { savedTogether } from "../../../src/features/memories/store.ts";
@@ -21,7 +22,7 @@ describe("saving", () => {
     });
     expect(await h.rows()).toHaveLength(1);
     // It is found by its new words, and no longer by the old ones.
-    const ask = { agentId: h.agent.id, subject: "ada", limit: 5 };
+    const ask = { agentId: h.agent.id, subject: "web:ada" as const, limit: 5 };
     expect(await searchMemories(h.database, { ...ask, query: "lovely" })).toHaveLength(1);
   });
 
@@ -57,17 +58,17 @@ describe("saving", () => {
 
   test("of many end users by jobs takes two statements, whatever is new or known among it", async () => {
     const h = await memoryHarness();
-    const known = await h.save("Likes tea", { subject: "user-3", importance: 8 });
+    const known = await h.save("Likes tea", { subject: "web:user-3", importance: 8 });
     const facts = Array.from({ length: 12 }, (_, n) => ({
       agent: h.agent,
-      subject: `user-${n}`,
+      subject: `web:user-${n}` as const,
       content: "likes TEA",
     }));
     const statements = spyOnStatements(h.database);
     const saved = await savedTogether(h.database).run(facts);
     expect(statements.texts()).toHaveLength(2);
     expect(saved.map(({ event }) => event)).toEqual(
-      facts.map(({ subject }) => (subject === "user-3" ? "UPDATE" : "ADD")),
+      facts.map(({ subject }) => (subject === "web:user-3" ? "UPDATE" : "ADD")),
     );
     expect(saved.map(({ memory }) => memory.subject)).toEqual(facts.map(({ subject }) => subject));
     expect(saved[3]?.memory).toMatchObject({ id: known.memory.id, content: "likes TEA", importance: 8 });
@@ -77,9 +78,9 @@ describe("saving", () => {
   test("nearly the same twice of one end user by jobs at once is one memory, and of another is another", async () => {
     const h = await memoryHarness();
     const said = [
-      ["ada", "The user lives in the old town of Bern"],
-      ["bob", "The user lives in the old town of Bern"],
-      ["ada", "The user lives in the lovely old town of Bern"],
+      ["web:ada", "The user lives in the old town of Bern"],
+      ["web:bob", "The user lives in the old town of Bern"],
+      ["web:ada", "The user lives in the lovely old town of Bern"],
     ] as const;
     const saved = await savedTogether(h.database).run(
       said.map(([subject, content]) => ({ agent: h.agent, subject, content })),
@@ -91,15 +92,15 @@ describe("saving", () => {
 
   test("the first of an end user takes one statement, and is compared with what came meanwhile", async () => {
     const h = await memoryHarness();
-    await h.save("The user lives in Bern", { subject: "ada" });
+    await h.save("The user lives in Bern", { subject: "web:ada" });
     const statements = spyOnStatements(h.database);
-    const first = (subject: string, content: string) => ({ agent: h.agent, subject, content, first: true });
-    const saved = await savedTogether(h.database).run([first("bob", "Sings"), first("eve", "Sings")]);
+    const first = (subject: SubjectKey, content: string) => ({ agent: h.agent, subject, content, first: true });
+    const saved = await savedTogether(h.database).run([first("web:bob", "Sings"), first("web:eve", "Sings")]);
     expect([saved.map(({ event }) => event), statements.texts().length]).toEqual([["ADD", "ADD"], 1]);
     const late = await savedTogether(h.database).run([
-      first("ada", "The user lives in lovely Bern"),
-      first("zoe", "Paints"),
-      first("zoe", "Paints!"),
+      first("web:ada", "The user lives in lovely Bern"),
+      first("web:zoe", "Paints"),
+      first("web:zoe", "Paints!"),
     ]);
     expect(late.map(({ event }) => event)).toEqual(["UPDATE", "ADD", "UPDATE"]);
     expect((await h.contents()).sort()).toEqual(["Paints!", "Sings", "Sings", "The user lives in lovely Bern"]);
@@ -131,7 +132,7 @@ describe("saving", () => {
       `insert into memories (id, agent_id, organization_id, subject, content, digest, importance, search, updated_at)
        select gen_random_uuid(), $1, $2, s, 'fact ' || n, sha256(n::text::bytea), case when n <= 10 then 1 else 5 end,
          array_to_tsvector(array['fact', n::text]), '2020-01-01'::timestamptz + n * interval '1 minute'
-       from generate_series(1, 10000) n, unnest(array['ada', 'bob']) s`,
+       from generate_series(1, 10000) n, unnest(array['web:ada', 'web:bob']) s`,
       [id, organizationId],
     );
     const left = async (subject: string) => {
@@ -148,12 +149,12 @@ describe("saving", () => {
     const { event } = await h.save("Something quite new", { importance: 1 });
     expect(event).toBe("ADD");
     const expected = Array.from({ length: 9 }, (_, n) => `fact ${n + 2}`);
-    expect(await left("ada")).toEqual([10_000, [...expected, "Something quite new"]]);
-    expect((await left("bob"))[0]).toBe(10_000);
-    expect((await left("bob"))[1]).toHaveLength(10);
+    expect(await left("web:ada")).toEqual([10_000, [...expected, "Something quite new"]]);
+    expect((await left("web:bob"))[0]).toBe(10_000);
+    expect((await left("web:bob"))[1]).toHaveLength(10);
     // An update needs no room.
     expect((await h.save("something quite NEW")).event).toBe("UPDATE");
-    expect((await left("ada"))[0]).toBe(10_000);
+    expect((await left("web:ada"))[0]).toBe(10_000);
   });
 
   test("it goes with its agent; the conversation it came from may go without it", async () => {
@@ -174,9 +175,9 @@ describe("saving", () => {
 
 describe("recalling", () => {
   const ask = ({ database, agent }: MemoryHarness) => ({
-    recalled: async (text: string, subject = "ada", limit = 10) =>
+    recalled: async (text: string, subject: SubjectKey = "web:ada", limit = 10) =>
       (await recall(database, { agentId: agent.id, subject, text, limit })).map(({ content }) => content),
-    found: async (query: string, subject = "ada", limit = 10) =>
+    found: async (query: string, subject: SubjectKey = "web:ada", limit = 10) =>
       (await searchMemories(database, { agentId: agent.id, subject, query, limit })).map(({ content }) => content),
   });
 
@@ -209,30 +210,45 @@ describe("recalling", () => {
     for (const colour of ["red", "green", "blue", "black"]) await h.save(`Owns a ${colour} bicycle`, { importance: 2 });
     await h.save("Sings in a choir", { importance: 3 });
     const { recalled } = ask(h);
-    const four = await recalled("my bicycle", "ada", 4);
+    const four = await recalled("my bicycle", "web:ada", 4);
     expect(four.filter((content) => content.endsWith("bicycle"))).toHaveLength(3);
     expect(four[3]).toBe("Has a heart condition");
-    expect(await recalled("?", "ada", 2)).toEqual(["Has a heart condition", "Sings in a choir"]);
-    expect(await recalled("", "ada", 2)).toEqual(["Has a heart condition", "Sings in a choir"]);
+    expect(await recalled("?", "web:ada", 2)).toEqual(["Has a heart condition", "Sings in a choir"]);
+    expect(await recalled("", "web:ada", 2)).toEqual(["Has a heart condition", "Sings in a choir"]);
   });
 
   test("never crosses from one end user, agent or organization to another; what is about nobody is everybody's", async () => {
     const h = await memoryHarness();
     const other = await h.createAgent();
     await h.save("canary-ada likes tea", { importance: 10 });
-    await h.save("canary-bob likes tea", { subject: "bob", importance: 10 });
+    await h.save("canary-bob likes tea", { subject: "web:bob", importance: 10 });
     await h.save("canary-house rule about tea", { subject: "", importance: 10 });
     await h.save("canary-other agent's tea", { agent: other, importance: 10 });
     const { recalled, found } = ask(h);
     for (const get of [recalled, found]) {
-      expect((await get("canary tea", "ada")).sort()).toEqual(["canary-ada likes tea", "canary-house rule about tea"]);
-      expect((await get("canary tea", "bob")).sort()).toEqual(["canary-bob likes tea", "canary-house rule about tea"]);
+      expect((await get("canary tea", "web:ada")).sort()).toEqual([
+        "canary-ada likes tea",
+        "canary-house rule about tea",
+      ]);
+      expect((await get("canary tea", "web:bob")).sort()).toEqual([
+        "canary-bob likes tea",
+        "canary-house rule about tea",
+      ]);
       // Neither a beginning of a subject nor another case is that subject.
-      for (const subject of ["", "ad", "ADA", "ada ", "%", "nobody"]) {
+      for (const subject of [
+        "",
+        "web:ad",
+        "web:ADA",
+        "web:ada ",
+        "web:%",
+        "web:",
+        "telegram:ada",
+        "conversation:ada",
+      ] as const) {
         expect(await get("canary tea", subject)).toEqual(["canary-house rule about tea"]);
       }
     }
-    const elsewhere = await recall(h.database, { agentId: other.id, subject: "ada", text: "canary tea" });
+    const elsewhere = await recall(h.database, { agentId: other.id, subject: "web:ada", text: "canary tea" });
     expect(elsewhere.map(({ content }) => content)).toEqual(["canary-other agent's tea"]);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { SubjectKey } from "../../../src/core/channels/subjects.ts";
 import { memoryTools } from "../../../src/features/memories/index.ts";
 import type { Tool, ToolContext } from "../../../src/turn/types.ts";
 import { toolContext } from "../../turn/input.ts";
@@ -8,9 +9,9 @@ async function withTools(fields: Record<string, unknown> = {}) {
   const h = await memoryHarness(fields);
   const { conversationId, ref } = await converse(h, [["Hi", "Hello"]]);
   const tools = new Map(memoryTools(h.services, { ...h.agent, iconVersion: null }).map((tool) => [tool.name, tool]));
-  const context = (subject: string, more: Partial<ToolContext> = {}) =>
+  const context = (subject: SubjectKey, more: Partial<ToolContext> = {}) =>
     toolContext({ origin: { ...toolContext().origin, subject }, conversation: { id: conversationId, ref }, ...more });
-  const call = async (name: string, args: unknown, given = context("ada")) => {
+  const call = async (name: string, args: unknown, given = context("web:ada")) => {
     const tool = tools.get(name) as Tool;
     return tool.execute(tool.validate(args), given);
   };
@@ -34,12 +35,12 @@ describe("saveMemory", () => {
   test("keeps nothing where nothing is stored, where nobody is known, or where memory is off", async () => {
     const h = await withTools();
     const content = "Likes tea";
-    const unstored = h.call("saveMemory", { content }, h.context("ada", { conversation: null }));
+    const unstored = h.call("saveMemory", { content }, h.context("web:ada", { conversation: null }));
     await expect(unstored).rejects.toThrow("Nothing of this conversation is stored");
     await expect(h.call("saveMemory", { content }, h.context(""))).rejects.toThrow("not known whom");
     const off = memoryTools(h.services, { ...h.agent, iconVersion: null, memoryEnabled: false });
     for (const tool of off) {
-      await expect(tool.execute({ content, query: "tea" }, h.context("ada"))).rejects.toThrow("turned off");
+      await expect(tool.execute({ content, query: "tea" }, h.context("web:ada"))).rejects.toThrow("turned off");
     }
     expect(await h.rows()).toEqual([]);
   });
@@ -60,7 +61,7 @@ describe("searchMemory", () => {
   test("finds what fits of the end user of the turn, and of nobody else", async () => {
     const h = await withTools();
     await h.call("saveMemory", { content: "Likes green tea", importance: 7 });
-    await h.call("saveMemory", { content: "canary-bob's tea" }, h.context("bob"));
+    await h.call("saveMemory", { content: "canary-bob's tea" }, h.context("web:bob"));
     expect(await h.call("searchMemory", { query: "tea" })).toEqual({
       memories: [
         { content: "Likes green tea", category: "general", importance: 7, updatedAt: expect.stringMatching(/Z$/) },
@@ -68,7 +69,7 @@ describe("searchMemory", () => {
     });
     expect(await h.call("searchMemory", { query: "weather" })).toEqual({ memories: [] });
     // Reading needs no conversation.
-    const unstored = h.context("bob", { conversation: null });
+    const unstored = h.context("web:bob", { conversation: null });
     expect(await h.call("searchMemory", { query: "tea" }, unstored)).toMatchObject({
       memories: [{ content: "canary-bob's tea" }],
     });

@@ -19,7 +19,7 @@ test("the turn of a message is looked up by its key, also by a plan that was mad
   const explained = explaining(h.database);
   const { sourceOf, earlierThan } = unreadStatements(explained.database);
   await sourceOf.run([conversationId]);
-  await earlierThan.run([{ conversationId, subject: "ada", seq: 3 }]);
+  await earlierThan.run([{ conversationId, subject: "web:ada", seq: 3 }]);
   const ofTurns = explained.scans().filter((node) => node["Relation Name"] === "turns");
   expect(ofTurns.map((node) => node["Node Type"])).toEqual(["Index Scan", "Index Scan"]);
   for (const node of ofTurns) expect(node["Actual Rows"] * node["Actual Loops"]).toBeLessThanOrEqual(2);
@@ -30,7 +30,7 @@ test("whether something is known of the end users is seen in the index, whatever
   const { conversationId } = await converse(h, [["I live in Bern", "Nice!"]]);
   const isKnown = async () => (await unreadStatements(h.database).sourceOf.run([conversationId]))[0]?.known;
   expect(await isKnown()).toBe(false);
-  await h.save("Likes tea", { subject: "bob" });
+  await h.save("Likes tea", { subject: "web:bob" });
   await h.database.query(
     `insert into memories (id, agent_id, organization_id, subject, content, digest, search)
      select gen_random_uuid(), agent_id, organization_id, subject || n, content, digest, search from memories, generate_series(1, 8000) n`,
@@ -42,7 +42,7 @@ test("whether something is known of the end users is seen in the index, whatever
   expect(read.map((node) => node["Node Type"])).toEqual([expect.stringMatching(/^Index/)]);
   await h.save("Sings");
   expect(await isKnown()).toBe(true);
-  await h.database.query("delete from memories where subject = 'ada'", []);
+  await h.database.query("delete from memories where subject = 'web:ada'", []);
   expect(await isKnown()).toBe(false);
   await h.save("Closed on Sundays", { subject: "" });
   expect(await isKnown()).toBe(true);

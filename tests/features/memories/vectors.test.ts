@@ -27,7 +27,7 @@ describe("meaning", () => {
       "The office has a tea kitchen",
     ]);
     expect(await h.search("Which vehicle?")).toEqual(["Rides a bicycle"]);
-    expect((await h.search("A beverage", "bob")).sort()).toEqual(["Drinks coffee", "The office has a tea kitchen"]);
+    expect((await h.search("A beverage", "web:bob")).sort()).toEqual(["Drinks coffee", "The office has a tea kitchen"]);
     expect(await h.search("?")).toEqual([]);
     const recalled = await recall(h.database, { ...h.about, text: "Which vehicle?", limit: 1, meaning: h.meaning });
     expect(recalled.map(({ content }) => content)).toEqual(["Rides a bicycle"]);
@@ -211,7 +211,7 @@ describe("a database", () => {
         return h.database.query(text, parameters);
       },
     };
-    await recall(counting, { agentId: h.agent.id, subject: "ada", text: "tea", meaning: null });
+    await recall(counting, { agentId: h.agent.id, subject: "web:ada", text: "tea", meaning: null });
     expect(texts).toHaveLength(1);
   });
 

@@ -1,4 +1,5 @@
 import { onTestFinished, type TestContext } from "vitest";
+import type { SubjectKey } from "../../../src/core/channels/subjects.ts";
 import type { Embedder } from "../../../src/core/ports.ts";
 import type { Database } from "../../../src/db/client.ts";
 import { addVectors } from "../../../src/db/vectors.ts";
@@ -46,8 +47,8 @@ export async function vectorHarness(context: TestContext, embed?: Embedder["embe
   const worker = createWorker(h.services, memoryJobs(needs));
   onTestFinished(() => worker.stop(0));
   const meaning = { ...h.services, embedder };
-  const about = { agentId: h.agent.id, subject: "ada" };
-  const search = async (query: string, subject = "ada") =>
+  const about = { agentId: h.agent.id, subject: "web:ada" as const };
+  const search = async (query: string, subject: SubjectKey = "web:ada") =>
     (await searchMemories(h.database, { ...about, subject, query, limit: 5, meaning })).map(({ content }) => content);
   const vectors = () => h.database.query<{ model: string }>("select model from memory_vectors", []);
   return { ...h, asked, embedder, worker, search, vectors, meaning, about };

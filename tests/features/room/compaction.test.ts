@@ -14,7 +14,8 @@ type Working = Awaited<ReturnType<typeof workingRoom>>;
 /** So many earlier turns of the Room, each with a message of this size. */
 async function lived(h: Working, turns: number, size = 10) {
   const id = newId();
-  const row = { id, ...h.owner, ref: h.ref, channel: "room", channelId: "1", source: "room" as const, subject: h.ref };
+  const subject = `conversation:${h.ref}` as const;
+  const row = { id, ...h.owner, ref: h.ref, channel: "room", channelId: "1", source: "room" as const, subject };
   await h.db.insert(conversations).values({ ...row, lastSeq: 2 * turns, lastTicket: turns, messageCount: 2 * turns });
   for (let turn = 1; turn <= turns; turn += 1) {
     const own = { conversationId: id, turnId: newId() };

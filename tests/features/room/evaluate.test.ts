@@ -31,7 +31,7 @@ describe("a turn of the Room", () => {
     ]);
     expect(await h.room()).toMatchObject({ pendingCount: 0, lastEvaluatedAt: new Date(h.clock.now()) });
     const [conversation] = await h.db.select().from(conversations).where(eq(conversations.ref, h.ref));
-    const of = { channel: "room", source: "room", subject: h.ref, title: "Room" };
+    const of = { channel: "room", source: "room", subject: `conversation:${h.ref}`, title: "Room" };
     expect(conversation).toMatchObject({ ...of, messageCount: 2 });
     expect(`room:support:${conversation?.channelId}`).toBe(h.ref);
     expect((await h.db.select().from(outbox)).length).toBe(0);

@@ -83,7 +83,7 @@ describe("a task that the agent made because a person asked for it", () => {
     const h = await telling([reply("For 42."), reply("For all to see."), reply("For 42 again.")]);
     const { id } = await h.create(place);
     const ofOperator = await h.create({ ...place, name: "The operator's" });
-    await h.db.update(scheduledTasks).set({ source: "agent", subject: "42" }).where(eq(scheduledTasks.id, id));
+    await h.db.update(scheduledTasks).set({ source: "agent", subject: "telegram:42" }).where(eq(scheduledTasks.id, id));
     await saveChannel(h, h.own.slug, "telegram", fieldsOf("42,7"));
     await h.runNow(id);
     await h.pass(0);
@@ -109,7 +109,7 @@ describe("a task that the agent made because a person asked for it", () => {
     const [agent] = await h.db.select({ id: agents.id }).from(agents);
     const { id } = await h.create(place);
     const ofGroup = await h.create({ ...place, name: "The group's", outboundTarget: "-100200" });
-    await h.db.update(scheduledTasks).set({ source: "agent", subject: "42" });
+    await h.db.update(scheduledTasks).set({ source: "agent", subject: "telegram:42" });
     const person = { agentId: agent?.id ?? "", channel: "telegram", sender: "42", channelId: "42" };
     await h.db.insert(optOuts).values(person);
     await saveChannel(h, h.own.slug, "telegram", fieldsOf("7"));
@@ -148,7 +148,7 @@ describe("a task that calls what a person has to approve", () => {
 
   test("tells a person nothing who was taken off the channel's list before the decision", async () => {
     const h = await paying();
-    await h.db.update(scheduledTasks).set({ source: "agent", subject: "42" });
+    await h.db.update(scheduledTasks).set({ source: "agent", subject: "telegram:42" });
     await saveChannel(h, h.own.slug, "telegram", { fields: { ...telegramFields, allowedUserIds: "7" } });
     await h.decide(true);
     await eventually(async () => {

@@ -10,7 +10,7 @@ import { eventually } from "../chat/chat.ts";
 import { answering } from "../inbox/answering.ts";
 import { hour, withTasks } from "./tasks.ts";
 
-const telegram = { channel: "telegram", channelId: "42", subject: "42", userName: "Ada" } as const;
+const telegram = { channel: "telegram", channelId: "42", subject: "telegram:42", userName: "Ada" } as const;
 
 /** The tool of an agent in Rome, called as a person's turn on Telegram calls it. */
 async function withTool(script: Parameters<typeof withTasks>[0] = []) {
@@ -46,7 +46,7 @@ describe("scheduleTask", () => {
       ...{ outboundChannel: "telegram", outboundTarget: "42", nextRunAt: "2026-01-02T08:00:00.000Z" },
     });
     const [row] = await h.db.select().from(scheduledTasks);
-    expect(row).toMatchObject({ subject: "42", userName: "Ada", createdBy: null });
+    expect(row).toMatchObject({ subject: "telegram:42", userName: "Ada", createdBy: null });
     const [entry] = await h.db.select().from(auditLogs).where(eq(auditLogs.action, "agent.task.create"));
     expect(entry).toMatchObject({ actorType: "system", actorName: "scheduleTask", target: h.own.slug });
   });
@@ -77,7 +77,7 @@ describe("scheduleTask", () => {
 
   test("keeps the result where nobody can be sent one", async () => {
     const h = await withTool();
-    const web = { ...toolContext().origin, channel: "web", channelId: "api-1", subject: "ada" } as const;
+    const web = { ...toolContext().origin, channel: "web", channelId: "api-1", subject: "web:ada" } as const;
     expect(await h.call({ everyMinutes: 60 }, h.contextOf({ origin: web }))).toMatchObject({
       reply: "kept with the task, not sent to anybody",
     });

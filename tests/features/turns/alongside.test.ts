@@ -18,7 +18,7 @@ async function messenger(...steps: ScriptStep[]) {
   const take = (fresh: string[], alongside?: TurnRequest["alongside"]) =>
     takeOwnTurn(turns, h.agent.slug, {
       door: "inbox",
-      origin: { channel: "telegram", channelId: "42", source: "user", depth: 0, subject: "42" },
+      origin: { channel: "telegram", channelId: "42", source: "user", depth: 0, subject: "telegram:42" },
       ref,
       stored: true,
       input: { history: [], fresh },

@@ -43,7 +43,7 @@ async function following(answer: (prompt: string) => unknown) {
     since = 1_000,
     agent = h.agent,
   ) => {
-    const { conversationId } = await converse({ ...h, agent }, [[said, "Fine"]], { subject: said });
+    const { conversationId } = await converse({ ...h, agent }, [[said, "Fine"]], { subject: `web:${said}` });
     const at = Object.fromEntries(columns.map((column) => [column, new Date(start - since)]));
     await db.update(conversations).set(at).where(eq(conversations.id, conversationId));
     return conversationId;
@@ -161,7 +161,7 @@ describe("a conversation", () => {
   test("that goes on meanwhile is followed up again when it has rested", async () => {
     const anew = new Date("2100-01-01");
     const h = await following(async (prompt) => {
-      await goOn(h, id, [["said more", "Fine"]], { subject: "said once" });
+      await goOn(h, id, [["said more", "Fine"]], { subject: "web:said once" });
       await h.database.db.update(conversations).set({ title: "Known", followUpDueAt: anew });
       return wellRead(prompt);
     });
@@ -247,7 +247,7 @@ describe("a conversation", () => {
     });
     const id = await h.due("said slowly");
     const more = ["said more", "said yet more"].map((said): [string, string] => [said, "Fine"]);
-    await goOn(h, id, more, { subject: "said slowly" });
+    await goOn(h, id, more, { subject: "web:said slowly" });
     await h.begin(titles);
     await h.begin(followUps);
     const worked = h.worker.work();
@@ -289,7 +289,7 @@ describe("a conversation", () => {
   test("with two people gets a title that is about both, and each one's memories", async () => {
     const h = await following(wellRead);
     const id = await h.due("said first");
-    await goOn(h, id, [["said second", "Fine"]], { subject: "bob" });
+    await goOn(h, id, [["said second", "Fine"]], { subject: "web:bob" });
     await h.begin(titles);
     await h.worker.work();
     expect(h.asked.map((prompt) => [prompt.includes("said first"), prompt.includes("said second")])).toEqual([
@@ -298,7 +298,7 @@ describe("a conversation", () => {
       [true, true],
     ]);
     expect(h.asked.map((prompt) => prompt.includes('"title"'))).toEqual([false, false, true]);
-    expect((await h.rows()).map(({ subject }) => subject).sort()).toEqual(["bob", "said first"]);
+    expect((await h.rows()).map(({ subject }) => subject).sort()).toEqual(["web:bob", "web:said first"]);
   });
 
   test("that is long is learned from in parts, each once, also while its summary is written", async () => {
@@ -310,7 +310,7 @@ describe("a conversation", () => {
     });
     const id = await h.rested("said 0");
     const more = Array.from({ length: 24 }, (_, n): [string, string] => [`said ${n + 1}`, "Fine"]);
-    await goOn(h, id, more, { subject: "said 0" });
+    await goOn(h, id, more, { subject: "web:said 0" });
     await h.begin(followUps);
     await h.worker.work();
     const learning = h.asked.filter((prompt) => prompt.includes("long-term memory"));
@@ -356,7 +356,7 @@ describe("a conversation", () => {
     });
     const id = await h.rested("said in song");
     const more = ["said more", "said yet more"].map((said): [string, string] => [said, "Fine"]);
-    await goOn(h, id, more, { subject: "said in song" });
+    await goOn(h, id, more, { subject: "web:said in song" });
     await h.begin(followUps);
     await h.worker.work();
     const read = { summary: null, followUpDueAt: expect.any(Date), metadata: { extractedSeq: 6 } };

@@ -19,7 +19,7 @@ async function messaged(hooks: Parameters<typeof hooked>[1], answer?: Parameters
   const ref = `${h.agent.slug}:telegram:42`;
   const turn = await takeOwnTurn(turns, h.agent.slug, {
     door: "inbox",
-    origin: { channel: "telegram", channelId: "42", source: "user", depth: 0, subject: "42" },
+    origin: { channel: "telegram", channelId: "42", source: "user", depth: 0, subject: "telegram:42" },
     ref,
     stored: true,
     input: { history: [], fresh: ["Hi", "there"] },

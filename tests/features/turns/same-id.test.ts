@@ -17,9 +17,17 @@ test("a turn never joins a conversation of another agent, whose id is the same",
   const { id: agentId = "", organizationId = "" } = found ?? {};
   const id = newId();
   const state = { secret: "of the Room" };
-  await db
-    .insert(conversations)
-    .values({ id, agentId, organizationId, ref, channel: "room", channelId: "7", subject: ref, source: "room", state });
+  await db.insert(conversations).values({
+    id,
+    agentId,
+    organizationId,
+    ref,
+    channel: "room",
+    channelId: "7",
+    subject: `conversation:${ref}`,
+    source: "room",
+    state,
+  });
   await db.insert(messages).values({ id: newId(), conversationId: id, seq: 1, role: "user", content: "An invoice" });
   const before = await db.select().from(conversations);
 

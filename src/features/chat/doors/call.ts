@@ -1,6 +1,7 @@
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Share } from "../../../core/admission/admission.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { digest, newId, toHex } from "../../../core/ids.ts";
 import { clientKey } from "../../../http/callers/address.ts";
@@ -70,7 +71,7 @@ export function webTurn(c: Context<AppEnv>, grant: DoorGrant, call: Call, door: 
   const channelId = chatId === null ? newId() : `api-${chatId}`;
   const ref = `${grant.agent.row.slug}:web:${channelId}`;
   // Anybody may claim to be anybody: whose memories a turn reads takes the key, also where the call needs none.
-  const subject = grant.holdsKey && user !== null ? user : ref;
+  const subject = grant.holdsKey && user !== null ? subjectKey("web", user) : subjectKey("conversation", ref);
   return turnOf(c, call, {
     door,
     ref,

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { every } from "hono/combine";
 import { type Ctx, requirePermission } from "../../../context.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import { newId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
@@ -103,7 +104,8 @@ function playedTurn(c: Context<AppEnv>, { agent }: Grant, call: Call<PlaygroundR
   if (model) requirePermission(membership, "agent:write");
   const userName = actor.name ?? "";
   // A turn with `user` as its subject writes the memories of that end user.
-  const subject = membership.permissions.has("memory:write") ? (user ?? ref) : ref;
+  const actsForUser = user !== null && membership.permissions.has("memory:write");
+  const subject = actsForUser ? subjectKey("web", user) : subjectKey("conversation", ref);
   const turn = turnOf(c, call, {
     door,
     ref,

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { agentSlugPattern } from "../../../core/text/slugs.ts";
 import { zText } from "../../../core/text/text.ts";
 import { countedPage, pageQuery } from "../../../http/paging.ts";
-import { Timestamp } from "../../../http/shapes.ts";
+import { SubjectChannel, Timestamp } from "../../../http/shapes.ts";
 import { modelName } from "../../agents/index.ts";
 
 const Content = z
@@ -143,6 +143,7 @@ const Approval = z
     requestedAt: Timestamp,
     expiresAt: Timestamp,
     user: z.string().nullable().openapi({ description: "The end user, if the call named one.", example: "user-42" }),
+    userChannel: SubjectChannel.nullable(),
   })
   .openapi("Approval");
 

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { page, pageQuery } from "../../../http/paging.ts";
-import { Timestamp } from "../../../http/shapes.ts";
+import { SubjectChannel, Timestamp } from "../../../http/shapes.ts";
 import { conversationPath, HookExecution, json, Message, source } from "../schema.ts";
 
 const count = z.int().openapi({ example: 420 });
@@ -17,6 +17,7 @@ const Turn = z
     door: z.string().openapi({ description: "The way in.", example: "completions" }),
     source,
     subject: z.string().openapi({ description: "The end user, or the conversation without one.", example: "ada" }),
+    subjectChannel: SubjectChannel.nullable(),
     provider: z.string().nullable().openapi({ example: "openai" }),
     model: z.string().nullable().openapi({ example: "gpt-5-mini" }),
     fingerprint: z.string().nullable().openapi({

@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { shownSubject } from "../../../core/channels/subjects.ts";
 import { notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import { toolCalls, turns } from "../../../db/schema.ts";
@@ -67,8 +68,13 @@ export async function getTurn(ctx: Ctx, ref: string, turnId: string): Promise<Wh
   };
 }
 
-type Row = Omit<Turn, "createdAt" | "finishedAt"> & { createdAt: Date; finishedAt: Date | null };
+type Row = Omit<Turn, "subjectChannel" | "createdAt" | "finishedAt"> & { createdAt: Date; finishedAt: Date | null };
 
-function toTurn({ createdAt, finishedAt, ...row }: Row): Turn {
-  return { ...row, createdAt: createdAt.toISOString(), finishedAt: finishedAt?.toISOString() ?? null };
+function toTurn({ subject, createdAt, finishedAt, ...row }: Row): Turn {
+  return {
+    ...row,
+    ...shownSubject(subject),
+    createdAt: createdAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
 }

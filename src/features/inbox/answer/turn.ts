@@ -72,7 +72,7 @@ export async function takeAnswer({ services, turns, attach }: Needs, attempt: At
   });
 }
 
-function requestOf({ pending: { conversation }, batch }: Attempt): Omit<TurnRequest, "input"> {
+function requestOf({ pending: { conversation }, batch, channel }: Attempt): Omit<TurnRequest, "input"> {
   const { ref, channelId } = conversation;
   const [first] = batch.messages;
   const userName = onlyName(batch.messages);
@@ -82,7 +82,7 @@ function requestOf({ pending: { conversation }, batch }: Attempt): Omit<TurnRequ
     stored: true,
     origin: {
       ...{ channel: channelOf(conversation.channel), channelId, source: "user", depth: 0 },
-      subject: subjectOf(ref, first),
+      subject: subjectOf({ channel: channel.name, ref }, first),
       ...(userName === null ? {} : { userName }),
     },
     rule: "always-finish",

@@ -1,5 +1,6 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
 import type { MessengerName } from "../../../core/channels/messengers.ts";
+import type { SubjectKey } from "../../../core/channels/subjects.ts";
 import { newId } from "../../../core/ids.ts";
 import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
@@ -16,7 +17,7 @@ export interface Place {
   channel: MessengerName;
   channelId: string;
   ref: string;
-  subject: string;
+  subject: SubjectKey;
 }
 
 const keywords = (list: Column) => sql<string[]>`to_jsonb(${list})`;

@@ -1,5 +1,6 @@
 import type { Services } from "../../../context.ts";
 import { chatOf, type Incoming, namesPerson } from "../../../core/channels/messengers.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { sqlState } from "../../../db/client.ts";
@@ -113,7 +114,7 @@ async function storeIn(
   const refOf = (id: string) => `${slug}:${channel.name}:${id}`;
   const ref = refOf(channelId);
   const [first] = came;
-  const subject = first ? subjectOf(ref, first) : ref;
+  const subject = first ? subjectOf({ channel: channel.name, ref }, first) : subjectKey("conversation", ref);
   const locked = await lockConversation(tx, { agentId, channel: channel.name, channelId, ref, subject });
   if (!locked) return "dropped";
   const { id: conversationId, lastInboxSeq, receiver } = locked;

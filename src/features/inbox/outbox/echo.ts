@@ -3,6 +3,7 @@ import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import type { Persisted } from "../../../core/activity/activity.ts";
 import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
@@ -51,7 +52,13 @@ async function append(tx: Db, echo: Echo): Promise<Persisted | null> {
   const text = await readText(tx, echo);
   if (!text || text.from === text.ref) return null;
   const { agentId, channel, channelId, ref, told } = text;
-  const conversation = await lockConversation(tx, { agentId, channel, channelId, ref, subject: ref });
+  const conversation = await lockConversation(tx, {
+    agentId,
+    channel,
+    channelId,
+    ref,
+    subject: subjectKey("conversation", ref),
+  });
   // Where the channel was turned off meanwhile nobody reads the text.
   if (!conversation) return null;
   // A person whose first word was in a thread has written nothing in their private chat itself.

@@ -1,5 +1,6 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import { chatOf, type MessengerName, namesPerson } from "../../../core/channels/messengers.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, messages } from "../../../db/schema.ts";
 import type { Place } from "./outgoing.ts";
@@ -29,7 +30,7 @@ async function findPrivate(tx: Db, agentId: string, person: string): Promise<str
   const { channel, channelId, subject, updatedAt } = conversations;
   // Not a parameter, with which a plan for all values could not use the index of Slack's people.
   const isOfSlack = sql`${channel} = 'slack'`;
-  const isTheirs = and(eq(conversations.agentId, agentId), isOfSlack, eq(subject, person));
+  const isTheirs = and(eq(conversations.agentId, agentId), isOfSlack, eq(subject, subjectKey("slack", person)));
   const [found] = await tx.select({ channelId }).from(conversations).where(isTheirs).orderBy(desc(updatedAt)).limit(1);
   return found ? chatOf(found.channelId) : null;
 }

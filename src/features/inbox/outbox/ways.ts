@@ -1,5 +1,6 @@
 import type { Services } from "../../../context.ts";
 import { MessengerError, type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { openMessenger } from "../../channels/index.ts";
 import type { Ask } from "../../handoff/index.ts";
@@ -48,7 +49,7 @@ async function tell(ask: Ask, slug: string, part: NextPart, signal: AbortSignal)
   const { id, agent, body, turn } = part;
   const parentId = turn?.conversationId ?? null;
   const thread = { id: parentId ?? agent.id, parentId };
-  const subject = turn?.subject ?? `${slug}:agent:${agent.slug}:${thread.id}`;
+  const subject = turn?.subject ?? subjectKey("conversation", `${slug}:agent:${agent.slug}:${thread.id}`);
   const origin = { channel: "agent", channelId: thread.id, source: "user", depth: 0, subject } as const;
   const context = { toolCallId: id, signal, origin, emit: () => {} };
   try {

@@ -1,4 +1,5 @@
 import type { Services } from "../../../context.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import { digest, randomHex, toHex } from "../../../core/ids.ts";
 import type { Tool } from "../../../turn/types.ts";
 import { repliesElsewhere } from "../../inbox/index.ts";
@@ -44,7 +45,13 @@ export async function takeConversation(
     stored: true,
     // The first words are a stranger's, between marks.
     title: name,
-    origin: { channel: "room", channelId: channelIdOf(ref), source: "webhook", depth: 0, subject: ref },
+    origin: {
+      channel: "room",
+      channelId: channelIdOf(ref),
+      source: "webhook",
+      depth: 0,
+      subject: subjectKey("conversation", ref),
+    },
     input: { history: [], fresh: [eventPrompt(contextPrompt, payload, randomHex(24))] },
     rule: "always-finish",
     requestId: event.id,

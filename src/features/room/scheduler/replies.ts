@@ -22,14 +22,14 @@ const longestLockMs = 10 * 60_000;
 
 /**
  * Whether a messenger's conversation is at a place: the very one, a thread or topic of it, or the private one of a person
- * by whose id the place is named.
+ * by whose id the place is named: `subject` is a key.
  */
 export function isAtPlace(
   of: Record<"channel" | "channelId" | "subject", unknown>,
   place: { channel: unknown; target: unknown },
 ): SQL {
   const within = sql`starts_with(${of.channelId}, ${place.target} || ':')`;
-  const isThere = sql`(${of.channelId} = ${place.target} or ${within} or ${of.subject} = ${place.target})`;
+  const isThere = sql`(${of.channelId} = ${place.target} or ${within} or ${of.subject} = ${place.channel} || ':' || ${place.target})`;
   return sql`(${of.channel} = ${place.channel} and ${isThere})`;
 }
 

@@ -1,4 +1,5 @@
 import type { Services } from "../../../context.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import { randomHex } from "../../../core/ids.ts";
 import {
   type AlongsideOf,
@@ -56,7 +57,7 @@ function requestOf(
     door: "room",
     origin: {
       ...{ channel: "room", channelId: ref.slice(ref.lastIndexOf(":") + 1), source: "room", depth: 0 },
-      subject: ref,
+      subject: subjectKey("conversation", ref),
     },
     ref,
     stored: true,

@@ -1,4 +1,5 @@
 import type { Services } from "../../../context.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import { closedTo, outboundPlace, repliesElsewhere } from "../../inbox/index.ts";
 import {
   type AlongsideOf,
@@ -41,7 +42,7 @@ function requestOf({ run, task, slug }: OpenRun, watched: WatchedTools): TurnReq
     title: name,
     origin: {
       ...{ channel: "scheduled", channelId: channelIdOf(run), source: "scheduled", depth: 0 },
-      subject: subject || ref,
+      subject: subject || subjectKey("conversation", ref),
       ...(userName === null ? {} : { userName }),
     },
     input: { history: [], fresh: [prompt] },

@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import { type Channel, channelsThat } from "../../../core/channels/channels.ts";
+import type { SubjectKey } from "../../../core/channels/subjects.ts";
 import type { Database } from "../../../db/client.ts";
 import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
 import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
@@ -42,7 +43,7 @@ export interface DecidedTurn {
   ref: string;
   channel: Channel;
   channelId: string;
-  subject: string;
+  subject: SubjectKey;
   door: string;
   continued: Waiting;
 }

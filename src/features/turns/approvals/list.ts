@@ -1,5 +1,6 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { shownSubject, subjectKey } from "../../../core/channels/subjects.ts";
 import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
 import { mostCounted, totalOf } from "../../../http/paging.ts";
 import type { PendingCall } from "../../../turn/types.ts";
@@ -50,12 +51,15 @@ function selectWaiting({ db }: Ctx, wanted: SQL | undefined) {
 type Row = Awaited<ReturnType<typeof selectWaiting>>[number];
 
 function toApproval({ subject, requestedAt, expiresAt, ...call }: Row) {
+  const shown = shownSubject(subject);
   return {
     ...call,
     requestedAt: requestedAt.toISOString(),
     expiresAt: expiresAt.toISOString(),
     // A conversation without a user is a subject of its own.
-    user: subject === call.conversationId ? null : subject,
+    ...(subject === subjectKey("conversation", call.conversationId)
+      ? { user: null, userChannel: null }
+      : { user: shown.subject, userChannel: shown.subjectChannel }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { subjectKey } from "../../../core/channels/subjects.ts";
 import { promptTokens } from "../../../core/models/providers.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import { monthOf } from "../../../core/time/month.ts";
@@ -62,7 +63,7 @@ export function firstReservation(
 ): FirstReservation | null {
   const { monthlyTokenBudget, userMonthlyTokenBudget } = agent.row;
   // Nobody comes back as the subject of such a turn: a budget would refuse nothing and leave a row for every call.
-  const isAlone = !stored && origin.subject === ref;
+  const isAlone = !stored && origin.subject === subjectKey("conversation", ref);
   const budgets = { ofAgent: monthlyTokenBudget !== null, ofUser: userMonthlyTokenBudget !== null && !isAlone };
   if (!budgets.ofAgent && !budgets.ofUser) return null;
   const answer = answerTokens(agent);

@@ -9,6 +9,7 @@ import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { type EndUserChannel, endUserChannels, endUserText } from "../../ui/end-user.ts";
 import { Choice } from "../../ui/form/field.tsx";
 import { SearchField } from "../../ui/form/search-field.tsx";
 import { Failure } from "../../ui/note.tsx";
@@ -26,18 +27,20 @@ const limit = 25;
 export function MemoriesPage() {
   const asked = Object.fromEntries(query.value);
   const { search = "", agent = "", category = "", subject = "" } = asked;
+  const channel = (asked.channel ?? "web") as EndUserChannel;
   const offset = offsetIn(asked.offset);
   const look = (changes: Record<string, string>, go = goTo) => {
-    const all = { search, agent, category, subject, offset: "", ...changes };
+    const all = { search, agent, category, subject, channel: asked.channel ?? "", offset: "", ...changes };
     go(["memories"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
   };
   const agents = useLoaded(async () => (await api.listAgents()).instances, []);
   const memories = useLoaded(
     (signal) => {
-      const wanted = { ...(search && { search }), ...(category && { category }), ...(subject && { subject }) };
-      return api.listMemories({ limit, offset, ...wanted, ...(agent && { instanceId: agent }) }, { signal });
+      const wanted = { ...(search && { search }), ...(category && { category }) };
+      const whose = subject && { subject, subjectChannel: channel };
+      return api.listMemories({ limit, offset, ...wanted, ...whose, ...(agent && { instanceId: agent }) }, { signal });
     },
-    [search, agent, category, subject, offset],
+    [search, agent, category, subject, channel, offset],
   );
   const { value, error, reload } = memories;
   const adds = useSignal(false);
@@ -46,8 +49,9 @@ export function MemoriesPage() {
   const known = agents.value.value ?? [];
   const remove = async (memory: Memory) => {
     await api.deleteMemory({ id: memory.id });
-    const { instanceId, content, importance, subject: whose } = memory;
-    const again = { instanceId, content, importance, subject: whose, category: memory.category };
+    const { instanceId, content, importance, subject: whose, subjectChannel } = memory;
+    const person = subjectChannel === null ? {} : { subject: whose, subjectChannel };
+    const again = { instanceId, content, importance, ...person, category: memory.category };
     tell("Forgotten", () => void api.createMemory({ body: again }).then(reload, tellFailure));
     await reload();
   };
@@ -85,6 +89,12 @@ export function MemoriesPage() {
           text={subject}
           onText={(text) => look({ subject: text }, goOnTo)}
         />
+        <Choice
+          label="Channel of the end user"
+          value={channel}
+          choices={endUserChannels}
+          onValue={(chosen) => look({ channel: chosen })}
+        />
         <SearchField
           label="Category"
           placeholder="Exactly"
@@ -117,7 +127,9 @@ export function MemoriesPage() {
           label="Memories"
           rows={page.memories}
           keyOf={({ id }) => id}
-          about={({ instanceId, subject: whose }) => [instanceId, whose || "nobody in particular"].join(" · ")}
+          about={({ instanceId, subject: whose, subjectChannel }) =>
+            [instanceId, endUserText(whose, subjectChannel) || "nobody in particular"].join(" · ")
+          }
           columns={[
             { title: "Memory", cell: ({ content }) => content },
             { title: "Category", cell: (memory) => memory.category },

@@ -2,6 +2,7 @@ import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
 import { FormDialog } from "../../ui/dialog/form-dialog.tsx";
+import { type EndUserChannel, endUserChannels } from "../../ui/end-user.ts";
 import { Choice, TextArea, TextField } from "../../ui/form/field.tsx";
 import { NumberField } from "../../ui/form/number-field.tsx";
 import { tell } from "../../ui/toast.tsx";
@@ -17,7 +18,14 @@ interface Props {
 /** Tells an agent something to remember. */
 export function NewMemoryDialog({ agents, agent, onSaved, onClose }: Props) {
   const first = agent || (agents[0]?.slug ?? "");
-  const blank = { instanceId: first, content: "", subject: "", category: "general", importance: 5 };
+  const blank = {
+    instanceId: first,
+    content: "",
+    subject: "",
+    subjectChannel: "web" as EndUserChannel,
+    category: "general",
+    importance: 5,
+  };
   const form = useForm("new-memory", blank, async () => {
     const { event } = await api.createMemory({ body: form.values });
     tell(event === "ADD" ? "It is remembered" : "A memory that said nearly the same is brought up to date");
@@ -50,6 +58,12 @@ export function NewMemoryDialog({ agents, agent, onSaved, onClose }: Props) {
           value={values.subject}
           problem={problem("subject")}
           onValue={(subject) => set({ subject })}
+        />
+        <Choice
+          label="Channel of the end user"
+          value={values.subjectChannel}
+          choices={endUserChannels}
+          onValue={(channel) => set({ subjectChannel: channel as EndUserChannel })}
         />
         <TextField
           label="Category"

@@ -5,6 +5,7 @@ import { useLoaded } from "../../data/load.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { Card } from "../../ui/card.tsx";
+import { endUserText } from "../../ui/end-user.ts";
 import { Failure } from "../../ui/note.tsx";
 import { countText, shareText } from "../../ui/numbers.ts";
 
@@ -39,8 +40,12 @@ export function BudgetCards({ instanceId }: { instanceId: string | undefined }) 
         <Card title="Budgets of people this month" lead={nearText(users, "person")}>
           <ul class="budgets">
             {users.slice(0, shownUsers).map((budget) => (
-              <BudgetRow key={`${budget.instanceId} ${budget.user}`} budget={budget} name={budget.user}>
-                {budget.user} <span class="soft">with</span> <AgentLink {...budget} />
+              <BudgetRow
+                key={`${budget.instanceId} ${budget.userChannel} ${budget.user}`}
+                budget={budget}
+                name={endUserText(budget.user, budget.userChannel)}
+              >
+                {endUserText(budget.user, budget.userChannel)} <span class="soft">with</span> <AgentLink {...budget} />
               </BudgetRow>
             ))}
           </ul>

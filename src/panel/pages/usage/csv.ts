@@ -12,12 +12,14 @@ function cell(value: string | number): string {
 
 /** Usage as comma-separated values, with a line of titles. */
 export function csvOf(rows: readonly UsageRow[]): string {
-  const lines = rows.map(({ instanceId, instanceName, user, date, ...tokens }) => {
-    const named = instanceId !== undefined ? [instanceId, instanceName ?? ""] : [date ?? user ?? ""];
+  const lines = rows.map(({ instanceId, instanceName, user, userChannel, date, ...tokens }) => {
+    const person = [user ?? "", userChannel ?? ""];
+    const named = instanceId !== undefined ? [instanceId, instanceName ?? ""] : date !== undefined ? [date] : person;
     return [...named, tokens.turns, tokens.promptTokens, tokens.completionTokens, tokens.totalTokens];
   });
   const [first] = rows;
-  const names = first?.instanceId !== undefined ? ["agent", "name"] : [first?.date === undefined ? "user" : "date"];
+  const names =
+    first?.instanceId !== undefined ? ["agent", "name"] : first?.date === undefined ? ["user", "channel"] : ["date"];
   const titles = [...names, "turns", "prompt_tokens", "completion_tokens", "total_tokens"];
   return [titles, ...lines].map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }

@@ -6,6 +6,7 @@ import { useLoaded } from "../../data/load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { download } from "../../ui/download.ts";
+import { endUserText } from "../../ui/end-user.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { countText } from "../../ui/numbers.ts";
@@ -53,12 +54,14 @@ export function UsageTable({ by, asked }: Props) {
           <Table
             label={isAgents ? "Usage by agent" : "Usage by person"}
             rows={page.usage}
-            keyOf={({ instanceId, user }) => instanceId ?? user ?? ""}
+            keyOf={({ instanceId, user, userChannel }) => instanceId ?? `${userChannel} ${user}`}
             {...(isAgents ? { pathOf: ({ instanceId = "" }: UsageRow) => ["agents", instanceId] } : {})}
             columns={[
               {
                 title: isAgents ? "Agent" : "Person",
-                cell: ({ instanceName, user }) => instanceName ?? user ?? <span class="soft">Nobody known</span>,
+                cell: ({ instanceName, user, userChannel = null }) =>
+                  instanceName ??
+                  (user == null ? <span class="soft">Nobody known</span> : endUserText(user, userChannel)),
               },
               ...numbers,
             ]}

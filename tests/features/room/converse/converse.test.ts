@@ -20,9 +20,18 @@ describe("a matched event", () => {
     const ref = `room:${h.slug}:${start}`;
     expect(event).toMatchObject({ outcome: "conversation", definitionId: id, conversationRef: ref, reason: null });
     expect(await h.db.select().from(conversations).where(eq(conversations.channel, "room"))).toMatchObject([
-      { ref, channel: "room", channelId: `${start}`, source: "webhook", subject: ref, title: "Orders" },
+      {
+        ref,
+        channel: "room",
+        channelId: `${start}`,
+        source: "webhook",
+        subject: `conversation:${ref}`,
+        title: "Orders",
+      },
     ]);
-    expect(await h.turns()).toMatchObject([{ status: "done", door: "room", source: "webhook", subject: ref }]);
+    expect(await h.turns()).toMatchObject([
+      { status: "done", door: "room", source: "webhook", subject: `conversation:${ref}` },
+    ]);
     const prompt = (await h.said())[0] ?? "";
     expect(prompt).toMatch(/^user: Look into order <<[0-9a-f]{24} 7 [0-9a-f]{24}>>\.\n\nWhat stands between/);
     expect(prompt).not.toContain("hidden");

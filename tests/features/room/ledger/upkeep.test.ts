@@ -47,10 +47,13 @@ async function unfinished(h: Awaited<ReturnType<typeof kept>>, receivedAt: Date)
     { ...work, id: newId(), key: runs, lockedBy: newId(), lockedUntil },
   ]);
   await event({ outcome: "conversation", conversationRef: "room:asks:1" });
-  const [conversationId, turn] = [newId(), { id: newId(), subject: "room:asks:1", owner: newId(), door: "room" }];
-  const place = { ref: "room:asks:1", channel: "room", channelId: "1", subject: "room:asks:1" };
-  await h.db.insert(conversations).values({ ...own, ...place, id: conversationId });
-  await h.db.insert(turns).values({ ...own, ...turn, conversationId, status: "approval", leaseUntil: receivedAt });
+  const [conversationId, turn] = [newId(), { id: newId(), owner: newId(), door: "room" }];
+  const subject = "conversation:room:asks:1";
+  const place = { ref: "room:asks:1", channel: "room", channelId: "1" };
+  await h.db.insert(conversations).values({ ...own, ...place, subject, id: conversationId });
+  await h.db
+    .insert(turns)
+    .values({ ...own, ...turn, subject, conversationId, status: "approval", leaseUntil: receivedAt });
   for (const status of ["pending", "processing"] as const) {
     const roomEventId = await event({ outcome: "backlog" });
     await h.db.insert(eventBacklog).values({ ...own, id: newId(), roomEventId, status, matchedAt: receivedAt });

@@ -84,7 +84,11 @@ test("a Room that is deleted takes what waits along, and the next one has a conv
   expect([none.status, await none.json()]).toEqual([200, { deleted: true }]);
   await h.put({});
   const ref = `room:${h.slug}:${h.clock.now()}`;
-  const talk = { agentId: h.agentRow.id, organizationId: h.agentRow.organizationId, subject: ref };
+  const talk = {
+    agentId: h.agentRow.id,
+    organizationId: h.agentRow.organizationId,
+    subject: `conversation:${ref}` as const,
+  };
   await h.db.insert(conversations).values({ ...talk, ref, channel: "room", channelId: String(h.clock.now()) });
   for (let n = 0; n < 3; n += 1) await h.add();
   const [first, second] = await h.db.select().from(eventBacklog).orderBy(asc(eventBacklog.id));

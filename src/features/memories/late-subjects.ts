@@ -1,0 +1,35 @@
+import { and, eq, ne, notExists, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import type { Services } from "../../context.ts";
+import { messengerNames } from "../../core/channels/messengers.ts";
+import { subjectChannels } from "../../core/channels/subjects.ts";
+import { conversations, memories } from "../../db/schema.ts";
+import type { JobKinds } from "../../jobs/attempt.ts";
+
+/**
+ * A job that the migration of subjects left for an hour later: memories that servers of the earlier release stored
+ * meanwhile have bare ids. They get the channel of their conversation, else `web`, unless the same is known already.
+ */
+export function lateSubjectJobs({ services }: { services: Pick<Services, "database"> }): JobKinds {
+  return { keyMemories: { run: () => keyMemories(services) } };
+}
+
+async function keyMemories({ database: { db } }: Pick<Services, "database">): Promise<void> {
+  const { subject, sourceConversationId, agentId, digest } = memories;
+  const { id, ref, channel } = conversations;
+  const messengers = sql.join(
+    messengerNames.map((name) => sql`${name}`),
+    sql`, `,
+  );
+  const known = sql`(
+    select case when ${ref} = ${subject} then 'conversation' when ${channel} in (${messengers}) then ${channel} end
+    from ${conversations} where ${id} = ${sourceConversationId})`;
+  const key = sql`coalesce(${known}, 'web') || ':' || ${subject}`;
+  const other = alias(memories, "other");
+  const same = and(eq(other.agentId, agentId), eq(other.subject, key), eq(other.digest, digest));
+  const isBare = sql`${subject} !~ ${`^(${subjectChannels.join("|")}):`}`;
+  await db
+    .update(memories)
+    .set({ subject: key })
+    .where(and(ne(subject, ""), isBare, notExists(db.select({ id: other.id }).from(other).where(same))));
+}
