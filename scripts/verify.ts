@@ -27,7 +27,7 @@ chmodSync(scratch, 0o711);
 // Memory that is left behind, nobody looks for.
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 }));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-const totals = { passed: 0, failed: 0 };
+const totals = { passed: 0, failed: 0, skipped: 0 };
 const failures: string[] = [];
 
 interface Result {
@@ -63,7 +63,7 @@ try {
 }
 
 if (failures.length > 0) console.log(`\nNot as it must be: ${failures.join(", ")}`);
-console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
+console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exitCode = failures.length > 0 || totals.failed > 0 ? 1 : 0;
 
 /** A folder in memory, where there is room for all that a run holds at a time, and programs may be started from there. */
@@ -144,6 +144,7 @@ async function compareMigrations(): Promise<Result> {
 /** The fields of vitest's JSON report that are read here. */
 interface Report {
   numPassedTests: number;
+  numPendingTests: number;
   testResults: {
     name: string;
     status: string;
@@ -160,7 +161,7 @@ async function test(name: string, args: string[], environment: Record<string, st
     TEST_BUILT: "1",
     ...environment,
   });
-  const { numPassedTests, testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
+  const { numPassedTests, numPendingTests, testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
   const reasons = testResults.flatMap(({ name: path, status, message, assertionResults }) => {
     const of = relative(root, path);
     const failed = assertionResults.filter((result) => result.status === "failed");
@@ -170,9 +171,12 @@ async function test(name: string, args: string[], environment: Record<string, st
   });
   totals.passed += numPassedTests;
   totals.failed += reasons.length;
+  totals.skipped += numPendingTests;
   // Tests that this machine cannot run print a line that begins with SKIPPED.
   const skipped = new Set(result.output.match(/^SKIPPED.*$/gm));
-  const note = [`${numPassedTests} passed, ${reasons.length} failed`, ...skipped].join("; ");
+  const note = [`${numPassedTests} passed, ${reasons.length} failed, ${numPendingTests} skipped`, ...skipped].join(
+    "; ",
+  );
   // The failed tests come first, because the record of a run may contain only its beginning.
   return { ok: result.ok && reasons.length === 0, output: [...reasons, result.output].join("\n\n"), note };
 }

@@ -3,6 +3,7 @@ import { createEgress } from "../../src/adapters/node/egress/request.ts";
 import { EgressError } from "../../src/core/egress/target.ts";
 import type { EgressAnswer } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";
+import { skipHere } from "../skip.ts";
 import { corpus, hiddenNames, spellings } from "./egress-corpus.ts";
 import { canary, internet, publicAddress } from "./internet.ts";
 
@@ -134,13 +135,13 @@ test("a policy opens a host by its exact name, and with a port only that port", 
   expect(hits()).toBe(4);
 });
 
-test("an opened IPv6 address is reached where the machine has one", async ({ skip }) => {
+test("an opened IPv6 address is reached where the machine has one", async (context) => {
   const { port } = await canary();
   const reached = await fetch(`http://[::1]:${port}/`).then(
     () => true,
     () => false,
   );
-  if (!reached) skip("No IPv6 here");
+  if (!reached) skipHere(context, "no IPv6 on this machine");
   const { ask } = internet();
   expect((await ask(`http://[::1]:${port}/`, { allowedHosts: ["[::1]"] })).body).toBe("canary");
   expect((await ask(`http://[0:0::1]:${port}/`, { allowedHosts: [`[::1]:${port}`] })).body).toBe("canary");

@@ -32,6 +32,7 @@ import { openDatabase } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { TestClock } from "../clock.ts";
 import { collectLog, silent } from "../embedded.ts";
+import { skipHere } from "../skip.ts";
 import { open, settingsOf, temporaryDirectory } from "./setup.ts";
 
 const threads: Worker[] = vi.hoisted(() => []);
@@ -372,9 +373,9 @@ function smallDisk(megabytes: number): string | null {
   return disk;
 }
 
-test("a first start on a full disk says so in one sentence, and works when there is space", async ({ skip }) => {
+test("a first start on a full disk says so in one sentence, and works when there is space", async (context) => {
   const disk = smallDisk(60);
-  if (!disk) return skip("This machine mounts no disk for a test");
+  if (!disk) return skipHere(context, "this machine mounts no disk for a test");
   const ballast = join(disk, "ballast");
   writeFileSync(ballast, Buffer.alloc(57_000_000));
   const DATA_DIR = join(disk, "data");
@@ -389,9 +390,9 @@ test("a first start on a full disk says so in one sentence, and works when there
   await close();
 });
 
-test("a start on a full disk says so where the database is there already", async ({ skip }) => {
+test("a start on a full disk says so where the database is there already", async (context) => {
   const disk = smallDisk(60);
-  if (!disk) return skip("This machine mounts no disk for a test");
+  if (!disk) return skipHere(context, "this machine mounts no disk for a test");
   const DATA_DIR = join(disk, "data");
   const makeTemplate = await template();
   await (await open({ DATA_DIR }, makeTemplate)).close();

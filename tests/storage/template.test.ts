@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { template } from "../../scripts/make-template.ts";
 import { folderAt, unpackTemplate } from "../../src/adapters/node/embedded/template.ts";
+import { skipHere } from "../skip.ts";
 import { temporaryDirectory } from "./setup.ts";
 
 /** Every path below a directory, with the bytes of its file; null for a directory. */
@@ -22,14 +23,14 @@ test("a template leaves nothing of its 13 MB in memory", async () => {
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4_000_000);
 });
 
-test("a template is unpacked as tar would, for the owner of the directory only", async ({ skip }) => {
+test("a template is unpacked as tar would, for the owner of the directory only", async (context) => {
   const file = await template();
   const ours = join(temporaryDirectory(), "ours");
   mkdirSync(ours);
   unpackTemplate(file, folderAt(ours));
   const theirs = temporaryDirectory();
   const { status } = spawnSync("tar", ["-xzf", file, "-C", theirs]);
-  if (status !== 0) return skip("This machine has no tar");
+  if (status !== 0) return skipHere(context, "no tar on this machine");
   const unpacked = contents(ours);
   expect(unpacked.size).toBeGreaterThan(100);
   expect(unpacked).toEqual(contents(theirs));

@@ -6,14 +6,15 @@ import { addVectors } from "../../../src/db/vectors.ts";
 import { searchMemories } from "../../../src/features/memories/index.ts";
 import { memoryJobs } from "../../../src/features/memories/jobs.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
+import { skipHere } from "../../skip.ts";
 import { memoryHarness } from "./memories.ts";
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
 
 /** Skips the test, with the reason, where the database can't have vectors. */
-export async function requireVectors(database: Database, { skip }: TestContext): Promise<void> {
+export async function requireVectors(database: Database, context: TestContext): Promise<void> {
   if (!(await addVectors(database, quiet))) {
-    skip("This database has no extension vector: set TEST_DATABASE_URL to a server with pgvector");
+    skipHere(context, "this database has no extension vector; set TEST_DATABASE_URL to a server with pgvector");
   }
 }
 
