@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { listen } from "../../src/adapters/node/server.ts";
 import { explain } from "../../src/cli/explain.ts";
@@ -101,6 +101,34 @@ test("an offered text that is cut off breaks the connection", async () => {
   outlet.enqueue("one");
   outlet.error(new Error("The client reads too slowly"));
   await expect(response.text()).rejects.toThrow();
+});
+
+/** The first line of the answer to these bytes, and the rest of it. */
+async function answerTo(port: number, request: string): Promise<[string, string]> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(request);
+  let answer = "";
+  for await (const chunk of socket) answer += chunk;
+  const [first = "", ...rest] = answer.split("\r\n");
+  return [first, rest.join("\r\n")];
+}
+
+test("a request of HTTP/1.0 needs no Host, one of HTTP/1.1 does, and none may have two", async () => {
+  const { listener } = await listening();
+  listener.serve({ fetch: (request) => new Response(new URL(request.url).pathname) });
+  const ask = (lines: string) => answerTo(listener.port, `${lines}\r\nConnection: close\r\n\r\n`);
+  for (const method of ["GET", "OPTIONS"]) {
+    const [status, rest] = await ask(`${method} /health HTTP/1.0`);
+    expect([method, status]).toEqual([method, "HTTP/1.1 200 OK"]);
+    expect(rest).toMatch(/\r\n\r\n\/health$/);
+  }
+  expect((await ask("GET /health HTTP/1.1"))[0]).toBe("HTTP/1.1 400 Bad Request");
+  expect((await ask("GET /health HTTP/1.1\r\nHost: a"))[0]).toBe("HTTP/1.1 200 OK");
+  for (const second of ["Host: b", "host: a", "HOST:"]) {
+    const [status, rest] = await ask(`GET /health HTTP/1.1\r\nHost: a\r\n${second}`);
+    expect([second, status]).toEqual([second, "HTTP/1.1 400 Bad Request"]);
+    expect(rest).not.toContain("/health");
+  }
 });
 
 test("closing ends an open stream too", async () => {

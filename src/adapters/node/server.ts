@@ -35,6 +35,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
   let app: Served | undefined;
   const server = createAdaptorServer({
     async fetch(request, { incoming, outgoing }) {
+      if (namesHosts(incoming.rawHeaders)) return new Response(null, { status: 400, headers: { Connection: "close" } });
       const { remoteAddress } = incoming.socket;
       const served = app ?? (await ready.promise);
       const response = await served.fetch(request, {
@@ -48,6 +49,8 @@ export async function listen(host: string, port: number): Promise<Listener> {
       writeText(response, outgoing, take);
       return RESPONSE_ALREADY_SENT;
     },
+    // For requests of HTTP/1.0, which may come without a Host: plain health checks do.
+    hostname: "localhost",
     // Slow senders lose their connection; a reply may take as long as it takes.
     serverOptions: { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   }) as Server;
@@ -68,6 +71,11 @@ export async function listen(host: string, port: number): Promise<Listener> {
       clearTimeout(cut);
     },
   };
+}
+
+/** Whether a request has several Host fields, of which a proxy in front may have gone by another (RFC 9112 §3.2). */
+function namesHosts(rawHeaders: readonly string[]): boolean {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1;
 }
 
 /**
