@@ -9,6 +9,7 @@ import { docsRoutes } from "./http/pages/docs.ts";
 import { faviconRoutes } from "./http/pages/favicon.ts";
 import { panelRoutes } from "./http/pages/panel.ts";
 import { requirePlainPath } from "./http/plain-path.ts";
+import { readUnread } from "./http/read-on.ts";
 import { describeRequest } from "./http/request.ts";
 import { securitySchemes } from "./http/route.ts";
 
@@ -18,6 +19,7 @@ export type App = OpenAPIHono<AppEnv>;
 export function createApp(services: Services, groups: readonly App[], opening: Opening): App {
   const app = new OpenAPIHono<AppEnv>({ strict: true });
   app.use(describeRequest(services));
+  app.use(readUnread);
   app.use(requirePlainPath);
   app.use(opening.middleware);
   for (const [name, scheme] of Object.entries(securitySchemes)) {

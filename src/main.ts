@@ -27,7 +27,7 @@ import { localAddress } from "./core/addresses.ts";
 import { Admission } from "./core/admission/admission.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
 import { createCipher } from "./core/credentials/cipher.ts";
-import { Unfinished } from "./core/egress/unfinished.ts";
+import { unfinishedAnswers } from "./core/egress/unfinished.ts";
 import type { StartError } from "./core/errors.ts";
 import { type Meters, unmeasured } from "./core/meters.ts";
 import { localNotify } from "./core/notify.ts";
@@ -97,7 +97,7 @@ async function assembleEngine(
   };
   try {
     const plugins = await openPlugins(settings, log);
-    const unfinished = new Unfinished();
+    const unfinished = unfinishedAnswers();
     const engine = createEngine({
       database: storage.database,
       cipher,

@@ -20,6 +20,11 @@ export class TestClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
+  /** Whether a timer of so many milliseconds from now waits. */
+  waiting(ms: number): boolean {
+    return [...this.#timers].some(({ at }) => at === this.#now + ms);
+  }
+
   /** Moves the clock at once, and then fires the timers that fell due: what they begin is not overtaken by the clock. */
   async jump(ms: number): Promise<void> {
     this.#now += ms;

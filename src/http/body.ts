@@ -1,50 +1,90 @@
 import type { Context } from "hono";
 import { EngineError } from "../core/errors.ts";
 import { readBytes } from "../core/files/read-bytes.ts";
+import { type Incoming, Unfinished } from "../core/queues/unfinished.ts";
+import { clientKey } from "./callers/address.ts";
 import type { AppEnv } from "./environment.ts";
+import { readOn } from "./read-on.ts";
+
+const mebibyte = 1024 * 1024;
 
 /** The most bytes of a body unless its route says otherwise: 1 MiB (decisions §3). */
-export const maxBodyBytes = 1024 * 1024;
+export const maxBodyBytes = mebibyte;
+
+/** Bounds the bytes that all callers together who have proven nothing yet have sent of their bodies. */
+export const strangersBodies = () =>
+  new Unfinished(
+    { most: 64 * mebibyte, mostOfOne: 32 * mebibyte },
+    () =>
+      new EngineError("unavailable", "Too many large bodies come in at the same time: send it again soon", {
+        headers: { "Retry-After": "5" },
+      }),
+  );
+
+/** Counts the body of a caller who has proven nothing yet, until its `end` is called. */
+export const holdBody = (c: Context<AppEnv>): Incoming => c.get("bodies").begin(clientKey(c.get("ip")));
 
 /**
  * Throws the 413 for a longer body. A declared length is trusted, because servers enforce it; a body without one is
- * read here, up to the limit, and put back into the request. A body that was read has been limited before.
+ * read here, up to the limit, and put back into the request. A body that was read has been limited before. `grow` is
+ * told of the bytes before they are held, and what it throws refuses the body.
  */
-export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes): Promise<void> {
+export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes, grow: Incoming["grow"] = () => {}) {
   if (c.req.method === "GET" || c.req.method === "HEAD") return;
-  const declared = c.req.header("Content-Length");
-  if (declared !== undefined && c.req.header("Transfer-Encoding") === undefined) {
-    if (Number(declared) > limit) throw tooLarge(limit);
-    return;
-  }
+  const declared = requireLength(c, limit);
+  if (declared !== null) return grow(declared);
   const { body, bodyUsed } = c.req.raw;
-  if (!body || bodyUsed) return;
-  const bytes = await readUpTo(c, body, limit);
-  if (!bytes) throw tooLarge(limit);
-  c.req.raw = new Request(c.req.raw, { body: bytes });
+  if (body && !bodyUsed) c.req.raw = new Request(c.req.raw, { body: await readUpTo(c, body, limit, grow) });
 }
 
-/** The bytes of the body; null for more than `limit`, of which no more is read. */
-export async function readBody(c: Context<AppEnv>, limit: number): Promise<Uint8Array<ArrayBuffer> | null> {
-  if (Number(c.req.header("Content-Length")) > limit) return null;
+/**
+ * The bytes of a webhook's body, at most `limit` as they were sent and as they are decoded. Throws the 413, what `grow`
+ * throws, the 415 of another `Content-Encoding` than gzip, and the 400 of a body that is not encoded as it says.
+ */
+export async function readBody(
+  c: Context<AppEnv>,
+  limit: number,
+  grow: Incoming["grow"],
+): Promise<Uint8Array<ArrayBuffer>> {
+  requireLength(c, limit);
   const { body } = c.req.raw;
-  return body ? readUpTo(c, body, limit) : new Uint8Array();
+  const bytes = body ? await readUpTo(c, body, limit, grow) : new Uint8Array();
+  const encoding = c.req.header("Content-Encoding")?.trim().toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity") return bytes;
+  if (encoding !== "gzip" && encoding !== "x-gzip") {
+    throw new EngineError("unsupported-media-type", "Content-Encoding must be gzip, or absent");
+  }
+  return unzip(bytes, limit);
+}
+
+async function unzip(bytes: Uint8Array<ArrayBuffer>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return readBytes(stream, limit, () => tooLarge(limit)).catch((error: unknown) => {
+    if (error instanceof EngineError) throw error;
+    throw new EngineError("bad-request", "The body is not gzip, as its Content-Encoding says");
+  });
+}
+
+/** The declared length of a body; null where the body comes in chunks. Throws the 413. */
+function requireLength(c: Context<AppEnv>, limit: number): number | null {
+  const declared = c.req.header("Content-Length") ?? "";
+  if (c.req.header("Transfer-Encoding") !== undefined || !/^\d+$/.test(declared)) return null;
+  if (Number(declared) > limit) throw tooLarge(limit);
+  return Number(declared);
 }
 
 async function readUpTo(
   c: Context<AppEnv>,
   body: ReadableStream<Uint8Array>,
   limit: number,
-): Promise<Uint8Array<ArrayBuffer> | null> {
-  const tooLong = new Error("The body is longer");
+  grow: Incoming["grow"],
+): Promise<Uint8Array<ArrayBuffer>> {
   try {
     // The server would take a cancel for a broken request, and close the connection before the answer.
-    return await readBytes(body, limit, () => tooLong, { leaveRest: true });
-  } catch (error) {
-    if (error !== tooLong) throw error;
-    // What is left of the body stands before any further request.
-    c.header("Connection", "close");
-    return null;
+    return await readBytes(body, limit, () => tooLarge(limit), { leaveRest: true, grow });
+  } catch (refusal) {
+    await readOn(c, body);
+    throw refusal;
   }
 }
 

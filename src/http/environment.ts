@@ -1,5 +1,6 @@
 import type { Ctx, Services } from "../context.ts";
 import type { Log } from "../core/ports.ts";
+import type { Unfinished } from "../core/queues/unfinished.ts";
 import type { LocalThrottle } from "./callers/local-throttle.ts";
 
 /**
@@ -15,6 +16,8 @@ export interface AppEnv {
     log: Log;
     /** The counts of calls that are refused. */
     refused: LocalThrottle;
+    /** The bodies that come in from callers who have proven nothing yet. */
+    bodies: Unfinished;
     /** Set on guarded routes only. */
     ctx: Ctx;
   };

@@ -4,6 +4,7 @@ import type { Services } from "../context.ts";
 import { Overloaded } from "../core/admission/admission.ts";
 import { newId } from "../core/ids.ts";
 import { clip } from "../core/text/text.ts";
+import { strangersBodies } from "./body.ts";
 import { clientAddress } from "./callers/address.ts";
 import { LocalThrottle } from "./callers/local-throttle.ts";
 import type { AppEnv } from "./environment.ts";
@@ -19,6 +20,7 @@ const securityHeaders = {
 export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
   const { clock, options } = services;
   const refused = new LocalThrottle();
+  const bodies = strangersBodies();
   const answered = services.meters.histogram({
     name: "agent_engine_http_request_duration_seconds",
     help: "Requests and the time until their answers began, by the route's pattern; none for paths that lead nowhere.",
@@ -33,6 +35,7 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
     c.set("requestId", requestId);
     c.set("log", log);
     c.set("refused", refused);
+    c.set("bodies", bodies);
     c.set("ip", clientAddress(c.env?.remoteAddress, c.req.header("X-Forwarded-For"), options.trustProxy));
     const headers = { "X-Request-Id": requestId, ...securityHeaders };
     const setHeader = c.env?.setHeader ?? c.header;

@@ -5,7 +5,7 @@ import { requireInstallationPermission, requirePermission, requireStanding, requ
 import type { Permission } from "../core/credentials/permissions.ts";
 import { EngineError } from "../core/errors.ts";
 import "../core/validation.ts";
-import { limitBody, maxBodyBytes } from "./body.ts";
+import { holdBody, limitBody, maxBodyBytes } from "./body.ts";
 import { clientKey } from "./callers/address.ts";
 import { authenticate, requireSession } from "./callers/authentication.ts";
 import type { AppEnv } from "./environment.ts";
@@ -129,43 +129,36 @@ const strangersBodyBytes = 64 * 1024;
 
 /** Declares a route that needs no authentication. */
 export function unguarded<const Route extends Declared>(route: Route) {
-  return openTo(route, {
-    bodyLimit: strangersBodyBytes,
-    middleware: [checkContentType(route)],
-    responses: { ...errorAnswers(503), ...bodyAnswers(route) },
+  const bound = createMiddleware<AppEnv>(async (c, next) => {
+    const held = holdBody(c);
+    try {
+      await limitBody(c, strangersBodyBytes, held.grow);
+      await next();
+    } finally {
+      held.end();
+    }
   });
+  return openTo(route, [bound, checkContentType(route)], bodyAnswers(route));
 }
 
 /**
- * Declares a route that another service calls and whose handler proves the caller itself, from the bytes of the body.
- * So it takes those of any type.
+ * Declares a route that another service calls. Its handler proves the caller from the head and the bytes of the body,
+ * which it reads and bounds itself (`readBody`). So it takes those of any type.
  */
 export function webhook<const Route extends Declared>(route: Route) {
-  return openTo(route, { bodyLimit: maxBodyBytes, middleware: [], responses: errorAnswers(413, 503) });
+  return openTo(route, [], {});
 }
 
-/** `webhook` for a handler that bounds the body itself (`readBody`), since one that is too large is no error there. */
-export function webhookOfAnySize<const Route extends Declared>(route: Route) {
-  return openTo(route, { bodyLimit: null, middleware: [], responses: errorAnswers(503) });
-}
-
-interface Opened {
-  /** Null: the handler has a limit of its own. */
-  bodyLimit: number | null;
-  middleware: MiddlewareHandler<AppEnv>[];
-  responses: Record<never, never>;
-}
-
-function openTo<const Route extends Declared>(route: Route, { bodyLimit, middleware, responses }: Opened) {
-  const bound = createMiddleware<AppEnv>(async (c, next) => {
-    if (bodyLimit !== null) await limitBody(c, bodyLimit);
-    await next();
-  });
+function openTo<const Route extends Declared>(
+  route: Route,
+  middleware: MiddlewareHandler<AppEnv>[],
+  responses: Record<never, never>,
+) {
   return createRoute({
     ...route,
-    middleware: [bound, ...middleware],
+    middleware,
     security: [],
-    responses: { ...responses, ...route.responses },
+    responses: { ...errorAnswers(503), ...responses, ...route.responses },
   });
 }
 

@@ -181,20 +181,22 @@ describe("a body", () => {
     expect(h.logs.join()).toContain('"status":413');
   });
 
-  test("is not read of somebody unknown", async () => {
+  test("of somebody unknown is dropped, and no more than 16 MiB of it are read", async () => {
     const h = await harness();
-    let read = false;
+    const piece = new Uint8Array(256 * 1024);
+    let pieces = 0;
     const body = new ReadableStream(
       {
         pull(controller) {
-          read = true;
-          controller.close();
+          pieces += 1;
+          controller.enqueue(piece);
         },
       },
       { highWaterMark: 0 },
     );
     const response = await h.request("/api/instances", { method: "POST", body, duplex: "half" } as RequestInit);
-    expect([response.status, read]).toEqual([401, false]);
+    expect([response.status, response.headers.get("Connection")]).toEqual([401, "close"]);
+    expect(pieces).toBe(65);
   });
 
   test("of a million brackets is no JSON object", async () => {

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EgressError } from "../../src/core/egress/target.ts";
-import { Unfinished } from "../../src/core/egress/unfinished.ts";
+import { unfinishedAnswers } from "../../src/core/egress/unfinished.ts";
 import { canary, deadAddress, internet, publicAddress } from "./internet.ts";
 
 const tooMuchAtATime = "Too many large answers come in at the same time: ask again later, or for less";
@@ -152,7 +152,7 @@ describe("an answer", () => {
   });
 
   test("is refused while large ones hold all that may come in at a time, unless it is small", async () => {
-    const { ask, serve } = internet({}, { unfinished: new Unfinished({ most: 300_000, mostOfOne: 300_000 }) });
+    const { ask, serve } = internet({}, { unfinished: unfinishedAnswers({ most: 300_000, mostOfOne: 300_000 }) });
     const begun: http.ServerResponse[] = [];
     const base = await serve(({ url }, response) => {
       if (url !== "/large") return response.end("small");
@@ -172,7 +172,7 @@ describe("an answer", () => {
   });
 
   test("is refused to an owner while others of that owner hold its part, and comes in for another one", async () => {
-    const { ask, serve } = internet({}, { unfinished: new Unfinished({ most: 600_000, mostOfOne: 300_000 }) });
+    const { ask, serve } = internet({}, { unfinished: unfinishedAnswers({ most: 600_000, mostOfOne: 300_000 }) });
     const base = await serve(({ url }, response) => {
       if (url === "/whole") response.end(Buffer.alloc(100_000, "a"));
       else response.write(Buffer.alloc(60_000, "a"));

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { guardedFetch } from "../../src/adapters/node/egress/fetch.ts";
 import { createEgress } from "../../src/adapters/node/egress/request.ts";
 import type { Network } from "../../src/adapters/node/egress/send.ts";
-import { Unfinished } from "../../src/core/egress/unfinished.ts";
+import { unfinishedAnswers } from "../../src/core/egress/unfinished.ts";
 import type { EgressAnswer, EgressRequest } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";
 
@@ -48,7 +48,7 @@ export interface Internet {
 }
 
 /** The way out, with a resolver, a clock and an internet of one address in the test's hands. */
-export function internet(names: Names = {}, { trusted = true, unfinished = new Unfinished() } = {}): Internet {
+export function internet(names: Names = {}, { trusted = true, unfinished = unfinishedAnswers() } = {}): Internet {
   const clock = new TestClock();
   const [dialled, resolved, asked]: [string[], string[], Asked[]] = [[], [], []];
   const known: Names = { "public.test": [publicAddress], "other.test": [publicAddress], ...names };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Unfinished } from "../../src/core/egress/unfinished.ts";
+import { unfinishedAnswers } from "../../src/core/egress/unfinished.ts";
 import { TestClock } from "../clock.ts";
 import { processorTime } from "../processor-time.ts";
 import { canary, connections, giveUpAfter, http, never, server, tool } from "./mcp-servers.ts";
@@ -471,7 +471,7 @@ describe("a server over HTTP that", () => {
 });
 
 test("large answers that come in at the same time share what a process holds of them, and small ones come through", async () => {
-  const { mcp } = connections({ unfinished: new Unfinished({ most: 300_000, mostOfOne: 300_000 }) });
+  const { mcp } = connections({ unfinished: unfinishedAnswers({ most: 300_000, mostOfOne: 300_000 }) });
   const begun: (() => void)[] = [];
   const { known } = await answering({
     "tools/call": ({ message: { id, params } }, response) => {

@@ -4772,28 +4772,28 @@ export interface AgentEngine {
   /**
    * Updates from Telegram.
    *
-   * Telegram calls it with the secret that the channel was registered with, in `X-Telegram-Bot-Api-Secret-Token`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
+   * Telegram calls it with the secret that the channel was registered with, in `X-Telegram-Bot-Api-Secret-Token`. The head of a call is judged before its body is read, which has at most 1 MiB, also once it is decoded where it comes with `Content-Encoding: gzip`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
    */
   receiveFromTelegram(input: ReceiveFromTelegramInput, options?: CallOptions): Promise<void>;
 
   /**
    * Events from Slack.
    *
-   * Slack calls it with a signature of the body that is not older than 5 minutes. The answer to `url_verification` is its challenge. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
+   * Slack calls it with a signature of the body that is not older than 5 minutes. The answer to `url_verification` is its challenge. The head of a call is judged before its body is read, which has at most 1 MiB, also once it is decoded where it comes with `Content-Encoding: gzip`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
    */
   receiveFromSlack(input: ReceiveFromSlackInput, options?: CallOptions): Promise<Blob>;
 
   /**
    * WhatsApp messages from Twilio, Auth Token mode.
    *
-   * Twilio signs the address that it calls and its parameters, in `X-Twilio-Signature`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
+   * Twilio signs the address that it calls and its parameters, in `X-Twilio-Signature`. The head of a call is judged before its body is read, which has at most 1 MiB, also once it is decoded where it comes with `Content-Encoding: gzip`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
    */
   receiveFromWhatsApp(input: ReceiveFromWhatsAppInput, options?: CallOptions): Promise<Blob>;
 
   /**
    * WhatsApp messages from Twilio, API Key mode.
    *
-   * The address has the channel's secret, since Twilio signs nothing for API keys. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
+   * The address has the channel's secret, since Twilio signs nothing for API keys. The head of a call is judged before its body is read, which has at most 1 MiB, also once it is decoded where it comes with `Content-Encoding: gzip`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.
    */
   receiveFromWhatsAppBySecret(input: ReceiveFromWhatsAppBySecretInput, options?: CallOptions): Promise<Blob>;
 
@@ -4814,7 +4814,7 @@ export interface AgentEngine {
   /**
    * Events for an agent's Room.
    *
-   * A sender calls it with an event of an event source: any JSON, or a form, of at most 65,536 bytes. The address is the credential; where the source has an `authKey`, the call must bring it too. The event is stored before it is answered, and matched by the source's definitions in the background. The answer is 200 whatever comes of it; `ok` is false for a payload that is too large, an unknown token, another content type and a payload that can't be read, checked in this order, the key behind the token. Each call of a known source stands in the ledger, but for those without its key. A 503 means that nothing was stored: send it again. It comes with `Retry-After: 60` while 5,000 events of the agent wait to be matched or for their turns, or as many as are left of the 20,000 of its organization.
+   * A sender calls it with an event of an event source: any JSON, or a form, of at most 65,536 bytes, and of as many once it is decoded where it comes with `Content-Encoding: gzip`. The address is the credential; where the source has an `authKey`, the call must bring it too. The event is stored before it is answered, and matched by the source's definitions in the background. The answer is 200 whatever comes of it; `ok` is false for a payload that is too large, an unknown token, another content type and a payload that can't be read, checked in this order, the key behind the token. Each call of a known source stands in the ledger, but for those without its key. A 503 means that nothing was stored: send it again. It comes with `Retry-After: 60` while 5,000 events of the agent wait to be matched or for their turns, or as many as are left of the 20,000 of its organization.
    */
   receiveEvent(input: ReceiveEventInput, options?: CallOptions): Promise<EventAnswer>;
 

@@ -49,22 +49,28 @@ export type MessengerConfig =
   | { name: "slack"; config: SlackConfig }
   | { name: "whatsapp"; config: WhatsAppConfig };
 
-/** A call of a messenger's webhook, as it came. */
-export interface WebhookCall {
-  /** The address that the messenger called and signed. */
-  url: string;
+/** The head of a call of a messenger's webhook. */
+export interface WebhookHead {
   headers: Headers;
-  body: Uint8Array<ArrayBuffer>;
   /** The secret that the channel was registered with; null for none. */
   secret: string | null;
   /** The last segment of a path that carries a secret; null for none. */
   pathSecret: string | null;
 }
 
+/** A call of a messenger's webhook, as it came. */
+export interface WebhookCall extends WebhookHead {
+  /** The address that the messenger called and signed. */
+  url: string;
+  body: Uint8Array<ArrayBuffer>;
+}
+
+/** The status for a call that is not proven to come from the messenger (spec "Authentication" 7, decisions §8). */
+export type Unproven = 401 | 403 | 404;
+
 /** What a webhook call means. */
 export type Received =
-  /** It is not proven to come from the messenger (spec "Authentication" 7, decisions §8). */
-  | { kind: "refused"; status: 401 | 403 | 404 }
+  | { kind: "refused"; status: Unproven }
   /** It can't be read just now: the messenger is to bring it again (503). */
   | { kind: "later" }
   /** Nothing to store; the messenger wants this text back. */
@@ -173,6 +179,8 @@ export interface MessengerAccount {
   readonly typingMs: number | null;
   /** Whether the operator lets the agent answer the people at a `channelId`. */
   answers(channelId: string): boolean;
+  /** The refusal of a webhook call that its head alone shows to be unproven; null where the body decides. */
+  refuses(head: WebhookHead, now: number): Unproven | null;
   /** Verifies and reads a webhook call. Never rejects; what is no message is read as none. */
   receive(call: WebhookCall, now: number): Promise<Received>;
   /** Sends Markdown to a `channelId`, as plain text where the messenger refuses the markup. Answers its message id. */

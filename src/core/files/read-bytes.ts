@@ -1,26 +1,34 @@
-/**
- * Reads a stream to its end. Throws `tooLong` once there are more than `most` bytes, and cancels the rest unless `leaveRest`.
- */
+interface ReadOptions {
+  /** Whether the rest of a stream that is too long stays in it: else the stream is cancelled. */
+  leaveRest?: boolean;
+  /** Is told of each chunk before it is kept; what it throws ends the reading. */
+  grow?(bytes: number): void;
+}
+
+/** Reads a stream to its end. Throws `tooLong` once there are more than `most` bytes. */
 export async function readBytes(
   stream: ReadableStream<Uint8Array>,
   most: number,
   tooLong: () => Error,
-  { leaveRest = false }: { leaveRest?: boolean } = {},
+  { leaveRest = false, grow = () => {} }: ReadOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = stream.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.byteLength;
-    if (size > most) {
-      // The cancel is not awaited: the other side may never answer it.
-      if (leaveRest) reader.releaseLock();
-      else void reader.cancel().catch(() => {});
-      throw tooLong();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.byteLength;
+      if (size > most) throw tooLong();
+      grow(value.byteLength);
+      chunks.push(value);
     }
-    chunks.push(value);
+  } catch (error) {
+    // The cancel is not awaited: the other side may never answer it.
+    if (leaveRest) reader.releaseLock();
+    else void reader.cancel().catch(() => {});
+    throw error;
   }
   const bytes = new Uint8Array(size);
   let offset = 0;

@@ -118,6 +118,21 @@ describe("the signature of a call", () => {
     expect(await account.receive({ ...call, url: "nonsense" }, 0)).toEqual(refused);
   });
 
+  test("of a form with more parameters than Twilio sends is refused without a look at them", async () => {
+    const { account } = accountAt(withToken);
+    const more = (count: number) => ({
+      ...forms.text,
+      ...Object.fromEntries(Array.from({ length: count }, (_, index) => [`More${index}`, ""])),
+    });
+    expect(await account.receive(signed(more(900)), 0)).toMatchObject({ messages: [text] });
+    expect(await account.receive(signed(more(1_000)), 0)).toEqual(refused);
+    // Its parameters alone would take the parser some ten seconds.
+    const hostile = { ...signed(forms.text), body: webhookCall("a&".repeat(524_000)).body };
+    const startedAt = performance.now();
+    expect(await account.receive(hostile, 0)).toEqual(refused);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
   test("an empty token signs nothing", async () => {
     const config = { ...withToken.config, credentials: { mode: "auth_token", authToken: "" } } as const;
     const headers = new Headers({ "X-Twilio-Signature": twilioSignature("", url, forms.text ?? {}) });

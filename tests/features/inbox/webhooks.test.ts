@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { payloads } from "../../adapters/messengers/accounts.ts";
@@ -227,20 +228,87 @@ const chunked = (bytes: number) =>
 test("a body of more than 1 MiB is a 413, told or found", async () => {
   const h = await everywhere();
   const long = new Uint8Array(1024 * 1024 + 1).fill(91);
-  for (const path of [
-    `telegram/${h.agent.slug}`,
-    `slack/${h.agent.slug}`,
-    `twilio/${h.agent.slug}/whatsapp`,
-    "telegram/nobody",
-  ]) {
-    const told = await h.post(path, { body: long, headers: { ...secret, "Content-Length": String(long.length) } });
+  const heads: [string, Record<string, string>][] = [
+    [`telegram/${h.agent.slug}`, secret],
+    [`slack/${h.agent.slug}`, slackHeaders("another body", h.clock.now())],
+    [`twilio/${h.agent.slug}/whatsapp`, { "X-Twilio-Signature": twilioSignature("another token", "", {}) }],
+  ];
+  for (const [path, headers] of heads) {
+    const told = await h.post(path, { body: long, headers: { ...headers, "Content-Length": String(long.length) } });
     const found = await h.request(`/webhooks/${path}`, {
-      ...{ method: "POST", headers: secret, body: chunked(2 * 1024 * 1024) },
+      ...{ method: "POST", headers, body: chunked(2 * 1024 * 1024) },
       duplex: "half",
     } as RequestInit);
     expect([path, told.status, found.status]).toEqual([path, 413, 413]);
+    const zipped = await h.post(path, { body: gzipSync(long), headers: { ...headers, "Content-Encoding": "gzip" } });
+    expect([path, zipped.status]).toEqual([path, 413]);
   }
   await expectNothing(h);
+});
+
+test("a call whose head shows that it is unproven is refused before its body comes", async () => {
+  const h = await everywhere();
+  const { slug } = h.agent;
+  const twilio = `twilio/${slug}/whatsapp`;
+  const [now, signature] = [h.clock.now(), twilioSignature("another token", "", {})];
+  const calls: [string, Record<string, string>, number][] = [
+    ["telegram/nobody", secret, 404],
+    [`telegram/${slug}`, {}, 401],
+    [`telegram/${slug}`, { "X-Telegram-Bot-Api-Secret-Token": "hook-secre" }, 401],
+    [`slack/${slug}`, {}, 401],
+    [`slack/${slug}`, slackHeaders("", now - 301_000, slackFields.signingSecret), 401],
+    [`slack/${slug}`, { ...slackHeaders("", now), "X-Slack-Signature": "v0=1" }, 401],
+    [twilio, {}, 403],
+    [twilio, { "X-Twilio-Signature": `${signature}=` }, 403],
+    [`${twilio}/path-secret`, { "X-Twilio-Signature": signature }, 404],
+  ];
+  for (const [path, headers, status] of calls) {
+    // Nothing of this body ever comes: only the time to read on ends the wait for it.
+    const body = new ReadableStream<Uint8Array>({}, { highWaterMark: 0 });
+    const answer = h.request(`/webhooks/${path}`, { method: "POST", headers, body, duplex: "half" } as RequestInit);
+    await expect.poll(() => h.clock.waiting(2_000)).toBe(true);
+    await h.clock.advance(2_000);
+    const response = await answer;
+    expect([path, response.status, response.headers.get("Connection")]).toEqual([path, status, "close"]);
+  }
+  await expectNothing(h);
+});
+
+test("a change of the channel while a body is on its way counts", async () => {
+  const h = await everywhere();
+  const letIn = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        letIn.resolve();
+        await held.promise;
+        controller.enqueue(new TextEncoder().encode(hello));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const init = { method: "POST", headers: secret, body, duplex: "half" };
+  const answer = h.request(`/webhooks/telegram/${h.agent.slug}`, init as RequestInit);
+  await letIn.promise;
+  await saveChannel(h, h.agent.slug, "telegram", { fields: { ...telegramFields, webhookSecret: "new-secret" } });
+  held.resolve();
+  expect((await answer).status).toBe(401);
+  await expectNothing(h);
+});
+
+test("a message that comes with Content-Encoding: gzip is stored; another encoding, or a broken one, is told", async () => {
+  const h = await everywhere();
+  const path = `telegram/${h.agent.slug}`;
+  const call = (body: Uint8Array<ArrayBuffer>, coding: string) =>
+    h.post(path, { body, headers: { ...secret, "Content-Encoding": coding } });
+  const zipped = gzipSync(hello);
+  expect((await call(zipped.subarray(0, -9), "gzip")).status).toBe(400);
+  expect((await call(zipped, "br")).status).toBe(415);
+  await expectNothing(h);
+  expect((await call(zipped, "gzip")).status).toBe(200);
+  expect(await stored(h)).toEqual([["telegram", "Hello"]]);
 });
 
 test("a proven body that is no message of anybody's is acknowledged and stores nothing", async () => {

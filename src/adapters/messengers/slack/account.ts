@@ -57,6 +57,8 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
     typingMs: null,
     answers: () => true,
 
+    refuses: ({ headers }, now) => (signingSecret && isFresh(headers, now) ? null : 401),
+
     async receive(call, now) {
       if (!signingSecret || !(await isSigned(call, signingSecret, now))) return { kind: "refused", status: 401 };
       const payload = jsonObject(new TextDecoder().decode(call.body));
@@ -142,16 +144,26 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
 
 /** Whether a request is signed and fresh (https://docs.slack.dev/authentication/verifying-requests-from-slack). */
 async function isSigned({ headers, body }: WebhookCall, secret: string, now: number): Promise<boolean> {
-  const moment = headers.get("X-Slack-Request-Timestamp") ?? "";
-  const presented = headers.get("X-Slack-Signature");
-  if (presented === null || !/^\d{1,12}$/.test(moment)) return false;
-  if (Math.abs(now / 1_000 - Number(moment)) > windowSeconds) return false;
+  if (!isFresh(headers, now)) return false;
+  const { moment, presented } = signatureIn(headers);
   const start = new TextEncoder().encode(`v0:${moment}:`);
   const signed = new Uint8Array(start.length + body.length);
   signed.set(start);
   signed.set(body, start.length);
   return sameText(presented, `v0=${toHex(await hmac("SHA-256", secret, signed))}`);
 }
+
+/** Whether a head has a signature of Slack's form that is not too old. */
+function isFresh(headers: Headers, now: number): boolean {
+  const { moment, presented } = signatureIn(headers);
+  if (!/^v0=[0-9a-f]{64}$/.test(presented) || !/^\d{1,12}$/.test(moment)) return false;
+  return Math.abs(now / 1_000 - Number(moment)) <= windowSeconds;
+}
+
+const signatureIn = (headers: Headers) => ({
+  moment: headers.get("X-Slack-Request-Timestamp") ?? "",
+  presented: headers.get("X-Slack-Signature") ?? "",
+});
 
 /** Whether the token may be sent to an address. */
 function isSlacks(address: string, base: string): boolean {

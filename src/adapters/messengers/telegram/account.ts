@@ -8,6 +8,8 @@ import {
   type Received,
   type Take,
   type TelegramConfig,
+  type Unproven,
+  type WebhookHead,
 } from "../../../core/channels/messengers.ts";
 import { sameText } from "../../../core/ids.ts";
 import { pause } from "../../../core/time/pause.ts";
@@ -82,10 +84,12 @@ export function telegramAccount(
 
     answers: (channelId) => answersChat(allowedUserIds, channelId),
 
-    async receive({ headers, body, secret }, now): Promise<Received> {
-      const presented = headers.get("X-Telegram-Bot-Api-Secret-Token");
-      if (!secret || presented === null || !sameText(presented, secret)) return { kind: "refused", status: 401 };
-      const update = jsonObject(new TextDecoder().decode(body));
+    refuses,
+
+    async receive(call, now): Promise<Received> {
+      const status = refuses(call);
+      if (status !== null) return { kind: "refused", status };
+      const update = jsonObject(new TextDecoder().decode(call.body));
       try {
         const message = await readUpdate(update, reader, now);
         return { kind: "messages", messages: message === null ? [] : [message] };
@@ -165,6 +169,12 @@ interface JsonUpdate {
 interface Target {
   chat_id: number | string;
   message_thread_id?: number;
+}
+
+/** Telegram sends the secret that the channel was registered with, so the head proves the whole call. */
+function refuses({ headers, secret }: WebhookHead): Unproven | null {
+  const presented = headers.get("X-Telegram-Bot-Api-Secret-Token");
+  return secret && presented !== null && sameText(presented, secret) ? null : 401;
 }
 
 function targetOf(channelId: string): Target {

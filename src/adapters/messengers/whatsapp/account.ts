@@ -4,9 +4,10 @@ import {
   longestParts,
   type MessengerAccount,
   MessengerError,
-  type Received,
+  type Unproven,
   type WantedWebhook,
   type WebhookCall,
+  type WebhookHead,
   type WhatsAppConfig,
 } from "../../../core/channels/messengers.ts";
 import { sameText, toBase64 } from "../../../core/ids.ts";
@@ -20,6 +21,9 @@ import { twilioApi, twilioAuthorization } from "./twilio.ts";
 
 /** Other addresses at Twilio may lead wherever a sender wants. */
 const mediaPath = /^\/2010-04-01\/Accounts\/AC\w{32}\/Messages\/\w{34}\/Media\/\w{2,34}$/;
+
+/** An HMAC of SHA-1 in base64. */
+const [signatureHeader, signatureForm] = ["X-Twilio-Signature", /^[A-Za-z0-9+/]{27}=$/];
 
 /** How often a file's address may lead on. */
 const mostRedirects = 3;
@@ -36,13 +40,9 @@ export function whatsAppAccount(
   const outsideHttp = messengerHttp({ name: "Twilio", clock, fetch: outside, scrub });
   const api = twilioApi({ http, clock, base, config });
 
-  const proven = async (call: WebhookCall, form: URLSearchParams): Promise<Received | null> => {
-    if (credentials.mode === "auth_token") {
-      return (await isSigned(call, form, credentials.authToken)) ? null : { kind: "refused", status: 403 };
-    }
-    const { secret, pathSecret } = call;
-    const isKnown = Boolean(secret) && pathSecret !== null && sameText(pathSecret, secret ?? "");
-    return isKnown ? null : { kind: "refused", status: 404 };
+  const refuses = ({ headers, secret, pathSecret }: WebhookHead): Unproven | null => {
+    if (credentials.mode === "auth_token") return signatureForm.test(headers.get(signatureHeader) ?? "") ? null : 403;
+    return secret && pathSecret !== null && sameText(pathSecret, secret) ? null : 404;
   };
 
   /** The bytes of a file. Twilio leads on to where it stores files, and the credentials stay with Twilio. */
@@ -75,11 +75,16 @@ export function whatsAppAccount(
     typingMs: null,
     answers: () => true,
 
+    refuses,
+
     async receive(call) {
-      const form = new URLSearchParams(new TextDecoder().decode(call.body));
-      const refusal = await proven(call, form);
-      if (refusal) return refusal;
-      const message = readForm(form, whatsappNumber);
+      const status = refuses(call);
+      if (status !== null) return { kind: "refused", status };
+      const form = formOf(call.body);
+      const isProven =
+        credentials.mode === "api_key" || (form !== null && (await isSigned(call, form, credentials.authToken)));
+      if (!isProven) return { kind: "refused", status: 403 };
+      const message = form && readForm(form, whatsappNumber);
       return { kind: "messages", messages: message === null ? [] : [message] };
     },
 
@@ -122,12 +127,25 @@ async function fileOrNext({ status, headers, bytes, refusal }: Downloaded): Prom
   throw refusal();
 }
 
+/** Twilio sends some 30 parameters. `URLSearchParams` may take quadratic time for many, and strangers send them. */
+const mostParameters = 1_000;
+
+/** The parameters of a body; null for too many. */
+function formOf(body: Uint8Array): URLSearchParams | null {
+  const ampersand = 0x26;
+  for (let [count, at] = [1, -1]; count <= mostParameters; count += 1) {
+    at = body.indexOf(ampersand, at + 1);
+    if (at < 0) return new URLSearchParams(new TextDecoder().decode(body));
+  }
+  return null;
+}
+
 /**
  * Whether Twilio signed a request (https://www.twilio.com/docs/usage/webhooks/webhooks-security). It signs the address
  * with its port or without.
  */
 async function isSigned({ url, headers }: WebhookCall, form: URLSearchParams, authToken: string): Promise<boolean> {
-  const presented = headers.get("X-Twilio-Signature");
+  const presented = headers.get(signatureHeader);
   const address = URL.parse(url);
   if (presented === null || address === null || authToken === "") return false;
   // In one pass: the form may hold any number of names, and nobody has proven who sent it.

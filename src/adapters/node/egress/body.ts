@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { EgressError } from "../../../core/egress/target.ts";
-import type { Incoming } from "../../../core/egress/unfinished.ts";
+import type { Incoming } from "../../../core/queues/unfinished.ts";
 import { errorCode } from "../error-code.ts";
 
 type Decode = (bytes: Uint8Array, maxOutputLength: number) => Promise<Uint8Array>;

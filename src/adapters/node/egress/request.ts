@@ -2,8 +2,9 @@ import { nextHop } from "../../../core/egress/redirect.ts";
 import { firstHop, type Hop } from "../../../core/egress/request.ts";
 import { EgressError } from "../../../core/egress/target.ts";
 import { answerText } from "../../../core/egress/text.ts";
-import { Unfinished } from "../../../core/egress/unfinished.ts";
+import { unfinishedAnswers } from "../../../core/egress/unfinished.ts";
 import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../../core/ports.ts";
+import type { Unfinished } from "../../../core/queues/unfinished.ts";
 import { orAborted, withinTime } from "../../../core/time/deadline.ts";
 import { plainHeaders } from "../plain-headers.ts";
 import { readBytes } from "./body.ts";
@@ -26,7 +27,7 @@ const mostRedirects = 5;
 export function createEgress({
   clock,
   resolve = resolveBySystem,
-  unfinished = new Unfinished(),
+  unfinished = unfinishedAnswers(),
   ...route
 }: Options): Egress {
   return {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { EgressError } from "../../../core/egress/target.ts";
-import type { Incoming } from "../../../core/egress/unfinished.ts";
+import type { Incoming } from "../../../core/queues/unfinished.ts";
 import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
 import { Lines } from "./lines.ts";
 import { mendAnswer } from "./mend.ts";

@@ -1,7 +1,7 @@
 import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mcp";
-import type { Unfinished } from "../../../core/egress/unfinished.ts";
 import { isObject, type JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
+import type { Unfinished } from "../../../core/queues/unfinished.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import { withinTime } from "../../../core/time/deadline.ts";
 import type { Network } from "../egress/send.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { firstHop, type Hop } from "../../../core/egress/request.ts";
 import { EgressError } from "../../../core/egress/target.ts";
-import type { Incoming, Unfinished } from "../../../core/egress/unfinished.ts";
 import type { McpServer } from "../../../core/ports.ts";
+import type { Incoming, Unfinished } from "../../../core/queues/unfinished.ts";
 import { explainFailure } from "../egress/failure.ts";
 import { type Network, sendChecked } from "../egress/send.ts";
 import { type RequestId, readAnswer, readText } from "./answer.ts";

@@ -1,7 +1,8 @@
 import type { Environment } from "../../../core/config.ts";
-import { Unfinished } from "../../../core/egress/unfinished.ts";
+import { unfinishedAnswers } from "../../../core/egress/unfinished.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, Mcp, McpServer, McpTool } from "../../../core/ports.ts";
+import type { Unfinished } from "../../../core/queues/unfinished.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { orAborted, withinTime } from "../../../core/time/deadline.ts";
 import { resolveBySystem } from "../egress/names.ts";
@@ -49,7 +50,7 @@ class Connections implements Mcp {
   #closed = false;
 
   constructor(options: Options) {
-    const { unfinished = new Unfinished() } = options;
+    const { unfinished = unfinishedAnswers() } = options;
     this.#options = { ...options, unfinished };
     this.#setbacks = new Setbacks(options.clock);
   }

@@ -1,18 +1,23 @@
 import type { Context } from "hono";
 import { EngineError } from "../../../core/errors.ts";
 import { parseJson } from "../../../core/json.ts";
-import { limitBody } from "../../../http/body.ts";
+import { holdBody, limitBody, maxBodyBytes } from "../../../http/body.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 
-/** Reads a body; gives the parsed JSON and the raw text. Throws the 400, 413 and 415 of decisions §3. */
-export async function readJson(c: Context<AppEnv>): Promise<{ body: unknown; text: string }> {
+/**
+ * Reads a body; gives the parsed JSON and the raw text. The body of a caller who is not `proven` counts among those of
+ * all strangers. Throws the 400, 413 and 415 of decisions §3, and the 503 of too many strangers' bodies.
+ */
+export async function readJson(
+  c: Context<AppEnv>,
+  { proven }: { proven: boolean },
+): Promise<{ body: unknown; text: string }> {
   const type = c.req.header("Content-Type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "application/json" && !type.endsWith("+json")) {
     throw new EngineError("unsupported-media-type", "Content-Type must be application/json");
   }
-  await limitBody(c);
-  const text = await c.req.text();
+  const text = await (proven ? readText(c) : readStrangersText(c));
   let body: unknown;
   try {
     body = parseJson(text, deepestBody);
@@ -21,6 +26,20 @@ export async function readJson(c: Context<AppEnv>): Promise<{ body: unknown; tex
   }
   requireFewParts(body);
   return { body, text };
+}
+
+async function readStrangersText(c: Context<AppEnv>): Promise<string> {
+  const held = holdBody(c);
+  try {
+    return await readText(c, held.grow);
+  } finally {
+    held.end();
+  }
+}
+
+async function readText(c: Context<AppEnv>, grow?: (bytes: number) => void): Promise<string> {
+  await limitBody(c, maxBodyBytes, grow);
+  return c.req.text();
 }
 
 /** The deepest nesting of a body; requests of chat clients are far flatter. */

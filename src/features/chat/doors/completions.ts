@@ -48,7 +48,7 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
   // Outside `serve`, so that the call keeps its place when the agent changed and it asks again.
   const arrival = chat.turns.arrive(c.req.raw.signal);
   try {
-    const json = await readJson(c);
+    const json = await readJson(c, { proven: false });
     const slug = readModel(json.body);
     const by = clientOf(c);
     let call: Call<CompletionRequest> | undefined;

@@ -60,7 +60,8 @@ export async function answerNatively<Request extends ChatRequest>(
       // The guard of the playground has counted its calls.
       if (door.by.type === "client") held.throttle ??= new CallThrottle(chat, callerLimit(c, grant));
       held.throttle?.requireNotRefused();
-      call ??= await readCall(c, await readJson(c), door.body);
+      const proven = door.by.type === "session" || grant.holdsKey;
+      call ??= await readCall(c, await readJson(c, { proven }), door.body);
       held.stream?.seat.leave();
       const seat = turns.streams.enter(clientKey(c.get("ip")), grant);
       const stream = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave, seat };

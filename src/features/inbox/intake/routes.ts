@@ -1,18 +1,19 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { MessengerName, Received } from "../../../core/channels/messengers.ts";
+import type { MessengerName, Received, WebhookHead } from "../../../core/channels/messengers.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
+import { holdBody, maxBodyBytes, readBody } from "../../../http/body.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import { calledUrl } from "../../../http/callers/origin.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { errorAnswers, router, webhook } from "../../../http/route.ts";
 import { slugParam } from "../../agents/index.ts";
-import { openMessenger } from "../../channels/index.ts";
+import { type MessengerChannel, openMessenger } from "../../channels/index.ts";
 import type { StoreMessages } from "./store.ts";
 
 const tags = ["Channels"];
 const stored =
-  "A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.";
+  "The head of a call is judged before its body is read, which has at most 1 MiB, also once it is decoded where it comes with `Content-Encoding: gzip`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped. A 503 means that nothing was stored: it comes with `Retry-After: 60` while 5,000 messages to the agent wait to be answered, or as many as are left of the 20,000 of its organization.";
 
 const telegram = webhook({
   method: "post",
@@ -22,7 +23,7 @@ const telegram = webhook({
   summary: "Updates from Telegram",
   description: `Telegram calls it with the secret that the channel was registered with, in \`X-Telegram-Bot-Api-Secret-Token\`. ${stored}`,
   request: { params: slugParam },
-  responses: { 200: { description: "It is stored." }, ...errorAnswers(401, 404) },
+  responses: { 200: { description: "It is stored." }, ...errorAnswers(400, 401, 404, 413, 415) },
 });
 
 const slack = webhook({
@@ -35,7 +36,7 @@ const slack = webhook({
   request: { params: slugParam },
   responses: {
     200: { description: "It is stored, or the challenge.", content: { "text/plain": { schema: z.string() } } },
-    ...errorAnswers(401, 404),
+    ...errorAnswers(400, 401, 404, 413, 415),
   },
 });
 
@@ -54,7 +55,7 @@ const whatsapp = webhook({
   summary: "WhatsApp messages from Twilio, Auth Token mode",
   description: `Twilio signs the address that it calls and its parameters, in \`X-Twilio-Signature\`. ${stored}`,
   request: { params: slugParam },
-  responses: { ...acknowledged, ...errorAnswers(403, 404) },
+  responses: { ...acknowledged, ...errorAnswers(400, 403, 404, 413, 415) },
 });
 
 const whatsappBySecret = webhook({
@@ -69,15 +70,22 @@ const whatsappBySecret = webhook({
       webhookSecret: z.string().openapi({ description: "The channel's secret.", example: "3q2-7wXj" }),
     }),
   },
-  responses: { ...acknowledged, ...errorAnswers(404) },
+  responses: { ...acknowledged, ...errorAnswers(400, 404, 413, 415) },
 });
 
 /** `/webhooks/…`: where the messengers bring messages. */
 export function webhookRoutes(store: StoreMessages) {
   const take = async (c: Context<AppEnv>, of: Called) => {
-    const body = new Uint8Array(await c.req.raw.arrayBuffer());
+    const { admission } = c.var.services;
     const share = ["webhooks", of.slug, clientKey(c.var.ip)] as const;
-    return c.var.services.admission.during(share, () => receive(c, store, of, body));
+    await admission.during(share, () => findCalled(c, of));
+    const held = holdBody(c);
+    try {
+      const body = await readBody(c, maxBodyBytes, held.grow);
+      return await admission.during(share, () => receive(c, store, of, body));
+    } finally {
+      held.end();
+    }
   };
   return router()
     .openapi(telegram, async (c) => {
@@ -103,20 +111,33 @@ interface Called {
   webhookSecret?: string;
 }
 
-/** Has what came stored. Answers the text that the messenger wants back, or null. Throws the refusals. */
-async function receive(
+/** The channel that a call is for. Throws the refusals that the head of the call decides. */
+async function findCalled(
   c: Context<AppEnv>,
-  store: StoreMessages,
   { slug, name, webhookSecret = undefined }: Called,
-  body: Uint8Array<ArrayBuffer>,
-): Promise<string | null> {
+): Promise<{ channel: MessengerChannel; head: WebhookHead }> {
   const { services } = c.var;
   const pathSecret = webhookSecret ?? null;
   const channel = await openMessenger(services, { slug }, name);
   if (!channel?.enabled || !channel.webhook || channel.secretInPath !== (pathSecret !== null)) throw noChannel();
   const { secret } = channel.webhook;
-  const call = { url: calledUrl(c), headers: c.req.raw.headers, body, secret, pathSecret };
-  const received = await channel.account.receive(call, services.clock.now());
+  const head = { headers: c.req.raw.headers, secret, pathSecret };
+  const status = channel.account.refuses(head, services.clock.now());
+  if (status !== null) throw refusals[status]();
+  return { channel, head };
+}
+
+/** Has what came stored. Answers the text that the messenger wants back, or null. Throws the refusals. */
+async function receive(
+  c: Context<AppEnv>,
+  store: StoreMessages,
+  called: Called,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<string | null> {
+  // Found again, since the channel may have changed while the body was on its way.
+  const { channel, head } = await findCalled(c, called);
+  const call = { ...head, url: calledUrl(c), body };
+  const received = await channel.account.receive(call, c.var.services.clock.now());
   if (received.kind === "messages") await store(channel, received.messages);
   return answerTo(received);
 }

@@ -8,13 +8,13 @@ import type { EventAnswer } from "./schema.ts";
 
 type Judged = Pick<NewEvent, "payload" | "outcome" | "reason"> & { answer: EventAnswer };
 
-/** What a call of a source leaves in the ledger, and what the sender is told. `body` is null for one that was too large. */
+/** What a call of a source leaves in the ledger, and what the sender is told. `body` says why it could not be read, where it could not. */
 export function eventOf(
   { enabled, active }: Pick<WebhookSource, "enabled" | "active">,
-  body: Uint8Array | null,
+  body: Uint8Array | PayloadProblem,
   contentType: string | undefined,
 ): Judged {
-  if (!body) return unreadable("payload too large");
+  if (typeof body === "string") return unreadable(body);
   const read: ReadPayload = readPayload(body, contentType ?? null);
   if (!read.ok) return unreadable(read.error, answerText(body, contentType));
   const { payload } = read;

@@ -6,6 +6,7 @@ import { type LetIn, TooManyWait } from "../../../core/queues/let-in.ts";
 import { sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { bearer } from "../../turns/index.ts";
+import type { PayloadProblem } from "../events/payload.ts";
 import { storeEvent } from "../ledger/store.ts";
 import { findSourceByToken, type WebhookSource } from "../sources/find.ts";
 import { eventOf, received } from "./event-of.ts";
@@ -14,8 +15,8 @@ import type { EventAnswer } from "./schema.ts";
 /** What came with a call of a webhook. */
 export interface WebhookCall {
   token: string;
-  /** Null: it was too large, and not read. */
-  body: Uint8Array | null;
+  /** Or why it could not be read. */
+  body: Uint8Array | PayloadProblem;
   contentType: string | undefined;
   authorization: string | undefined;
   /** The client, for fair shares. */
@@ -48,14 +49,15 @@ export function createReceive(needs: Needs): Receive {
     const { body, client } = call;
     // In one branch for all tokens: else who tries random ones would get a share for each.
     const source = await admission.during(["webhooks", "", client], () => findSourceByToken(services, call.token));
-    if (!source) return { ok: false, error: body ? "unknown token" : "payload too large" };
+    const isTooLarge = body === "payload too large";
+    if (!source) return { ok: false, error: isTooLarge ? body : "unknown token" };
     if (!isProven(source, call.authorization)) {
       call.log.warn(
         { agent: source.agent.slug, source: source.id },
         "An event was refused: its call lacks the source's key",
       );
       // The size is checked before the key. The ledger has only what the sender proved.
-      if (!body) return { ok: false, error: "payload too large" };
+      if (isTooLarge) return { ok: false, error: body };
       throw new EngineError("unauthorized", "This event source wants its key, as Authorization: Bearer <key>");
     }
     const share = [source.agent.organizationId, source.agent.slug, `source:${source.id}`] as const;

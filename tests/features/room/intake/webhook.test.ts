@@ -1,6 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../../src/core/errors.ts";
@@ -131,7 +133,7 @@ describe("what can't be read", () => {
     expect(h.logs.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  test("is not read where it is too large, told or found", async () => {
+  test("is not held where it is too large, told or found, and read on so that its sender is told", async () => {
     const h = await sending();
     const tooLarge = failed("payload too large");
     const exact = JSON.stringify("x".repeat(limit - 2));
@@ -139,19 +141,71 @@ describe("what can't be read", () => {
     expect(await h.post(`${exact} `)).toEqual(tooLarge);
     const told = chunked(10_000_000);
     expect(await h.post(told.body, { "Content-Length": "10000000" })).toEqual(tooLarge);
-    expect(told.told.read).toBe(0);
     const found = chunked(10_000_000);
     expect(await h.post(found.body)).toEqual(tooLarge);
-    expect(found.told.read).toBeLessThanOrEqual(limit + 16_384);
     // A length that is not true does not help.
     const lied = chunked(10_000_000);
     expect(await h.post(lied.body, { "Content-Length": "5" })).toEqual(tooLarge);
-    expect(lied.told.read).toBeLessThanOrEqual(limit + 16_384);
+    expect([told, found, lied].map(({ told: { read } }) => read)).toEqual([10_000_000, 10_000_000, 10_000_000]);
+    const endless = chunked(Number.POSITIVE_INFINITY);
+    expect(await h.post(endless.body)).toEqual(tooLarge);
+    expect(endless.told.read).toBeLessThanOrEqual(limit + 16 * 1024 * 1024 + 2 * 16_384);
     const rows = (await h.rows()).slice(1);
-    expect(rows).toHaveLength(4);
+    expect(rows).toHaveLength(5);
     for (const { outcome, reason, payload } of rows) {
       expect([outcome, reason, payload]).toEqual(["invalid-payload", "payload too large", null]);
     }
+  });
+});
+
+describe("a body that comes with Content-Encoding", () => {
+  const zipped = (text: string) => gzipSync(text);
+  const gzip = { "Content-Encoding": "gzip" };
+  const payloads = async (h: Awaited<ReturnType<typeof sending>>) => (await h.rows()).map(({ payload }) => payload);
+
+  test("is decoded from gzip", async () => {
+    const h = await sending();
+    expect(await h.post(zipped('{"a":"ü"}'), gzip)).toEqual(stored);
+    expect(await h.post(zipped("a=1"), { ...form, "Content-Encoding": "X-GZIP" })).toEqual(stored);
+    expect(await h.post('{"plain":true}', { "Content-Encoding": "identity" })).toEqual(stored);
+    expect(await payloads(h)).toEqual([{ a: "ü" }, { a: "1" }, { plain: true }]);
+  });
+
+  test("has at most 65,536 bytes as it was sent, and as many decoded", async () => {
+    const h = await sending();
+    const exact = JSON.stringify("x".repeat(limit - 2));
+    expect(await h.post(zipped(exact), gzip)).toEqual(stored);
+    expect(await h.post(zipped(`${exact} `), gzip)).toEqual(failed("payload too large"));
+    expect(await h.post(zipped("[".repeat(60_000_000)), gzip)).toEqual(failed("payload too large"));
+    expect(await h.post(zipped("[".repeat(1_000_000)), gzip, newWebhookToken())).toEqual(failed("payload too large"));
+    const noise = randomBytes(limit);
+    expect(zipped(noise.toString("latin1")).byteLength).toBeGreaterThan(limit);
+    expect(await h.post(zipped(noise.toString("latin1")), gzip)).toEqual(failed("payload too large"));
+  });
+
+  test("is told where it is broken or encoded otherwise, behind token and key", async () => {
+    const h = await sending({ authKey: "right-key-of-sender" });
+    const proof = { Authorization: "Bearer right-key-of-sender" };
+    const whole = zipped('{"a":1}');
+    const broken = [
+      whole.subarray(0, -9),
+      Buffer.concat([whole, Buffer.from("more")]),
+      Buffer.from("{}"),
+      Buffer.alloc(0),
+    ];
+    for (const body of broken) expect(await h.post(body, { ...gzip, ...proof })).toEqual(failed("invalid payload"));
+    for (const coding of ["br", "gzip, gzip", "deflate"]) {
+      const headers = { "Content-Encoding": coding };
+      expect(await h.post(whole, { ...headers, ...proof })).toEqual(failed("unsupported content type"));
+      expect((await h.post(whole, headers))[0]).toBe(401);
+    }
+    expect(await h.post("{}", gzip, newWebhookToken())).toEqual(failed("unknown token"));
+    expect((await h.rows()).map(({ reason }) => reason)).toEqual([
+      ...broken.map(() => "invalid payload"),
+      ...Array.from({ length: 3 }, () => "unsupported content type"),
+    ]);
+    expect(await payloads(h)).toEqual((await h.rows()).map(() => null));
+    expect(h.logs.join()).not.toContain('"level":"error"');
   });
 });
 

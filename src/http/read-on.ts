@@ -1,0 +1,37 @@
+import type { Context, MiddlewareHandler } from "hono";
+import type { AppEnv } from "./environment.ts";
+
+/** The rest of a refused body is read for so many milliseconds and bytes at most (decisions §3). */
+const [longestMs, mostBytes] = [2_000, 16 * 1024 * 1024];
+
+/**
+ * Reads and drops the rest of a body: many clients read no answer before they have sent their body, and the end of the
+ * connection would take the answer from them. A connection on which still more comes is closed after the answer.
+ */
+export async function readOn(c: Context<AppEnv>, body: ReadableStream<Uint8Array>): Promise<void> {
+  const reader = body.getReader();
+  const late = Promise.withResolvers<null>();
+  const cancel = c.get("services").clock.after(longestMs, () => late.resolve(null));
+  try {
+    for (let bytes = 0; bytes <= mostBytes; ) {
+      const read = await Promise.race([reader.read(), late.promise]);
+      if (read === null) break;
+      if (read.done) return;
+      bytes += read.value.byteLength;
+    }
+    c.header("Connection", "close");
+  } catch {
+    // The client hung up.
+  } finally {
+    cancel();
+    reader.releaseLock();
+  }
+}
+
+/** `readOn` before an answer that was made without the body, such as a refusal. */
+export const readUnread: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  const { method, raw } = c.req;
+  if (method === "GET" || method === "HEAD" || c.req.header("Content-Length") === "0" || raw.bodyUsed) return;
+  if (raw.body && !raw.body.locked) await readOn(c, raw.body);
+};
