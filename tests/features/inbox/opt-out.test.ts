@@ -31,6 +31,32 @@ test("a keyword is the whole text, trimmed, in any case", () => {
   expect(heed("START", true, { ...keywords, enabled: false })).toBe("resume");
 });
 
+test.each([
+  ["STOP", ["Stop.", "STOP!", "¡stop!", '"STOP"', "«stop»", "`Stop`", "´stop´", "*STOP*", "s t o p", "…stop…"]],
+  ["STOP", ["stop\u200b", "\u200eSTOP", "\ufeffst\u00adop", "\u2066stop\u2069", "ＳＴＯＰ", "ｓｔｏｐ！"]],
+  ["Stop all", ["stop\u00a0ALL", "stop, all!", "stop  all"]],
+  ["ARRÊT", ["arrêt", "ARRE\u0302T", "arre\u0302t."]],
+  ["İPTAL", ["iptal", "İptal", "IPTAL", "ıptal", "i\u0307ptal"]],
+  ["ısırma", ["ISIRMA", "İSİRMA"]],
+  ["ΤΕΛΟΣ", ["τελος", "τέλος", "Τέλος;", "τέλοσ"]],
+  ["προϊόν", ["ΠΡΟΪΟΝ"]],
+  ["Schluß", ["SCHLUSS", "schluẞ"]],
+  ["🛑", ["🛑\ufe0f", "🛑🏽", " 🛑!"]],
+  ["!!", ["!!", " ! !"]],
+])("a keyword %s is heard in what a person's keyboard makes of it", (keyword, said) => {
+  const keywords = { enabled: true, stop: [keyword], resume: [] };
+  expect(said.map((text) => heed(text, false, keywords))).toEqual(said.map(() => "stop"));
+});
+
+test.each([
+  ["STOP", ["please do not stop", "stop at the next shop", "stops", "stöp", "🛑", "!", "?"]],
+  ["ARRÊT", ["arret"]],
+  ["!!", ["!", "??", "!!?"]],
+])("a keyword %s is heard in nothing else", (keyword, said) => {
+  const keywords = { enabled: true, stop: [keyword], resume: [] };
+  expect(said.map((text) => heed(text, false, keywords))).toEqual(said.map(() => "answer"));
+});
+
 test("who stops the agent is told so, is answered nothing, and comes back by keyword; no model hears of it", async () => {
   const h = await answering(doing(reply("Hello again.")), { agent: optout });
   await h.say("Hello");

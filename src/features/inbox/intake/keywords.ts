@@ -16,10 +16,32 @@ export function heed(text: string, isStopped: boolean, { enabled, stop, resume }
   return enabled && isOneOf(text, stop) ? "stop" : "answer";
 }
 
-/** A keyword is the whole text. */
+/** A keyword is the whole text, compared as `folded` (decisions §8). */
 const isOneOf = (text: string, keywords: readonly string[]) => {
   const said = folded(text);
   return said !== "" && keywords.some((keyword) => folded(keyword) === said);
 };
 
-const folded = (text: string) => normalized(text, "NFC").trim().toLowerCase();
+/** Blanks, and what nobody sees: controls, direction marks, variation selectors, Braille's blank. */
+const unseen = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** Punctuation with its quotes, the two quotes that Unicode takes for symbols, and the skin tones of emoji. */
+const punctuation = /[\p{P}`´\p{Emoji_Modifier}]/gu;
+
+/**
+ * A text without blanks, punctuation and what nobody sees, after NFKC and full case folding. The Turkish dotted and
+ * dotless i are one letter, as are a Greek letter with its accent and without. Punctuation stays where nothing else is.
+ */
+function folded(text: string): string {
+  const bare = text.replaceAll(unseen, "");
+  const letters = bare.replaceAll(punctuation, "") || bare;
+  // Decomposed, so that an accent and a dot can be told from their letter. Upper case makes ß the same as SS.
+  const cased = normalized(letters, "NFKD").toLowerCase().toUpperCase().toLowerCase();
+  const plain = cased.replaceAll("i\u0307", "i").replaceAll("ς", "σ").replaceAll(greek, withoutAccents);
+  return normalized(plain, "NFKC").replaceAll(unseen, "");
+}
+
+/** A Greek letter with its marks, which capitals lose but for the diaeresis. */
+const greek = /\p{Script=Greek}\p{M}+/gu;
+
+const withoutAccents = (letter: string) => letter.replaceAll(/(?!\u0308)\p{M}/gu, "");
