@@ -420,6 +420,24 @@ describe("polling Telegram", () => {
     expect(await ended).toEqual(new Error("Stopped"));
   });
 
+  test.each([
+    ["nothing", []],
+    ["what came already", [{ update_id: 7 }]],
+  ])("a server that answers each poll at once with %s is asked at most once a second", async (_, result) => {
+    const clock = new TestClock();
+    const server = await forTest(apiServer(() => ({ json: { ok: true, result } })));
+    const { account } = accountAt(config(), server.url, clock);
+    const { connections, ended, stop } = following(account);
+    for (let polls = 2; polls < 6; polls += 1) {
+      await vi.waitFor(() => expect(connections()).toBe(polls), { interval: 1 });
+      await clock.advance(999);
+      expect(server.requests).toHaveLength(polls);
+      await clock.advance(1);
+    }
+    stop();
+    expect(await ended).toEqual(new Error("Stopped"));
+  });
+
   test("what could not be stored is asked for again", async () => {
     const { account, telegram, clock } = await connected();
     let attempts = 0;

@@ -23,6 +23,9 @@ import { allowedUpdates, isAllowed, mostBytes, readUpdate } from "./messages.ts"
 /** How long Telegram holds a poll open when there is nothing. */
 const pollSeconds = 25;
 
+/** A poll that brings nothing new lasts at least this long, also where what answers does not hold it open. */
+const shortestPollMs = 1_000;
+
 const loadMarkup = async () => (await import("./html.ts")).telegramHtml;
 
 /** A bot (https://core.telegram.org/bots/api). A `channelId` is a chat's id, with `:` and a topic's id in a topic. */
@@ -138,8 +141,12 @@ export function telegramAccount(
       let offset: number | null = null;
       let failures = 0;
       for (let isFirst = true; ; isFirst = false) {
+        const askedAt = clock.now();
         const updates = await poll(offset, isFirst, signal);
         onConnected?.();
+        const isNew = updates.some(({ id }) => offset === null || id >= offset);
+        const lasted = Math.max(0, clock.now() - askedAt);
+        if (!isFirst && !isNew && lasted < shortestPollMs) await pause(clock, shortestPollMs - lasted, signal);
         const messages: Incoming[] = [];
         for (const { update } of updates) {
           const message = await readUpdate(update, reader, clock.now());
