@@ -159,3 +159,26 @@ browserTest("a reply goes on where the connection broke, and nothing of it is mi
   expect(await page.locator(".reply .prose").textContent()).toContain(`You said: ${said}`);
   expect(await page.getByText("The connection broke.").count()).toBe(0);
 });
+
+browserTest("a reply shows bold text beside Chinese punctuation, and definitions that no link uses", async () => {
+  const server = await quickstart({
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: "ada@example.com",
+    OWNER_PASSWORD: password,
+  });
+  const page = await openPage();
+  await page.goto(`${server.url}/#/agents/assistant`);
+  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+  await page
+    .getByLabel("Message to assistant")
+    .fill("**重要：**请看 [docs][1]\n\n[1]: https://a.example/one\n[2]: https://a.example/two");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Why this answer" }).waitFor();
+  const reply = page.locator(".reply .prose");
+  expect(await reply.locator("strong").allTextContents()).toEqual(["重要："]);
+  expect(await reply.textContent()).toContain("重要：请看 docs[2]: https://a.example/two");
+  const links = await reply.locator("a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+  expect(links).toEqual(["https://a.example/one", "https://a.example/two"]);
+});

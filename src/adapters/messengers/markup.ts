@@ -1,4 +1,5 @@
-import { Lexer, type MarkedToken, type Token, type Tokens } from "marked";
+import type { MarkedToken, Token, Tokens } from "marked";
+import { readMarkdown } from "../../markdown.ts";
 
 /** How a messenger writes each kind of markup. All texts they get are rendered already, but for `text`, `code` and `pre`. */
 export interface Markup {
@@ -145,7 +146,7 @@ export function render(markdown: string, markup: Markup): string {
       : markup.link(label, address);
   };
 
-  return blocks(new Lexer({ gfm: true }).lex(markdown), "\n\n");
+  return blocks(readMarkdown(markdown), "\n\n");
 }
 
 const marks: ReadonlySet<string> = new Set(["strong", "em", "del", "codespan"]);

@@ -1,6 +1,7 @@
-import { marked, type Token, type Tokens } from "marked";
+import type { Token, Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
+import { readMarkdown } from "../../markdown.ts";
 import { Code } from "../ui/code.tsx";
 
 /**
@@ -8,7 +9,7 @@ import { Code } from "../ui/code.tsx";
  * tell another server of the reader, with what the model put into its address. A text is read once, so that each word of
  * a reply that comes in does not read all replies before it again.
  */
-export const Markdown = memo(({ text }: { text: string }) => <div class="prose">{blocks(marked.lexer(text))}</div>);
+export const Markdown = memo(({ text }: { text: string }) => <div class="prose">{blocks(readMarkdown(text))}</div>);
 
 const blocks = (tokens: readonly Token[]): ComponentChildren => tokens.map((token, key) => block(token, key));
 

@@ -127,6 +127,20 @@ const cases: Case[] = [
     slack: "a\nb € '\n\n```\nItem  p\na b   x\n```",
     whatsapp: "a\nb € '\n\n```Item  p\na b   x```",
   },
+  {
+    what: "bold text beside Chinese punctuation",
+    markdown: "**重要：**请看**「注意」**。",
+    telegram: "<b>重要：</b>请看<b>「注意」</b>。",
+    slack: "*重要：*\u200b请看\u200b*「注意」*\u200b。",
+    whatsapp: "*重要：*\u200b请看\u200b*「注意」*\u200b。",
+  },
+  {
+    what: "definitions that a link uses, and others",
+    markdown: "See [docs][1].\n\n[1]: https://a.example/one\n[2]: https://a.example/two\n\n[Summary]: done",
+    telegram: 'See <a href="https://a.example/one">docs</a>.\n\n[2]: https://a.example/two\n\n[Summary]: done',
+    slack: "See <https://a.example/one|docs>.\n\n[2]: https://a.example/two\n\n[Summary]: done",
+    whatsapp: "See docs (https://a.example/one).\n\n[2]: https://a.example/two\n\n[Summary]: done",
+  },
 ];
 
 describe("Markdown for messengers", () => {
