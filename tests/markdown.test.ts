@@ -5,7 +5,7 @@ import { readMarkdown } from "../src/markdown.ts";
 /** The first kind of mark in a text, with the text that has it. */
 function marked(tokens: readonly Token[]): Record<string, string> | null {
   for (const token of tokens) {
-    if (["strong", "em", "del"].includes(token.type)) return { [token.type]: token.text };
+    if (token.type === "strong" || token.type === "em" || token.type === "del") return { [token.type]: token.text };
     const inner = "tokens" in token && token.tokens ? marked(token.tokens) : null;
     if (inner) return inner;
   }

@@ -7,7 +7,7 @@ import type { Target } from "../target/open.ts";
 import type { FieldChange } from "./compare.ts";
 import { storeCredentials } from "./credentials.ts";
 import { type AgentStep, compareAgents, type Plan } from "./plan.ts";
-import { readAgentNow, readOutline } from "./state.ts";
+import { readAgentToChange, readOutline } from "./state.ts";
 
 /** One thing that was done. */
 export interface Done {
@@ -132,7 +132,7 @@ async function settle({ agents }: Plan, { target, progress }: Work): Promise<voi
   if (touched.length === 0) return;
   const { skills: versions } = await readOutline(target);
   for (const { file } of touched) {
-    const differences = async () => compareAgents(await readAgentNow(target.api, file.slug), file, versions);
+    const differences = async () => compareAgents(await readAgentToChange(target.api, file.slug), file, versions);
     if ((await differences()).length === 0) continue;
     const { warnings } = await target.api.replaceAgent({ slug: file.slug, body: asBody(file.bundle) });
     const fields = await differences();

@@ -8,7 +8,7 @@ import type { Target } from "../target/open.ts";
 import { comparable } from "./comparable.ts";
 import { compare, type FieldChange } from "./compare.ts";
 import { type DueCredential, dueCredentials, readMasks } from "./credentials.ts";
-import { findWorkspace, type Outline, readAgentNow, readOutline, readSkillNow, type Workspace } from "./state.ts";
+import { findWorkspace, type Outline, readAgentToChange, readOutline, readSkillNow, type Workspace } from "./state.ts";
 
 export type Action = "create" | "update" | "none";
 
@@ -101,7 +101,7 @@ interface Known {
 
 async function planAgent(file: AgentFile, { outline, home, versions, target, environment }: Known): Promise<AgentStep> {
   const workspaceId = outline.agents.get(file.slug);
-  const now = workspaceId === undefined ? null : await readAgentNow(target.api, file.slug);
+  const now = workspaceId === undefined ? null : await readAgentToChange(target.api, file.slug);
   const masks = now ? await readMasks(target.api, file) : new Map();
   const due = dueCredentials(file, now, masks, environment);
   const fields = [...compareAgents(now, file, versions), ...due.map(({ change }) => change)];

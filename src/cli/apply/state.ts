@@ -42,7 +42,25 @@ export function findWorkspace({ workspaces }: Outline, wanted: string): Workspac
 
 /** An agent as the server has it. Throws a `StartError` when a server of another release has fields unknown here. */
 export async function readAgentNow(api: AgentEngine, slug: string): Promise<AgentBundle["instance"]> {
-  const parsed = AgentBundle.safeParse(await api.exportAgent({ slug }));
+  return readBundle(slug, await api.exportAgent({ slug }));
+}
+
+/**
+ * The same, without the targets that an earlier release stored unchecked: what a file has in their stead counts as a
+ * change.
+ */
+export async function readAgentToChange(api: AgentEngine, slug: string): Promise<AgentBundle["instance"]> {
+  const bundle: unknown = await api.exportAgent({ slug });
+  for (const { path } of AgentBundle.safeParse(bundle).error?.issues ?? []) {
+    if (path.at(-1) !== "outboundTarget") continue;
+    const owner = path.slice(0, -1).reduce<unknown>((value, key) => Object(value)[key], bundle);
+    Object.assign(Object(owner), { outboundChannel: null, outboundTarget: null });
+  }
+  return readBundle(slug, bundle);
+}
+
+function readBundle(slug: string, bundle: unknown): AgentBundle["instance"] {
+  const parsed = AgentBundle.safeParse(bundle);
   if (parsed.success) return parsed.data.instance;
   throw otherRelease(`agent ${slug}`, parsed.error.issues);
 }

@@ -1084,7 +1084,7 @@ export interface BundledInstance {
     prompt?: string;
     /** The channel over which results reach people; null for none. */
     outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
-    /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+    /** Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`. */
     outboundTarget?: string | null;
     /** With a prompt: after so many minutes without events the agent takes a turn of its own; 0 for never. Events that wait are picked up within 30 seconds whatever it is. */
     evalIntervalMinutes?: number;
@@ -1146,7 +1146,7 @@ export interface NewEventDefinition {
   conditions?: Array<EventCondition>;
   /** The channel over which results reach people; null for none. */
   outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  /** Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`. */
   outboundTarget?: string | null;
   enabled?: boolean;
   /** Another name of `matchingPrompt`. */
@@ -1175,7 +1175,7 @@ export interface NewScheduledTask {
   onMissed?: "run" | "skip";
   /** The channel over which results reach people; null for none. */
   outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  /** Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`. */
   outboundTarget?: string | null;
 }
 
@@ -1811,7 +1811,7 @@ export interface ConfiguredRoom {
   prompt: string;
   /** The channel over which results reach people; null for none. */
   outboundChannel: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  /** Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`. */
   outboundTarget: string | null;
   /** With a prompt: after so many minutes without events the agent takes a turn of its own; 0 for never. Events that wait are picked up within 30 seconds whatever it is. */
   evalIntervalMinutes: number;
@@ -1834,7 +1834,7 @@ export interface RoomChanges {
   prompt?: string;
   /** The channel over which results reach people; null for none. */
   outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  /** Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`. */
   outboundTarget?: string | null;
   /** With a prompt: after so many minutes without events the agent takes a turn of its own; 0 for never. Events that wait are picked up within 30 seconds whatever it is. */
   evalIntervalMinutes?: number;
@@ -1923,7 +1923,7 @@ export interface EventDefinition {
   conditions: Array<EventCondition>;
   /** The channel over which results reach people; null for none. */
   outboundChannel: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  /** Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`. */
   outboundTarget: string | null;
   enabled: boolean;
   createdAt: string;
@@ -1981,7 +1981,7 @@ export interface EventDefinitionChanges {
   conditions?: Array<EventCondition>;
   /** The channel over which results reach people; null for none. */
   outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  /** Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`. */
   outboundTarget?: string | null;
   enabled?: boolean;
   /** Another name of `matchingPrompt`. */
@@ -2048,7 +2048,7 @@ export interface ScheduledTask {
   onMissed: "run" | "skip";
   /** The channel over which results reach people; null for none. */
   outboundChannel: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  /** Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`. */
   outboundTarget: string | null;
   /** Who made it: a caller of the API, or the agent by its tool `scheduleTask`. */
   source: "api" | "agent";
@@ -2078,7 +2078,7 @@ export interface ScheduledTaskChanges {
   onMissed?: "run" | "skip";
   /** The channel over which results reach people; null for none. */
   outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  /** Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`. */
   outboundTarget?: string | null;
 }
 

@@ -17,7 +17,7 @@ import { createOutbox } from "./outbox/feature.ts";
 /** Counts what was given up. */
 export { inspectMessages, type MessagesReport } from "./messages/inspect.ts";
 /** Where results of an agent's own work go. */
-export { checkOutbound, outboundFields, outboundPlace, outboundProblem } from "./outbox/place-schema.ts";
+export { changedPlace, checkOutbound, outboundFields, outboundPlace, withStoredPlace } from "./outbox/place-schema.ts";
 /** What is written with a turn whose reply is sent later: a continued one of a messenger, or one that people read elsewhere. */
 export { continuedElsewhere, continuedReplies, repliesElsewhere } from "./outbox/replies.ts";
 /** Has a text sent to people, or to another agent, with a transaction. */

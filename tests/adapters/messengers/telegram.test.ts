@@ -188,6 +188,16 @@ describe("sending to Telegram", () => {
     expect(JSON.parse(telegram.requests[0]?.body ?? "")).toMatchObject({ link_preview_options: { is_disabled: true } });
   });
 
+  test("a message goes to a channel by its name", async () => {
+    const { account, telegram, signal } = await connected();
+    await account.send("@my_channel:7", "x", signal);
+    expect(JSON.parse(telegram.requests[0]?.body ?? "")).toMatchObject({
+      chat_id: "@my_channel",
+      message_thread_id: 7,
+    });
+    expect(account.answers("@my_channel")).toBe(true);
+  });
+
   test("what Telegram does not take as HTML goes as it was written", async () => {
     const { account, telegram, signal } = await connected();
     telegram.fail("sendMessage", {

@@ -2,6 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { apply } from "../../../src/cli/apply.ts";
+import { rooms } from "../../../src/db/schema.ts";
 import { canaries, fullAgent } from "../../features/bundles/full-agent.ts";
 import { directory, picture } from "./directory.ts";
 import { read, run, world } from "./world.ts";
@@ -250,4 +251,19 @@ test("--prune deletes what no file names: listed, asked for at a terminal, else 
   expect(await w.apply(join(root, "agents/support.yaml"), { prune: true, yes: true })).toMatchObject({
     ...{ code: 2, notes: "--prune is for a directory: one file names too little\n" },
   });
+});
+
+test("replaces a target that an earlier release stored unchecked, and knows one in another spelling", async () => {
+  const server = await world();
+  const place = (target: string) => `{ prompt: Watch, outboundChannel: slack, outboundTarget: ${target} }`;
+  const agent = (target: string) =>
+    directory({ "shop.yaml": `version: 1.3\ntype: instance\ninstance: { slug: shop, room: ${place(target)} }\n` });
+  const path = agent("C0123ABC/1767225600.000100");
+  expect(await server.apply(path)).toMatchObject({ code: 0 });
+  expect(await server.apply(path, { "dry-run": true })).toMatchObject({ code: 0 });
+  await server.services.database.db.update(rooms).set({ outboundTarget: "#general" });
+  expect((await server.pull(directory({}))).notes).toMatch(/outboundTarget:? must be the id of a channel/);
+  expect(await server.apply(path)).toMatchObject({ code: 0 });
+  expect(await server.get("/api/instances/shop/room")).toMatchObject({ outboundTarget: "C0123ABC:1767225600.000100" });
+  expect((await server.apply(agent('"#general"'))).notes).toMatch(/outboundTarget:? must be the id of a channel/);
 });

@@ -186,12 +186,15 @@ function refuses({ headers, secret }: WebhookHead): Unproven | null {
 
 function targetOf(channelId: string): Target {
   const [chat = "", topic] = channelId.split(":");
-  return { chat_id: Number(chat), ...(topic === undefined ? {} : { message_thread_id: Number(topic) }) };
+  return {
+    chat_id: chat.startsWith("@") ? chat : Number(chat),
+    ...(topic === undefined ? {} : { message_thread_id: Number(topic) }),
+  };
 }
 
-/** A private chat has the id of its person, and a group a negative one: Telegram sees to the members of a group. */
+/** A private chat has the id of its person; a group or channel has a negative one, or a name behind @, and sees to its members. */
 function answersChat(allowedUserIds: readonly string[], channelId: string): boolean {
-  return channelId.startsWith("-") || isAllowed(allowedUserIds, chatOf(channelId));
+  return /^[-@]/.test(channelId) || isAllowed(allowedUserIds, chatOf(channelId));
 }
 
 const isAboutText = (description: string) =>

@@ -1,6 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { messengerNames } from "../../../core/channels/messengers.ts";
+import { readTarget } from "../../../core/channels/targets.ts";
 import { zText } from "../../../core/text/text.ts";
+import { invalid } from "../../../http/errors.ts";
 import type { Message } from "./send-to.ts";
 
 /** The channels over which an agent sends what nobody asked for. */
@@ -18,7 +20,7 @@ export const outboundFields = {
     .overwrite((target) => target || null)
     .openapi({
       description:
-        "Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent.",
+        "Where the channel delivers. Telegram: the number of a chat, or `@channel`, with `/<topic>` behind it for a topic. Slack: the id of a channel, person or thread. WhatsApp: a phone number in E.164, with or without `whatsapp:`. Agent: the slug of another agent. A topic or thread is shown behind a colon, and a phone number without `whatsapp:`.",
       example: "123456789",
     }),
 };
@@ -28,18 +30,53 @@ interface Outbound {
   outboundTarget?: string | null | undefined;
 }
 
-/** Why a place can't be kept; null when it can. A place needs both fields or none. */
-export function outboundProblem({ outboundChannel, outboundTarget }: Outbound): string | null {
-  const target = outboundTarget?.trim() ? outboundTarget : null;
-  if ((outboundChannel ?? null) === null && target === null) return null;
-  if ((outboundChannel ?? null) === null) return "Set outboundChannel too, or set outboundTarget to null";
-  return target === null ? "Set outboundTarget too, or set outboundChannel to null" : null;
+type Read<Channel> = { place: { outboundChannel: Channel; outboundTarget: string | null } } | { problem: string };
+
+/** A place as it is stored, or why it can't be: it needs both fields or none, and the target that its messenger takes. */
+function readPlace<Channel extends string | null>(channel: Channel, sent: string | null | undefined): Read<Channel> {
+  const outboundTarget = sent?.trim() || null;
+  if (channel === null) {
+    if (outboundTarget !== null) return { problem: "Set outboundChannel too, or set outboundTarget to null" };
+    return { place: { outboundChannel: channel, outboundTarget } };
+  }
+  if (outboundTarget === null) return { problem: "Set outboundTarget too, or set outboundChannel to null" };
+  const name = messengerNames.find((known) => known === channel);
+  const read = name === undefined ? { target: outboundTarget } : readTarget(name, outboundTarget);
+  if ("expected" in read) return { problem: read.expected };
+  return { place: { outboundChannel: channel, outboundTarget: read.target } };
 }
 
-/** Reports `outboundProblem` as an issue of a schema. */
-export function checkOutbound(sent: Outbound, context: z.RefinementCtx): void {
-  const message = outboundProblem(sent);
-  if (message !== null) context.addIssue({ code: "custom", path: ["outboundTarget"], message });
+/** Reports an issue of a schema where the place can't be stored. */
+export function checkOutbound({ outboundChannel = null, outboundTarget }: Outbound, context: z.RefinementCtx): void {
+  const read = readPlace(outboundChannel, outboundTarget);
+  if ("problem" in read) context.addIssue({ code: "custom", path: ["outboundTarget"], message: read.problem });
+}
+
+/** The fields with the place as it is stored, if it can be. */
+export function withStoredPlace<Fields extends Outbound>(fields: Fields): Fields {
+  const read = readPlace(fields.outboundChannel ?? null, fields.outboundTarget);
+  return "place" in read ? { ...fields, outboundTarget: read.place.outboundTarget } : fields;
+}
+
+interface Changes<Channel> {
+  outboundChannel?: Channel | undefined;
+  outboundTarget?: string | null | undefined;
+}
+
+/**
+ * A place with the changes in it, as it is stored. What nobody changes stays as it is: it may be from before targets were
+ * checked. Throws the 400 that says what is expected.
+ */
+export function changedPlace<Channel extends string | null>(
+  sent: Changes<Channel>,
+  before: Required<Changes<Channel | null>> = { outboundChannel: null, outboundTarget: null },
+) {
+  const { outboundChannel = before.outboundChannel ?? null, outboundTarget = before.outboundTarget ?? null } = sent;
+  if (sent.outboundChannel === undefined && sent.outboundTarget === undefined)
+    return { outboundChannel, outboundTarget };
+  const read = readPlace(outboundChannel, outboundTarget);
+  if ("problem" in read) throw invalid([{ path: ["outboundTarget"], message: read.problem }]);
+  return read.place;
 }
 
 /** The stored place of an agent's results; null for none. */

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../../core/text/text.ts";
 import { Timestamp } from "../../../http/shapes.ts";
-import { checkOutbound, outboundFields } from "../../inbox/index.ts";
+import { checkOutbound, outboundFields, withStoredPlace } from "../../inbox/index.ts";
 
 const longestPrompt = 32_768;
 /** A week, in minutes. */
@@ -69,5 +69,6 @@ export const bundledRoom = z
     evalIntervalMinutes: settable.evalIntervalMinutes.default(5),
   })
   .superRefine(checkOutbound)
+  .overwrite(withStoredPlace)
   .nullable();
 export type BundledRoom = z.output<typeof bundledRoom>;

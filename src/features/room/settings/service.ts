@@ -7,7 +7,7 @@ import type { Db } from "../../../db/client.ts";
 import { eventBacklog, rooms } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
-import { outboundProblem } from "../../inbox/index.ts";
+import { changedPlace } from "../../inbox/index.ts";
 import { lockRoom, type RoomRow, settleDueAt } from "../backlog/settle.ts";
 import { changeEntries } from "../backlog/status.ts";
 import { freeRoomRef } from "../conversation-ref.ts";
@@ -28,8 +28,8 @@ export async function exportRoom(db: Db, agentId: string): Promise<BundledRoom> 
 }
 
 /**
- * Changes the given settings of an agent's Room; the first call creates it. Throws the 404 of the agent, and 400 for a
- * channel without a target or the other way round.
+ * Changes the given settings of an agent's Room; the first call creates it. Throws the 404 of the agent, and the 400
+ * of a place that can't be stored.
  */
 export async function saveRoom(ctx: Ctx, slug: string, input: RoomChanges): Promise<void> {
   const changes: Changes = {};
@@ -48,10 +48,9 @@ async function storeRoom(tx: Db, ctx: Ctx, agent: AgentRow, input: RoomChanges) 
   const now = ctx.clock.now();
   const known = await lockRoom(tx, agent.id);
   const before = known ?? (await createRoom(ctx, tx, agent));
-  const after = { ...settingsOf(before), ...input };
-  const problem = outboundProblem(after);
-  if (problem !== null) throw new EngineError("bad-request", problem);
-  const changes = changesBetween(settingsOf(before), after);
+  const settings = settingsOf(before);
+  const after = { ...settings, ...input, ...changedPlace(input, settings) };
+  const changes = changesBetween(settings, after);
   if (Object.keys(changes).length > 0) {
     const columns = { ...after, updatedBy: authorOf(ctx), updatedAt: new Date(now) };
     await tx.update(rooms).set(columns).where(eq(rooms.agentId, agent.id));

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../../core/text/text.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";
-import { checkOutbound, outboundFields } from "../../inbox/index.ts";
+import { checkOutbound, outboundFields, withStoredPlace } from "../../inbox/index.ts";
 import { EventConditions } from "../events/conditions.ts";
 import { templateProblem } from "../events/templates.ts";
 import { aliasProblem, lastPriority } from "./rules.ts";
@@ -80,6 +80,7 @@ export const NewEventDefinition = z
     }
     checkOutbound(sent, context);
   })
+  .overwrite(withStoredPlace)
   .openapi("NewEventDefinition", {
     example: {
       name: "Bugs in the checkout",

@@ -5,7 +5,7 @@ import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { eventDefinitions } from "../../../db/schema.ts";
 import { findAgent, writeAgent } from "../../agents/index.ts";
-import { outboundProblem } from "../../inbox/index.ts";
+import { changedPlace } from "../../inbox/index.ts";
 import type { EventDefinition, EventDefinitionChanges, NewEventDefinition } from "./definition-schema.ts";
 import { type DefinitionRow, findDefinition, findSource, selectDefinitions } from "./rows.ts";
 import { mostDefinitions, nextPriority } from "./rules.ts";
@@ -44,7 +44,7 @@ export async function createDefinition(
 
 /**
  * Changes the given fields; `conditions` are replaced as a whole. Throws the 404 of agent, source and definition, and
- * 400 when channel and target do not go together.
+ * the 400 of a place that can't be stored.
  */
 export async function updateDefinition(
   ctx: Ctx,
@@ -56,10 +56,9 @@ export async function updateDefinition(
   const summary = { sourceId: id, definitionId };
   return writeAgent(ctx, slug, { ...change("update"), summary, changes: changed }, async (tx, agent) => {
     const stored = await findDefinition(tx, await findSource(tx, agent, id), definitionId);
-    const problem = outboundProblem({ ...stored, ...changes });
-    if (problem !== null) throw new EngineError("bad-request", problem);
+    const place = changedPlace(changes, stored);
     const matchingPrompt = changes.matchingPrompt ?? description;
-    const columns = { ...changes, matchingPrompt, updatedBy: authorOf(ctx), updatedAt: sql`now()` };
+    const columns = { ...changes, ...place, matchingPrompt, updatedBy: authorOf(ctx), updatedAt: sql`now()` };
     const rows = await tx.update(eventDefinitions).set(columns).where(eq(eventDefinitions.id, stored.id)).returning();
     const updated = one(rows);
     Object.assign(changed, changesBetween(configurationOf(showDefinition(stored)), configurationOf(updated)));

@@ -1,6 +1,4 @@
-import { EngineError } from "../../../core/errors.ts";
 import { invalid } from "../../../http/errors.ts";
-import { outboundProblem } from "../../inbox/index.ts";
 import { nextRun, type Schedule, scheduleProblem } from "../schedule.ts";
 
 /** When a task runs: its schedule, whether it is on, and the time from which an interval counts. */
@@ -22,10 +20,4 @@ const timeFields = { cron: "expression", interval: "everyMs", "one-shot": "runAt
 export function requireSchedule(schedule: Schedule, now: Date): void {
   const message = scheduleProblem(schedule, now);
   if (message) throw invalid([{ path: ["schedule", timeFields[schedule.type]], message }]);
-}
-
-/** Throws the 400 of a place without its channel or its target. */
-export function requirePlace(place: Parameters<typeof outboundProblem>[0]): void {
-  const problem = outboundProblem(place);
-  if (problem) throw new EngineError("bad-request", problem);
 }

@@ -4,7 +4,7 @@ import { runStatuses } from "../../../db/schema.ts";
 import { page, pageQuery } from "../../../http/paging.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";
 import { slugParam } from "../../agents/index.ts";
-import { checkOutbound, outboundFields } from "../../inbox/index.ts";
+import { checkOutbound, outboundFields, withStoredPlace } from "../../inbox/index.ts";
 import { Schedule } from "../schema.ts";
 
 /** An agent has at most so many tasks. */
@@ -96,5 +96,5 @@ export const taskPath = slugParam.extend({
 
 /** The tasks that a bundle holds. */
 export const bundledTasks = z
-  .array(NewScheduledTask.superRefine(checkOutbound))
+  .array(NewScheduledTask.superRefine(checkOutbound).overwrite(withStoredPlace))
   .max(mostTasks, `must have at most ${mostTasks} entries`);

@@ -7,10 +7,11 @@ import { sameJson } from "../../../core/json.ts";
 import type { Db } from "../../../db/client.ts";
 import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
+import { changedPlace } from "../../inbox/index.ts";
 import { enqueueSoon } from "../due/work.ts";
 import { isOpen } from "../runs/store.ts";
 import { configurationOf, lockTask, scheduleOf, selectTasks, type TaskRow, toTask } from "./find.ts";
-import { nextRunAt, requirePlace, requireSchedule } from "./rules.ts";
+import { nextRunAt, requireSchedule } from "./rules.ts";
 import {
   mostTasks,
   type NewScheduledTask,
@@ -49,8 +50,8 @@ export type TaskOrigin = Pick<TaskRow, "source" | "subject" | "userName">;
 export const ofApi: TaskOrigin = { source: "api", subject: "", userName: null };
 
 /**
- * Creates a task. Throws the 404 of the agent; 400 for a schedule that can't be kept and for half a place; 409 when the
- * agent has as many as it can have, none of which can make room.
+ * Creates a task. Throws the 404 of the agent; 400 for a schedule that can't be kept and a place that can't be
+ * stored; 409 when the agent has as many as it can have, none of which can make room.
  */
 export async function createTask(
   ctx: Ctx,
@@ -60,7 +61,6 @@ export async function createTask(
 ): Promise<ScheduledTask> {
   const now = new Date(ctx.clock.now());
   requireSchedule(input.schedule, now);
-  requirePlace(input);
   const id = newId();
   const summary = { taskId: id, name: input.name, schedule: input.schedule };
   await writeAgent(ctx, slug, { action: "agent.task.create", agentUnchanged: true, summary }, async (tx, agent) => {
@@ -81,7 +81,7 @@ export async function insertTask(
 ): Promise<Date | null> {
   const [now, author] = [new Date(ctx.clock.now()), authorOf(ctx)];
   const timed = { ...input, anchorAt: now };
-  const row = { ...timed, ...placeOf(input), nextRunAt: nextRunAt(timed, now) };
+  const row = { ...timed, ...changedPlace(input), nextRunAt: nextRunAt(timed, now) };
   const owned = { agentId: agent.id, organizationId: agent.organizationId };
   await tx.insert(scheduledTasks).values({ ...row, ...owned, createdBy: author, updatedBy: author });
   await enqueueSoon(tx, { ...row, ...owned }, now);
@@ -112,7 +112,7 @@ export async function updateTask(
 /** Changes a locked task to a schedule that can be kept, inside a transaction of `writeAgent`. */
 export async function changeTask(tx: Db, ctx: Ctx, stored: TaskRow, changes: ScheduledTaskChanges): Promise<TaskRow> {
   const now = new Date(ctx.clock.now());
-  const columns = { ...changes, ...placeOf(changes, stored), ...timesOf(stored, changes, now) };
+  const columns = { ...changes, ...changedPlace(changes, stored), ...timesOf(stored, changes, now) };
   const authored = { updatedBy: authorOf(ctx), updatedAt: sql`now()` };
   const [updated] = await tx
     .update(scheduledTasks)
@@ -183,20 +183,3 @@ async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, or
   await audit(tx, { ...event, actor, request });
   return true;
 }
-
-type Place = Pick<TaskRow, "outboundChannel" | "outboundTarget">;
-
-/** The place as it is with the changes; a blank target is none. Throws the 400. */
-function placeOf(
-  { outboundChannel, outboundTarget }: { [Field in keyof Place]?: Place[Field] | undefined },
-  before: Place = nowhere,
-): Place {
-  const place = {
-    outboundChannel: outboundChannel === undefined ? before.outboundChannel : outboundChannel,
-    outboundTarget: outboundTarget === undefined ? before.outboundTarget : outboundTarget,
-  };
-  requirePlace(place);
-  return place.outboundChannel === null ? nowhere : place;
-}
-
-const nowhere: Place = { outboundChannel: null, outboundTarget: null };

@@ -60,9 +60,9 @@ describe("setting up", () => {
       ["more than a week", { evalIntervalMinutes: 10_081 }, /^evalIntervalMinutes: must be at most 10080$/],
       ["half a minute", { evalIntervalMinutes: 0.5 }, /^evalIntervalMinutes: must be a whole number$/],
       ["no messenger", { outboundChannel: "web", outboundTarget: "1" }, /^outboundChannel: must be one of: /],
-      ["no target", { outboundChannel: "slack" }, /^Set outboundTarget too/],
-      ["a blank target", { outboundChannel: "slack", outboundTarget: "  " }, /^Set outboundTarget too/],
-      ["no channel", { outboundTarget: "4711" }, /^Set outboundChannel too/],
+      ["no target", { outboundChannel: "slack" }, /^outboundTarget: Set outboundTarget too/],
+      ["a blank target", { outboundChannel: "slack", outboundTarget: "  " }, /^outboundTarget: Set outboundTarget too/],
+      ["no channel", { outboundTarget: "4711" }, /^outboundTarget: Set outboundChannel too/],
     ];
     for (const [what, json, message] of wrong) {
       const response = await h.call("PUT", "", json);
