@@ -2,17 +2,31 @@ import { inArray, sql } from "drizzle-orm";
 import type { Database, Db } from "../src/db/client.ts";
 
 /** One step of a plan of PostgreSQL, as `explain` describes it. */
-export interface PlanNode {
+interface PlanNode {
   "Node Type": string;
   "Relation Name"?: string;
+  "Index Name"?: string;
   "Rows Removed by Filter"?: number;
+  "Rows Removed by Index Recheck"?: number;
   "Actual Rows": number;
   "Actual Loops": number;
   Plans?: PlanNode[];
 }
 
-/** A database that explains what it runs, and answers no rows. `scans` gives the steps on tables since its last call. */
-export function explaining(database: Database): { database: Database; scans: () => PlanNode[] } {
+/**
+ * How a statement reads a table at one place. Tests ask for this and never for the kind of a step: the planner chooses
+ * between scans of the same index by figures that differ from machine to machine.
+ */
+export interface Access {
+  /** Empty where the table is read as a whole. */
+  indexes: string[];
+  /** Rows that are read, and those of them that are read in vain. */
+  read: number;
+  inVain: number;
+}
+
+/** A database that explains what it runs, and answers no rows. `reads` gives how all of it read a table. */
+export function explaining(database: Database): { database: Database; reads: (table: string) => Access[] } {
   const plans: PlanNode[] = [];
   return {
     database: {
@@ -24,15 +38,41 @@ export function explaining(database: Database): { database: Database; scans: () 
         return [];
       },
     },
-    scans: () =>
-      plans
-        .splice(0)
-        .flatMap(nodesOf)
-        .filter((node) => node["Relation Name"] !== undefined),
+    reads: (table) => plans.flatMap((plan) => accesses(plan, table)),
   };
 }
 
+/** How the plan that PostgreSQL keeps for all values of a statement reads a table: the indexes at each place. */
+export async function keptIndexes(database: Database, text: string, table: string): Promise<string[][]> {
+  const [row] = await database.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
+    `explain (generic_plan, format json) ${text}`,
+    [],
+  );
+  return (row?.["QUERY PLAN"] ?? []).flatMap(({ Plan }) => accesses(Plan, table)).map(({ indexes }) => indexes);
+}
+
+/** A step that writes to the table names it too. */
+const accesses = (plan: PlanNode, table: string): Access[] =>
+  nodesOf(plan)
+    .filter((node) => node["Relation Name"] === table && node["Node Type"] !== "ModifyTable")
+    .map((node) => {
+      const vain = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
+      const inVain = vain * node["Actual Loops"];
+      return { indexes: indexesOf(node), inVain, read: node["Actual Rows"] * node["Actual Loops"] + inVain };
+    });
+
+/** A bitmap of the rows of a table is made of one index or several by steps below. */
+const indexesOf = (node: PlanNode): string[] => {
+  const own = node["Index Name"] === undefined ? [] : [node["Index Name"]];
+  return node["Node Type"] === "Bitmap Heap Scan" ? nodesOf(node).flatMap((one) => one["Index Name"] ?? []) : own;
+};
+
 const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** Any index of memories that begins with agent and subject. */
+export const ofSubjects = /^memories_(?:important|digest)$/;
+
+export const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 /** The rows of tables that a transaction has read, at times with those that earlier ones of its connection have. */
 export async function rowsRead(tx: Db, tables: readonly string[]): Promise<number> {

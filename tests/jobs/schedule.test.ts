@@ -6,6 +6,7 @@ import { dueRooms } from "../../src/features/room/scheduler/due.ts";
 import { dueTasks } from "../../src/features/tasks/due/select.ts";
 import { createSchedule } from "../../src/jobs/schedule.ts";
 import { harness } from "../harness.ts";
+import { explaining, sum } from "../plan.ts";
 import { spyOnStatements } from "../statements.ts";
 import { jobHarness } from "./jobs.ts";
 
@@ -167,10 +168,13 @@ describe("Rooms and tasks", () => {
     expect(await h.due()).toHaveLength(3);
     const [text = ""] = texts();
     const parameters = [...new Set(text.match(/\$\d+/g))].map(() => new Date(h.clock.now()).toISOString());
-    const plan = JSON.stringify(await h.database.query(`explain ${text}`, parameters));
-    expect(plan).toContain("rooms_due");
-    expect(plan).toContain("scheduled_tasks_due");
-    expect(plan).not.toMatch(/Seq Scan on (?:rooms|scheduled_tasks|agents)/);
+    const explained = explaining(h.database);
+    await explained.database.query(text, parameters);
+    expect(explained.reads("rooms").flatMap(({ indexes }) => indexes)).toContain("rooms_due");
+    expect(explained.reads("scheduled_tasks").flatMap(({ indexes }) => indexes)).toContain("scheduled_tasks_due");
+    for (const table of ["rooms", "scheduled_tasks", "agents"]) {
+      expect(sum(explained.reads(table).map(({ read }) => read))).toBeLessThan(100);
+    }
   });
 
   test("are left alone while they are off, or their agent is", async () => {

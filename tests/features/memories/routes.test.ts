@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import type { Parameter } from "../../../src/db/client.ts";
 import { agents, auditLogs, workspaces } from "../../../src/db/schema.ts";
-import { explaining } from "../../plan.ts";
+import { explaining, sum } from "../../plan.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { converse, memoryHarness } from "./memories.ts";
 
@@ -165,8 +165,7 @@ test("a page is read from an index, and no more is counted than 10,001, however 
   const asked = statements.calls().find(({ text }) => text.includes("lateral"));
   const explained = explaining(h.database);
   await explained.database.query(asked?.text ?? "", asked?.parameters as Parameter[]);
-  const read = explained.scans().filter((node) => node["Relation Name"] === "memories");
-  expect(read.reduce((sum, node) => sum + node["Actual Rows"] * node["Actual Loops"], 0)).toBeLessThan(30);
+  expect(sum(explained.reads("memories").map(({ read }) => read))).toBeLessThan(30);
 });
 
 describe("forgetting", () => {

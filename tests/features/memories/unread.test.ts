@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { unreadStatements } from "../../../src/features/memories/extraction/unread.ts";
-import { explaining } from "../../plan.ts";
+import { explaining, ofSubjects } from "../../plan.ts";
 import { converse, memoryHarness } from "./memories.ts";
 
 test("the turn of a message is looked up by its key, also by a plan that was made while there were few", async () => {
@@ -20,9 +20,9 @@ test("the turn of a message is looked up by its key, also by a plan that was mad
   const { sourceOf, earlierThan } = unreadStatements(explained.database);
   await sourceOf.run([conversationId]);
   await earlierThan.run([{ conversationId, subject: "web:ada", seq: 3 }]);
-  const ofTurns = explained.scans().filter((node) => node["Relation Name"] === "turns");
-  expect(ofTurns.map((node) => node["Node Type"])).toEqual(["Index Scan", "Index Scan"]);
-  for (const node of ofTurns) expect(node["Actual Rows"] * node["Actual Loops"]).toBeLessThanOrEqual(2);
+  const ofTurns = explained.reads("turns");
+  expect(ofTurns.map(({ indexes }) => indexes)).toEqual([["turns_pkey"], ["turns_pkey"]]);
+  for (const { read } of ofTurns) expect(read).toBeLessThanOrEqual(2);
 });
 
 test("whether something is known of the end users is seen in the index, whatever is known of others", async () => {
@@ -38,8 +38,7 @@ test("whether something is known of the end users is seen in the index, whatever
   );
   const explained = explaining(h.database);
   await unreadStatements(explained.database).sourceOf.run([conversationId]);
-  const read = explained.scans().filter((node) => node["Relation Name"] === "memories");
-  expect(read.map((node) => node["Node Type"])).toEqual([expect.stringMatching(/^Index/)]);
+  expect(explained.reads("memories")).toEqual([{ indexes: [expect.stringMatching(ofSubjects)], read: 0, inVain: 0 }]);
   await h.save("Sings");
   expect(await isKnown()).toBe(true);
   await h.database.query("delete from memories where subject = 'web:ada'", []);
