@@ -183,9 +183,10 @@ async function openMeters({ METRICS_TOKEN }: Settings, log: Log): Promise<Meters
 }
 
 /** The messages of one process suffice with the embedded database; with PostgreSQL there may be replicas. */
-function openNotify({ DATABASE_URL }: Settings, database: Storage["database"], log: Log): Notify {
-  if (DATABASE_URL === undefined) return localNotify(log);
-  return postgresNotify({ target: postgresTarget(DATABASE_URL), database, clock: systemClock, log });
+function openNotify(settings: Settings, database: Storage["database"], log: Log): Notify {
+  if (settings.DATABASE_URL === undefined) return localNotify(log);
+  const target = postgresTarget(settings.DATABASE_URL, settings);
+  return postgresNotify({ target, database, clock: systemClock, log });
 }
 
 export interface RunningServer {

@@ -1,8 +1,9 @@
 import postgres from "postgres";
 import { readArray, writeArray } from "./arrays.ts";
+import { type Server, serverOptions } from "./server-options.ts";
 
-/** The address of a database, or a function that opens a byte stream to the embedded one. */
-export type Target = { url: string } | { dial: () => unknown };
+/** A server, or a function that opens a byte stream to the embedded database. */
+export type Target = Server | { dial: () => unknown };
 
 export type Parameter = string | number | boolean | Uint8Array | Date | readonly string[] | null;
 
@@ -21,7 +22,7 @@ export interface Connection {
 
 export interface ConnectionOptions {
   prepare: boolean;
-  /** The server's own deadline of a statement. Ignored where `prepare` is off and by the embedded database. */
+  /** The server's own deadline of a statement; 0 for none. Ignored behind a pooler and by the embedded database. */
   statementTimeoutMs?: number;
   /** Called when the connection closes, before its running statements reject. */
   onClose?: () => void;
@@ -58,7 +59,7 @@ const types = {
  * end the process, run the rest of a transaction outside of that transaction, or hang (its issues 1133, 1208 and 1216).
  */
 export function openConnection(target: Target, options: ConnectionOptions): Connection {
-  const { prepare, statementTimeoutMs, onClose = () => {}, onNotification } = options;
+  const { prepare, statementTimeoutMs = 0, onClose = () => {}, onNotification } = options;
   const shared = {
     max: 1,
     prepare,
@@ -68,33 +69,14 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
     idle_timeout: 0,
     max_lifetime: null,
     onnotice: () => {},
-    // The driver's types lack `onnotify`.
-    ...{ onnotify: (_channel: string, payload: string) => onNotification?.(payload) },
+    onnotify: (_channel: string, payload: string) => onNotification?.(payload),
     onclose: () => {
       neverAgain();
       onClose();
     },
   };
-  const sql =
-    "url" in target
-      ? postgres(target.url, {
-          ...shared,
-          connection: {
-            application_name: "agent-engine",
-            TimeZone: "UTC",
-            DateStyle: "ISO",
-            // A pooler refuses settings that it does not know.
-            ...(prepare && statementTimeoutMs ? { statement_timeout: statementTimeoutMs } : {}),
-          },
-        })
-      : postgres({
-          ...shared,
-          ...{ socket: target.dial },
-          ssl: false,
-          username: "postgres",
-          password: "",
-          database: "postgres",
-        });
+  const place = "url" in target ? serverOptions(target, statementTimeoutMs) : embeddedOptions(target);
+  const sql = postgres(asOptions({ ...shared, ...place }));
 
   // The driver asks for its socket at each try, and tries again at once and without end where a server closes the
   // connection before its first message. `refuse` ends this.
@@ -122,6 +104,13 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
     },
   };
 }
+
+const embeddedOptions = ({ dial }: { dial: () => unknown }) => ({
+  ...{ socket: dial, ssl: false, username: "postgres", password: "", database: "postgres" },
+});
+
+/** The driver's types lack `socket`, `onnotify` and lists of hosts. */
+const asOptions = (options: object) => options as postgres.Options<Record<string, never>>;
 
 function refuse(): never {
   throw Object.assign(new Error("The connection is closed"), { code: "CONNECTION_CLOSED" });

@@ -3,6 +3,7 @@ import type { Clock } from "../core/ports.ts";
 import { openConnection, type Parameter, type Target } from "./connection.ts";
 import { sqlState, tooLate } from "./failures.ts";
 import { unlessDeadlocked } from "./retry.ts";
+import { foreignSettings } from "./server-options.ts";
 
 /** A migration as Drizzle reads it from its folder. */
 export interface Migration {
@@ -17,6 +18,8 @@ export interface ServerFacts {
   version: number;
   /** The encoding of the database, such as `UTF8`. */
   encoding: string;
+  /** Settings of the session that would change results, in words. */
+  foreign: string[];
 }
 
 /** Any number, as long as all releases use the same. */
@@ -61,6 +64,7 @@ export async function migrate(
 
 export const facts = `
   select current_setting('server_version_num')::int as version, pg_encoding_to_char(encoding) as encoding,
+    ${foreignSettings} as foreign,
     to_regclass('drizzle.__drizzle_migrations') is not null as known
   from pg_database where datname = current_database()`;
 
@@ -68,13 +72,18 @@ export const readApplied = async (run: RunText) =>
   (await run("select created_at::float8 as at from drizzle.__drizzle_migrations")) as readonly { at: number }[];
 
 /** Throws a `StartError` for a server that this release does not run on. */
-export function checkServer({ version, encoding }: ServerFacts): void {
+export function checkServer({ version, encoding, foreign }: ServerFacts): void {
   if (version < 150_000) {
     throw new StartError(`PostgreSQL ${Math.floor(version / 10_000)} is too old: use PostgreSQL 15 or newer`);
   }
   if (encoding !== "UTF8") {
     throw new StartError(
       `The database is encoded in ${encoding}: make one with create database … encoding 'UTF8' template template0`,
+    );
+  }
+  if (foreign.length > 0) {
+    throw new StartError(
+      `Behind a pooler Agent Engine needs PostgreSQL's own settings, and the role or the database has others (${foreign.join(", ")}): reset them with alter role … reset or alter database … reset, and have the pooler connect anew`,
     );
   }
 }
@@ -113,6 +122,7 @@ async function applyTogether(run: RunText, migrations: readonly Migration[]): Pr
   await run(`select pg_advisory_xact_lock(${lockKey})`);
   await run(`
     set local lock_timeout = '${waitForTable}';
+    set local statement_timeout = 0;
     create schema if not exists drizzle;
     create table if not exists drizzle.__drizzle_migrations
       (id serial primary key, hash text not null, created_at bigint)`);

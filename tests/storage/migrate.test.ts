@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { checkServer, pendingMigrations } from "../../src/db/migrate.ts";
 
 describe("which server is right", () => {
-  const utf8 = (version: number) => () => checkServer({ version, encoding: "UTF8" });
+  const utf8 = (version: number) => () => checkServer({ version, encoding: "UTF8", foreign: [] });
 
   test("PostgreSQL 15 and newer", () => {
     for (const version of [150_000, 150_014, 180_004]) expect(utf8(version)).not.toThrow();
@@ -14,7 +14,9 @@ describe("which server is right", () => {
   });
 
   test("another encoding is refused", () => {
-    expect(() => checkServer({ version: 150_000, encoding: "LATIN1" })).toThrow("The database is encoded in LATIN1");
+    expect(() => checkServer({ version: 150_000, encoding: "LATIN1", foreign: [] })).toThrow(
+      "The database is encoded in LATIN1",
+    );
   });
 });
 

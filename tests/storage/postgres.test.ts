@@ -414,7 +414,8 @@ describe.skipIf(!server)("a lost connection", () => {
 
 describe.skipIf(!server)("without named statements, as behind a pooler", () => {
   test("statements and transactions work, and nothing is named", async () => {
-    const database = await pool({ prepare: false });
+    const target = { url: await freshDatabase(server), pooled: true };
+    const database = poolOn(target, { max: 2, deadlineMs: 5_000, prepare: false });
     await database.query(insert, ["a"]);
     await database.transaction(async (tx) => {
       await tx.transaction((inner) => inner.execute(sql`update organizations set name = ${"b"}`));

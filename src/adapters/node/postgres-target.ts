@@ -1,30 +1,17 @@
+import type { Settings } from "../../core/config.ts";
 import { EngineError, StartError } from "../../core/errors.ts";
+import { readAddress, shownHosts } from "../../db/address.ts";
 import type { Target } from "../../db/connection.ts";
 import { failureCode } from "../../db/failures.ts";
 
-/** Parameters that other drivers read from an address and PostgreSQL itself refuses. */
-const foreign = ["channel_binding", "gssencmode", "pgbouncer", "connection_limit", "pool_timeout"];
-
-/** The target at the address; throws a `StartError` if the address can't be read. */
-export function postgresTarget(url: string): Target {
-  const [address = "", query] = split(url);
-  const parameters = new URLSearchParams(query);
-  for (const name of foreign) parameters.delete(name);
-  try {
-    decodeURIComponent(address);
-    // The driver takes several hosts; `URL` takes one.
-    new URL(address.replace(/,[^/]*/, ""));
-  } catch {
+/** The target of the settings; throws a `StartError` if the address can't be read. */
+export function postgresTarget(url: string, { DATABASE_PREPARE }: Pick<Settings, "DATABASE_PREPARE">): Target {
+  if (!readAddress(url)) {
     throw new StartError(
-      "DATABASE_URL can't be read: it is postgres://user:password@host:5432/database, with special characters of user and password percent-encoded",
+      "DATABASE_URL can't be read: it is postgres://user:password@host:5432/database, with special characters of user and password percent-encoded, and for a socket postgres://user@localhost:5432/database?host=/path",
     );
   }
-  return { url: parameters.size > 0 ? `${address}?${parameters}` : address };
-}
-
-function split(url: string): [string, string] {
-  const mark = url.indexOf("?");
-  return mark < 0 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
+  return { url, pooled: !DATABASE_PREPARE };
 }
 
 /**
@@ -34,21 +21,28 @@ function split(url: string): [string, string] {
 export function explainPostgres(error: unknown, url: string): unknown {
   if (error instanceof StartError || !(error instanceof Error)) return error;
   const { host, user, database } = describe(url);
-  const code = failureCode(error) ?? "";
+  const { message } = rootOf(error);
+  const code = failureCode(rootOf(error)) ?? "";
   const where = `PostgreSQL at ${host} (DATABASE_URL)`;
   const reason = (text: string) => new StartError(text, { cause: error });
 
   if (code === "28P01") return reason(`${where} refuses the password of user ${user}: correct it in DATABASE_URL`);
   if (code.startsWith("28")) {
-    const hint = /no encryption|SSL off/i.test(error.message)
-      ? "add ?sslmode=require to DATABASE_URL"
-      : "ask its operator";
-    return reason(`${where} does not let user ${user} in (${error.message}): ${hint}`);
+    const hint = /no encryption|SSL off/i.test(message) ? "add ?sslmode=require to DATABASE_URL" : "ask its operator";
+    return reason(`${where} does not let user ${user} in (${message}): ${hint}`);
   }
   if (code === "3D000") return reason(`${where} has no database ${database}: make it with createdb ${database}`);
+  if (code === "08P01" && /startup parameter/.test(message)) {
+    return reason(`${where} is a pooler that refuses a setting (${message}): set DATABASE_PREPARE=false`);
+  }
   if (code === "42704" || code === "08P01") {
     return reason(
-      `${where} refuses a setting (${error.message}): take it out of DATABASE_URL, or set DATABASE_PREPARE=false behind a pooler`,
+      `${where} refuses a setting (${message}): take it out of DATABASE_URL, or set DATABASE_PREPARE=false behind a pooler`,
+    );
+  }
+  if (code === "53300" && /for role/.test(message)) {
+    return reason(
+      `${where} gives user ${user} no more connections (${message}): lower DATABASE_POOL, or raise the limit with alter role … connection limit`,
     );
   }
   if (code === "53300")
@@ -57,7 +51,7 @@ export function explainPostgres(error: unknown, url: string): unknown {
   if (error instanceof EngineError || code === "CONNECT_TIMEOUT") {
     return reason(`${where} does not answer: check that it is PostgreSQL, and that it is not stopped`);
   }
-  if (/before secure TLS connection/.test(error.message)) {
+  if (/before secure TLS connection/.test(message)) {
     return reason(`${where} refuses TLS: turn ssl on in PostgreSQL, or take sslmode out of DATABASE_URL`);
   }
   if (certificateTrouble.test(code)) {
@@ -65,18 +59,19 @@ export function explainPostgres(error: unknown, url: string): unknown {
       `${where} has a certificate that can't be trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS, or set sslmode=require, which encrypts and trusts any`,
     );
   }
-  if (/^[0-9A-Z]{5}$/.test(code) && /^\d/.test(code)) return reason(`${where} fails: ${error.message}`);
-  return reason(
-    `${where} can't be reached (${code || error.message}): check that it runs and that the address is right`,
-  );
+  if (/^[0-9A-Z]{5}$/.test(code) && /^\d/.test(code)) return reason(`${where} fails: ${message}`);
+  return reason(`${where} can't be reached (${code || message}): check that it runs and that the address is right`);
 }
 
 /** Codes of Node and OpenSSL. */
 const certificateTrouble = /CERT_|_CERT|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
+/** The error that the pool wrapped for callers. */
+const rootOf = (error: Error): Error =>
+  error instanceof EngineError && error.cause instanceof Error ? rootOf(error.cause) : error;
+
 function describe(url: string): { host: string; user: string; database: string } {
-  const [address] = split(url);
-  const [, credentials, host, database] = /^\w+:\/\/(?:([^@]*)@)?([^/]*)\/?(.*)$/.exec(address) ?? [];
-  const user = decodeURIComponent(credentials?.split(":")[0] ?? "");
-  return { host: host || "localhost", user: user || "(none)", database: database || user || "(none)" };
+  const address = readAddress(url);
+  const { user = "(none)", database = user } = address ?? {};
+  return { host: address ? shownHosts(address) : "(unknown)", user, database };
 }

@@ -71,7 +71,7 @@ async function bringUp(
 
 async function openPostgres(settings: Settings, url: string, ports: Ports): Promise<Storage> {
   const { clock, log } = ports;
-  const target = postgresTarget(url);
+  const target = postgresTarget(url, settings);
   const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
   try {
     const applied = await bringUp(target, readMigrations(), deadlineMs, ports);

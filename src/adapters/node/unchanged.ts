@@ -38,11 +38,9 @@ export async function openUnchanged(
   }
 }
 
-async function findTarget(
-  { DATABASE_URL, DATA_DIR }: Settings,
-  log: Log,
-): Promise<{ target: Target; end: () => Promise<void> }> {
-  if (DATABASE_URL !== undefined) return { target: postgresTarget(DATABASE_URL), end: async () => {} };
+async function findTarget(settings: Settings, log: Log): Promise<{ target: Target; end: () => Promise<void> }> {
+  const { DATABASE_URL, DATA_DIR } = settings;
+  if (DATABASE_URL !== undefined) return { target: postgresTarget(DATABASE_URL, settings), end: async () => {} };
   const directory = resolve(DATA_DIR);
   requireOwner(directory);
   const { target, close } = await openEmbedded(directory, log);

@@ -4,6 +4,7 @@ import { type Environment, parseHeaders, type Settings } from "../../../core/con
 import type { Log } from "../../../core/ports.ts";
 import { type Scrub, scrubbed, scrubber } from "../../../core/scrub/scrub.ts";
 import { visible } from "../../../core/text/text.ts";
+import { readAddress } from "../../../db/address.ts";
 import { loggableFields } from "./log-fields.ts";
 import { type Output, openOutput } from "./output.ts";
 
@@ -75,17 +76,9 @@ export function bootSecrets(environment: Environment): string[] {
     .filter(([name]) => /(_API_KEY|PASSWORD|ENCRYPTION_KEY|METRICS_TOKEN|AGENT_ENGINE_KEY)$/.test(name))
     .map(([, value]) => value ?? "");
   const previous = (environment.ENCRYPTION_KEY_PREVIOUS ?? "").split(",");
-  const password = URL.parse(environment.DATABASE_URL ?? "")?.password ?? "";
+  const password = readAddress(environment.DATABASE_URL ?? "")?.password ?? "";
   const headers = Object.entries(environment)
     .filter(([name]) => /^OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS$/.test(name))
     .flatMap(([, value]) => [value ?? "", ...Object.values(parseHeaders(value ?? "") ?? {})]);
-  return [...plain, ...previous, ...headers, password, decode(password)].map((value) => value.trim());
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [...plain, ...previous, ...headers, password, encodeURIComponent(password)].map((value) => value.trim());
 }

@@ -2,6 +2,7 @@ import type { Environment, Settings } from "../../../core/config.ts";
 import type { Machine } from "../../../core/machine.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { visible } from "../../../core/text/text.ts";
+import { readAddress, shownHosts } from "../../../db/address.ts";
 import { bootSecrets } from "../log/log.ts";
 import type { InstalledPlugins } from "../plugins.ts";
 import { checkPublicAddress } from "./address.ts";
@@ -44,7 +45,9 @@ export function thisMachine({ environment, settings, plugins, local }: Known): M
 
 /** What names the database of a setting; null: it is the embedded one. */
 export function databaseHost(url: string | undefined): string | null {
-  return url === undefined ? null : URL.parse(url)?.host || "DATABASE_URL";
+  if (url === undefined) return null;
+  const address = readAddress(url);
+  return address ? shownHosts(address) : "DATABASE_URL";
 }
 
 /** Takes the secrets of the settings out of a text that people see. */

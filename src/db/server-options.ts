@@ -1,0 +1,75 @@
+import { readAddress } from "./address.ts";
+
+/** A server; `pooled`: a pooler stands before it, which refuses settings that it does not know. */
+export interface Server {
+  url: string;
+  pooled?: boolean;
+}
+
+/**
+ * Options of the driver for a server, with the deadline of its statements in milliseconds, 0 for none. The driver does
+ * not read the address itself: it knows neither `[::1]` nor sockets.
+ */
+export function serverOptions({ url, pooled = false }: Server, statementTimeoutMs: number): object {
+  const address = readAddress(url);
+  if (!address) throw new Error("The address of the database can't be read");
+  const { hosts, socketDirectory, user, password, database, parameters } = address;
+  const { ssl, sslmode = ssl, sslnegotiation, target_session_attrs, ...others } = parameters;
+  for (const name of notOfServers) delete others[name];
+  const given = {
+    path: socketDirectory === null ? undefined : `${socketDirectory}/.s.PGSQL.${hosts[0]?.port}`,
+    username: user,
+    password,
+    database,
+    ssl: others.sslrootcert === "system" ? "verify-full" : sslmode && (unencrypted.has(sslmode) ? false : sslmode),
+    sslnegotiation,
+    target_session_attrs,
+  };
+  return {
+    host: hosts.map(({ host }) => host),
+    port: hosts.map(({ port }) => port),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    connection: {
+      application_name: "agent-engine",
+      ...others,
+      ...{ TimeZone: "UTC", DateStyle: "ISO" },
+      ...(pooled ? {} : { ...ownSettings, statement_timeout: String(statementTimeoutMs) }),
+    },
+  };
+}
+
+const unencrypted = new Set(["disable", "false"]);
+
+/** Parameters that drivers read from an address and PostgreSQL itself refuses. */
+const notOfServers = [
+  ...["channel_binding", "gssencmode", "pgbouncer", "connection_limit", "pool_timeout", "connect_timeout"],
+  ...["idle_timeout", "max_lifetime", "max_pipeline", "keep_alive", "max", "prepare"],
+];
+
+/** Settings without which statements would mean something else or fail, whatever the role's and the database's are. */
+const ownSettings = {
+  bytea_output: "hex",
+  default_transaction_isolation: "read committed",
+  // Migrations name the first schema; some services install extensions into the other one.
+  search_path: "public, extensions",
+  standard_conforming_strings: "on",
+  row_security: "on",
+  array_nulls: "on",
+  extra_float_digits: "1",
+  IntervalStyle: "postgres",
+  lock_timeout: "0",
+};
+
+/**
+ * A list in SQL, in words, of the settings of this session that are not as they have to be: behind a pooler they can't be
+ * set. Empty where nothing else gets different results.
+ */
+export const foreignSettings = `
+  array(
+    select name || ' is ' || setting from pg_settings
+    where (name = 'bytea_output' and setting <> 'hex')
+      or (name = 'default_transaction_isolation' and setting <> 'read committed')
+      or (name in ('standard_conforming_strings', 'row_security', 'array_nulls') and setting <> 'on')
+      or (name = 'extra_float_digits' and setting::int < 1)
+      or (name = 'search_path' and current_schema() is distinct from 'public')
+    order by name)`;
