@@ -80,7 +80,7 @@ export const Policies = z.object({
   toolTimeoutSeconds: zInt4(1, 3_600).openapi({ description: "How long a tool may run.", example: 60 }),
   modelTimeoutSeconds: zInt4(1, 3_600).openapi({
     description:
-      "How long a turn may take in all, without its hooks; its model may be silent for half of it, from one minute to four.",
+      "How long a turn may take in all, without its hooks; its model may be silent for half of it, or a minute.",
     example: 300,
   }),
   httpAllowedHosts: z

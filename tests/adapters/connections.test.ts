@@ -69,10 +69,11 @@ test.each([
 });
 
 test.each([
-  ["models.example", "is no http URL"],
-  ["ftp://models.example", "is no http URL"],
+  ["models.example", "must be an http or https address"],
+  ["ftp://models.example", "must be an http or https address"],
   ["https://me:hunter22@models.example", "must hold no password"],
-  ["https://models.example/v1?key=hunter22", "must end with its path"],
+  ["https://models.example/v1?key=hunter22", "must end with its path, without ? and #"],
+  ["https://models.example/v1/chat/completions", "must end before /chat/completions, which is added to it"],
 ])("no provider takes the address %s", async (baseUrl, words) => {
   for (const name of ["anthropic", "google", "mistral", "ollama", "openai-compatible"] as const) {
     const error: unknown = await createModels()
@@ -88,7 +89,7 @@ test.each([
   ["digits", `v${"1".repeat(60_000)}!`],
 ])("an address with many %s is refused before a pattern goes through it", async (_label, path) => {
   const resolving = createModels().resolve({ ...specs.anthropic, baseUrl: `https://models.example/${path}` });
-  await expect(resolving).rejects.toThrow("is longer than 2048 characters");
+  await expect(resolving).rejects.toThrow("must be at most 2048 characters long");
 });
 
 const foreign = "functions.currentTime:0";

@@ -106,8 +106,8 @@ test("openai without an address speaks responses to OpenAI alone, and asks it to
 test.each([
   ["openai without a key", spec(undefined, { provider: "openai" }), "openai_api_key"],
   ["no address", spec(undefined), "openai_compatible_base_url"],
-  ["an address that is none", spec("models.example/v1"), "no http URL"],
-  ["an address of another kind", spec("file:///etc/passwd"), "no http URL"],
+  ["an address that is none", spec("models.example/v1"), "an http or https address"],
+  ["an address of another kind", spec("file:///etc/passwd"), "an http or https address"],
   ["a password in the address", spec("http://me:hunter22@models.example"), "must hold no password"],
   ["a key with a line break inside", spec("http://x", { apiKey: "hunter22\nx" }), "characters that no key has"],
 ])("%s is refused in words for the log, which repeat no secret", async (_what, wrong, words) => {

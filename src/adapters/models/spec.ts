@@ -1,5 +1,6 @@
 import { ProviderSetupError } from "../../core/errors.ts";
 import {
+  addressProblem,
   apiKeySecret,
   baseUrlSecret,
   isModelName,
@@ -36,25 +37,13 @@ export function requireKey(spec: ModelSpec): string {
   return key;
 }
 
-const longestAddress = 2_048;
-
 /** The address of a spec, else the provider's own, without a slash at its end; throws for an unusable one. */
 export function checkAddress({ provider, baseUrl = undefined }: ModelSpec): string {
   const address = baseUrl?.trim() || providerAddresses[provider];
   if (address === undefined)
     throw new ProviderSetupError(`The provider ${provider} has no address: set the secret ${baseUrlSecret(provider)}`);
-  // The patterns below take the square of the length of a text that is made for it.
-  if (address.length > longestAddress)
-    throw new ProviderSetupError(`The address of the provider ${provider} is longer than ${longestAddress} characters`);
-  const url = URL.parse(address);
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new ProviderSetupError(`The address of the provider ${provider} is no http URL`);
-  // `fetch` would refuse such an address and repeat the password in its message.
-  if (url.username || url.password)
-    throw new ProviderSetupError(`The address of the provider ${provider} must hold no password`);
-  // The packages append their paths to the text.
-  if (url.search || url.hash)
-    throw new ProviderSetupError(`The address of the provider ${provider} must end with its path`);
+  const problem = addressProblem(address);
+  if (problem !== null) throw new ProviderSetupError(`The address of the provider ${provider} ${problem}`);
   return address.replace(/\/+$/, "");
 }
 

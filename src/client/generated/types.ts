@@ -2155,7 +2155,7 @@ export interface Policies {
   agentCallTimeoutSeconds: number;
   /** How long a tool may run. */
   toolTimeoutSeconds: number;
-  /** How long a turn may take in all, without its hooks; its model may be silent for half of it, from one minute to four. */
+  /** How long a turn may take in all, without its hooks; its model may be silent for half of it, or a minute. */
   modelTimeoutSeconds: number;
   /** Hosts inside the network that tools, plugins and the provider addresses of agents may reach all the same. */
   httpAllowedHosts: Array<string>;
@@ -2199,7 +2199,7 @@ export interface PolicyChanges {
   agentCallTimeoutSeconds?: number;
   /** How long a tool may run. */
   toolTimeoutSeconds?: number;
-  /** How long a turn may take in all, without its hooks; its model may be silent for half of it, from one minute to four. */
+  /** How long a turn may take in all, without its hooks; its model may be silent for half of it, or a minute. */
   modelTimeoutSeconds?: number;
   /** Hosts inside the network that tools, plugins and the provider addresses of agents may reach all the same. */
   httpAllowedHosts?: Array<string>;

@@ -110,6 +110,24 @@ export const providerVariables: Readonly<Record<string, string>> = {
 export const variableOf = (secret: string): string | undefined =>
   Object.keys(providerVariables).find((variable) => providerVariables[variable] === secret);
 
+/** The limit of a provider's address, in characters. */
+const longestAddress = 2_048;
+
+/** A path of one of a provider's calls. The engine appends these itself. */
+const callPath = /\/(?:chat\/completions|completions|responses|messages)\/*$/;
+
+/** Why a text can't be the address of a provider, in words that follow its name; null when it can. */
+export function addressProblem(address: string): string | null {
+  if (address.length > longestAddress) return `must be at most ${longestAddress} characters long`;
+  const url = URL.parse(address);
+  if (!url || !/^https?:$/.test(url.protocol)) return "must be an http or https address";
+  // `fetch` would refuse such an address and repeat the password in its message.
+  if (url.username || url.password) return "must hold no password";
+  if (/[?#]/.test(address)) return "must end with its path, without ? and #";
+  const call = callPath.exec(url.pathname)?.[0].replace(/\/+$/, "");
+  return call === undefined ? null : `must end before ${call}, which is added to it`;
+}
+
 /**
  * Splits `provider:model` at the first colon when the part before it is a provider, so that `ollama:qwen3:8b` and
  * plain names with a colon both work.

@@ -1,6 +1,12 @@
 import { tokenKind } from "../../core/credentials/tokens.ts";
 import { s3Places, s3Problem, s3Secrets } from "../../core/files/s3.ts";
-import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/models/providers.ts";
+import {
+  addressProblem,
+  apiKeySecret,
+  baseUrlSecret,
+  type ProviderName,
+  providerNames,
+} from "../../core/models/providers.ts";
 import type { Plugin, PluginSecret } from "../../core/plugins/plugin.ts";
 import { declaredSecrets } from "../../core/plugins/plugins.ts";
 import { shortSecretProblem } from "../../core/scrub/scrub.ts";
@@ -49,9 +55,7 @@ export function secretProblem(key: string, value: string, declared?: PluginSecre
   if (value === "") return null;
   if (key === authKeyName) return authKeyProblem(value);
   if (key === tracingKeyName) return keyPairProblem(value);
-  if (addresses.has(key) && !/^https?:$/.test(URL.parse(value)?.protocol ?? "")) {
-    return "must be an http or https address";
-  }
+  if (addresses.has(key)) return addressProblem(value.trim());
   const { choices } = declared ?? {};
   if (choices && !choices.includes(value)) return `must be one of: ${choices.join(", ")}`;
   return s3Problem(key, value) ?? (isSetting(key, declared) ? null : shortSecretProblem(value));

@@ -74,13 +74,10 @@ function earlier(stored: readonly StoredMessage[], { continued, historyAfter = 0
   return stored.filter(({ turnId, seq }) => seq > historyAfter && (turnId === null || !own.has(turnId)));
 }
 
-/** The longest silence, below the five minutes after which Node and many proxies end a request. */
-const longestSilenceMs = 240_000;
-
 /** The limits of a turn. Models think and load silently: `silenceMs` is half of `turnMs`, at least a minute. */
 export function limitsOf({ modelTimeoutSeconds, toolTimeoutSeconds }: Policies, maxSteps: number): Limits {
   const turnMs = modelTimeoutSeconds * 1000;
-  const silenceMs = Math.min(longestSilenceMs, Math.max(60_000, turnMs / 2));
+  const silenceMs = Math.max(60_000, turnMs / 2);
   return { connectMs: silenceMs, silenceMs, turnMs, toolMs: toolTimeoutSeconds * 1000, maxSteps };
 }
 

@@ -52,6 +52,22 @@ test("a silent provider is a 504, streamed or not", async () => {
   }
 });
 
+test("the policy alone says how long a model may be silent", async () => {
+  const model = scriptedModel(() => ({ parts: [never] }));
+  const h = await chatHarness(model);
+  await h.request("/api/installation/policies", {
+    method: "PATCH",
+    headers: await h.as("owner"),
+    json: { modelTimeoutSeconds: 3_600 },
+  });
+  const asked = h.complete("Hi");
+  await model.called(1);
+  await h.clock.advance(1_799_000);
+  expect(await Promise.race([asked, "waits"])).toBe("waits");
+  await h.clock.advance(2_000);
+  expect((await asked).status).toBe(504);
+});
+
 test("a failure in mid-stream is an error line and [DONE], without a finish reason; unstreamed it is a 502", async () => {
   const h = await chatHarness(scriptedModel(() => ({ parts: [text("half"), new Error("gone")] })));
   const lines = dataLines(await (await h.complete("Hi", { stream: true })).text());

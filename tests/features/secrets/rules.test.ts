@@ -47,6 +47,11 @@ describe("other values", () => {
     expect(secretProblem("openai_base_url", "example.com")).toBe("must be an http or https address");
     expect(secretProblem("openai_base_url", "file:///etc/passwd")).toBe("must be an http or https address");
     expect(secretProblem("openai_base_url", "")).toBeNull();
+    expect(secretProblem("openai_base_url", "https://example.com/v1/chat/completions/")).toBe(
+      "must end before /chat/completions, which is added to it",
+    );
+    expect(secretProblem("openai_base_url", "https://example.com/v1?")).toBe("must end with its path, without ? and #");
+    expect(secretProblem("openai_base_url", "https://me:pass@example.com/v1")).toBe("must hold no password");
   });
 
   it("must be names and keys of S3 where those are stored", () => {
