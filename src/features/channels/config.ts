@@ -8,24 +8,31 @@ import { WebConfigChanges } from "./web/schema.ts";
 
 const schemas = { web: WebConfigChanges, ...changesOf, agent: AgentConfigChanges } as const;
 
-/** What the answers show and nobody sets: clients may send it back. */
-const shownOnly: ReadonlySet<string> = new Set(["webhookUrl"]);
+/** The fields that answers show and nobody sets: clients may send them back. */
+const shownOnly: Readonly<Record<ChannelType, readonly string[]>> = {
+  web: ["apiKeyConfigured"],
+  telegram: ["webhookUrl"],
+  slack: ["webhookUrl"],
+  whatsapp: ["webhookUrl"],
+  agent: [],
+};
 
 /**
  * The settings that a client sent for a channel of this type; none at all for `undefined`. Throws the 400 that names
- * each wrong field. A messenger's unknown field is one: a misspelt credential must not seem to be stored.
+ * each wrong field. An unknown field is one: a misspelt credential must not seem to be stored (decisions §3).
  */
 export function parseConfig<Type extends ChannelType>(type: Type, sent: unknown): z.infer<(typeof schemas)[Type]> {
   const schema = schemas[type];
   const parsed = schema.safeParse(sent === undefined ? {} : sent);
-  const unknown = type === "web" ? [] : unknownFields(type, Object.keys(schema.shape), sent);
+  const unknown = unknownFields(type, Object.keys(schema.shape), sent);
   const problems = [...unknown, ...(parsed.error?.issues ?? [])];
   if (parsed.success && problems.length === 0) return parsed.data as z.infer<(typeof schemas)[Type]>;
   throw invalid(problems.map(({ path, message }) => ({ path: ["config", ...path], message })));
 }
 
-function unknownFields(type: string, known: readonly string[], sent: unknown) {
-  const names = isObject(sent) ? Object.keys(sent).filter((name) => !known.includes(name) && !shownOnly.has(name)) : [];
+function unknownFields(type: ChannelType, known: readonly string[], sent: unknown) {
+  const may = new Set([...known, ...shownOnly[type]]);
+  const names = isObject(sent) ? Object.keys(sent).filter((name) => !may.has(name)) : [];
   const message = `is no field of ${type}, which has: ${known.join(", ") || "none"}`;
   return names.map((name) => ({ path: [name], message }));
 }

@@ -1,5 +1,5 @@
 import { type MessengerName, messengerNames } from "../../core/channels/messengers.ts";
-import { EngineError, notFound } from "../../core/errors.ts";
+import { notFound } from "../../core/errors.ts";
 import { isObject } from "../../core/json.ts";
 import { isStorable } from "../../core/text/text.ts";
 
@@ -7,18 +7,11 @@ import { isStorable } from "../../core/text/text.ts";
 export const channelTypes = ["web", ...messengerNames, "agent"] as const;
 export type ChannelType = (typeof channelTypes)[number];
 
-/** The channels of managed builds. */
-const managed: ReadonlySet<string> = new Set(["rest", "email", "hubspot", "voice"]);
-
-/** The channel that a path names. Throws 404 for an unknown name, 400 for a channel of managed builds. */
+/** The channel that a path names. Throws 404 for another name, those of managed builds too (decisions §1, "Edition"). */
 export function channelType(type: string): ChannelType {
   const found = channelTypes.find((known) => known === type);
-  if (found) return found;
-  if (!managed.has(type)) throw notFound("Channel");
-  throw new EngineError(
-    "bad-request",
-    `The channel ${type} is a part of managed builds; this server has: ${channelTypes.join(", ")}`,
-  );
+  if (!found) throw notFound("Channel");
+  return found;
 }
 
 export const isMessenger = (type: ChannelType): type is MessengerName =>

@@ -31,7 +31,7 @@ export const ChannelChanges = z
       .openapi({
         anyOf: Object.keys(configChanges).map((name) => ({ $ref: `#/components/schemas/${name}` })),
         description:
-          "The settings of the channel's type. Merged into what is stored, field by field; a field that a messenger does not have is refused. What the answer shows may be sent back.",
+          "The settings of the channel's type. Merged into what is stored, field by field; a field that the type does not have is refused. What the answer shows may be sent back.",
       }),
   })
   .openapi("ChannelChanges", {

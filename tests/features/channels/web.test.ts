@@ -196,17 +196,40 @@ describe("the channel web", () => {
 });
 
 describe("refusals", () => {
-  it("knows which channels there are, and which managed builds have", async () => {
+  it("knows which channels there are; those of managed builds are unknown", async () => {
     const { h, headers } = await withAgent();
-    for (const type of ["rest", "email", "hubspot", "voice"]) {
-      const message = `The channel ${type} is a part of managed builds; this server has: web, telegram, slack, whatsapp, agent`;
-      expect(await put(h, headers, { enabled: true }, type)).toMatchObject({ status: 400, body: { message } });
-      expect((await turnOff(h, headers, type)).status).toBe(400);
-    }
-    for (const type of ["sms", "WEB", "__proto__", "toString", "%00", "%2e%2e%2fweb"]) {
+    for (const type of [
+      "rest",
+      "email",
+      "hubspot",
+      "voice",
+      "sms",
+      "WEB",
+      "__proto__",
+      "toString",
+      "%00",
+      "%2e%2e%2fweb",
+    ]) {
       expect(await put(h, headers, {}, type)).toMatchObject({ status: 404, body: { message: "Channel not found" } });
       expect((await turnOff(h, headers, type)).status).toBe(404);
     }
+  });
+
+  it("takes back what it shows, and no field that it does not have", async () => {
+    const { h, headers } = await withAgent();
+    const shown = await put(h, headers, { config: { allowedOrigins: ["https://x.example"] } });
+    expect(shown.status).toBe(200);
+    const { config } = (shown.body as { channel: { config: Fields } }).channel;
+    expect(await put(h, headers, { config })).toMatchObject({ status: 200, body: { channel: { config } } });
+    for (const field of ["requireAuthentification", "webhookUrl", "apikey", "constructor"]) {
+      const message = expect.stringMatching(`^config\\.${field}: is no field of web, which has: apiKey, `);
+      const issues = [{ path: `config.${field}` }];
+      expect(await put(h, headers, { config: { [field]: false, allowedOrigins: [] } })).toMatchObject({
+        status: 400,
+        body: { message, issues },
+      });
+    }
+    expect(await put(h, headers, {})).toMatchObject({ body: { channel: { config } } });
   });
 
   it("names the field of a bad configuration, and changes nothing", async () => {

@@ -37,7 +37,12 @@ const event = webhook({
 
 /** `/webhooks/{webhookToken}`: where senders bring events. */
 export function intakeRoutes(receive: Receive) {
-  return router().openapi(event, async (c) => {
+  const routes = router();
+  // A webhook of managed builds (decisions §1, "Edition"), and no token.
+  routes.all("/webhooks/hubspot", (c) => {
+    throw new EngineError("not-found", `No such route: ${c.req.path}`);
+  });
+  return routes.openapi(event, async (c) => {
     const held = holdBody(c);
     try {
       const answer = await receive({

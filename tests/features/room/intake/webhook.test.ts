@@ -243,6 +243,16 @@ describe("a token", () => {
     expect(h.logs.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
+  test("is none where it is the name of a webhook of managed builds", async () => {
+    const h = await sending();
+    for (const method of ["POST", "GET", "PUT"]) {
+      const response = await h.request("/webhooks/hubspot", { method });
+      expect([method, response.status]).toEqual([method, 404]);
+      expect(await response.json()).toMatchObject({ message: "No such route: /webhooks/hubspot" });
+    }
+    expect(await h.post("{}", {}, "hubspot2")).toEqual(failed("unknown token"));
+  });
+
   test("finds its own source only, and the newest token alone", async () => {
     const h = await sending();
     const other = await sourceOf(h, h.agent.slug);
