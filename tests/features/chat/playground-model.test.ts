@@ -20,10 +20,10 @@ test("the playground asks another model for one turn, and leaves the agent as it
     { provider: "openai", model: "usual" },
   );
   const headers = await h.as("member");
-  for (const model of ["anthropic:other", "cheaper", null, undefined]) {
+  for (const model of ["anthropic:other", "openai:org/a:b", null, undefined]) {
     expect((await play(h, model, headers)).status).toBe(200);
   }
-  expect(await asked(h)).toEqual(["anthropic:other", "openai:cheaper", "openai:usual", "openai:usual"]);
+  expect(await asked(h)).toEqual(["anthropic:other", "openai:org/a:b", "openai:usual", "openai:usual"]);
   const { instance } = await (await h.request(`/api/instances/${h.agent.slug}`, { headers })).json();
   expect([instance.provider, instance.model]).toEqual(["openai", "usual"]);
 });
@@ -41,16 +41,25 @@ test("no door of clients asks another model, and no person who could not set one
   expect(await asked(h)).toEqual(["openai:usual", "openai:usual"]);
 });
 
-test.each([
-  "../../secrets",
-  "openai:a?b",
-  "",
-  "x".repeat(300),
-  7,
-])("a model that none can be called is refused: %j", async (model) => {
-  const h = await chatHarness(scriptedModel(() => reply("Hello.")));
-  const refused = await play(h, model, await h.as("owner"));
-  expect(refused.status).toBe(400);
-  expect(refused.text).toContain("model");
-  expect(await asked(h)).toEqual([]);
+test("any text that is not provider:model is ignored, whoever sends it", async () => {
+  const h = await chatHarness(
+    scriptedModel(() => reply("Hello.")),
+    { provider: "openai", model: "usual" },
+  );
+  const viewer = await h.as("viewer");
+  const ignored = [
+    h.agent.slug,
+    "cheaper",
+    "gpt:4",
+    "../../secrets",
+    "openai:",
+    "openai:a?b",
+    "OPENAI:x",
+    "",
+    "x".repeat(300),
+  ];
+  for (const model of ignored) expect([model, (await play(h, model, viewer)).status]).toEqual([model, 200]);
+  expect(await asked(h)).toEqual(ignored.map(() => "openai:usual"));
+  const refused = await play(h, 7, viewer);
+  expect([refused.status, JSON.parse(refused.text).message]).toEqual([400, expect.stringMatching(/^model: /)]);
 });

@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
+import { isModelName, splitModel } from "../../../core/models/providers.ts";
 import { agentSlugPattern } from "../../../core/text/slugs.ts";
 import { zText } from "../../../core/text/text.ts";
 import { countedPage, pageQuery } from "../../../http/paging.ts";
 import { SubjectChannel, Timestamp } from "../../../http/shapes.ts";
-import { modelName } from "../../agents/index.ts";
 
 const Content = z
   .union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1000, "must hold at most 1000 parts"), z.null()])
@@ -67,13 +67,24 @@ export const ChatRequest = CompletionRequest.omit({ model: true, stream: true, s
 
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
+/** Whether a text is `provider:model`. */
+function namesProvider(text: string): boolean {
+  const { provider, model } = splitModel(text);
+  return provider !== null && isModelName(model);
+}
+
 /** The body of the playground. */
 export const PlaygroundRequest = ChatRequest.extend({
-  model: modelName.nullish().openapi({
-    description:
-      "Answers in place of the agent's model, to compare the two: `provider:model`, or a model of the agent's provider. Takes `agent:write`.",
-    example: "openai:gpt-5-mini",
-  }),
+  model: z
+    .string()
+    .nullish()
+    .transform((model) => (model && namesProvider(model) ? model : null))
+    .openapi({
+      type: ["string", "null"],
+      description:
+        "As `provider:model`, the model that answers in place of the agent's own, to compare the two; takes `agent:write`. Any other text is ignored, such as the agent's slug, which clients of completions send.",
+      example: "openai:gpt-5-mini",
+    }),
 }).openapi("PlaygroundRequest", { example: { messages: [{ role: "user", content: "Hello" }], chat_id: "try-1" } });
 
 export type PlaygroundRequest = z.infer<typeof PlaygroundRequest>;

@@ -87,6 +87,9 @@ const Side = ({ title, list, model, chat, onModel }: SideProps) => (
       label={title}
       list={list}
       placeholder="The agent's own"
+      problem={
+        model === "" || /^[a-z-]+:./.test(model) ? undefined : "Write provider:model; until then its own answers"
+      }
       autocapitalize="none"
       spellcheck={false}
       value={model}
