@@ -5,9 +5,10 @@ import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { eventBacklog } from "../../../db/schema.ts";
 import { writeAgent } from "../../agents/index.ts";
+import { mostPending } from "./add.ts";
 import { toEntry } from "./read.ts";
 import type { BacklogEntry, BacklogEntryChange } from "./schema.ts";
-import { lockRoom } from "./settle.ts";
+import { lockRoom, type RoomRow } from "./settle.ts";
 import { type BacklogRow, type BacklogStatus, changeEntries, type EntryChange } from "./status.ts";
 
 /** What an operator may do with an entry: from which statuses, and what becomes of it. */
@@ -22,7 +23,7 @@ const changes: Record<BacklogEntryChange["status"], { action: string; from: Back
 
 /**
  * Discards an entry, or has it handled again. Throws the 404 of agent and entry; 409 where its status does not allow it,
- * and for one that is to be handled in a Room that is not there.
+ * and for one that is to be handled in a Room that is not there or whose backlog is full.
  */
 export async function changeEntry(
   ctx: Ctx,
@@ -35,12 +36,22 @@ export async function changeEntry(
   return writeAgent(ctx, slug, change, async (tx, { id: agentId }) => {
     const room = await lockRoom(tx, agentId);
     const found = await findEntry(tx, agentId, id);
-    if (!room && status === "pending") throw new EngineError("conflict", "The agent has no Room: set it up first");
+    if (status === "pending") requirePlace(room);
     const isSo = and(eq(eventBacklog.id, found.id), inArray(eventBacklog.status, from));
     const [changed] = await changeEntries(tx, { agentId, now: ctx.clock.now() }, isSo, to);
     if (!changed) throw refusal(found.status, from);
     return toEntry(changed);
   });
+}
+
+/** Throws the 409 of a Room that can't take one more entry. The Room is locked. */
+function requirePlace(room: RoomRow | null): void {
+  if (!room) throw new EngineError("conflict", "The agent has no Room: set it up first");
+  if (room.pendingCount < mostPending) return;
+  throw new EngineError(
+    "conflict",
+    `The backlog holds ${mostPending} pending entries: discard one, or try again later`,
+  );
 }
 
 async function findEntry(tx: Db, agentId: string, id: string): Promise<BacklogRow> {

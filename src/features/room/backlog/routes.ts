@@ -26,7 +26,7 @@ const change = guarded("agent.room:write", {
   tags,
   summary: "Discard an entry, or have it handled again",
   description:
-    "An entry that is `pending` or `failed` can be discarded. One that is `failed` or `discarded` can be handled again, with 3 new attempts, also where 100 wait already. 409 for others.",
+    "An entry that is `pending` or `failed` can be discarded. One that is `failed` or `discarded` can be handled again, with 3 new attempts. 409 for others, and where 100 wait already.",
   request: { params: entryPath, body: jsonBody(BacklogEntryChange) },
   responses: { 200: json(BacklogEntryAnswer, "The entry as it is now."), ...errorAnswers(404, 409) },
 });

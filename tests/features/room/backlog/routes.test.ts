@@ -102,12 +102,20 @@ test("what waits or failed can be discarded; what failed or was discarded can be
   }
 });
 
-test("an entry is handled again beyond 100, and not where there is no Room", async () => {
+test("an entry is not handled again where 100 wait, nor where there is no Room", async () => {
   const h = await withBacklog();
   const id = await h.entry("failed");
   for (let n = 0; n < 100; n += 1) await h.add();
-  await h.patch(id, { status: "pending" });
-  expect((await h.get()).pendingEventCount).toBe(101);
+  const full = await h.patch(id, { status: "pending" });
+  expect([full.status, await messageOf(full)]).toEqual([
+    409,
+    "The backlog holds 100 pending entries: discard one, or try again later",
+  ]);
+  expect((await h.get()).pendingEventCount).toBe(100);
+  const { events } = await h.list("?status=pending&limit=1");
+  expect((await h.patch(String(events[0]?.id), { status: "discarded" })).status).toBe(200);
+  expect((await h.patch(id, { status: "pending" })).status).toBe(200);
+  expect((await h.get()).pendingEventCount).toBe(100);
   expect(await h.add()).toEqual({ outcome: "backlog-full" });
   await h.call("DELETE");
   expect((await h.list("?status=discarded")).total).toBe(101);
