@@ -107,7 +107,9 @@ class TurnActivity implements TurnListener {
     const tool = this.#calls.get(id);
     if (tool === undefined) return;
     this.#calls.delete(id);
-    this.#tell({ id: this.#idOf(id, "end"), kind: "tool-end", tool, ...how });
+    // A call that was not made took no time, and the text is all that came of it.
+    const unmade = { durationMs: 0, resultPreview: how.text };
+    this.#tell({ id: this.#idOf(id, "end"), kind: "tool-end", tool, ...unmade, ...how });
   }
 
   #handoff(event: Event<"handoff">): void {

@@ -106,7 +106,10 @@ describe("of a turn", () => {
       [
         { kind: "conversation", conversation: { event: "started" } },
         { kind: "tool-start" },
-        { kind: "tool-end", tool: "currentTime", status: "failed", text: "The call of currentTime was not made" },
+        {
+          ...{ kind: "tool-end", tool: "currentTime", status: "failed", durationMs: 0 },
+          ...{ text: "The call of currentTime was not made", resultPreview: "The call of currentTime was not made" },
+        },
         { kind: "conversation", status: "failed", conversation: { event: "failed" }, text: /^A turn failed: / },
       ].map(({ text, ...event }) =>
         text instanceof RegExp
@@ -189,7 +192,10 @@ describe("of a call that a person decides about", () => {
     await (await h.native("Pay", { chat_id: "c" })).text();
     expect(h.events("inbound").slice(1)).toMatchObject([
       { kind: "tool-start", status: "running" },
-      { kind: "tool-end", status: "blocked" },
+      {
+        ...{ kind: "tool-end", status: "blocked", durationMs: 0 },
+        resultPreview: "A call of httpRequest waits for a person",
+      },
       { kind: "governance", tool: "httpRequest", status: "running" },
       { kind: "conversation", conversation: { event: "approval" } },
     ]);
@@ -201,7 +207,10 @@ describe("of a call that a person decides about", () => {
     const after = h.events().slice(before);
     const decided = [
       { kind: "tool-start", tool: "httpRequest" },
-      { kind: "tool-end", status: approved ? "ok" : "blocked" },
+      {
+        ...{ kind: "tool-end", status: approved ? "ok" : "blocked" },
+        ...{ durationMs: expect.any(Number), resultPreview: expect.stringMatching(/./) },
+      },
       { kind: "reply", responsePreview: "Well." },
       { kind: "outbound", responsePreview: "Well." },
     ];
