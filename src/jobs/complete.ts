@@ -12,6 +12,8 @@ export type Complete = (agent: AgentSeen, prompt: string, job: Completion) => Pr
 export interface Asking {
   signal: AbortSignal;
   together: Together;
+  /** How often the model is asked while it pushes back; absent: 3. A job that is done again itself says 1. */
+  attempts?: number;
 }
 
 /** One prompt of background work. */

@@ -42,7 +42,8 @@ function match({ services, judge, wake }: Needs): JobHandler {
         log.warn({ agent: agent.slug, eventId: event.id, definitionId }, warning ?? ""),
     };
     try {
-      const judged = await judge(judging, { signal, together });
+      // The job itself asks again.
+      const judged = await judge(judging, { signal, together, attempts: 1 });
       const end = judged.kind === "act" ? { definition: judged.definition } : endOf(judged.outcome);
       await conclude(services, event, end);
       wake();

@@ -11,7 +11,7 @@ const [firstCalls, mostCalls] = [4, 128];
 const [lateMs, leastWhileLate] = [5, 8];
 
 /** How often one call is made while the model pushes back. */
-const attempts = 3;
+const usualAttempts = 3;
 
 /** Nobody waits here for longer, in milliseconds: the job is postponed, and its place is free for others. */
 const [longestRestMs, longestWaitMs] = [10_000, 30_000];
@@ -28,6 +28,8 @@ interface Waiting {
 interface Call {
   owner: string;
   signal: AbortSignal;
+  /** Absent: 3. */
+  attempts?: number;
   ask: () => Promise<TurnOutcome>;
 }
 
@@ -62,7 +64,7 @@ export class Allowance {
    * Makes a call when its turn comes, and again where the provider pushes back. Answers how the last one ended; throws
    * `Postponed` when the provider wants none for longer.
    */
-  async call({ owner, signal, ask }: Call): Promise<TurnOutcome> {
+  async call({ owner, signal, attempts = usualAttempts, ask }: Call): Promise<TurnOutcome> {
     for (let attempt = 1; ; attempt += 1) {
       await this.#takePlace(owner, signal);
       const lowered = this.#lowered;

@@ -50,14 +50,15 @@ export function createComplete(services: Services, { agents, observers }: Needs)
     return outcome;
   };
   return async (seen, prompt, job) => {
-    const { signal, together, ownModel = false } = job;
+    const { signal, together, attempts, ownModel = false } = job;
     const { agent, spec } = await admit(seen, ownModel);
     const askNow = async () => {
       // The agent may have changed while the call waited.
       const asked = await admit(seen, ownModel);
       return onBudget({ services, budget, together }, asked.agent, prompt, () => ask(asked, prompt, job));
     };
-    const outcome = await allowances.of(spec).call({ owner: agent.row.organizationId, signal, ask: askNow });
+    const call = { owner: agent.row.organizationId, signal, ask: askNow };
+    const outcome = await allowances.of(spec).call(attempts === undefined ? call : { ...call, attempts });
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.
     if (outcome.status !== "failed") throw new NoAnswer(`The model was ${outcome.status}`);

@@ -15,6 +15,9 @@ const throttling = (seconds: string) =>
     ...{ message: "Slow down", url: "https://model.test", requestBodyValues: {}, statusCode: 429 },
     responseHeaders: { "retry-after": seconds },
   });
+const down = {
+  fail: new APICallError({ message: "Down", url: "https://model.test", requestBodyValues: {}, statusCode: 503 }),
+};
 const broken = { fail: Object.assign(new Error("sk-secret is wrong"), { statusCode: 400 }) };
 
 describe("an event", () => {
@@ -181,6 +184,19 @@ describe("a model that fails", () => {
     expect(last.reason).not.toContain("sk-secret");
     expect(h.model?.calls).toHaveLength(4);
     expect(await h.db.select().from(jobs).where(eq(jobs.kind, "room.match"))).toEqual([]);
+  });
+
+  test("is asked no more often where its provider says that another try may go well", async () => {
+    const h = await matching(answering([down, down, down]));
+    await h.define({ action: "backlog" });
+    const { id } = await h.bring(1);
+    for (const attempts of [1, 2]) {
+      expect(await h.event(id)).toMatchObject({ outcome: "pending", attempts });
+      expect(h.model?.calls).toHaveLength(attempts);
+      await h.again();
+    }
+    expect(await h.event(id)).toMatchObject({ outcome: "matcher-failed" });
+    expect(h.model?.calls).toHaveLength(3);
   });
 
   test("that answers in the end matches as if nothing had been", async () => {
