@@ -1678,7 +1678,7 @@ export interface ChannelAnswer {
 export interface ChannelChanges {
   /** Left out: as it is. */
   enabled?: boolean;
-  /** The settings of the channel's type. Merged into what is stored, field by field; a field that a messenger does not have is refused. What the answer shows may be sent back. */
+  /** The settings of the channel's type. Merged into what is stored, field by field; a field that the type does not have is refused. What the answer shows may be sent back. */
   config?: WebConfigChanges | TelegramConfigChanges | SlackConfigChanges | WhatsAppConfigChanges | AgentConfigChanges;
 }
 
@@ -3072,7 +3072,7 @@ export interface ApprovalDecision {
 }
 
 export type PlaygroundRequest = ChatRequest & {
-  /** Answers in place of the agent's model, to compare the two: `provider:model`, or a model of the agent's provider. Takes `agent:write`. */
+  /** As `provider:model`, the model that answers in place of the agent's own, to compare the two; takes `agent:write`. Any other text is ignored, such as the agent's slug, which clients of completions send. */
   model?: string | null;
 };
 
@@ -4879,7 +4879,7 @@ export interface AgentEngine {
   /**
    * Discard an entry, or have it handled again.
    *
-   * An entry that is `pending` or `failed` can be discarded. One that is `failed` or `discarded` can be handled again, with 3 new attempts, also where 100 wait already. 409 for others.
+   * An entry that is `pending` or `failed` can be discarded. One that is `failed` or `discarded` can be handled again, with 3 new attempts. 409 for others, and where 100 wait already.
    */
   changeBacklogEntry(input: ChangeBacklogEntryInput, options?: CallOptions): Promise<BacklogEntryAnswer>;
 

@@ -28,6 +28,7 @@ test.each([
   ["a word of as many characters as the text", filled("x"), null],
   ["a code line of as many characters as the text", `\`\`\`\n${filled("x")}`, null],
   ["accents on one letter", `a${filled("\u0301")}`, null],
+  ["accents out of order, which are sorted", `a${filled("\u0301\u0323")}`, null],
   ["characters that are not to be seen", filled("\u200d\u0000", 20_000), null],
   [
     "as many characters as there are",

@@ -1,3 +1,5 @@
+import { normalized } from "../../../core/text/normalized.ts";
+
 /** The words that decide (decisions §9). */
 const words = new Map<string, boolean>([
   ...["yes", "y", "yeah", "yep", "true", "sì", "si", "certo", "vero", "esatto"].map((word) => [word, true] as const),
@@ -7,7 +9,7 @@ const words = new Map<string, boolean>([
 /** Whether a model's answer says that an event matches; null when it says neither yes nor no. */
 export function readVerdict(answer: string): boolean | null {
   const said = answer.replace(thoughts, "");
-  const plain = said.replaceAll(markup, " ").replaceAll(invisible, "").normalize("NFC").toLowerCase();
+  const plain = normalized(said.replaceAll(markup, " ").replaceAll(invisible, ""), "NFC").toLowerCase();
   const first = firstWord.exec(plain)?.[0] ?? "";
   return words.get(first.replace(decoration, "")) ?? null;
 }

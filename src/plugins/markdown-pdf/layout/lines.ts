@@ -1,3 +1,4 @@
+import { normalized } from "../../../core/text/normalized.ts";
 import type { Face, Typefaces } from "../fonts/typeface.ts";
 import type { Target } from "../pdf/page.ts";
 import type { Picture } from "../pdf/picture.ts";
@@ -83,7 +84,7 @@ class LineBreaker {
   }
 
   *text(text: string, style: TextStyle): Generator<Line, void> {
-    for (const character of text.normalize("NFC")) {
+    for (const character of normalized(text, "NFC")) {
       if (spaces.has(character)) {
         yield* this.#endWord();
         this.#space(style);

@@ -75,6 +75,13 @@ test.each([
   ["*FALSE*", false],
 ])("%j says %j", (answer, verdict) => expect(readVerdict(answer)).toBe(verdict));
 
+test("a long row of combining marks, which normalizing would take minutes for, is read at once", () => {
+  const startedAt = performance.now();
+  expect(readVerdict(`s${"\u0323\u0300".repeat(100_000)}`)).toBeNull();
+  expect(readVerdict(`yes ${"\u0323\u0301".repeat(100_000)}`)).toBe(true);
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
+
 test.each([
   ...["", " \n", "👍", "✅", "***", "...", "<yes>", "\u200b"],
   ...["<think>Yes, it may be one", "<think>yes</think>", "<think>Yes</think> <think>", "yes</think>"],
