@@ -350,6 +350,12 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     query: { instance: "instance" },
     headers: { lastEventId: "last-event-id" },
   },
+  streamConversations: {
+    method: "GET",
+    path: "/api/activity-stream/conversations",
+    answer: "events",
+    headers: { lastEventId: "last-event-id" },
+  },
   streamConversationActivity: {
     method: "GET",
     path: "/api/activity-stream/conversation",

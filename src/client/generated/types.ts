@@ -3032,9 +3032,13 @@ export interface PersistedEvent {
 export type StoredRow =
   | {
       messageId: string;
+      /** The public id of the row's conversation, on the stream of all conversations. */
+      conversationId?: string;
     }
   | {
       hookExecutionId: string;
+      /** The public id of the row's conversation, on the stream of all conversations. */
+      conversationId?: string;
     };
 
 export interface ApprovalPage {
@@ -4072,6 +4076,11 @@ export interface GetTurnInput {
 export interface StreamActivityInput {
   /** The slug of an agent: only its events. */
   instance?: string;
+  /** The id of the last event that was read, from an earlier stream of this process. */
+  lastEventId?: string;
+}
+
+export interface StreamConversationsInput {
   /** The id of the last event that was read, from an earlier stream of this process. */
   lastEventId?: string;
 }
@@ -5293,6 +5302,16 @@ export interface AgentEngine {
    * Server-sent events of all agents within reach: the last ones first, of at most 100 that the server keeps for all, then what happens. A client that reads slowly loses the oldest of more than 200 unread events, and a comment says so. The stream ends within 5 seconds when the caller's rights end or change. It does not count for the policy `rateLimit`. More streams of this process, or of one caller, than the policy `activityConnections` allows are 503 with `Retry-After: 60`.
    */
   streamActivity(input?: StreamActivityInput, options?: CallOptions): AsyncGenerator<LiveEvent, void, undefined>;
+
+  /**
+   * What happens, and what is stored of it.
+   *
+   * The live stream of all agents within reach. Besides, `persisted` tells of each message and hook execution that was stored, with its conversation: one stream for a client that shows several conversations. It does not count for the policy `rateLimit`. More streams of this process, or of one caller, than the policy `activityConnections` allows are 503 with `Retry-After: 60`.
+   */
+  streamConversations(
+    input?: StreamConversationsInput,
+    options?: CallOptions,
+  ): AsyncGenerator<LiveEvent | PersistedEvent, void, undefined>;
 
   /**
    * What happens in a conversation.

@@ -16,6 +16,9 @@ export const activityKinds = [
 
 export type ActivityKind = (typeof activityKinds)[number];
 
+/** An agent, as far as it decides who may see what it does. */
+export type OwningAgent = Pick<ActingAgent, "id" | "organizationId" | "workspaceId">;
+
 /** The agent that an activity is of. Organization and workspace say who may see it, and are not shown. */
 export interface ActingAgent {
   id: string;
@@ -26,6 +29,13 @@ export interface ActingAgent {
   /** By which its icon is addressed; null for none. */
   iconVersion: string | null;
 }
+
+/** A row of an agent without what does not decide about that. */
+export const ownerOf = ({ id, organizationId, workspaceId }: OwningAgent): OwningAgent => ({
+  id,
+  organizationId,
+  workspaceId,
+});
 
 /** A row of an agent as activity keeps it: without the rest of the row. */
 export function asActing({ id, slug, name, organizationId, workspaceId, iconVersion }: ActingAgent): ActingAgent {
@@ -72,7 +82,7 @@ export interface ActingConversation {
 
 /** A row of a conversation that was stored, so that whoever shows the conversation can read it again. */
 export type Persisted = {
-  agent: { id: string };
+  agent: OwningAgent;
   /** The public id of the conversation. */
   conversationId: string;
 } & ({ messageId: string } | { hookExecutionId: string });

@@ -1,6 +1,13 @@
 import { newId } from "../ids.ts";
 import type { Clock, Log } from "../ports.ts";
-import { type ActingConversation, type Activity, type ActivityKind, type Persisted, tellsBegin } from "./activity.ts";
+import {
+  type ActingConversation,
+  type Activity,
+  type ActivityKind,
+  type OwningAgent,
+  type Persisted,
+  tellsBegin,
+} from "./activity.ts";
 import { ActivityEvent } from "./event.ts";
 
 /** Spec "Limits", "Activity ring buffer". */
@@ -13,6 +20,8 @@ export interface Watcher {
   sees(event: ActivityEvent): boolean;
   /** The conversation of whose stored rows the watcher is told; null for none. */
   conversation: ActingConversation | null;
+  /** Whether the watcher is also told of all stored rows of an agent. */
+  rowsOf?: (agent: OwningAgent) => boolean;
   /** Takes complete server-sent events, in order. */
   take(text: string): void;
 }
@@ -209,7 +218,8 @@ const keyOf = (agentId: string, ref: string | null) => `${agentId} ${ref}`;
 
 /** The named event `persisted`. It has no id, since it is not replayed. */
 function tellStored(watcher: Watcher, { agent, conversationId, ...row }: Persisted): void {
-  const { conversation } = watcher;
-  if (conversation?.ref !== conversationId || conversation.agentId !== agent.id) return;
-  watcher.take(`event: persisted\ndata: ${JSON.stringify(row)}\n\n`);
+  const { conversation, rowsOf } = watcher;
+  const tell = (data: object) => watcher.take(`event: persisted\ndata: ${JSON.stringify(data)}\n\n`);
+  if (conversation?.ref === conversationId && conversation.agentId === agent.id) tell(row);
+  else if (rowsOf?.(agent)) tell({ conversationId, ...row });
 }

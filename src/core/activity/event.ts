@@ -1,6 +1,6 @@
 import { iconAddress } from "../files/image.ts";
 import { newId } from "../ids.ts";
-import type { ActingAgent, Activity, ActivityKind } from "./activity.ts";
+import type { ActingAgent, Activity, ActivityKind, OwningAgent } from "./activity.ts";
 
 /** What a client may filter by. */
 const categories = {
@@ -20,16 +20,13 @@ const categories = {
 
 export const activityCategories = [...new Set(Object.values(categories))];
 
-/** The agent of an event, as far as it decides who may see the event. */
-export type EventOwner = Pick<ActingAgent, "id" | "organizationId" | "workspaceId">;
-
 /** An event of the bus. Its text is made at most once, for all who read it, and only when somebody does. */
 export class ActivityEvent {
   /** The number among the events of its own process; null for an event that came from another process. */
   readonly number: number | null;
   /** In milliseconds since the epoch. */
   readonly at: number;
-  readonly agent: EventOwner;
+  readonly agent: OwningAgent;
   readonly conversationId: string | null;
   /** The number among all events that this process knows of. */
   sequence = 0;
@@ -42,7 +39,7 @@ export class ActivityEvent {
   constructor(
     source: Activity | string,
     at: number,
-    owner: EventOwner,
+    owner: OwningAgent,
     conversationId: string | null,
     number?: number,
   ) {

@@ -1,3 +1,4 @@
+import { ownerOf } from "../../core/activity/activity.ts";
 import type { ActivityBus } from "../../core/activity/bus.ts";
 import { longestPreview, previewOf, previewOfText, scrubbedPreview } from "../../core/activity/preview.ts";
 import { channels } from "../../core/channels/channels.ts";
@@ -126,7 +127,7 @@ class TurnActivity implements TurnListener {
   }
 
   #stored({ messageIds, hookExecutionIds }: StoredRows): void {
-    const row = { agent: this.#turn.agent, conversationId: this.#turn.conversationRef };
+    const row = { agent: ownerOf(this.#turn.agent), conversationId: this.#turn.conversationRef };
     for (const messageId of messageIds) this.#bus.persisted({ ...row, messageId });
     for (const hookExecutionId of hookExecutionIds) this.#bus.persisted({ ...row, hookExecutionId });
   }

@@ -1,5 +1,6 @@
 import { and, inArray } from "drizzle-orm";
 import { type Ctx, workspaceScope } from "../../context.ts";
+import type { OwningAgent } from "../../core/activity/activity.ts";
 import type { Watcher } from "../../core/activity/bus.ts";
 import type { ActivityEvent } from "../../core/activity/event.ts";
 import { notFound } from "../../core/errors.ts";
@@ -11,19 +12,22 @@ import { findConversation } from "../conversations/index.ts";
  * The events of all agents within the caller's reach, or of one of them. What an agent did before it was deleted, or
  * moved to a workspace out of reach, is not replayed.
  */
-export async function reachedEvents(ctx: Ctx, agentId: string | null): Promise<Watcher["sees"]> {
+export async function reachedEvents(
+  ctx: Ctx,
+  agentId: string | null,
+): Promise<Required<Pick<Watcher, "sees" | "rowsOf">>> {
   const { organizationId } = ctx.membership;
   const scope = workspaceScope(ctx.membership);
   const { activity } = ctx;
   const lastKnown = activity.sequence;
   const known = new Set(activity.ring.filter(({ agent }) => agent.organizationId === organizationId).map(agentOf));
   const present = known.size > 0 ? await reachedOf(ctx, [...known]) : known;
-  return (event) => {
-    const { id, workspaceId, ...agent } = event.agent;
-    if (agent.organizationId !== organizationId || (agentId !== null && id !== agentId)) return false;
-    if (event.sequence <= lastKnown) return present.has(id);
-    return scope === null || scope.includes(workspaceId);
-  };
+  const isOf = (agent: OwningAgent) =>
+    agent.organizationId === organizationId && (agentId === null || agent.id === agentId);
+  const isReached = (agent: OwningAgent) => isOf(agent) && (scope === null || scope.includes(agent.workspaceId));
+  const sees: Watcher["sees"] = ({ agent, sequence }) =>
+    sequence <= lastKnown ? isOf(agent) && present.has(agent.id) : isReached(agent);
+  return { sees, rowsOf: isReached };
 }
 
 const agentOf = ({ agent }: ActivityEvent) => agent.id;

@@ -42,6 +42,21 @@ const conversation = guarded(
   unlimited,
 );
 
+const conversations = guarded(
+  "conversation:read",
+  {
+    method: "get",
+    path: `${path}/conversations`,
+    operationId: "streamConversations",
+    tags,
+    summary: "What happens, and what is stored of it",
+    description: `The live stream of all agents within reach. Besides, \`persisted\` tells of each message and hook execution that was stored, with its conversation: one stream for a client that shows several conversations. ${caps}`,
+    request: { headers },
+    responses: { 200: conversationAnswer },
+  },
+  unlimited,
+);
+
 /** `/api/activity-stream` (spec "Activity stream"). */
 export function activityRoutes(streams: ActivityStreams) {
   return router()
@@ -49,8 +64,12 @@ export function activityRoutes(streams: ActivityStreams) {
       const { ctx } = c.var;
       const { instance } = c.req.valid("query");
       const agentId = instance === undefined ? null : (await findAgent(ctx, instance)).id;
-      const sees = await reachedEvents(ctx, agentId);
+      const { sees } = await reachedEvents(ctx, agentId);
       return streams.open(c, { agentId, conversationId: null, conversation: null, sees });
+    })
+    .openapi(conversations, async (c) => {
+      const reached = await reachedEvents(c.var.ctx, null);
+      return streams.open(c, { agentId: null, conversationId: null, conversation: null, ...reached });
     })
     .openapi(conversation, async (c) => {
       const { conversationId, instanceId } = c.req.valid("query");

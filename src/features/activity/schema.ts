@@ -64,9 +64,14 @@ const ActivityEvent = z
   })
   .openapi("ActivityEvent");
 
+const conversationId = z.string().optional().openapi({
+  description: "The public id of the row's conversation, on the stream of all conversations.",
+  example: "support:web:ticket-42",
+});
+
 /** What `event: persisted` holds. */
 const StoredRow = z
-  .union([z.object({ messageId: z.uuid() }), z.object({ hookExecutionId: z.uuid() })])
+  .union([z.object({ messageId: z.uuid(), conversationId }), z.object({ hookExecutionId: z.uuid(), conversationId })])
   .openapi("StoredRow");
 
 const sequence = z.string().openapi({ description: "What the stream is resumed by.", example: "1042" });

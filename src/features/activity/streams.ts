@@ -9,7 +9,9 @@ import type { OpenStreams, Reading } from "../turns/index.ts";
 /** Decisions §10. */
 const mostPending = 200;
 
-interface Shown extends Pick<Reading, "agentId" | "conversationId">, Pick<Watcher, "sees" | "conversation"> {}
+interface Shown
+  extends Pick<Reading, "agentId" | "conversationId">,
+    Pick<Watcher, "sees" | "conversation" | "rowsOf"> {}
 
 /** The open activity streams of this process. */
 export class ActivityStreams {

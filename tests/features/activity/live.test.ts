@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, workspaces } from "../../../src/db/schema.ts";
-import { activityHarness, pause } from "./following.ts";
+import { activityHarness, follow, pause } from "./following.ts";
 
 test("the live stream begins as decisions §10 says, replays, tells what happens, and keeps quiet streams alive", async () => {
   const h = await activityHarness();
@@ -107,6 +107,28 @@ test("the conversation stream shows one conversation, and tells of its stored ro
     { id: "", event: "persisted", data: { hookExecutionId: "h" } },
   ]);
   expect((await live.events()).every(({ event }) => event === "")).toBe(true);
+});
+
+test("the stream of all conversations tells of the stored rows within reach, with their conversations", async () => {
+  const h = await activityHarness();
+  const annex = newId();
+  await h.db.insert(workspaces).values({ id: annex, organizationId: h.organization.id, name: "annex" });
+  const [near, far] = [await h.actor(), await h.actor({ ...h.organization, workspaceId: annex })];
+  const foreign = await h.actor(await h.createOrganization("other"));
+  const talks = await Promise.all([near, far, foreign].map(async (agent) => ({ agent, ...(await h.talk(agent)) })));
+  h.tell(near, "before");
+  const path = "/api/activity-stream/conversations";
+  const streams = [await follow(h, path, await h.as("viewer")), await follow(h, path, await h.as("owner"))];
+  for (const { agent, ref } of talks)
+    h.services.activity.persisted({ agent, conversationId: ref, messageId: agent.slug });
+  for (const [index, { events, status }] of streams.entries()) {
+    expect(status).toBe(200);
+    const told = await events();
+    expect(told.map(({ data }) => data.text).filter(Boolean)).toEqual(["before"]);
+    expect(told.filter(({ event }) => event === "persisted").map(({ data }) => data)).toEqual(
+      talks.slice(0, index + 1).map(({ agent, ref }) => ({ conversationId: ref, messageId: agent.slug })),
+    );
+  }
 });
 
 test("a conversation that is missing, foreign, out of reach or of another agent is one and the same 404", async () => {

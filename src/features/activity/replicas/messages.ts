@@ -26,6 +26,13 @@ export interface SentEvent {
 
 const Count = z.int().min(0);
 
+/** A release before this one names the id alone, so that only those who follow the conversation are told. */
+const OwningAgent = z.object({
+  id: z.string(),
+  organizationId: z.string().default(""),
+  workspaceId: z.string().default(""),
+});
+
 const Message = z.discriminatedUnion("type", [
   z.object({ type: z.literal("watched"), heard: z.record(z.string(), Count) }),
   z.object({ type: z.literal("who") }),
@@ -49,7 +56,7 @@ const Message = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("row"),
     row: z
-      .object({ agent: z.object({ id: z.string() }), conversationId: z.string() })
+      .object({ agent: OwningAgent, conversationId: z.string() })
       .and(z.union([z.object({ messageId: z.string() }), z.object({ hookExecutionId: z.string() })])),
   }),
 ]);

@@ -1,7 +1,7 @@
 import { and, asc, between, desc, eq, gte, inArray, isNull, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
-import type { Persisted } from "../../../core/activity/activity.ts";
+import { type OwningAgent, ownerOf, type Persisted } from "../../../core/activity/activity.ts";
 import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { newId } from "../../../core/ids.ts";
@@ -51,7 +51,8 @@ export function createEcho({ database, activity }: Services): JobHandler {
 async function append(tx: Db, echo: Echo): Promise<Persisted | null> {
   const text = await readText(tx, echo);
   if (!text || text.from === text.ref) return null;
-  const { agentId, channel, channelId, ref, told } = text;
+  const { channel, channelId, ref, told } = text;
+  const agentId = text.agent.id;
   const conversation = await lockConversation(tx, {
     agentId,
     channel,
@@ -67,7 +68,7 @@ async function append(tx: Db, echo: Echo): Promise<Persisted | null> {
   }
   const metadata = { sentBy: { turnId: echo.turnId, conversationId: text.from } };
   const said = { id: text.id, conversationId: conversation.id, content: text.content, metadata };
-  return (await appendSaid(tx, said)) ? { agent: { id: agentId }, conversationId: ref, messageId: text.id } : null;
+  return (await appendSaid(tx, said)) ? { agent: text.agent, conversationId: ref, messageId: text.id } : null;
 }
 
 /** Appends to a conversation, which is locked, what the agent said there of itself. Answers whether it was new. */
@@ -123,7 +124,7 @@ const [first, hung] = [alias(outbox, "first"), alias(outbox, "hung")];
 interface Text {
   /** The id of the first part. */
   id: string;
-  agentId: string;
+  agent: OwningAgent;
   channel: MessengerName;
   channelId: string;
   /** The public id of the conversation at the place. */
@@ -137,8 +138,9 @@ interface Text {
 
 /** Null when the text, or its agent, is gone. */
 async function readText(tx: Db, { turnId, first, count }: Echo): Promise<Text | null> {
+  const { slug, organizationId, workspaceId } = agents;
   const rows = await tx
-    .select({ part: outbox, slug: agents.slug, from: conversations.ref })
+    .select({ part: outbox, agent: { id: agents.id, slug, organizationId, workspaceId }, from: conversations.ref })
     .from(outbox)
     .innerJoin(agents, eq(agents.id, outbox.agentId))
     .leftJoin(turns, eq(turns.id, outbox.turnId))
@@ -149,9 +151,9 @@ async function readText(tx: Db, { turnId, first, count }: Echo): Promise<Text | 
   const channel = messengerNames.find((name) => name === row?.part.channel);
   if (!row || !channel) return null;
   const { id, agentId, target } = row.part;
-  const refOf = (one: string) => `${row.slug}:${channel}:${one}`;
+  const refOf = (one: string) => `${row.agent.slug}:${channel}:${one}`;
   const told = refOf(target);
   const channelId = await chatAt(tx, { agentId, channel, target, told });
   const content = rows.map(({ part }) => part.body).join("\n\n");
-  return { id, agentId, channel, channelId, ref: refOf(channelId), told, from: row.from, content };
+  return { id, agent: ownerOf(row.agent), channel, channelId, ref: refOf(channelId), told, from: row.from, content };
 }

@@ -1,5 +1,6 @@
 import { and, asc, count, eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
+import { ownerOf } from "../../../core/activity/activity.ts";
 import { channelOf } from "../../../core/channels/channels.ts";
 import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text/text.ts";
@@ -47,7 +48,8 @@ export async function replySent(
   if (executions.length === 0) return;
   const stored = await store(database, { turnId, turn, executions, state });
   const conversationId = turn.conversation.ref;
-  for (const { id } of stored) activity.persisted({ agent: { id: agent.row.id }, conversationId, hookExecutionId: id });
+  const owner = ownerOf(agent.row);
+  for (const { id } of stored) activity.persisted({ agent: owner, conversationId, hookExecutionId: id });
   const failed = executions.filter(({ success }) => !success);
   for (const execution of failed) activity.emit({ ...failedHook(execution), agent: actingAs(agent), conversationId });
 }

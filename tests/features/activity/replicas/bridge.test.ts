@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Activity } from "../../../../src/core/activity/activity.ts";
-import { ActivityBus } from "../../../../src/core/activity/bus.ts";
+import { ActivityBus, type Watcher } from "../../../../src/core/activity/bus.ts";
 import { localNotify } from "../../../../src/core/notify.ts";
 import type { Log, Notify } from "../../../../src/core/ports.ts";
 import { Bridge } from "../../../../src/features/activity/replicas/bridge.ts";
@@ -168,6 +168,19 @@ test("stored rows are told on other replicas too", async () => {
   net.replicas[0]?.bus.persisted({ agent, conversationId: "another", messageId: "other" });
   await net.settle();
   expect(texts).toEqual(['event: persisted\ndata: {"messageId":"m"}\n\n']);
+});
+
+test("stored rows of all agents are told on other replicas, but for rows of a release that does not name the owners", async () => {
+  const net = network(2);
+  const told: string[] = [];
+  const rowsOf: Watcher["rowsOf"] = ({ organizationId }) => organizationId === agent.organizationId;
+  net.replicas[1]?.bus.watch({ sees: () => true, conversation: null, rowsOf, take: (text) => told.push(text) });
+  net.deliver();
+  net.replicas[0]?.bus.persisted({ agent, conversationId: "c", messageId: "m" });
+  const former = { agent: { id: agent.id }, conversationId: "c", messageId: "former" };
+  net.replicas[0]?.bridge.stored(former as never);
+  await net.settle();
+  expect(told).toEqual(['event: persisted\ndata: {"conversationId":"c","messageId":"m"}\n\n']);
 });
 
 test("what nobody keeps any more is missing, and those who watched are told", async () => {
