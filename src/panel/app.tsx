@@ -29,7 +29,7 @@ export function App() {
   if (value === undefined) return null;
   return (
     <>
-      {value === null ? <Outside /> : <Shell />}
+      {value === null ? <Outside /> : <Shell key={value.id} />}
       <Toasts />
     </>
   );

@@ -11,7 +11,7 @@ browserTest("activity goes on behind a broken connection, and a conversation gro
   const back = Promise.withResolvers<null>();
   let streams = 0;
   const proxy = await cuttingProxy("", ({ path }) => {
-    if (!path.includes("/api/activity-stream/live")) return null;
+    if (!path.includes("/api/activity-stream/")) return null;
     streams += 1;
     return streams === 1 ? 3 : back.promise;
   });

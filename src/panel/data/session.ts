@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import type { Me } from "../../client/index.ts";
-import { account, addressed, isRefused, reasonOf } from "./api.ts";
+import { account, addressed, isRefused, reasonOf, serverUrl } from "./api.ts";
 
 export type User = Me["user"];
 export type Organization = User["organizations"][number];
@@ -63,9 +63,17 @@ export async function chooseOrganization(slug: string): Promise<void> {
   addressed.value = slug;
 }
 
+/** Tabs of the browser have one session: each tells the others where it began or ended one. */
+const otherTabs = new BroadcastChannel(`agent-engine.session ${serverUrl}`);
+otherTabs.onmessage = () => {
+  // A tab that can't ask now notices by the next refusal.
+  readUser().catch(() => {});
+};
+
 /** Rejects with the server's refusal. */
 export async function signIn(email: string, password: string): Promise<void> {
   await account.signIn({ body: { email, password } });
+  otherTabs.postMessage(null);
   await readUser();
 }
 
@@ -74,6 +82,7 @@ export async function signOut(): Promise<void> {
   await account.signOut().catch((error: unknown) => {
     if (!isRefused(error, 401)) throw error;
   });
+  otherTabs.postMessage(null);
   sessionStorage.clear();
   user.value = null;
 }

@@ -1,4 +1,4 @@
-import type { LiveState } from "../data/live.ts";
+import type { LiveState } from "../data/activity-stream.ts";
 
 const looks = { connecting: "", live: "good", lost: "warn", ended: "" } as const;
 const words = {

@@ -34,14 +34,9 @@ export function ActivityPage() {
   const agents = useLoaded(async () => (await api.listAgents()).instances, []);
   const paused = useSignal(false);
   const lines = useSignal(noLines);
-  const state = useLive(
-    (lastEventId, options) =>
-      api.streamActivity({ ...(agent && { instance: agent }), ...(lastEventId !== null && { lastEventId }) }, options),
-    ({ data }) => {
-      lines.value = withEvent(lines.value, data, paused.value);
-    },
-    [agent],
-  );
+  const state = useLive(({ event, data }) => {
+    if (event === "message") lines.value = withEvent(lines.value, data, paused.value);
+  });
   const turn = () => {
     paused.value = !paused.value;
     if (!paused.value) lines.value = released(lines.value);

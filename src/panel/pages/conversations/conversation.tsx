@@ -92,17 +92,10 @@ interface FollowProps {
 }
 
 /** Has the page grow with the conversation, and says whether it does. */
-function Follow({ conversation: { conversationId, instanceId }, onStored }: FollowProps) {
-  const live = useLive(
-    (lastEventId, options) => {
-      const after = lastEventId === null ? {} : { lastEventId };
-      return api.streamConversationActivity({ conversationId, instanceId, ...after }, options);
-    },
-    ({ event }) => {
-      if (event === "persisted") onStored();
-    },
-    [conversationId],
-  );
+function Follow({ conversation: { conversationId }, onStored }: FollowProps) {
+  const live = useLive(({ event, data }) => {
+    if (event === "persisted" && data.conversationId === conversationId) onStored();
+  });
   const isLive = live.value === "live";
   useEffect(() => {
     if (isLive) onStored();

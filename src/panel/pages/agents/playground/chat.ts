@@ -1,5 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { type ChatEvent, type ChatOptions, createChat } from "../../../../client/index.ts";
+import { type ActivityEvent, type ChatEvent, type ChatOptions, createChat } from "../../../../client/index.ts";
+import type { Happened } from "../../../data/activity-stream.ts";
 import { addressing, api, isRefused, reasonOf, serverUrl } from "../../../data/api.ts";
 import { noticeEnd } from "../../../data/session.ts";
 import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../../transcript/reply.ts";
@@ -92,20 +93,26 @@ export class PlaygroundChat {
 
   /** Shows what this tab had before a reload, and follows a reply that still comes in. */
   async open(): Promise<void> {
+    if (this.#known) await this.#read();
+    this.#loading.value = false;
+    await this.#goOn();
+  }
+
+  async #read(): Promise<void> {
     const { conversationId } = this;
     try {
-      if (!this.#known) return;
       // The last ones, should there be more.
       const { messages } = await api.listMessages({ conversationId, limit: 200, order: "desc" });
-      this.#entries.value = entriesOf(messages.reverse(), conversationId, true);
+      // Somebody wrote meanwhile, or began another conversation.
+      if (this.#busy.value || conversationId !== this.conversationId) return;
+      const entries = entriesOf(messages.reverse(), conversationId, true);
+      // A reply that still waits stays as it came, with the event behind which its stream goes on.
+      if (!isSameWait(entries.at(-1), this.#entries.value.at(-1))) this.#entries.value = entries;
     } catch (error) {
       noticeEnd(error);
       // A conversation without messages is not there yet.
       if (!isRefused(error, 404)) this.#failure.value = reasonOf(error);
-    } finally {
-      this.#loading.value = false;
     }
-    await this.#goOn();
   }
 
   /** Resolves to whether the server took the message: it takes none after the end of the session. */
@@ -135,11 +142,25 @@ export class PlaygroundChat {
     await api.decideApproval({ id: this.conversationId, toolCallId, body });
     const waiting = reply.waiting.filter((id) => id !== toolCallId);
     this.#replace(reply, { ...reply, waiting });
-    if (waiting.length > 0) return;
-    const { messageId, lastEventId } = reply;
-    if (messageId === null) return;
-    const decided: Reply = { ...reply, waiting, state: "running" };
-    await this.#follow((options) => this.#chat.resume(lastEventId ?? `${messageId}:0`, options), decided);
+    if (waiting.length === 0) await this.#continue(reply);
+  }
+
+  /** Shows a reply that waits as it goes on, or as it went on, once somebody decided elsewhere. */
+  async hear({ event, data }: Happened): Promise<void> {
+    const reply = this.#entries.value.at(-1);
+    if (reply?.role !== "assistant" || reply.state !== "approval" || this.#busy.value) return;
+    if (data.conversationId !== this.conversationId) return;
+    if (event === "persisted") await this.#read();
+    else if (isCallAfter(data, reply)) await this.#continue(reply);
+  }
+
+  /** Shows how a turn goes on after the decisions about its calls. */
+  async #continue(reply: Reply): Promise<void> {
+    const { lastEventId } = reply;
+    // Of a stored reply no event is known: it is read again once it is complete.
+    if (lastEventId === null || this.#busy.value) return;
+    const decided: Reply = { ...reply, waiting: [], state: "running" };
+    await this.#follow((options) => this.#chat.resume(lastEventId, options), decided);
   }
 
   /** Begins another conversation. */
@@ -249,6 +270,13 @@ export class PlaygroundChat {
     sessionStorage.setItem(this.#key(), JSON.stringify(place));
   }
 }
+
+/** Whether a call belongs to a turn after that of the reply: its id begins with that of its turn, and those are by time. */
+const isCallAfter = ({ kind, id }: ActivityEvent, { messageId }: Reply) =>
+  kind === "tool-start" && messageId !== null && id > `${messageId};`;
+
+const isSameWait = (one: Entry | undefined, other: Entry | undefined) =>
+  one?.role === "assistant" && one.state === "approval" && other !== undefined && isOf(other, one.messageId);
 
 const isOf = (entry: Entry, turn: string | null) =>
   turn !== null && entry.role === "assistant" && entry.messageId === turn;

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLive } from "../../../data/live.ts";
 import { PlaygroundChat } from "./chat.ts";
 
 /** A chat of this tab with an agent, as it was left; `model` takes the place of the agent's from the next message on. */
@@ -10,5 +11,6 @@ export function useChat(slug: string, name: string, model: string | null): Playg
     void chat.open();
     return () => chat.leave();
   }, [chat]);
+  useLive((event) => void chat.hear(event));
   return chat;
 }

@@ -1,0 +1,152 @@
+import type { CallOptions, LiveEvent, PersistedEvent } from "../../client/index.ts";
+import { api, isRefused } from "./api.ts";
+import { noticeEnd } from "./session.ts";
+
+/** What happened, or a row that was stored. */
+export type Happened = LiveEvent | PersistedEvent;
+
+/**
+ * `connecting` before the first answer; `lost` while a connection that broke, or found no place, is tried again; `ended`
+ * once the server says that there is nothing to follow.
+ */
+export type LiveState = "connecting" | "live" | "lost" | "ended";
+
+export interface Listener {
+  onEvent(event: Happened): void;
+  onState(state: LiveState): void;
+}
+
+/** What the leading tab tells the others. */
+type News = { event: Happened } | { state: LiveState };
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 15_000;
+
+/**
+ * The activity of an organization, over one connection for all tabs of the browser: HTTP/1.1 has six for a server, and a
+ * seventh tab would wait for ever. One tab leads: it holds the lock of this name and the connection, and tells the others.
+ * A tab that comes into sight takes the lead, since browsers suspend hidden ones; the server then repeats the last events,
+ * so that none is lost on the way. Pages without TLS have no locks: there a tab has a connection of its own while it is
+ * in sight.
+ */
+export class ActivityStream {
+  readonly #name: string;
+  readonly #listeners = new Set<Listener>();
+  readonly #channel: BroadcastChannel;
+  #state: LiveState = "connecting";
+  #leads = false;
+  /** Ends the wait for the lead, and the lead. */
+  #turn = new AbortController();
+
+  /** Tabs with one `name` have the same rights. */
+  constructor(name: string) {
+    this.#name = name;
+    this.#channel = new BroadcastChannel(name);
+    this.#channel.onmessage = ({ data }: MessageEvent<News>) => {
+      if (!this.#leads) this.#take(data);
+    };
+    document.addEventListener("visibilitychange", this.#look);
+    this.#look();
+  }
+
+  get isUnused(): boolean {
+    return this.#listeners.size === 0;
+  }
+
+  /** The returned function ends the listening. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    listener.onState(this.#state);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    document.removeEventListener("visibilitychange", this.#look);
+    this.#turn.abort();
+    this.#channel.close();
+  }
+
+  readonly #look = () => {
+    const isSeen = document.visibilityState === "visible";
+    if (!navigator.locks) {
+      this.#turn.abort();
+      if (isSeen) void this.#lead(this.#newTurn());
+    } else if (!this.#leads) {
+      void this.#queue(isSeen);
+    }
+  };
+
+  #newTurn(): AbortSignal {
+    this.#turn.abort();
+    this.#leads = false;
+    this.#turn = new AbortController();
+    return this.#turn.signal;
+  }
+
+  /** Leads once it is this tab's turn, or at once where it `steals` the lead; waits again after it was stolen. */
+  async #queue(steals: boolean): Promise<void> {
+    const signal = this.#newTurn();
+    try {
+      const options = steals ? { steal: true } : { signal };
+      await navigator.locks.request(this.#name, options, () => this.#lead(signal));
+    } catch {
+      if (!signal.aborted) await this.#queue(false);
+    }
+  }
+
+  async #lead(signal: AbortSignal): Promise<void> {
+    this.#leads = true;
+    this.#tell({ state: "connecting" });
+    await this.#follow(signal);
+    // Another turn of this tab may have begun.
+    if (!signal.aborted) this.#leads = false;
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    let pauseMs = firstPauseMs;
+    let lastEventId: string | null = null;
+    while (!signal.aborted) {
+      try {
+        const onOpen = () => {
+          pauseMs = firstPauseMs;
+          this.#tell({ state: "live" });
+        };
+        for await (const event of open(lastEventId, { signal, onOpen })) {
+          if (event.id !== "") lastEventId = event.id;
+          this.#tell({ event });
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        noticeEnd(error);
+        if (isRefused(error, 403)) return this.#tell({ state: "ended" });
+      }
+      if (signal.aborted) return;
+      this.#tell({ state: "lost" });
+      await pause(pauseMs, signal);
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    }
+  }
+
+  #tell(news: News): void {
+    this.#channel.postMessage(news);
+    this.#take(news);
+  }
+
+  #take(news: News): void {
+    if ("state" in news) this.#state = news.state;
+    for (const listener of this.#listeners) {
+      if ("state" in news) listener.onState(news.state);
+      else listener.onEvent(news.event);
+    }
+  }
+}
+
+const open = (lastEventId: string | null, options: CallOptions) =>
+  api.streamConversations(lastEventId === null ? {} : { lastEventId }, options);
+
+/** Ends early when `signal` aborts. */
+const pause = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
