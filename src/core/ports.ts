@@ -58,6 +58,9 @@ export type ModelParts = LanguageModelV4StreamPart | readonly LanguageModelV4Str
 /** The warning in the `stream-start` of a reply for which the model got the newer part of the conversation only. */
 export const shortened = { type: "other", message: "The conversation was shortened" } as const;
 
+/** The metadata of a `text-end` whose text was thoughts, as what follows has shown. */
+export const thought = { engine: { thought: true } } as const;
+
 /** Reads a reply, as the reader of a `ReadableStream` does. */
 export interface PartsReader {
   read(): Promise<{ done: boolean; value?: ModelParts | undefined }>;

@@ -10,6 +10,9 @@ const longestWaitMs = 10_000;
 const defaultRetrySeconds = 5;
 const longestRetrySeconds = 86_400;
 
+/** A turn ended without an answer. Its message is shown to the caller. */
+export class NoAnswer extends Error {}
+
 /** The provider's filter let nothing of a reply through. Its message is for the log. */
 export class Blocked extends Error {}
 
@@ -26,6 +29,7 @@ export function classifyFailure(error: unknown): Failure {
   if (error instanceof Blocked) {
     return { code: "provider-failed", message: "The model provider blocked this prompt or its reply", cause: error };
   }
+  if (error instanceof NoAnswer) return { code: "provider-failed", message: error.message, cause: error };
   if (isOurs(error)) return { code: "internal", message: "Internal server error", cause: error };
   const status = statusOf(error);
   const hint = hintFor(error, status);
@@ -72,7 +76,8 @@ export function isRetryable(error: unknown): boolean {
 
 /** Whether a provider refused a call for what it is: another time will not mend it. */
 export function isRefused(error: unknown): boolean {
-  if (error instanceof Blocked || error instanceof ProviderSetupError || isOutOfQuota(error)) return true;
+  if (error instanceof NoAnswer || error instanceof Blocked || error instanceof ProviderSetupError) return true;
+  if (isOutOfQuota(error)) return true;
   const status = statusOf(error) ?? 500;
   return status < 500 && ![408, 409, 429].includes(status);
 }

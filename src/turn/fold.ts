@@ -128,6 +128,11 @@ export class TurnFold {
     return this.#firstOutputMs !== null;
   }
 
+  /** Whether a tool was called, and its result taken. */
+  get called(): boolean {
+    return this.#results.size > 0;
+  }
+
   /** The size of one more model call, for the budget. */
   get nextCall(): NextCall {
     const counted = this.#lastCallTokens > 0;

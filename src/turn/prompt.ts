@@ -9,8 +9,11 @@ interface SoFar {
   prompt: readonly ModelMessage[];
 }
 
-/** The options of the next model call. The last step's call allows no tools, so that the model answers. */
-export function callOptions(input: TurnInput, { context, prompt }: SoFar, last: boolean): ModelCall {
+/** Whether the model may call tools, may not, or is not told of any: some servers heed only the last. */
+export type ToolUse = "auto" | "none" | "hidden";
+
+/** The options of the next model call. */
+export function callOptions(input: TurnInput, { context, prompt }: SoFar, toolUse: ToolUse): ModelCall {
   const { settings } = input;
   return {
     prompt: [
@@ -23,9 +26,9 @@ export function callOptions(input: TurnInput, { context, prompt }: SoFar, last: 
     ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
     ...(settings.maxOutputTokens === undefined ? {} : { maxOutputTokens: settings.maxOutputTokens }),
     ...(settings.thinking ? { reasoning: "medium" as const } : {}),
-    ...(input.tools.size === 0
+    ...(input.tools.size === 0 || toolUse === "hidden"
       ? {}
-      : { tools: describeTools(input), toolChoice: { type: last ? "none" : "auto" } as const }),
+      : { tools: describeTools(input), toolChoice: { type: toolUse } }),
   };
 }
 

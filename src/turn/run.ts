@@ -1,13 +1,13 @@
 import { channels } from "../core/channels/channels.ts";
 import type { Clock } from "../core/ports.ts";
 import { elapsedMs } from "../core/time/elapsed.ts";
-import { pause } from "../core/time/pause.ts";
-import { Blocked, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
+import { askModel } from "./ask-model.ts";
+import { Asking } from "./asking.ts";
+import { classifyFailure } from "./failure.ts";
 import { pendingCall, TurnFold } from "./fold.ts";
 import { hookContext, isBuffered, type Reply, runHooks } from "./hooks.ts";
-import { ModelCall, OutOfTime } from "./model-call.ts";
-import { callOptions } from "./prompt.ts";
-import type { StepFold, ToolCall } from "./step.ts";
+import { OutOfTime } from "./model-call.ts";
+import type { ToolCall } from "./step.ts";
 import { callTool, needsApproval, type ToolResult, wireResult, withheldOf } from "./tools.ts";
 import type {
   AbortReason,
@@ -19,9 +19,6 @@ import type {
   TurnInput,
   TurnOutcome,
 } from "./types.ts";
-
-/** How often one model call is tried while nothing came out of it, unless the input says otherwise. */
-const usualAttempts = 3;
 
 /** The most calls of one step that are made: each may be another agent's whole turn or a request to a third party. */
 const mostCalls = 64;
@@ -54,46 +51,14 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
     limit();
     if (input.continued) await answerDecided(work, input.continued);
     const first = input.continued ? 1 : 0;
+    const asking = new Asking(input.limits.maxSteps);
     for (let index = first; ; index += 1) {
-      const last = index + 1 >= input.limits.maxSteps + first;
-      const stepType = index === 0 ? "initial" : "tool-result";
+      const plan = asking.plan(index);
+      const last = plan.toolUse !== "auto";
       // Of the first call its door has asked already.
       if (index > first) await input.reserve?.(turn.outcome(), turn.nextCall);
-      tell({ type: "step-start", index, stepType });
-
-      const options = callOptions(input, turn, last);
-      let step = turn.begin(index, stepType);
-      const { attempts = usualAttempts } = input.limits;
-      for (let attempt = 1; ; attempt += 1) {
-        controller.signal.throwIfAborted();
-        step.asked = true;
-        const call = new ModelCall(input, options, controller.signal, clock);
-        try {
-          for (let parts = call.heard(await call.read()); parts; parts = call.heard(await call.read())) {
-            for (const part of parts) {
-              const event = step.take(part);
-              if (!event) continue;
-              turn.note(step);
-              tell(buffered && event.type === "text-delta" ? { type: "produced" } : event);
-              // What was told may have stopped the turn.
-              controller.signal.throwIfAborted();
-            }
-          }
-          requireFinish(step);
-          break;
-        } catch (thrown) {
-          const error = call.reasonFor(thrown);
-          const retry = !step.said && attempt < attempts && !controller.signal.aborted && isRetryable(error);
-          if (!retry) throw error;
-          call.close();
-          step = turn.begin(index, stepType);
-          const waitMs = retryDelayMs(error, attempt);
-          tell({ type: "model-retry", index, attempt, failure: classifyFailure(error), waitMs });
-          await pause(clock, waitMs, controller.signal);
-        } finally {
-          call.close();
-        }
-      }
+      tell({ type: "step-start", index, stepType: plan.stepType });
+      const step = await askModel(work, { ...plan, buffered });
 
       const heeded = step.calls.slice(0, mostCalls);
       const waiting =
@@ -123,11 +88,10 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
       }
       const finishReason = turn.finish(step);
       tell({ type: "step-finish", index, finishReason, usage: step.usage });
-      if (!last && step.calls.length > 0) continue;
+      // Throws where no answer can be had.
+      if (asking.goesOn(step, turn.called)) continue;
       cancelLimit();
       await concludeReply(work, buffered);
-      // A reply without a word, whose asker left or was stopped meanwhile: there is nothing to keep.
-      if (!turn.produced && turn.text === "") controller.signal.throwIfAborted();
       return { ...turn.outcome(), status: "done" };
     }
   } catch (error) {
@@ -244,15 +208,6 @@ async function makeCalls(
   };
   await Promise.all(calls.map(answer));
   open = false;
-}
-
-/** Throws for a stream that ended without a finish reason, with an error, or emptied by the provider's filter. */
-function requireFinish(step: StepFold): void {
-  if (!step.finish?.stated) throw new Error("The provider's stream ended without a finish reason");
-  if (step.finish.reason === "error") throw new Error("The provider's stream finished with an error");
-  if (step.finish.reason === "content-filter" && step.text === "" && step.calls.length === 0) {
-    throw new Blocked(`The provider's filter let nothing through (${step.finish.raw ?? "no reason given"})`);
-  }
 }
 
 const abortReasons = {

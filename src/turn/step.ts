@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import { randomHex } from "../core/ids.ts";
 import { isObject } from "../core/json.ts";
-import { shortened } from "../core/ports.ts";
+import { shortened, thought } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import type { Scrub, ScrubStream } from "../core/scrub/scrub.ts";
 import { GrowingText } from "../core/text/growing-text.ts";
@@ -198,11 +198,12 @@ export class StepFold {
     const type = part.type === "text-end" ? "text" : "reasoning";
     const open = this.#open.get(`${type}:${part.id}`);
     if (!open) return null;
-    // Signatures of reasoning come with its end.
-    if (part.providerMetadata) merge(open.block, part.providerMetadata);
-    this.#open.delete(`${type}:${part.id}`);
     const text = sayRest(open);
-    return text === "" ? null : { type: `${type}-delta`, text };
+    if (part.providerMetadata === thought) open.block.type = "reasoning";
+    // Signatures of reasoning come with its end.
+    else if (part.providerMetadata) merge(open.block, part.providerMetadata);
+    this.#open.delete(`${type}:${part.id}`);
+    return text === "" ? null : { type: `${open.block.type}-delta`, text };
   }
 
   #call({ toolCallId, toolName, input, providerMetadata }: Part<"tool-call">): TurnEvent {

@@ -165,7 +165,7 @@ export interface TurnInput {
   readonly scrub: Scrub;
 }
 
-/** `continue` is for a provider that pauses its own step and wants to be called again. */
+/** `continue`: the model is called again, and reads nothing new. */
 export type StepType = "initial" | "tool-result" | "continue";
 
 export interface Usage {

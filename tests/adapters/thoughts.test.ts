@@ -1,15 +1,22 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { StreamingModel } from "../../src/core/ports.ts";
 import { callTool, done, event, say, think } from "../fake-provider.ts";
 import { answering, ours, said, type Wire } from "./chat-oracle.ts";
+import { readStep } from "./read-step.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-type Told = Partial<Record<"type" | "delta" | "toolName", string>>;
+type Told = Partial<Record<"type" | "delta" | "toolName", string>> & { providerMetadata?: object };
 
 /** What is said in these pieces of a stream, as `thoughts | words`; a call is named in brackets. */
 async function told(pieces: readonly string[], wire: Wire = "openai-compatible"): Promise<string[]> {
-  const parts = (await said(await ours(wire, answering(pieces.map(bytes))))) as Told[];
-  return parts.flatMap(({ type, delta = "", toolName }) => {
+  return toldBy(await ours(wire, answering(pieces.map(bytes))));
+}
+
+async function toldBy(model: StreamingModel): Promise<string[]> {
+  const parts = (await said(model)) as Told[];
+  return parts.flatMap(({ type, delta = "", toolName, providerMetadata }) => {
+    if (providerMetadata) return ["that was thought"];
     if (type === "reasoning-delta") return [`thought: ${delta}`];
     if (type === "text-delta") return [`said: ${delta}`];
     return type === "tool-call" ? [`called: ${toolName}`] : [];
@@ -32,12 +39,14 @@ const cases: [text: string, told: string[]][] = [
   ["<think>a</think><think>b</think>", ["thought: a", "said: <think>b</think>"]],
   ["So: <think>a</think> b", ["said: So: <think>a</think> b"]],
   // These are no tags.
-  ["Two and two.\n</think>\n\nIt is 4.", ["said: Two and two.\n</think>\n\nIt is 4."]],
+  ["Use `</think>` there.", ["said: Use `</think>` there."]],
+  ['It ends with "</think>".', ['said: It ends with "</think>".']],
+  ["So: <think>a</think> b</think> c", ["said: So: <think>a</think> b</think> c"]],
   ["<thin", ["said: <thin"]],
   ["<", ["said: <"]],
   [" \n<thinks>a</thinks>", ["said:  \n<thinks>a</thinks>"]],
   ["<Think>a</Think>", ["said: <Think>a</Think>"]],
-  ["< think>a</think>", ["said: < think>a</think>"]],
+  ["< think>a< /think>", ["said: < think>a< /think>"]],
   ["<table></table>", ["said: <table></table>"]],
   ["<<think>a</think>", ["said: <<think>a</think>"]],
   [" \n", ["said:  \n"]],
@@ -85,4 +94,47 @@ test("what is held back for a tag comes before a call, thoughts in a field of th
   expect(parts.map(({ type }) => type)).toEqual([
     ...["stream-start", "response-metadata", "text-start", "text-delta", "error", "text-end", "finish"],
   ]);
+});
+
+describe("thoughts that no tag opens", () => {
+  const bare = "Two < two.\n</think>\n\nIt is 4.";
+
+  /** A model that gives these replies, one after the other. */
+  async function replying(...replies: string[]): Promise<StreamingModel> {
+    const left = replies.values();
+    const next: typeof globalThis.fetch = (...request) => {
+      const deltas = [...(left.next().value ?? "")];
+      return answering([...say(...deltas), ...done()].map(bytes))(...request);
+    };
+    return ours("openai-compatible", next);
+  }
+
+  test("were told as text by then, and are none", async () => {
+    for (let first = 0; first <= bare.length; first += 1) {
+      const deltas = [bare.slice(0, first), bare.slice(first)];
+      expect([deltas, await told([...say(...deltas), ...done()])]).toEqual([
+        deltas,
+        ["said: Two < two.\n", "that was thought", "said: It is 4."],
+      ]);
+    }
+    const { step } = await readStep(await replying(bare), "Hi");
+    expect(step).toMatchObject({ text: "It is 4.", reasoning: "Two < two.\n" });
+    expect(step.message(() => true)?.content).toEqual([
+      { type: "reasoning", text: "Two < two.\n" },
+      { type: "text", text: "It is 4." },
+    ]);
+  });
+
+  test("are expected in the next replies of that model, until one has none", async () => {
+    const model = await replying(bare, bare, "<think>a</think>b", "It is 5.", "It is 6.");
+    await toldBy(model);
+    expect(await toldBy(model)).toEqual(["thought: Two < two.\n", "said: It is 4."]);
+    expect(await toldBy(model)).toEqual(["thought: a", "said: b"]);
+    expect(await toldBy(model)).toEqual(["thought: It is 5.", "said: It is 5."]);
+    expect(await toldBy(model)).toEqual(["said: It is 6."]);
+  });
+
+  test("nothing but the tag is thoughts of no length", async () => {
+    expect(await told([...say("</think>4"), ...done()])).toEqual(["said: 4"]);
+  });
 });

@@ -61,7 +61,11 @@ const settable = {
     .nullable()
     .openapi({ description: "Null: the provider's.", example: 0.7 }),
   maxOutputTokens: zInt4(1, 1_000_000).nullable().openapi({ description: "Of one model call; null: the provider's." }),
-  maxSteps: zInt4(1, 128).openapi({ description: "Model calls in one turn, at most.", example: 16 }),
+  maxSteps: zInt4(1, 128).openapi({
+    description:
+      "Model calls in one turn, at most. The last one may call no tools, so that the model answers. One that still asks for tools is called once more, without any; if it says nothing then, the turn has failed.",
+    example: 16,
+  }),
   historyLimit: zInt4(0, 1000).openapi({ description: "Earlier messages that the model sees.", example: 100 }),
   stateInPromptEnabled: toggle("Show the conversation's state to the model."),
   toolResultsInHistoryEnabled: toggle("Show results of earlier tool calls to the model."),

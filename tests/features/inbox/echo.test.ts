@@ -5,7 +5,7 @@ import { channels, hookExecutions, hooks, messages } from "../../../src/db/schem
 import { repliesElsewhere } from "../../../src/features/inbox/index.ts";
 import { createEcho } from "../../../src/features/inbox/outbox/echo.ts";
 import type { TurnOutcome } from "../../../src/turn/types.ts";
-import { reply, scriptedModel } from "../../scripted-model.ts";
+import { finish, reply, scriptedModel, toolCall } from "../../scripted-model.ts";
 import { adaTarget, paragraphs } from "./sending.ts";
 import { ref, roomRef, withRoom } from "./told.ts";
 
@@ -125,7 +125,11 @@ describe("the reply of a turn elsewhere", () => {
   });
 
   test("is none where the agent said nothing, or failed", async () => {
-    const model = scriptedModel([reply(""), { fail: new Error("No") }]);
+    const model = scriptedModel([
+      { parts: [...toolCall("c", "currentTime"), finish("tool-calls")] },
+      reply(""),
+      { fail: new Error("No") },
+    ]);
     const h = await withRoom({ model });
     await h.work("One", repliesElsewhere(h.place));
     await h.work("Two", repliesElsewhere(h.place));

@@ -212,3 +212,28 @@ test("a channel that this release does not know keeps no other work of the serve
   await h.engine.tick();
   expect(await h.sent()).toEqual([]);
 });
+
+test("a person is told at once, in one sentence, that the model has nothing to say", async () => {
+  const h = await answering(() => ({ parts: [finish("stop")] }));
+  await h.say("Hello");
+  await h.settle();
+  await h.done(1);
+  await h.idle();
+  expect(await errors(h)).toEqual([["failed", "The model said nothing"]]);
+  expect(await h.sent()).toEqual([failedNotice]);
+  // Alone it is tried no more than once.
+  expect(h.model.calls).toHaveLength(2);
+});
+
+test("and that the agent stopped without an answer", async () => {
+  const h = await answering(() => ({ parts: [...toolCall("c", "currentTime"), finish("tool-calls")] }));
+  const path = `/api/instances/${h.agent.slug}`;
+  const json = { maxSteps: 1 };
+  expect((await h.request(path, { method: "PATCH", headers: await h.as("admin"), json })).status).toBe(200);
+  await h.say("Hello");
+  await h.settle();
+  await h.done(1);
+  await h.idle();
+  expect(await errors(h)).toEqual([["failed", "The agent stopped after 1 steps without an answer"]]);
+  expect(await h.sent()).toEqual([failedNotice]);
+});

@@ -274,3 +274,12 @@ test("a schedule that can't be read any more ends with a failed run, not in a lo
   ]);
   expect(await h.read(id)).toMatchObject({ enabled: true, nextRunAt: null });
 });
+
+test("a run whose model says nothing has failed", async () => {
+  const h = await withTasks(() => ({ parts: [finish("stop")] }));
+  const { id } = await h.create();
+  await h.pass(hour);
+  const [run] = await h.runs(id);
+  expect(run).toMatchObject({ status: "failed", error: "The model said nothing" });
+  expect(h.model.calls).toHaveLength(2);
+});

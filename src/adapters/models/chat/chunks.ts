@@ -1,7 +1,9 @@
-import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
+import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { isObject, type JsonObject } from "../../../core/json.ts";
+import { thought } from "../../../core/ports.ts";
 import { type CallPiece, Calls } from "./calls.ts";
-import { ThoughtsInText } from "./thoughts.ts";
+import { type Habit, ThoughtsInText } from "./thoughts.ts";
+import { usageOf } from "./usage.ts";
 
 /** An event of a stream, with its name. */
 export interface StreamEvent {
@@ -26,7 +28,7 @@ export class Chunks {
   readonly #sink: Sink;
   readonly #calls: Calls;
   /** Null once the text has begun with something else, or has no more thoughts. */
-  #thoughts: ThoughtsInText | null = new ThoughtsInText((kind, text) => this.#add(kind, text));
+  #thoughts: ThoughtsInText | null;
   #open: Kind | null = null;
   #begun = false;
   #identified = false;
@@ -41,8 +43,10 @@ export class Chunks {
   /** The body is over: an event that can't be read now was cut off. */
   cut = false;
 
-  constructor(sink: Sink) {
+  constructor(sink: Sink, habit: Habit) {
     this.#sink = sink;
+    const say = (kind: Kind, text: string) => this.#add(kind, text);
+    this.#thoughts = new ThoughtsInText({ say, retract: () => this.#retract() }, habit);
     this.#calls = new Calls(sink);
   }
 
@@ -191,6 +195,12 @@ export class Chunks {
     this.#sink.enqueue({ type: `${kind}-delta`, id: kind, delta });
   }
 
+  #retract(): void {
+    if (this.#open !== "text") return;
+    this.#sink.enqueue({ type: "text-end", id: "text", providerMetadata: thought });
+    this.#open = null;
+  }
+
   #close(): void {
     if (this.#open !== null) this.#sink.enqueue({ type: `${this.#open}-end`, id: this.#open });
     this.#open = null;
@@ -272,26 +282,4 @@ function parse(data: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function usageOf(usage: JsonObject | null): LanguageModelV4Usage {
-  if (usage === null) {
-    const unknown = { total: undefined };
-    return {
-      inputTokens: { ...unknown, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-      outputTokens: { ...unknown, text: undefined, reasoning: undefined },
-    };
-  }
-  const [input, output] = [countAt(usage, "prompt_tokens"), countAt(usage, "completion_tokens")];
-  const cached = countAt(usage, "num_cached_tokens") || countAt(usage.prompt_tokens_details, "cached_tokens");
-  const thought = countAt(usage.completion_tokens_details, "reasoning_tokens");
-  return {
-    inputTokens: { total: input, noCache: input - cached, cacheRead: cached, cacheWrite: undefined },
-    outputTokens: { total: output, text: Math.max(0, output - thought), reasoning: thought },
-  };
-}
-
-function countAt(from: JsonObject[string] | undefined, name: string): number {
-  const count = isObject(from) ? from[name] : 0;
-  return typeof count === "number" ? count : 0;
 }

@@ -1,6 +1,7 @@
 import type { ModelCall, StreamingModel } from "../../../core/ports.ts";
 import { openStream, type Post } from "../post.ts";
 import { readParts } from "./parts.ts";
+import type { Habit } from "./thoughts.ts";
 
 interface Server {
   /** Of its API, without a slash at its end. */
@@ -19,11 +20,12 @@ export function chatModel({ baseUrl, apiKey, post, request }: Server): Streaming
     "User-Agent": "agent-engine",
     ...(apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` }),
   };
+  const habit: Habit = { unopened: false };
   return {
     async doStream(call) {
       const { abortSignal: signal } = call;
       const body = await openStream(post, url, { headers, body: JSON.stringify(request(call)), signal });
-      const reader = readParts(body, { url, signal });
+      const reader = readParts(body, { url, signal, habit });
       return { stream: { getReader: () => reader } };
     },
   };

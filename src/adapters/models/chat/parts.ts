@@ -5,6 +5,7 @@ import type { Bytes } from "../../excerpt.ts";
 import { boundEvents } from "../event-bound.ts";
 import { brokenOff } from "../failures.ts";
 import { Chunks } from "./chunks.ts";
+import type { Habit } from "./thoughts.ts";
 import { WholeBody } from "./whole-body.ts";
 
 type Piece = Awaited<ReturnType<Bytes["read"]>>;
@@ -19,10 +20,10 @@ const longestRestMs = 250;
  */
 export function readParts(
   body: Bytes,
-  { url, signal }: { url: string; signal: AbortSignal | undefined },
+  { url, signal, habit }: { url: string; signal: AbortSignal | undefined; habit: Habit },
 ): PartsReader & { read(): Promise<{ done: boolean; value?: readonly LanguageModelV4StreamPart[] }> } {
   let parts: LanguageModelV4StreamPart[] = [{ type: "stream-start", warnings: [] }];
-  const chunks = new Chunks({ enqueue: (part) => parts.push(part) });
+  const chunks = new Chunks({ enqueue: (part) => parts.push(part) }, habit);
   const parser = createParser({ onEvent: (event) => chunks.event(event) });
   const whole = new WholeBody();
   const decoder = new TextDecoder();

@@ -1,19 +1,39 @@
 const openings = ["<think>", "<thinking>"];
+const tags = [...openings, "</think>", "</thinking>"];
+const tag = /<(\/?)think(?:ing)?>/;
+
+/** What the replies of one model have shown. */
+export interface Habit {
+  /** They begin with thoughts that no tag opens, since the model's template did. */
+  unopened: boolean;
+}
+
+interface Sink {
+  say(kind: "text" | "reasoning", text: string): void;
+  /** The text that was said is thoughts. */
+  retract(): void;
+}
 
 /**
  * Tells what a model thinks from what it says, where its server leaves the thoughts at the beginning of the text as
- * `<think>…</think>`. Such a block counts there only, since a later one may be what the text is about. A mere `</think>`
- * stays text: what is before it was told by then.
+ * `<think>…</think>`. Such a block counts there only, since a later one may be what the text is about. The text before a
+ * mere `</think>` is thoughts, too. They were said as text by then, but in later replies of the model: these are
+ * thoughts until a `</think>`, and text if none comes.
  */
 export class ThoughtsInText {
-  readonly #say: (kind: "text" | "reasoning", text: string) => void;
-  #at: "start" | "opened" | "thoughts" | "closed" = "start";
+  readonly #sink: Sink;
+  readonly #habit: Habit;
+  #at: "start" | "opened" | "thoughts" | "presumed" | "text" | "closed" = "start";
   #closing = "";
   /** What may be the beginning of a tag. */
   #held = "";
+  /** The last character that was said. */
+  #last = "";
+  #presumed = "";
 
-  constructor(say: (kind: "text" | "reasoning", text: string) => void) {
-    this.#say = say;
+  constructor(sink: Sink, habit: Habit) {
+    this.#sink = sink;
+    this.#habit = habit;
   }
 
   /** Takes a piece of the text. False: all that follows is text. */
@@ -23,18 +43,18 @@ export class ThoughtsInText {
     if (this.#at === "start") {
       const rest = text.trimStart();
       const opening = openings.find((tag) => rest.startsWith(tag));
-      if (opening === undefined && !openings.some((tag) => tag.startsWith(rest))) {
-        this.#say("text", text);
-        return false;
-      }
-      this.#say("text", text.slice(0, text.length - rest.length));
-      if (opening === undefined) {
+      if (opening === undefined && openings.some((tag) => tag.startsWith(rest))) {
+        this.#say("text", text.slice(0, text.length - rest.length));
         this.#held = rest;
         return true;
       }
-      this.#at = "opened";
-      this.#closing = opening.replace("<", "</");
-      text = rest.slice(opening.length);
+      if (opening === undefined) this.#at = this.#habit.unopened ? "presumed" : "text";
+      else {
+        this.#say("text", text.slice(0, text.length - rest.length));
+        this.#at = "opened";
+        this.#closing = opening.replace("<", "</");
+        text = rest.slice(opening.length);
+      }
     }
     if (this.#at === "opened") {
       text = text.trimStart();
@@ -48,17 +68,72 @@ export class ThoughtsInText {
       else this.#at = "closed";
       text = text.slice(end + this.#closing.length);
     }
-    if (this.#at !== "closed") return true;
-    text = text.trimStart();
-    this.#say("text", text);
-    return text === "";
+    if (this.#at === "text") return this.#text(text);
+    if (this.#at === "presumed") return this.#presume(text);
+    return this.#at === "closed" ? this.#close(text) : true;
   }
 
   /** Says what is held back: it is no tag, since something else follows it. */
   flush(): void {
     const held = this.#held;
     this.#held = "";
-    this.#say(this.#at === "start" ? "text" : "reasoning", held);
+    if (this.#at === "presumed") {
+      // It was no thoughts after all.
+      this.#habit.unopened = false;
+      this.#at = "text";
+    }
+    this.#say(this.#at === "thoughts" ? "reasoning" : "text", this.#presumed + held);
+    this.#presumed = "";
+  }
+
+  #text(text: string): boolean {
+    const found = text.includes("<") ? tag.exec(text) : null;
+    if (!found) return this.#hold("text", text);
+    const before = text.slice(0, found.index);
+    // A block within the text, or a tag that is quoted, is what the text is about.
+    if (found[1] === "" || /["'`]$/.test(this.#last + before)) {
+      this.#say("text", text);
+      return false;
+    }
+    this.#say("text", before);
+    this.#sink.retract();
+    this.#habit.unopened = true;
+    this.#at = "closed";
+    return this.#close(text.slice(found.index + found[0].length));
+  }
+
+  #presume(text: string): boolean {
+    const found = /<\/think(?:ing)?>/.exec(text);
+    const thoughts = found ? text.slice(0, found.index) : text;
+    if (!found) {
+      this.#hold("reasoning", thoughts);
+      this.#presumed += thoughts.slice(0, thoughts.length - this.#held.length);
+      return true;
+    }
+    this.#say("reasoning", thoughts);
+    this.#presumed = "";
+    this.#at = "closed";
+    return this.#close(text.slice(found.index + found[0].length));
+  }
+
+  /** Takes what follows the thoughts. */
+  #close(piece: string): boolean {
+    const text = piece.trimStart();
+    this.#say("text", text);
+    return text === "";
+  }
+
+  #hold(kind: "text" | "reasoning", text: string): true {
+    const held = text.includes("<") ? Math.max(...tags.map((tag) => overlap(text, tag))) : 0;
+    this.#say(kind, text.slice(0, text.length - held));
+    this.#held = text.slice(text.length - held);
+    return true;
+  }
+
+  #say(kind: "text" | "reasoning", text: string): void {
+    if (text === "") return;
+    this.#last = text.slice(-1);
+    this.#sink.say(kind, text);
   }
 }
 

@@ -106,7 +106,7 @@ function firstPrompt(input: TurnInput, { hooks }: TurnOutcome) {
   const { continued } = input;
   const before = hooks.filter(({ event }) => event === "conversation_start" || event === "message_received");
   const context = continued ? (continued.context ?? null) : hookContext(before);
-  return callOptions(input, { context, prompt: continued?.messages ?? [] }, false).prompt;
+  return callOptions(input, { context, prompt: continued?.messages ?? [] }, "auto").prompt;
 }
 
 function settingsOf({ settings, limits }: TurnInput): TurnDebug["settings"] {
