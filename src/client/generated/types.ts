@@ -693,7 +693,7 @@ export interface Instance {
   temperature: number | null;
   /** Of one model call; null: the provider's. */
   maxOutputTokens: number | null;
-  /** Model calls in one turn, at most. */
+  /** Model calls in one turn, at most. The last one may call no tools, so that the model answers. One that still asks for tools is called once more, without any; if it says nothing then, the turn has failed. */
   maxSteps: number;
   /** Earlier messages that the model sees. */
   historyLimit: number;
@@ -774,7 +774,7 @@ export interface NewAgent {
   temperature?: number | null;
   /** Of one model call; null: the provider's. */
   maxOutputTokens?: number | null;
-  /** Model calls in one turn, at most. */
+  /** Model calls in one turn, at most. The last one may call no tools, so that the model answers. One that still asks for tools is called once more, without any; if it says nothing then, the turn has failed. */
   maxSteps?: number;
   /** Earlier messages that the model sees. */
   historyLimit?: number;
@@ -860,7 +860,7 @@ export interface AgentChanges {
   temperature?: number | null;
   /** Of one model call; null: the provider's. */
   maxOutputTokens?: number | null;
-  /** Model calls in one turn, at most. */
+  /** Model calls in one turn, at most. The last one may call no tools, so that the model answers. One that still asks for tools is called once more, without any; if it says nothing then, the turn has failed. */
   maxSteps?: number;
   /** Earlier messages that the model sees. */
   historyLimit?: number;
@@ -943,7 +943,7 @@ export interface BundledInstance {
   temperature?: number | null;
   /** Of one model call; null: the provider's. */
   maxOutputTokens?: number | null;
-  /** Model calls in one turn, at most. */
+  /** Model calls in one turn, at most. The last one may call no tools, so that the model answers. One that still asks for tools is called once more, without any; if it says nothing then, the turn has failed. */
   maxSteps?: number;
   /** Earlier messages that the model sees. */
   historyLimit?: number;

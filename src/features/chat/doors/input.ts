@@ -1,5 +1,5 @@
 import { EngineError } from "../../../core/errors.ts";
-import { isStorable } from "../../../core/text/text.ts";
+import { isStorable, storable } from "../../../core/text/text.ts";
 import type { ModelMessage } from "../../../turn/types.ts";
 import type { ChatRequest } from "./schema.ts";
 
@@ -24,15 +24,19 @@ interface TextMessage {
 /**
  * Reads the messages as decisions §5 "Input" says. The new input is the run of user messages after the last assistant
  * message. With a `chat_id` the stored transcript is the history; without one, the earlier messages of the request.
+ * Only the new input can be refused: a client repeats the earlier messages with each request.
  */
 export function readInput(request: ChatRequest, headers: { get(name: string): string | undefined }): ChatInput {
-  const messages = request.messages.map(readMessage).filter((message) => message !== null);
+  const newest = request.messages.findLastIndex(({ role }) => role === "assistant") + 1;
+  const messages = request.messages
+    .map((message, index) => readMessage(message, index < newest ? leniently : strictlyAt(index)))
+    .filter((message) => message !== null);
   const lastAnswer = messages.findLastIndex(({ role }) => role === "assistant");
   const fresh = messages.slice(lastAnswer + 1).map(({ text }) => text);
   if (fresh.length === 0) throw new EngineError("bad-request", "No user message");
   requireShort(fresh);
 
-  const chatId = readChatId(request, headers);
+  const chatId = readChatId(request, headers, messages);
   const before = chatId === null ? messages.slice(0, lastAnswer + 1) : [];
   const history = before.map(({ role, text }): ModelMessage => ({ role, content: [{ type: "text", text }] }));
   return { chatId, user: request.user || null, history, fresh };
@@ -44,32 +48,52 @@ function requireShort(texts: readonly string[]): void {
   if (bytes > freshLimit) throw new EngineError("bad-request", `Message too long: at most ${freshLimit} bytes`);
 }
 
-function readMessage({ role, content }: ChatRequest["messages"][number], index: number): TextMessage | null {
+type Sent = ChatRequest["messages"][number];
+
+/** How the parts of a message become its text. */
+type Read = (parts: readonly { type: string; text?: unknown }[]) => string;
+
+function readMessage({ role, content }: Sent, read: Read): TextMessage | null {
   if (role !== "user" && role !== "assistant") return null;
-  const text = readContent(content, index);
+  const text = read(typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []));
   if (text.trim() === "") return null;
   return { role, text };
 }
 
-function readContent(content: ChatRequest["messages"][number]["content"], index: number): string {
-  const parts = typeof content === "string" ? [content] : (content ?? []).map(readPart);
-  const text = parts.join("");
-  if (isStorable(text)) return text;
-  const message = "must not contain NUL or unpaired surrogates";
-  const path = `messages.${index}.content`;
-  throw new EngineError("bad-request", `${path}: ${message}`, { issues: [{ path, message }] });
-}
+/** Leaves out what is no text. */
+const leniently: Read = (parts) =>
+  storable(parts.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join(""));
 
-function readPart(part: { type: string; text?: unknown }): string {
-  if (part.type === "text" && typeof part.text === "string") return part.text;
+/** Throws the 400 of a message that can't be answered. */
+const strictlyAt =
+  (index: number): Read =>
+  (parts) => {
+    const text = parts.map(readPart).join("");
+    if (isStorable(text)) return text;
+    const message = "must not contain NUL or unpaired surrogates";
+    const path = `messages.${index}.content`;
+    throw new EngineError("bad-request", `${path}: ${message}`, { issues: [{ path, message }] });
+  };
+
+function readPart({ type, text }: { type: string; text?: unknown }): string {
+  if (type === "text" && typeof text === "string") return text;
   throw new EngineError("bad-request", "Only text content is supported");
 }
 
 /** The `chat_id` of the body, else of the headers that chat clients send instead. Throws the 400. */
-function readChatId({ chat_id }: ChatRequest, headers: { get(name: string): string | undefined }): string | null {
+function readChatId(
+  { chat_id }: ChatRequest,
+  headers: { get(name: string): string | undefined },
+  messages: readonly TextMessage[],
+): string | null {
   if (chat_id) return chat_id;
-  const header = headers.get("X-Chat-Id") || headers.get("X-OpenWebUI-Chat-Id");
-  if (!header) return null;
+  const own = headers.get("X-Chat-Id");
+  const header = own || headers.get("X-OpenWebUI-Chat-Id");
+  if (!header || (!own && isChore(messages))) return null;
   if (header.length > 128) throw new EngineError("bad-request", "chat_id: must be at most 128 characters");
   return header;
 }
+
+/** Open WebUI has titles, tags and more written under the chat's id: they are no part of the conversation. */
+const isChore = ([first, ...more]: readonly TextMessage[]) =>
+  more.length === 0 && first?.role === "user" && first.text.startsWith("### Task:");
