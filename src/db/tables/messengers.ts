@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import type { Incoming } from "../../core/channels/messengers.ts";
 import { ofAgent } from "./agents.ts";
 import { createdAt, id, moment, oneOf } from "./columns.ts";
 import { conversations } from "./conversations.ts";
@@ -78,6 +79,49 @@ export const outbox = pgTable(
       .on(table.agentId, table.channel, table.target)
       .where(sql`${table.status} in ('pending', 'sending')`),
     index("outbox_age").on(table.createdAt),
+    index("outbox_provider_message")
+      .on(table.agentId, table.providerMessageId)
+      .where(sql`${table.providerMessageId} is not null`),
+  ],
+);
+
+/**
+ * Albums of groups, whose parts come one by one: those that are not said to the agent wait here for one that is, and are
+ * deleted after an hour.
+ */
+export const albums = pgTable(
+  "albums",
+  {
+    agentId: ofAgent(),
+    channel: text("channel").notNull(),
+    /** The messenger's own id of the album. */
+    albumId: text("album_id").notNull(),
+    /** Whether a part was said to the agent, which the others then are too. */
+    isMeant: boolean("is_meant").notNull(),
+    parts: jsonb("parts").$type<Incoming[]>().notNull(),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.agentId, table.channel, table.albumId] }),
+    index("albums_age").on(table.createdAt),
+  ],
+);
+
+/** Chats that have another id now. Conversations, targets and waiting work keep the former one (decisions §8). */
+export const movedChats = pgTable(
+  "moved_chats",
+  {
+    agentId: ofAgent(),
+    channel: text("channel").notNull(),
+    /** The id by which this installation knows the chat. */
+    chatId: text("chat_id").notNull(),
+    /** The id that the messenger takes now. */
+    movedTo: text("moved_to").notNull(),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.agentId, table.channel, table.chatId] }),
+    index("moved_chats_to").on(table.agentId, table.channel, table.movedTo),
   ],
 );
 
