@@ -18,6 +18,22 @@ export const unlessWaiting = sql`on conflict ${ofWaiting} do nothing`;
 /** The same, but the job that waits takes over what the new one says. */
 export const replaceWaiting = sql`on conflict ${ofWaiting} do update set ${assign(jobs, takenOver())}`;
 
+/**
+ * The same, but a job that waits, and not for another try, begins at the `latest` of its payload whatever takes its place.
+ */
+export const debounceWaiting = sql`on conflict ${ofWaiting} do update set ${assign(jobs, debounced())}`;
+
+function debounced() {
+  const { runAt, payload } = getTableColumns(alias(jobs, "excluded"));
+  const latest = sql`${jobs.payload} ->> 'latest'`;
+  const waits = sql`${jobs.lastError} is null and ${latest} is not null`;
+  return {
+    ...takenOver(),
+    runAt: sql`case when ${waits} then least(${runAt}, (${latest})::timestamptz) else ${runAt} end`,
+    payload: sql`case when ${waits} then ${jobs.payload} else ${payload} end`,
+  };
+}
+
 function takenOver() {
   const { organizationId, payload, runAt, maxAttempts } = getTableColumns(alias(jobs, "excluded"));
   return { organizationId, payload, runAt, maxAttempts, attempts: 0, lastError: null };

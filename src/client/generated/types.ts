@@ -18,7 +18,7 @@ export interface WebConfigChanges {
 export interface TelegramConfigChanges {
   /** The bot's token. Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it. */
   botToken?: string | null;
-  /** Only these people are answered; empty: everyone. */
+  /** Only these people are answered; empty: everyone. Who writes in the name of a group or channel is named by its id, such as -1001234567890. */
   allowedUserIds?: string;
   /** How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use. */
   transport?: "webhook" | "polling" | null;
@@ -1028,7 +1028,7 @@ export interface BundledInstance {
         channelType: "telegram";
         enabled?: boolean;
         config?: {
-          /** Only these people are answered; empty: everyone. */
+          /** Only these people are answered; empty: everyone. Who writes in the name of a group or channel is named by its id, such as -1001234567890. */
           allowedUserIds?: string;
           /** How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use. */
           transport?: "webhook" | "polling" | null;

@@ -75,8 +75,24 @@ export type Received =
   | { kind: "later" }
   /** Nothing to store; the messenger wants this text back. */
   | { kind: "answer"; text: string }
-  /** The messages in it, which may be none. */
-  | { kind: "messages"; messages: Incoming[] };
+  /** What happened, which may be nothing. */
+  | { kind: "arrivals"; arrivals: Arrival[] };
+
+/** What a messenger tells of. */
+export type Arrival = Incoming | DeletedMessage | MovedChat;
+
+/** A person took a message back. */
+export interface DeletedMessage {
+  /** The provider id of the message, which may never have come. */
+  deletes: string;
+  channelId: string;
+}
+
+/** A chat has another id from now on, such as a Telegram group that became a supergroup. */
+export interface MovedChat {
+  movedFrom: string;
+  movedTo: string;
+}
 
 /** A message of a person. */
 export interface Incoming {
@@ -94,10 +110,37 @@ export interface Incoming {
   files: IncomingFile[];
   /** The provider id of the message that this one corrects, which may never have come; null for a new one. */
   edits: string | null;
+  /** What the message refers to. */
+  quotes: Quote[];
+  /** The album that the message is a part of; null for none. */
+  album: Album | null;
+}
+
+/** Words of others, or earlier ones, that a message refers to: its sender does not say them now. */
+export interface Quote {
+  kind: "reply" | "forward";
+  /** Who wrote it: the agent, the sender of the message, or another one; null where the messenger does not tell. */
+  author: "agent" | "sender" | { id: string | null; name: string | null } | null;
+  /** Empty where only files came, or where the messenger does not tell. */
+  text: string;
+  /** The part of it that the sender chose; null for all of it. */
+  passage: string | null;
+  /** The provider id of a message that the messenger names and does not repeat; null otherwise. */
+  messageId: string | null;
+}
+
+/** Pictures and other files that a person sent at once, which the messenger tells one by one. */
+export interface Album {
+  id: string;
+  /** Whether this part is said to the agent. In a group only one part names it, which may be the last to come. */
+  isMeant: boolean;
 }
 
 /** The chat that a `channelId` lies in: itself, or the one whose topic or thread it is. */
 export const chatOf = (channelId: string): string => channelId.split(":", 1)[0] ?? "";
+
+/** A place in a chat as it is called in another one. */
+export const inChat = (channelId: string, chat: string): string => chat + channelId.slice(chatOf(channelId).length);
 
 /** Whether a place is named by the id of a person whose private chat has an id of its own. */
 export const namesPerson = (name: MessengerName, target: string): boolean => name === "slack" && /^[UW]/.test(target);
@@ -108,6 +151,8 @@ export interface IncomingFile {
   ref: string;
   /** The messenger's lasting id of the file, where `ref` may be another one each time that the file is told of. */
   lastingId?: string | undefined;
+  /** Whether the file belongs to what the message refers to, and not to the message itself. */
+  isQuoted?: boolean | undefined;
   name: string;
   mime: string;
   /** In bytes, if the messenger says. */
@@ -126,6 +171,8 @@ export class MessengerError extends Error {
   readonly isOfAccount: boolean;
   /** Whether the messenger takes the credentials and refuses them this call, such as one to send, whoever it is for. */
   readonly isOfChannel: boolean;
+  /** The id that the addressed chat has now; null while it has that by which it was addressed. */
+  readonly movedTo: string | null;
 
   constructor(
     message: string,
@@ -135,6 +182,7 @@ export class MessengerError extends Error {
       mayBeDone = false,
       isOfAccount = false,
       isOfChannel = false,
+      movedTo = null,
     }: Partial<Omit<MessengerError, keyof Error>> = {},
   ) {
     super(message);
@@ -144,6 +192,7 @@ export class MessengerError extends Error {
     this.mayBeDone = mayBeDone;
     this.isOfAccount = isOfAccount;
     this.isOfChannel = isOfChannel;
+    this.movedTo = movedTo;
   }
 }
 
@@ -167,8 +216,8 @@ export interface WantedWebhook {
   secret: string | null;
 }
 
-/** Stores messages; resolves when they are stored. */
-export type Take = (messages: Incoming[]) => Promise<void>;
+/** Stores what arrived; resolves when it is stored. */
+export type Take = (arrivals: Arrival[]) => Promise<void>;
 
 /**
  * An account at a messenger: the bot of one agent. All calls reject with a `MessengerError`, or with the signal's reason
@@ -196,7 +245,7 @@ export interface MessengerAccount {
   /** Whether the messenger takes the credentials, and whether it calls `wanted` and reaches it. */
   check(wanted: WantedWebhook | null, signal: AbortSignal): Promise<ChannelCheck[]>;
   /**
-   * Asks the messenger for messages until the signal aborts, and hands each group to `take`; a group whose `take` rejects
+   * Asks the messenger for what arrives until the signal aborts, and hands each group to `take`; a group whose `take` rejects
    * is asked for again. Calls `onConnected` each time that the messenger was reached. Rejects when the messenger refuses
    * or can't be reached. Absent where messages only come by webhook.
    */

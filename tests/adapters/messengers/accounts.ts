@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import type {
+  Arrival,
   Incoming,
   MessengerAccount,
   MessengerConfig,
@@ -54,19 +55,21 @@ export function webhookCall(body: string | Uint8Array<ArrayBuffer>, more: Partia
 
 /** The only message in what was received; null for none. */
 export function messageIn(received: Received): Incoming | null {
-  if (received.kind !== "messages") throw new Error(`It is ${received.kind}`);
-  if (received.messages.length > 1) throw new Error("There are several messages");
-  return received.messages[0] ?? null;
+  if (received.kind !== "arrivals") throw new Error(`It is ${received.kind}`);
+  const [arrival, ...others] = received.arrivals;
+  if (others.length > 0) throw new Error("Several things arrived");
+  if (arrival && !("text" in arrival)) throw new Error("It is no message");
+  return arrival ?? null;
 }
 
 /** Follows until the test ends; `taken` grows with what arrives. */
-export function following(account: MessengerAccount, take?: (messages: Incoming[]) => Promise<void>) {
+export function following(account: MessengerAccount, take?: (arrivals: Arrival[]) => Promise<void>) {
   const taken: Incoming[] = [];
   const controller = new AbortController();
   let connections = 0;
-  const store = async (messages: Incoming[]) => {
-    await take?.(messages);
-    taken.push(...messages);
+  const store = async (arrivals: Arrival[]) => {
+    await take?.(arrivals);
+    taken.push(...arrivals.filter((arrival) => "text" in arrival));
   };
   const ended = (
     account.follow?.(store, controller.signal, () => {

@@ -75,21 +75,32 @@ function* spoilt(value: unknown): Generator<unknown> {
 
 /** Whether the store can hold what was received. */
 function isSound(received: Received): boolean {
-  if (received.kind !== "messages") return received.kind === "later" || received.kind === "answer";
-  return received.messages.every((message) => {
+  if (received.kind !== "arrivals") return received.kind === "later" || received.kind === "answer";
+  return received.arrivals.every((arrival) => {
+    if ("deletes" in arrival) return [arrival.deletes, arrival.channelId].every(isId);
+    if ("movedTo" in arrival) return [arrival.movedFrom, arrival.movedTo].every(isId);
+    const { text, senderName, files, quotes, album, providerId, channelId, sender, edits } = arrival;
+    const quoted = quotes.flatMap(({ text, passage, author }) => {
+      const { id, name } = author !== null && typeof author === "object" ? author : { id: null, name: null };
+      return [text, passage ?? "", id ?? "", name ?? ""];
+    });
     const texts = [
-      message.text,
-      message.senderName ?? "",
-      ...message.files.flatMap(({ ref, name, mime }) => [ref, name, mime]),
+      text,
+      senderName ?? "",
+      album?.id ?? "",
+      ...files.flatMap(({ ref, name, mime }) => [ref, name, mime]),
     ];
-    const ids = [message.providerId, message.channelId, message.sender, message.edits ?? "x"];
     return (
-      texts.every((text) => typeof text === "string" && text.isWellFormed() && !text.includes("\u0000")) &&
-      ids.every((id) => /^[\w:.+-]{1,200}$/.test(id)) &&
-      message.files.every(({ size }) => size === null || Number.isSafeInteger(size))
+      [...texts, ...quoted].every(
+        (text) => typeof text === "string" && text.isWellFormed() && !text.includes("\u0000"),
+      ) &&
+      [providerId, channelId, sender, edits ?? "x"].every(isId) &&
+      files.every(({ size }) => size === null || Number.isSafeInteger(size))
     );
   });
 }
+
+const isId = (id: string) => /^[\w:.+-]{1,200}$/.test(id);
 
 const latin1 = (text: string) => Uint8Array.from(Buffer.from(text, "latin1"));
 const utf8 = (text: string) => Uint8Array.from(Buffer.from(text));
@@ -124,7 +135,7 @@ test.each(names)("%s: bodies that are none are no message", async (name) => {
   if (!door) throw new Error("There is no such door");
   const { account } = accountAt(door.config, door.base);
   const whole = JSON.stringify(Object.values(payloads(name))[1]);
-  const none = { kind: "messages", messages: [] };
+  const none = { kind: "arrivals", arrivals: [] };
   const bodies = [
     "",
     "null",

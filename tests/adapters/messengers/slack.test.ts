@@ -31,6 +31,8 @@ const direct = {
   text: "Hello hello can you hear me?",
   files: [],
   edits: null,
+  quotes: [],
+  album: null,
 };
 const mention = {
   ...direct,
@@ -109,13 +111,34 @@ describe("what people write in Slack", () => {
     "unfurled",
     "unfurledAfterEdit",
     "changedBySlack",
-    "deleted",
     "own",
     "otherBot",
     "joined",
     "reaction",
   ])("%s is no message for the agent", async (name) => {
     expect(await read(name)).toBeNull();
+  });
+
+  test("a message that is taken back is told with the place where it was said", async () => {
+    const deletion = async (event: object) => {
+      const body = JSON.stringify({
+        ...objectOf(events.deleted),
+        event: { ...objectOf(objectOf(events.deleted).event), ...event },
+      });
+      const { account } = accountAt(byWebhook);
+      return account.receive(signed(body), now);
+    };
+    const told = (deletes: string, channelId: string) => ({ kind: "arrivals", arrivals: [{ deletes, channelId }] });
+    expect(await deletion({})).toEqual(told("D024BE91L:1355517523.000005", "D024BE91L"));
+    const channel = { channel: "C1", channel_type: "channel" };
+    const ts = "1355517523.000005";
+    expect(await deletion(channel)).toEqual(told(`C1:${ts}`, `C1:${ts}`));
+    const inThread = { ...channel, previous_message: { type: "message", ts, thread_ts: "1355517000.000001" } };
+    expect(await deletion(inThread)).toEqual(told(`C1:${ts}`, "C1:1355517000.000001"));
+    const tombstone = { type: "message", subtype: "tombstone", user: "USLACKBOT", ts, thread_ts: ts };
+    const ofThread = { ...channel, subtype: "message_changed", deleted_ts: undefined, message: tombstone };
+    expect(await deletion(ofThread)).toEqual(told(`C1:${ts}`, `C1:${ts}`));
+    expect(await deletion({ deleted_ts: "yesterday" })).toEqual({ kind: "arrivals", arrivals: [] });
   });
 
   test("what a person forwards is read with who wrote it, and mentions nobody", async () => {
@@ -129,17 +152,23 @@ describe("what people write in Slack", () => {
       const { account } = accountAt(byWebhook);
       return messageIn(await account.receive(signed(JSON.stringify({ ...payload, event })), now));
     };
-    const told = "[A forwarded message of Bob Builder:]\nIt is *down* & @U0LAN0Z89 sleeps\n[The end of it.]";
-    expect(await forwarding("direct", "", down)).toMatchObject({ text: told, files: [] });
-    expect((await forwarding("direct", "What is this?", preview, down))?.text).toBe(`What is this?\n\n${told}`);
-    expect((await forwarding("mention", "<@U0LAN0Z89>", down))?.text).toBe(told);
-    const withoutText = { ...share, files: [picture] };
-    expect(await forwarding("direct", "", withoutText)).toMatchObject({ text: "", files: [{ name: "graph.png" }] });
-    expect(await forwarding("direct", "", { ...share, text: "Up" })).toMatchObject({
-      text: "[A forwarded message:]\nUp\n[The end of it.]",
+    const quote = { kind: "forward", author: null, text: "", passage: null, messageId: null };
+    const told = { ...quote, author: { id: null, name: "Bob Builder" }, text: "It is *down* & @U0LAN0Z89 sleeps" };
+    expect(await forwarding("direct", "", down)).toMatchObject({ text: "", files: [], quotes: [told] });
+    expect(await forwarding("direct", "What is this?", preview, down)).toMatchObject({
+      text: "What is this?",
+      quotes: [{ ...quote, text: "A preview of a link" }, told],
     });
+    expect(await forwarding("mention", "<@U0LAN0Z89>", down)).toMatchObject({ text: "", quotes: [told] });
+    const withoutText = { ...share, author_id: "U0LAN0Z89", files: [picture] };
+    expect(await forwarding("direct", "", withoutText)).toMatchObject({
+      ...{ text: "", quotes: [{ ...quote, author: "agent" }] },
+      files: [{ name: "graph.png", isQuoted: true }],
+    });
+    const ofSender = { ...share, author_id: "U2147483697", text: "Up" };
+    expect(await forwarding("direct", "", ofSender)).toMatchObject({ quotes: [{ author: "sender", text: "Up" }] });
     expect(await forwarding("channelChatter", "look", down)).toBeNull();
-    expect(await forwarding("direct", "", preview)).toBeNull();
+    expect(await forwarding("direct", "", { ...preview, is_msg_unfurl: false })).toBeNull();
   });
 
   test("an event that does not name the bot is read with its id, which is asked for once", async () => {
@@ -182,14 +211,14 @@ describe("the signature of a call", () => {
     });
     const { account } = accountAt(byWebhook);
     const received = await account.receive(webhookCall(body, { headers }), 1_531_420_618_000);
-    expect(received).toEqual({ kind: "messages", messages: [] });
+    expect(received).toEqual({ kind: "arrivals", arrivals: [] });
     expect(await account.receive(webhookCall(`${body} `, { headers }), 1_531_420_618_000)).toEqual(refused);
   });
 
   test("it covers the bytes, and holds for five minutes", async () => {
     const { account } = accountAt(byWebhook);
     const body = JSON.stringify(events.direct);
-    expect(await account.receive(signed(body, now - 300_000), now)).toMatchObject({ kind: "messages" });
+    expect(await account.receive(signed(body, now - 300_000), now)).toMatchObject({ kind: "arrivals" });
     expect(await account.receive(signed(body, now - 301_000), now)).toEqual(refused);
     expect(await account.receive(signed(body, now + 302_000), now)).toEqual(refused);
     expect(await account.receive({ ...signed(body), body: bytesOf(`${body} `) }, now)).toEqual(refused);
@@ -493,5 +522,5 @@ test("the stand-in calls the Request URL with a signature", async () => {
   slack.state.requestUrl = `${target.url}/hook`;
   expect(await slack.say("hello")).toBe(200);
   await slack.call({ type: "url_verification", challenge: "abc" });
-  expect(answers).toMatchObject([{ messages: [{ text: "hello" }] }, { kind: "answer", text: "abc" }]);
+  expect(answers).toMatchObject([{ arrivals: [{ text: "hello" }] }, { kind: "answer", text: "abc" }]);
 });

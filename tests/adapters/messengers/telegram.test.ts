@@ -23,7 +23,14 @@ async function read(name: string, allowedUserIds: string[] = []) {
   return { message: messageIn(await account.receive(call, 0)), telegram };
 }
 
-const person = { sender: "1111111", senderName: "Test Lastname", isPrivate: true, edits: null };
+const person = {
+  sender: "1111111",
+  senderName: "Test Lastname",
+  isPrivate: true,
+  edits: null,
+  quotes: [],
+  album: null,
+};
 const ofAda = "123456789:1111111:1365";
 const direct = { ...person, providerId: ofAda, channelId: "1111111", text: "", files: [] };
 const inGroup = {
@@ -34,12 +41,13 @@ const inGroup = {
   files: [],
 };
 const group = "-1001234567890";
+const quote = { kind: "reply", author: null, text: "", passage: null, messageId: null };
 
 describe("what people send to a Telegram bot", () => {
   test.each([
     ["text", { ...direct, text: "/start" }],
     ["edited", { ...direct, providerId: `${ofAda}:1441645600`, text: "Edited text", edits: ofAda }],
-    ["reply", { ...direct, text: "something" }],
+    ["reply", { ...direct, text: "something", quotes: [{ ...quote, author: "sender", text: "/help" }] }],
     [
       "photo",
       {
@@ -102,9 +110,12 @@ describe("what people send to a Telegram bot", () => {
     ["groupMention", { ...inGroup, text: "Please 🙏 help" }],
     ["groupTextMention", { ...inGroup, text: ", help" }],
     ["groupCommand", { ...inGroup, text: "/sum 1 2" }],
-    ["groupReply", { ...inGroup, text: "and then?" }],
+    ["groupReply", { ...inGroup, text: "and then?", quotes: [{ ...quote, author: "agent", text: "First this." }] }],
     ["topic", { ...inGroup, channelId: `${group}:77`, text: "in here" }],
-    ["threadOfReplies", { ...inGroup, text: "and then?" }],
+    [
+      "threadOfReplies",
+      { ...inGroup, text: "and then?", quotes: [{ ...quote, author: "agent", text: "First this." }] },
+    ],
     [
       "groupPhoto",
       {
@@ -216,7 +227,7 @@ describe("sending to Telegram", () => {
     ]);
   });
 
-  test("a group that became a supergroup is followed", async () => {
+  test("a group that became a supergroup is named with its new id", async () => {
     const { account, telegram, signal } = await connected();
     telegram.fail("sendMessage", {
       status: 400,
@@ -227,8 +238,7 @@ describe("sending to Telegram", () => {
         parameters: { migrate_to_chat_id: -1005 },
       },
     });
-    await account.send("-5", "x", signal);
-    expect(telegram.sent).toMatchObject([{ chatId: -1005, text: "x" }]);
+    await expect(account.send("-5", "x", signal)).rejects.toMatchObject({ movedTo: "-1005", mayBeDone: false });
   });
 
   const answer = (status: number, description: string, parameters = {}) => ({

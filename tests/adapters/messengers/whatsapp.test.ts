@@ -41,6 +41,8 @@ const text = {
   text: "Hello!",
   files: [],
   edits: null,
+  quotes: [],
+  album: null,
 };
 
 describe("what people send on WhatsApp", () => {
@@ -66,6 +68,57 @@ describe("what people send on WhatsApp", () => {
     ["hiddenNumber", { ...text, channelId: "US.13491208655302741918", sender: "US.13491208655302741918" }],
   ])("%s", async (name, expected) => {
     expect(await read(name)).toEqual(expected);
+  });
+
+  const sid = "SM00000000000000000000000000000101";
+
+  test.each([
+    ["of the agent", `whatsapp:${whatsappNumber}`, "agent"],
+    ["of the person", "whatsapp:+393331234567", "sender"],
+  ])("a reply names the message %s that it answers", async (_whose, from, author) => {
+    const form = { ...forms.text, OriginalRepliedMessageSid: sid, OriginalRepliedMessageSender: from };
+    const message = messageIn(await accountAt(withToken).account.receive(signed(form), 0));
+    const quote = { kind: "reply", author, text: "", passage: null, messageId: sid };
+    expect(message).toEqual({ ...text, quotes: [quote] });
+    const forged = { ...form, OriginalRepliedMessageSid: "1 or 1=1" };
+    expect(messageIn(await accountAt(withToken).account.receive(signed(forged), 0))).toEqual(text);
+  });
+
+  test.each(["Forwarded", "FrequentlyForwarded"])("%s: none of the words are the person's own", async (flag) => {
+    const form = { ...forms.text, Forwarded: "false", [flag]: "true" };
+    const quote = { kind: "forward", author: null, text: "Hello!", passage: null, messageId: null };
+    expect(messageIn(await accountAt(withToken).account.receive(signed(form), 0))).toEqual({
+      ...{ ...text, text: "", quotes: [quote] },
+    });
+  });
+
+  test.each([
+    [{ ListTitle: "Tuesday", ListId: "d2" }, "Tuesday"],
+    [{ ListId: "d2" }, "d2"],
+    [{ ButtonPayload: "yes" }, "yes"],
+    [{ Body: "Yes!", ButtonText: "Yes", InteractiveData: "{}" }, "Yes!"],
+    [{ InteractiveData: '{"date":"2026-12-01"}' }, 'The answers in a form: {"date":"2026-12-01"}'],
+    [{ Body: "Sent", MessageType: "interactive", InteractiveData: '{"n":2}' }, 'Sent\nThe answers in a form: {"n":2}'],
+  ])("an interactive answer is read: %o", async (fields, said) => {
+    const form = { ...forms.text, Body: "", ...fields };
+    expect(messageIn(await accountAt(withToken).account.receive(signed(form), 0))?.text).toBe(said);
+  });
+
+  test("a form is read in the encoding that its type names", async () => {
+    const receive = async (body: string, type: string, said: string) => {
+      const form = { ...forms.text, Body: said };
+      const call = signed(form);
+      call.headers.set("Content-Type", `application/x-www-form-urlencoded${type}`);
+      const { account } = accountAt(withToken);
+      const rest = bodyOf({ ...forms.text, Body: "" }).replace("Body=", `Body=${body}`);
+      return messageIn(await account.receive({ ...call, body: new TextEncoder().encode(rest) }, 0))?.text;
+    };
+    const said = "Perché no? 5 €";
+    expect(await receive("Perch%E9+no%3F+5+%80", "; charset=windows-1252", said)).toBe(said);
+    expect(await receive("Perch%E9+no%3F+5+%80", '; Charset="WINDOWS-1252"', said)).toBe(said);
+    expect(await receive("Perch%C3%A9+no%3F+5+%E2%82%AC", "; charset=UTF-8", said)).toBe(said);
+    expect(await receive("Perch%C3%A9+no%3F+5+%E2%82%AC", "; charset=klingon", said)).toBe(said);
+    expect(await receive("Perch%C3%A9+no%3F+5+%E2%82%AC", "", said)).toBe(said);
   });
 
   test("the name of a person is one line, so that it can't say something in the name of others", async () => {
@@ -96,8 +149,8 @@ describe("the signature of a call", () => {
     const headers = new Headers({ "X-Twilio-Signature": "0/KCTR6DLpKmkAf8muzZqo1nDgQ=" });
     const { account } = accountAt({ name: "whatsapp", config });
     expect(await account.receive(webhookCall(bodyOf(form), { url: example, headers }), 0)).toEqual({
-      kind: "messages",
-      messages: [],
+      kind: "arrivals",
+      arrivals: [],
     });
   });
 
@@ -105,7 +158,7 @@ describe("the signature of a call", () => {
     const { account } = accountAt(withToken);
     const form = forms.text ?? {};
     expect(await account.receive(signed(form, url.replace(".example", ".example:443")), 0)).toMatchObject({
-      messages: [text],
+      arrivals: [text],
     });
     expect(await account.receive(signed(form, `${url}?x=1`), 0)).toEqual(refused);
     expect(await account.receive(signed(form, url.replace("https", "http")), 0)).toEqual(refused);
@@ -124,7 +177,7 @@ describe("the signature of a call", () => {
       ...forms.text,
       ...Object.fromEntries(Array.from({ length: count }, (_, index) => [`More${index}`, ""])),
     });
-    expect(await account.receive(signed(more(900)), 0)).toMatchObject({ messages: [text] });
+    expect(await account.receive(signed(more(900)), 0)).toMatchObject({ arrivals: [text] });
     expect(await account.receive(signed(more(1_000)), 0)).toEqual(refused);
     // Its parameters alone would take the parser some ten seconds.
     const hostile = { ...signed(forms.text), body: webhookCall("a&".repeat(524_000)).body };
@@ -145,7 +198,7 @@ test("with an API key the path holds the secret", async () => {
   const { account } = accountAt(withKey);
   const receive = (pathSecret: string | null, secret: string | null) =>
     account.receive(webhookCall(bodyOf(forms.text), { pathSecret, secret }), 0);
-  expect(await receive("minted", "minted")).toMatchObject({ messages: [text] });
+  expect(await receive("minted", "minted")).toMatchObject({ arrivals: [text] });
   for (const [presented, secret] of [
     ["minted2", "minted"],
     [null, "minted"],
@@ -326,7 +379,7 @@ test("the stand-in calls the webhook with a signature", async () => {
   );
   twilio.state.webhookUrl = `${target.url}/webhooks/twilio/acme/whatsapp`;
   expect(await (await twilio.say("Ciao à tutti + 1")).json()).toMatchObject({
-    messages: [{ text: "Ciao à tutti + 1" }],
+    arrivals: [{ text: "Ciao à tutti + 1" }],
   });
   expect(await (await twilio.call(twilio.message("x"), "https://b.example")).json()).toMatchObject({ status: 403 });
 });

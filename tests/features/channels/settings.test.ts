@@ -120,7 +120,7 @@ describe("the settings of a messenger's channel", () => {
       ["telegram", { config: { botToken: `${telegramToken}\u0000` } }, "config.botToken: "],
       ["telegram", { config: { botToken: `1:${"x".repeat(600)}` } }, "config.botToken: "],
       ["telegram", { config: { botToken: 5 } }, "config.botToken: "],
-      ["telegram", { config: { allowedUserIds: "ada" } }, "config.allowedUserIds: must be numeric user ids"],
+      ["telegram", { config: { allowedUserIds: "ada" } }, "config.allowedUserIds: must be numeric ids"],
       ["telegram", { config: { transport: "socket" } }, "config.transport: "],
       ["telegram", { config: null }, "config: "],
       ["telegram", { config: [bot] }, "config: "],

@@ -181,7 +181,7 @@ test("in a group the model reads who wrote, and nobody's own memories are touche
   await group("Hi", 11, { id: 2, first_name: "Bob" });
   await h.settle();
   await h.idle();
-  expect(h.prompts()).toEqual([["Ada: Hello", "Bob: Hi"]]);
+  expect(h.prompts()).toEqual([["Ada (1): Hello", "Bob (2): Hi"]]);
   const [turn] = await h.services.database.db.select().from(turns);
   expect(turn?.subject).toBe(`conversation:${h.agent.slug}:telegram:-5`);
   expect((await h.rows()).outbox).toMatchObject([{ target: "-5", body: "Hello all." }]);

@@ -194,7 +194,7 @@ test("a message that another release stored in another shape holds up no other, 
     .where(eq(inbox.id, second?.id ?? ""));
   await h.settle();
   await h.idle();
-  expect(h.prompts()).toEqual([["One", "[A message came that can't be read.]", "Three"]]);
+  expect(h.prompts()).toEqual([["One", "42: [A message came that can't be read.]", "Three"]]);
   expect(await h.statuses()).toEqual(["done", "done", "done"]);
 });
 

@@ -2,7 +2,7 @@ import { and, asc, eq } from "drizzle-orm";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { type Ctx, publicAddress } from "../../../src/context.ts";
-import type { Incoming, MessengerName } from "../../../src/core/channels/messengers.ts";
+import type { Arrival, Incoming, MessengerName } from "../../../src/core/channels/messengers.ts";
 import { agents, channels, conversations, inbox, jobs, outbox } from "../../../src/db/schema.ts";
 import { openMessenger } from "../../../src/features/channels/index.ts";
 import { saveRow } from "../../../src/features/channels/row.ts";
@@ -108,7 +108,7 @@ export function incoming(fields: Partial<Incoming> = {}): Incoming {
   const id = nextMessage();
   return {
     ...{ providerId: `42:${id}`, channelId: "42", sender: "42", senderName: "Ada", isPrivate: true },
-    ...{ text: `Message ${id}`, files: [], edits: null },
+    ...{ text: `Message ${id}`, files: [], edits: null, quotes: [], album: null },
     ...fields,
   };
 }
@@ -118,5 +118,5 @@ export async function storing({ services }: Pick<Harness, "services">, slug: str
   const store = createStore({ services, activity: createActivity(services), tell: () => {}, wake: () => {} });
   const channel = await openMessenger(services, { slug }, name);
   if (!channel) throw new Error("The channel is not set up");
-  return (...messages: Incoming[]) => store(channel, messages);
+  return (...arrivals: Arrival[]) => store(channel, arrivals);
 }

@@ -115,7 +115,7 @@ test("others in a group are answered, whoever stopped the agent there", async ()
   expect(await stoppers(h)).toEqual([["1", null]]);
   await h.settle();
   await h.idle();
-  expect(h.prompts()).toEqual([["Bob: Hi"]]);
+  expect(h.prompts()).toEqual([["Bob (2): Hi"]]);
   expect(await h.sent()).toEqual(["You will hear no more.", "Hello Bob."]);
 });
 

@@ -1,7 +1,7 @@
 import {
+  type Arrival,
   type ChannelCheck,
   FileTooLarge,
-  type Incoming,
   type MessengerAccount,
   MessengerError,
   type SlackConfig,
@@ -41,9 +41,9 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
       if (id === "") throw new MessengerError("Slack did not name the bot");
       return id;
     });
-  const read = async (payload: unknown): Promise<Incoming[]> => {
-    const message = await readEvent(payload, botId);
-    return message === null ? [] : [message];
+  const read = async (payload: unknown): Promise<Arrival[]> => {
+    const arrival = await readEvent(payload, botId);
+    return arrival === null ? [] : [arrival];
   };
 
   const openSocket = async (token: string, signal: AbortSignal): Promise<string> => {
@@ -65,9 +65,9 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
       if (payload?.type === "url_verification") {
         return { kind: "answer", text: clip(textOf(payload.challenge), longestChallenge) };
       }
-      if (payload?.type !== "event_callback") return { kind: "messages", messages: [] };
+      if (payload?.type !== "event_callback") return { kind: "arrivals", arrivals: [] };
       try {
-        return { kind: "messages", messages: await read(payload) };
+        return { kind: "arrivals", arrivals: await read(payload) };
       } catch {
         return { kind: "later" };
       }

@@ -1,4 +1,4 @@
-import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
+import type { DeletedMessage, Incoming, IncomingFile, Quote } from "../../../core/channels/messengers.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { storable } from "../../../core/text/text.ts";
 import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
@@ -14,13 +14,14 @@ const isMoment = (value: string) => /^\d{1,20}\.\d{1,10}$/.test(value);
 type BotId = () => Promise<string>;
 
 /**
- * The message in an event (https://docs.slack.dev/reference/events/message); null when it is none for the agent. In a
- * channel the agent hears what mentions it, and replies in a thread that it began itself. Whether it took part in
+ * What an event tells (https://docs.slack.dev/reference/events/message); null when that is nothing for the agent.
+ * In a channel the agent hears what mentions it, and replies in a thread that it began itself. Whether it took part in
  * another thread can't be told from an event.
  */
-export async function readEvent(payload: unknown, askBotId: BotId): Promise<Incoming | null> {
+export async function readEvent(payload: unknown, askBotId: BotId): Promise<Incoming | DeletedMessage | null> {
   const { event, authorizations } = objectOf(payload);
   const outer = objectOf(event);
+  if (isDeletion(outer)) return deletedIn(outer);
   const isChange = outer.type === "message" && outer.subtype === "message_changed";
   if (outer.type !== "message" && outer.type !== "app_mention") return null;
   const message = isChange ? objectOf(outer.message) : outer;
@@ -33,43 +34,68 @@ export async function readEvent(payload: unknown, askBotId: BotId): Promise<Inco
 
   const botId = installedBot(authorizations) ?? (await askBotId());
   if (user === botId) return null;
-  const isDirect = outer.channel_type === "im" || channel.startsWith("D");
+  const isDirect = isDirectMessage(outer);
   const raw = textOf(message.text);
   const isMeant = isDirect || mentions(raw, botId) || message.parent_user_id === botId;
   const forwarded = listOf(message.attachments)
     .slice(0, mostForwarded)
     .map(objectOf)
-    .filter(({ is_share }) => is_share === true);
-  const files = [message, ...forwarded].flatMap((part) => filesOf(part.files));
-  const said = [slackText(raw, botId), ...forwarded.map(forwardedText)].filter((part) => part !== "").join("\n\n");
-  const text = storable(said || (files.length === 0 ? slackText(raw, null) : ""));
-  if (!isMeant || (text === "" && files.length === 0)) return null;
-  const thread = isMoment(textOf(message.thread_ts)) ? textOf(message.thread_ts) : null;
-  // A mention in a channel is answered in a thread, which keeps its other readers undisturbed.
-  const root = thread ?? (isDirect ? null : ts);
+    .filter(({ is_share, is_msg_unfurl }) => is_share === true || is_msg_unfurl === true);
+  const quotes = forwarded.map((part) => forwardedBy(part, { botId, user }));
+  const quoted = forwarded.flatMap(({ files }) => filesOf(files)).map((file) => ({ ...file, isQuoted: true }));
+  const files = [...filesOf(message.files), ...quoted];
+  const isEmpty = files.length === 0 && quotes.length === 0;
+  const text = storable(slackText(raw, botId) || (isEmpty ? slackText(raw, null) : ""));
+  if (!isMeant || (text === "" && isEmpty)) return null;
   const providerId = `${channel}:${ts}`;
   return {
     providerId: isChange ? `${providerId}:${edited}` : providerId,
-    channelId: root === null ? channel : `${channel}:${root}`,
+    channelId: placeOf(outer, message),
     sender: user,
     isPrivate: isDirect,
     senderName: senderName(message.user_profile),
     text,
     files,
     edits: isChange ? providerId : null,
+    quotes,
+    album: null,
   };
+}
+
+const isDirectMessage = ({ channel, channel_type }: JsonObject) =>
+  channel_type === "im" || textOf(channel).startsWith("D");
+
+/** A mention in a channel is answered in a thread, which keeps its other readers undisturbed. */
+function placeOf(outer: JsonObject, message: JsonObject): string {
+  const [channel, thread, ts] = [outer.channel, message.thread_ts, message.ts].map(textOf);
+  const root = isMoment(thread ?? "") ? thread : isDirectMessage(outer) ? null : ts;
+  return root === null ? `${channel}` : `${channel}:${root}`;
+}
+
+/** The first message of a thread leaves a tombstone, which changes it (https://docs.slack.dev/reference/events/message). */
+function isDeletion({ type, subtype, message }: JsonObject): boolean {
+  if (type !== "message") return false;
+  return subtype === "message_deleted" || (subtype === "message_changed" && objectOf(message).subtype === "tombstone");
+}
+
+function deletedIn(outer: JsonObject): DeletedMessage | null {
+  const before = objectOf(outer.previous_message);
+  const ts = textOf(outer.deleted_ts) || textOf(objectOf(outer.message).ts);
+  if (!isId(textOf(outer.channel)) || !isMoment(ts)) return null;
+  return { deletes: `${textOf(outer.channel)}:${ts}`, channelId: placeOf(outer, { ...before, ts }) };
 }
 
 /** More than anybody forwards at a time. */
 const mostForwarded = 20;
 
-/** The text of a forwarded message, which Slack puts beside that of the message that forwards it, with who wrote it. */
-function forwardedText({ text, author_name }: JsonObject): string {
-  const said = slackText(textOf(text), null);
-  const author = nameOf(author_name);
-  return said === ""
-    ? ""
-    : `[A forwarded message${author === null ? "" : ` of ${author}`}:]\n${said}\n[The end of it.]`;
+/** A forwarded message, which Slack puts beside that which forwards it, as it does with one whose address is shared. */
+function forwardedBy({ text, author_id, author_name }: JsonObject, of: { botId: string; user: string }): Quote {
+  const id = storable(textOf(author_id)) || null;
+  const name = nameOf(author_name);
+  const other = id === null && name === null ? null : { id, name };
+  const author = id === of.botId ? "agent" : id === of.user ? "sender" : other;
+  const said = storable(slackText(textOf(text), null));
+  return { kind: "forward", author, text: said, passage: null, messageId: null };
 }
 
 function senderName(profile: unknown): string | null {

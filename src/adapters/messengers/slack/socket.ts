@@ -1,4 +1,4 @@
-import { type Incoming, MessengerError, type Take } from "../../../core/channels/messengers.ts";
+import { type Arrival, MessengerError, type Take } from "../../../core/channels/messengers.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { orAborted } from "../../../core/time/deadline.ts";
 import { jsonObject, textOf } from "../fields.ts";
@@ -7,8 +7,8 @@ interface Options {
   clock: Clock;
   /** Asks Slack for the address of a new connection, which works once. */
   open(signal: AbortSignal): Promise<string>;
-  /** The messages of an event. */
-  read(payload: unknown): Promise<Incoming[]>;
+  /** What an event tells. */
+  read(payload: unknown): Promise<Arrival[]>;
   take: Take;
   onConnected?: (() => void) | undefined;
 }
@@ -82,8 +82,8 @@ function connect(address: string, { clock, read, take }: Options): Connection {
   };
   const store = async (id: string, payload: unknown) => {
     try {
-      const messages = await read(payload);
-      if (messages.length > 0) await take(messages);
+      const arrivals = await read(payload);
+      if (arrivals.length > 0) await take(arrivals);
     } catch {
       // Without an acknowledgement Slack sends the event again.
       return;

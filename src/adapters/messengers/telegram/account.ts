@@ -1,7 +1,7 @@
 import {
+  type Arrival,
   chatOf,
   FileTooLarge,
-  type Incoming,
   type IncomingFile,
   type MessengerAccount,
   MessengerError,
@@ -18,7 +18,8 @@ import { messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { checkTelegram, proveTelegram, TelegramError, telegramApi } from "./api.ts";
-import { allowedUpdates, isAllowed, mostBytes, readUpdate } from "./messages.ts";
+import { mostBytes } from "./files.ts";
+import { allowedUpdates, isAllowed, readUpdate } from "./messages.ts";
 
 /** How long Telegram holds a poll open when there is nothing. */
 const pollSeconds = 25;
@@ -94,22 +95,14 @@ export function telegramAccount(
       if (status !== null) return { kind: "refused", status };
       const update = jsonObject(new TextDecoder().decode(call.body));
       try {
-        const message = await readUpdate(update, reader, now);
-        return { kind: "messages", messages: message === null ? [] : [message] };
+        return { kind: "arrivals", arrivals: await readUpdate(update, reader, now) };
       } catch {
         return { kind: "later" };
       }
     },
 
     async send(channelId, markdown, signal) {
-      const to = targetOf(channelId);
-      try {
-        return await sendMarkdown(to, markdown, signal);
-      } catch (error) {
-        // A group that became a supergroup has a new id, and no topics yet.
-        if (!(error instanceof TelegramError) || error.migratedTo === null) throw error;
-        return sendMarkdown({ chat_id: error.migratedTo }, markdown, signal);
-      }
+      return sendMarkdown(targetOf(channelId), markdown, signal);
     },
 
     async typing(channelId, signal) {
@@ -147,13 +140,10 @@ export function telegramAccount(
         const isNew = updates.some(({ id }) => offset === null || id >= offset);
         const lasted = Math.max(0, clock.now() - askedAt);
         if (!isFirst && !isNew && lasted < shortestPollMs) await pause(clock, shortestPollMs - lasted, signal);
-        const messages: Incoming[] = [];
-        for (const { update } of updates) {
-          const message = await readUpdate(update, reader, clock.now());
-          if (message !== null) messages.push(message);
-        }
+        const arrivals: Arrival[] = [];
+        for (const { update } of updates) arrivals.push(...(await readUpdate(update, reader, clock.now())));
         try {
-          if (messages.length > 0) await take(messages);
+          if (arrivals.length > 0) await take(arrivals);
         } catch {
           failures += 1;
           await pause(clock, Math.min(30_000, 500 * 2 ** failures), signal);

@@ -7,19 +7,11 @@ import { type Http, isPermanent, retryAfterMs } from "../http.ts";
 export class TelegramError extends MessengerError {
   /** Telegram's own words. */
   readonly description: string;
-  /** The chat that the addressed one became; null otherwise. */
-  readonly migratedTo: number | null;
 
-  constructor(message: string, traits: ConstructorParameters<typeof MessengerError>[1] & TelegramTraits) {
+  constructor(message: string, traits: ConstructorParameters<typeof MessengerError>[1] & { description: string }) {
     super(message, traits);
     this.description = traits.description;
-    this.migratedTo = traits.migratedTo;
   }
-}
-
-interface TelegramTraits {
-  description: string;
-  migratedTo: number | null;
 }
 
 interface Asked {
@@ -54,9 +46,10 @@ export function telegramApi({ http, clock, base, botToken }: Options): TelegramA
     }
     const parameters = objectOf(answer?.parameters);
     const seconds = integerOf(parameters.retry_after);
+    const movedTo = integerOf(parameters.migrate_to_chat_id);
     throw new TelegramError(sentence(method, status, wordsOf(answer?.description)), {
       description: textOf(answer?.description),
-      migratedTo: integerOf(parameters.migrate_to_chat_id),
+      movedTo: movedTo === null ? null : String(movedTo),
       isPermanent: isPermanent(status) && !isOtherPoller(answer?.description),
       retryAfterMs: seconds === null ? retryAfterMs(headers, clock.now()) : seconds * 1_000,
       isOfAccount: isOfToken(status, wordsOf(answer?.description)),

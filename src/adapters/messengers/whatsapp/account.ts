@@ -16,6 +16,7 @@ import { type Downloaded, messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { hmac } from "../signature.ts";
+import { readParameters } from "./form.ts";
 import { readForm } from "./messages.ts";
 import { twilioApi, twilioAuthorization } from "./twilio.ts";
 
@@ -80,12 +81,12 @@ export function whatsAppAccount(
     async receive(call) {
       const status = refuses(call);
       if (status !== null) return { kind: "refused", status };
-      const form = formOf(call.body);
+      const form = readParameters(call.body, call.headers.get("Content-Type"));
       const isProven =
         credentials.mode === "api_key" || (form !== null && (await isSigned(call, form, credentials.authToken)));
       if (!isProven) return { kind: "refused", status: 403 };
       const message = form && readForm(form, whatsappNumber);
-      return { kind: "messages", messages: message === null ? [] : [message] };
+      return { kind: "arrivals", arrivals: message === null ? [] : [message] };
     },
 
     async send(channelId, markdown, signal) {
@@ -125,19 +126,6 @@ async function fileOrNext({ status, headers, bytes, refusal }: Downloaded): Prom
   const next = headers.get("Location");
   if (status >= 300 && status < 400 && next !== null) return next;
   throw refusal();
-}
-
-/** Twilio sends some 30 parameters. `URLSearchParams` may take quadratic time for many, and strangers send them. */
-const mostParameters = 1_000;
-
-/** The parameters of a body; null for too many. */
-function formOf(body: Uint8Array): URLSearchParams | null {
-  const ampersand = 0x26;
-  for (let [count, at] = [1, -1]; count <= mostParameters; count += 1) {
-    at = body.indexOf(ampersand, at + 1);
-    if (at < 0) return new URLSearchParams(new TextDecoder().decode(body));
-  }
-  return null;
 }
 
 /**

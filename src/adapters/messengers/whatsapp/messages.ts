@@ -1,9 +1,11 @@
-import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
-import { storable } from "../../../core/text/text.ts";
+import type { Incoming, IncomingFile, Quote } from "../../../core/channels/messengers.ts";
+import { clip, storable } from "../../../core/text/text.ts";
 import { mimeOf, nameOf } from "../fields.ts";
 
 /** A phone number, or the id of a person who hides it (`US.13491208655302741918`). */
 const person = /^whatsapp:(\+\d{5,20}|[A-Z]{2}\.[A-Za-z0-9.]{1,140})$/;
+
+const isMessageId = (id: string) => /^[A-Z]{2}[0-9a-fA-F]{32}$/.test(id);
 
 /**
  * The message in the parameters of a webhook (https://www.twilio.com/docs/messaging/guides/webhook-request); null when
@@ -12,12 +14,36 @@ const person = /^whatsapp:(\+\d{5,20}|[A-Z]{2}\.[A-Za-z0-9.]{1,140})$/;
 export function readForm(form: URLSearchParams, whatsappNumber: string): Incoming | null {
   const id = form.get("MessageSid") ?? "";
   const sender = person.exec(form.get("From") ?? "")?.[1];
-  if (!/^[A-Z]{2}[0-9a-fA-F]{32}$/.test(id) || !sender || form.get("To") !== `whatsapp:${whatsappNumber}`) return null;
-  const said = form.get("Body")?.trim() || form.get("ButtonText")?.trim() || placeOf(form);
-  const [text, files] = [storable(said), filesOf(form)];
-  if (text === "" && files.length === 0) return null;
-  const senderName = nameOf(form.get("ProfileName"));
-  return { providerId: id, channelId: sender, sender, senderName, isPrivate: true, text, files, edits: null };
+  if (!isMessageId(id) || !sender || form.get("To") !== `whatsapp:${whatsappNumber}`) return null;
+  const [words, files] = [wordsOf(form), filesOf(form)];
+  if (words === "" && files.length === 0) return null;
+  const isForward = [form.get("Forwarded"), form.get("FrequentlyForwarded")].includes("true");
+  const forward = { kind: "forward", author: null, text: words, passage: null, messageId: null } as const;
+  return {
+    ...{ providerId: id, channelId: sender, sender, senderName: nameOf(form.get("ProfileName")), isPrivate: true },
+    ...{ text: isForward ? "" : words, files, edits: null, album: null },
+    quotes: [...repliedTo(form, whatsappNumber), ...(isForward ? [forward] : [])],
+  };
+}
+
+const longestForm = 16_000;
+
+/** What a person wrote, chose of buttons or a list, filled in, or where they are. */
+function wordsOf(form: URLSearchParams): string {
+  const field = (name: string) => form.get(name)?.trim() ?? "";
+  const choices = ["ButtonText", "ListTitle", "ButtonPayload", "ListId"].map(field);
+  const choice = choices.find((words) => words !== "") ?? "";
+  const filledIn = choice === "" ? clip(field("InteractiveData"), longestForm) : "";
+  const said = [field("Body") || choice, filledIn === "" ? "" : `The answers in a form: ${filledIn}`];
+  return storable(said.filter((words) => words !== "").join("\n") || placeOf(form));
+}
+
+/** Twilio names the message that this one answers, and does not repeat it. */
+function repliedTo(form: URLSearchParams, whatsappNumber: string): Quote[] {
+  const messageId = form.get("OriginalRepliedMessageSid") ?? "";
+  if (!isMessageId(messageId)) return [];
+  const author = form.get("OriginalRepliedMessageSender") === `whatsapp:${whatsappNumber}` ? "agent" : "sender";
+  return [{ kind: "reply", author, text: "", passage: null, messageId }];
 }
 
 function placeOf(form: URLSearchParams): string {

@@ -28,12 +28,13 @@ const numericIds = zText(4_096)
       .map((id) => id.trim())
       .filter((id) => id !== ""),
   )
-  .refine((ids) => ids.every((id) => /^\d{1,19}$/.test(id)), "must be numeric user ids, separated by commas")
+  .refine((ids) => ids.every((id) => /^-?\d{1,19}$/.test(id)), "must be numeric ids, separated by commas")
   .transform((ids) => ids.join(","))
   .optional()
   .openapi({
     type: "string",
-    description: "Only these people are answered; empty: everyone.",
+    description:
+      "Only these people are answered; empty: everyone. Who writes in the name of a group or channel is named by its id, such as -1001234567890.",
     example: "1234567,7654321",
   });
 

@@ -36,9 +36,9 @@ export function batchOf(pending: readonly [PendingMessage, ...PendingMessage[]],
   // A correction may have come before its message.
   const [oldest = pending[0], ...others] = pending.filter((message) => !corrected(message));
   const taken: Batch["messages"] = [oldest];
-  let length = oldest.text.length;
+  let length = lengthOf(oldest);
   for (const message of alone ? [] : others.slice(0, mostMessages - 1)) {
-    length += message.text.length;
+    length += lengthOf(message);
     if (length > mostText) break;
     taken.push(message);
   }
@@ -54,24 +54,22 @@ export function batchOf(pending: readonly [PendingMessage, ...PendingMessage[]],
   return { ids, messages: messages as Batch["messages"], leaves: ids.length < pending.length };
 }
 
+const lengthOf = ({ text, quotes }: PendingMessage) =>
+  quotes.reduce((sum, quote) => sum + quote.text.length + (quote.passage?.length ?? 0), text.length);
+
 /**
  * A message as its correction has it. What becomes of its files is noted with the correction from then on; of a file that
  * it had before that is known.
  */
-function withCorrection(message: PendingMessage, { id, text, files }: PendingMessage): PendingMessage {
+function withCorrection(message: PendingMessage, { id, text, files, quotes }: PendingMessage): PendingMessage {
   const fates = new Map(message.files.map(({ ref, fate }) => [ref, fate]));
-  return { ...message, id, text, files: files.map((file) => ({ ...file, fate: file.fate ?? fates.get(file.ref) })) };
-}
-
-/** The texts with the names of those who wrote them, where others read along. */
-export function withNames(messages: readonly PendingMessage[], texts: readonly string[]): string[] {
-  const several = new Set(messages.map(({ sender }) => sender)).size > 1;
-  return texts.map((text, index) => {
-    const message = messages[index];
-    if (!message || message.isPrivate) return text;
-    const name = message.senderName ?? (several ? message.sender : null);
-    return name === null ? text : `${name}: ${text}`;
-  });
+  return {
+    ...message,
+    id,
+    text,
+    quotes,
+    files: files.map((file) => ({ ...file, fate: file.fate ?? fates.get(file.ref) })),
+  };
 }
 
 /** Of whom the turn knows the name: the only person who wrote. */

@@ -5,6 +5,8 @@ import { fileName, seenImages } from "../../files/index.ts";
 export interface TellableFile {
   name: string;
   mime: string;
+  /** Whether it belongs to what the message refers to. */
+  isQuoted?: boolean | undefined;
 }
 
 /** What a document of plain text says, or how it begins. */
@@ -63,16 +65,18 @@ export function withFileWords(
     const document = fate.kind === "stored" ? fate.document : undefined;
     if (!document) return `[${sentence(file, fate, seen)}]`;
     const [name, { text, isWhole }] = [fileName(file.name), document];
-    if (text.length > room) return `[The document ${name} came, but it is too long to be read with the others.]`;
+    const which = file.isQuoted ? "quoted document" : "document";
+    if (text.length > room) return `[The ${which} ${name} came, but it is too long to be read with the others.]`;
     room -= text.length;
-    return `[The document ${name} ${isWhole ? "says" : "is long and begins"}:]\n${text}\n[The end of ${name}.]`;
+    return `[The ${which} ${name} ${isWhole ? "says" : "is long and begins"}:]\n${text}\n[The end of ${name}.]`;
   };
   return messages.map(({ text, files }) => [text, ...files.map(wordsOf)].filter((part) => part !== "").join("\n\n"));
 }
 
 function sentence(file: TellableFile, fate: Fate, seen: ReadonlySet<string>): string {
   const name = fileName(file.name);
-  const kind = kindOf(fate.kind === "stored" ? fate.mime : file.mime);
+  const plain = kindOf(fate.kind === "stored" ? fate.mime : file.mime);
+  const kind = file.isQuoted ? `quoted ${plain}` : plain;
   switch (fate.kind) {
     case "refused":
       return `A ${kind} came, but this agent takes no files.`;
@@ -85,8 +89,8 @@ function sentence(file: TellableFile, fate: Fate, seen: ReadonlySet<string>): st
     case "left-out":
       return `The ${kind} ${name} was left out: too many files came at once.`;
     case "stored":
-      if (seen.has(fate.id)) return `A picture came: ${name}.`;
-      return `A ${kind} came: ${name}. You can't ${verbs[kind]} it.`;
+      if (seen.has(fate.id)) return `A ${kind} came: ${name}.`;
+      return `A ${kind} came: ${name}. You can't ${verbs[plain]} it.`;
   }
 }
 

@@ -10,13 +10,15 @@ import {
   wasStopped,
   watchTools,
 } from "../../turns/index.ts";
+import { placeNow } from "../intake/moved.ts";
 import { subjectOf } from "../intake/subject.ts";
 import { outgoing } from "../outbox/outgoing.ts";
 import { failedNotice, repliesOf } from "../outbox/replies.ts";
 import type { Attach } from "./attachments.ts";
-import { type Batch, onlyName, withNames } from "./batch.ts";
+import { type Batch, onlyName } from "./batch.ts";
 import type { Arrivals } from "./newer.ts";
 import type { Pending } from "./pending.ts";
+import { saidTexts } from "./said.ts";
 import { showTyping } from "./typing.ts";
 import { answerWork } from "./work.ts";
 
@@ -53,13 +55,15 @@ export async function takeAnswer({ services, turns, attach }: Needs, attempt: At
     ...requestOf(attempt),
     input: {
       history: [],
-      fresh: withNames(batch.messages, attached.texts),
+      fresh: saidTexts(batch.messages, attached.texts),
       ...(attached.fileIds.length > 0 ? { fileIds: attached.fileIds } : {}),
     },
     alongside: alongsideOf(services, attempt, watched, mayRestart),
   };
   const { account } = channel;
-  const typing = { account, channelId: conversation.channelId, delayMs: agent.typingDelayMs ?? typingDelayMs };
+  const { name } = channel;
+  const channelId = await placeNow(services.database.db, { agentId: agent.id, channel: name }, conversation.channelId);
+  const typing = { account, channelId, delayMs: agent.typingDelayMs ?? typingDelayMs };
   return turns.takeUnattended(agent.slug, request, {
     signal,
     watched,

@@ -43,9 +43,9 @@ async function keepFollowing(options: Options, leased: Leased, signal: AbortSign
   const channel = await openMessenger(services, { id: agentId }, name);
   if (!channel?.enabled || !channel.account.follow) return;
   const state = stateOf(options, leased, channel);
-  const take = async (messages: Parameters<StoreMessages>[1]) => {
+  const take = async (arrivals: Parameters<StoreMessages>[1]) => {
     try {
-      await store(channel, messages);
+      await store(channel, arrivals);
     } catch (err) {
       const told = { agent: channel.agent.slug, channel: name, err };
       // That too many wait is told for all of them, once a minute.

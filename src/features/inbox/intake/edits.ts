@@ -42,10 +42,11 @@ async function storedVersion(tx: Db, conversationId: string, original: string): 
   return row ? readPayload(row.payload) : null;
 }
 
-const isSame = (one: Version, other: Version) =>
-  one.text === other.text &&
-  one.files.length === other.files.length &&
-  one.files.every((file, index) => isSameFile(file, other.files[index]));
+function isSame(one: Version, other: Version): boolean {
+  const [before, now] = [one, other].map(({ files }) => files.filter(({ isQuoted }) => !isQuoted));
+  if (one.text !== other.text || before?.length !== now?.length) return false;
+  return before?.every((file, index) => isSameFile(file, now?.[index])) ?? true;
+}
 
 /** Rows of earlier releases hold no lasting ids. */
 function isSameFile(one: IncomingFile, other: IncomingFile | undefined): boolean {

@@ -1,6 +1,14 @@
 import { z } from "@hono/zod-openapi";
-import type { Incoming } from "../../../core/channels/messengers.ts";
+import type { Incoming, Quote } from "../../../core/channels/messengers.ts";
 import type { Fate } from "../answer/file-words.ts";
+
+const Author = z.object({ id: z.string().nullable(), name: z.string().nullable() });
+
+const Quoted: z.ZodType<Quote> = z.object({
+  kind: z.enum(["reply", "forward"]),
+  author: z.union([z.enum(["agent", "sender"]), Author, z.null()]),
+  ...{ text: z.string(), passage: z.string().nullable(), messageId: z.string().nullable() },
+});
 
 /** What is stored of a message for the turn that answers it. */
 export const Payload = z.object({
@@ -8,7 +16,7 @@ export const Payload = z.object({
   files: z.array(
     z.object({
       ...{ ref: z.string(), name: z.string(), mime: z.string(), size: z.number().nullable() },
-      lastingId: z.string().optional(),
+      ...{ lastingId: z.string().optional(), isQuoted: z.boolean().optional() },
       /** What became of the file, once that is certain. */
       fate: z.custom<Fate>().optional(),
     }),
@@ -16,6 +24,9 @@ export const Payload = z.object({
   senderName: z.string().nullable(),
   edits: z.string().nullable(),
   isPrivate: z.boolean(),
+  // Rows of earlier releases have neither.
+  quotes: z.array(Quoted).default([]),
+  album: z.string().nullable().default(null),
 });
 export type Payload = z.infer<typeof Payload>;
 
@@ -24,8 +35,9 @@ export const readPayload = (stored: unknown): Payload => Payload.safeParse(store
 
 const unreadable: Payload = {
   ...{ text: "[A message came that can't be read.]", files: [], senderName: null, edits: null, isPrivate: false },
+  ...{ quotes: [], album: null },
 };
 
-export const payloadOf = ({ text, files, senderName, edits, isPrivate }: Incoming): Payload => ({
-  ...{ text, files, senderName, edits, isPrivate },
+export const payloadOf = ({ text, files, senderName, edits, isPrivate, quotes, album }: Incoming): Payload => ({
+  ...{ text, files, senderName, edits, isPrivate, quotes, album: album?.id ?? null },
 });

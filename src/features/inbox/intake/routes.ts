@@ -138,7 +138,7 @@ async function receive(
   const { channel, head } = await findCalled(c, called);
   const call = { ...head, url: calledUrl(c), body };
   const received = await channel.account.receive(call, c.var.services.clock.now());
-  if (received.kind === "messages") await store(channel, received.messages);
+  if (received.kind === "arrivals") await store(channel, received.arrivals);
   return answerTo(received);
 }
 
@@ -146,7 +146,7 @@ const noChannel = () => notFound("Channel");
 
 function answerTo(received: Received): string | null {
   switch (received.kind) {
-    case "messages":
+    case "arrivals":
       return null;
     case "answer":
       return received.text;

@@ -6,7 +6,7 @@ import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { assign, column, excluded, fields, insertInto, jsonRows, type RowOf } from "../../../db/fragments.ts";
 import { agents, channels, conversations, inbox, jobs, optOuts } from "../../../db/schema.ts";
-import { replaceWaiting } from "../../../jobs/enqueue.ts";
+import { debounceWaiting } from "../../../jobs/enqueue.ts";
 import type { answerWork } from "../answer/work.ts";
 
 // Two statements store a message, since its number is known only once its conversation is locked.
@@ -86,8 +86,15 @@ interface Arrived {
   work: ReturnType<typeof answerWork>;
 }
 
-/** Stores the messages that are new, and arranges their answer where there are any. Answers their ids. */
-export async function storeNew(tx: Db, { messages, work, conversationId, ...of }: Arrived): Promise<Set<string>> {
+interface New {
+  /** The ids of the messages that are new. */
+  ids: Set<string>;
+  /** When their answer begins; null where there are none. */
+  answerAt: Date | null;
+}
+
+/** Stores the messages that are new, and arranges their answer where there are any. */
+export async function storeNew(tx: Db, { messages, work, conversationId, ...of }: Arrived): Promise<New> {
   const { agentId, channel, organizationId } = of;
   const { table, row } = jsonRows(sql`${storableJson(messages)}::jsonb`, "said", messageShape);
   const lastInboxSeq = Math.max(...messages.map(({ seq }) => seq));
@@ -99,7 +106,7 @@ export async function storeNew(tx: Db, { messages, work, conversationId, ...of }
     runAt: sql`${runAt.toISOString()}::timestamptz`,
   };
   const target: SQL = sql`(${column(inbox.agentId)}, ${column(inbox.channel)}, ${column(inbox.providerId)})`;
-  const stored = await tx.execute<{ id: string }>(sql`
+  const stored = await tx.execute<{ id: string; runAt: string }>(sql`
     with stored as (
       ${insertInto(inbox, { ...row, agentId: sql`${agentId}::uuid`, channel, conversationId: sql`${conversationId}::uuid` })}
       from ${table} on conflict ${target} do nothing returning ${fields({ id: inbox.id })}
@@ -107,8 +114,9 @@ export async function storeNew(tx: Db, { messages, work, conversationId, ...of }
       update ${conversations} set ${assign(conversations, { lastInboxSeq })}
       where ${conversations.id} = ${conversationId} and ${isNew}
     ), arranged as (
-      ${insertInto(jobs, job)} where ${isNew} ${replaceWaiting}
+      ${insertInto(jobs, job)} where ${isNew} ${debounceWaiting} returning ${fields({ runAt: jobs.runAt })}
     )
-    select id from stored`);
-  return new Set([...stored].map(({ id }) => id));
+    select id, ${sql.identifier("runAt")} from stored, arranged`);
+  const [first] = stored;
+  return { ids: new Set([...stored].map(({ id }) => id)), answerAt: first ? new Date(first.runAt) : null };
 }

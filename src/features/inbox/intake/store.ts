@@ -1,29 +1,23 @@
 import type { Services } from "../../../context.ts";
-import { chatOf, type Incoming, namesPerson } from "../../../core/channels/messengers.ts";
-import { subjectKey } from "../../../core/channels/subjects.ts";
-import { newId } from "../../../core/ids.ts";
+import type { Arrival, Incoming } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import type { Activity } from "../activity.ts";
-import { answerWork } from "../answer/work.ts";
-import { appendRoot } from "../outbox/echo.ts";
-import { takeOverTold } from "../outbox/named-person.ts";
-import { withoutSameEdits } from "./edits.ts";
+import { withAlbums } from "./albums.ts";
+import { dropDeleted } from "./deleted.ts";
 import { letInMessages } from "./let-in.ts";
-import { heedKeywords } from "./opt-out.ts";
-import { payloadOf } from "./payload.ts";
-import { lockConversation, storeNew } from "./statements.ts";
-import { subjectOf } from "./subject.ts";
+import { knownPlace, noteMoved } from "./moved.ts";
+import { storeIn, type Taken } from "./store-in.ts";
 import type { TellArrived } from "./tell.ts";
 
 /**
- * Stores messages and arranges their answer, in one transaction. What is stored already is left out, and everything
- * while the agent or its channel is off (decisions §4). Throws `TooManyWait`, with nothing stored: they are not
- * acknowledged then, and come again.
+ * Stores messages, with what else arrived, and arranges their answer, in one transaction. What is stored already is left
+ * out, and everything while the agent or its channel is off (decisions §4). Throws `TooManyWait`, with nothing stored:
+ * they are not acknowledged then, and come again.
  */
-export type StoreMessages = (channel: MessengerChannel, messages: readonly Incoming[]) => Promise<void>;
+export type StoreMessages = (channel: MessengerChannel, arrivals: readonly Arrival[]) => Promise<void>;
 
 interface Needs {
   services: Services;
@@ -35,19 +29,6 @@ interface Needs {
 
 /** How often the log tells that messages of an agent were dropped, in milliseconds. */
 const toldEveryMs = 60_000;
-
-interface Stored {
-  conversationId: string;
-  ref: string;
-  said: readonly Incoming[];
-  /** When the answer begins. */
-  answerAt: Date;
-  /** Whether a notice of the engine's own is to be sent. */
-  sends: boolean;
-}
-
-/** `known`: nothing of it is new; `dropped`: nobody is there to answer. */
-type Taken = Stored | "known" | "dropped";
 
 export function createStore({ services, activity, tell, wake }: Needs): StoreMessages {
   const { database, notify, clock, log } = services;
@@ -63,13 +44,13 @@ export function createStore({ services, activity, tell, wake }: Needs): StoreMes
       "Messages were dropped: the agent is inactive, or its channel was turned off",
     );
   };
-  return async (channel, messages) => {
-    if (messages.length === 0) return;
+  return async (channel, arrivals) => {
+    if (arrivals.length === 0) return;
     activity.received(channel.agent.id, channel.name);
     // A channel that is followed was opened long ago: its agent may be active by now.
     const isDropped = channel.transport === "webhook" && !channel.agent.active;
-    if (!isDropped) await letIn(channel.agent, messages.length);
-    const work = () => database.transaction((tx) => storeAll(tx, services, channel, messages));
+    if (!isDropped) await letIn(channel.agent, arrivals.filter(isMessage).length);
+    const work = () => database.transaction((tx) => storeAll(tx, services, channel, arrivals));
     const taken = await unlessDeadlocked(work).catch(unlessGone);
     if (taken.includes("dropped")) tellDropped(channel);
     const stored = taken.filter((one) => typeof one === "object");
@@ -88,63 +69,26 @@ function unlessGone(error: unknown): Taken[] {
   return [];
 }
 
+const isMessage = (arrival: Arrival): arrival is Incoming => "text" in arrival;
+
 async function storeAll(
   tx: Db,
   services: Services,
   channel: MessengerChannel,
-  messages: readonly Incoming[],
+  arrivals: readonly Arrival[],
 ): Promise<Taken[]> {
-  const groups = [...Map.groupBy(messages, ({ channelId }) => channelId)];
+  const { agent, name } = channel;
+  const of = { agentId: agent.id, slug: agent.slug, channel: name };
+  for (const arrival of arrivals) if ("movedTo" in arrival) await noteMoved(tx, of, arrival);
+  const messages = await withAlbums(tx, channel, arrivals.filter(isMessage));
+  const said = Map.groupBy(messages, ({ channelId }) => channelId);
+  const groups: [string, Incoming[]][] = [];
+  for (const [place, group] of said) groups.push([await knownPlace(tx, of, place), group]);
   const taken: Taken[] = [];
   // In one order, since each conversation is locked.
-  for (const [channelId, said] of groups.sort(([a], [b]) => (a < b ? -1 : 1))) {
-    taken.push(await storeIn(tx, services, channel, channelId, said));
+  for (const [channelId, group] of groups.sort(([a], [b]) => (a < b ? -1 : 1))) {
+    taken.push(await storeIn(tx, services, channel, channelId, group));
   }
+  for (const arrival of arrivals) if ("deletes" in arrival) await dropDeleted(tx, channel, arrival);
   return taken;
-}
-
-async function storeIn(
-  tx: Db,
-  { clock, policies }: Services,
-  channel: MessengerChannel,
-  channelId: string,
-  came: readonly Incoming[],
-): Promise<Taken> {
-  const { id: agentId, slug } = channel.agent;
-  const refOf = (id: string) => `${slug}:${channel.name}:${id}`;
-  const ref = refOf(channelId);
-  const [first] = came;
-  const subject = first ? subjectOf({ channel: channel.name, ref }, first) : subjectKey("conversation", ref);
-  const locked = await lockConversation(tx, { agentId, channel: channel.name, channelId, ref, subject });
-  if (!locked) return "dropped";
-  const { id: conversationId, lastInboxSeq, receiver } = locked;
-  const said = await withoutSameEdits(tx, conversationId, came);
-  if (said.length === 0) return "known";
-  if (first && lastInboxSeq === 0) {
-    const { sender, isPrivate, providerId } = first;
-    const chat = chatOf(channelId);
-    const root = channelId.slice(chat.length + 1);
-    // What was said at a place of the person's id is not for the readers of a group.
-    const told = isPrivate && namesPerson(channel.name, sender) ? refOf(sender) : null;
-    if (root === "" && told !== null) await takeOverTold(tx, { agentId, conversationId, told });
-    // A message whose own id is the thread's begins it.
-    if (root !== "" && providerId !== channelId) {
-      const chats = told === null ? [refOf(chat)] : [refOf(chat), told];
-      await appendRoot(tx, { agentId, conversationId, root, chats });
-    }
-  }
-  const answerAt = new Date(clock.now() + (receiver.debounceMs ?? policies.values.debounceMs));
-  const messages = said.map((message, index) => ({
-    ...{ id: newId(), providerId: message.providerId, seq: lastInboxSeq + 1 + index, sender: message.sender },
-    ...{ payload: payloadOf(message), message },
-  }));
-  const ids = await storeNew(tx, {
-    ...{ agentId, organizationId: receiver.organizationId, channel: channel.name, conversationId },
-    messages: messages.map(({ message: _, ...row }) => row),
-    work: answerWork(conversationId, answerAt),
-  });
-  const stored = messages.filter(({ id }) => ids.has(id));
-  const sends = await heedKeywords(tx, { channel, receiver, conversationId }, stored);
-  if (stored.length === 0) return "known";
-  return { conversationId, ref, said: stored.map(({ message }) => message), answerAt, sends };
 }

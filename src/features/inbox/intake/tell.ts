@@ -18,9 +18,11 @@ export type TellArrived = (arrived: Arrived) => void;
 export function createTellArrived({ activity, log }: Services, { agents }: Pick<Turns, "agents">): TellArrived {
   const tell = ({ slug, ref, channel, said }: Arrived) =>
     agents.serve(slug, async (agent) => {
-      for (const { text, files } of agent ? said : []) {
+      for (const { text, files, quotes } of agent ? said : []) {
         if (!agent) return;
-        const words = scrubbedPreview(text, agent.scrub) || `${files.length} ${files.length === 1 ? "file" : "files"}`;
+        const words =
+          scrubbedPreview(text || (quotes[0]?.text ?? ""), agent.scrub) ||
+          `${files.length} ${files.length === 1 ? "file" : "files"}`;
         activity.emit({ kind: "inbound", text: words, agent: actingAs(agent), conversationId: ref, channel });
       }
     });

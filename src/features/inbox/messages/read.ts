@@ -46,7 +46,10 @@ function selectMessages(db: Db, mailbox: Mailbox, { direction, status, id }: Wan
       ...{ id: inbox.id, direction: sql<string>`'in'`.as("direction"), status: inbox.status },
       ref: sql<string | null>`${conversations.ref}`.as("ref"),
       peer: sql<string>`${inbox.sender}`.as("peer"),
-      text: sql<string>`coalesce(${inbox.payload} ->> 'text', '')`.as("text"),
+      // Of a forwarded message, what was forwarded.
+      text: sql<string>`coalesce(nullif(${inbox.payload} ->> 'text', ''), ${inbox.payload} #>> '{quotes,0,text}', '')`.as(
+        "text",
+      ),
       ...{ error: inbox.error, attempts: inbox.attempts },
       mayBeRepeated: sql<boolean>`false`.as("may_be_repeated"),
       ...{ turnId: inbox.turnId, createdAt: inbox.createdAt },

@@ -11,6 +11,7 @@ import { agents, conversations, messages, outbox, turns } from "../../../db/sche
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
 import { searchColumn, searchWords } from "../../conversations/index.ts";
+import { knownPlace } from "../intake/moved.ts";
 import { lockConversation } from "../intake/statements.ts";
 import { chatAt, takeOverTold } from "./named-person.ts";
 import type { Outgoing, Place } from "./outgoing.ts";
@@ -153,7 +154,8 @@ async function readText(tx: Db, { turnId, first, count }: Echo): Promise<Text | 
   const { id, agentId, target } = row.part;
   const refOf = (one: string) => `${row.agent.slug}:${channel}:${one}`;
   const told = refOf(target);
-  const channelId = await chatAt(tx, { agentId, channel, target, told });
+  const place = await knownPlace(tx, { agentId, slug: row.agent.slug, channel }, target);
+  const channelId = await chatAt(tx, { agentId, channel, target: place, told });
   const content = rows.map(({ part }) => part.body).join("\n\n");
   return { id, agent: ownerOf(row.agent), channel, channelId, ref: refOf(channelId), told, from: row.from, content };
 }

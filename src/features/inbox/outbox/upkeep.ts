@@ -3,7 +3,7 @@ import type { Services } from "../../../context.ts";
 import { every } from "../../../core/time/every.ts";
 import { isPast } from "../../../db/age.ts";
 import { assign } from "../../../db/fragments.ts";
-import { inbox, jobs, outbox } from "../../../db/schema.ts";
+import { albums, inbox, jobs, outbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { tellOfLost } from "./lost.ts";
 import { sendKind, tellKind } from "./outgoing.ts";
@@ -19,7 +19,7 @@ const batchSize = 1_000;
 
 /**
  * Upkeep of inbox and outbox: tells of lost turns and gives up messages whose job failed for good, once a minute, and
- * deletes settled messages after 30 days, once an hour.
+ * deletes settled messages after 30 days and what waits of albums after an hour, once an hour.
  */
 export function createUpkeep({ database, clock, log }: Services, wake: () => void): (() => Promise<void>)[] {
   return [
@@ -37,6 +37,10 @@ export function createUpkeep({ database, clock, log }: Services, wake: () => voi
       const at = { now: new Date(now) };
       const gone = await Promise.all([deleteInbox, deleteOutbox].map((old) => old.run(database, at)));
       return gone.every((rows) => rows.length < batchSize);
+    }),
+    every(clock, hourMs, async (now) => {
+      const gone = await deleteAlbums.run(database, { now: new Date(now) });
+      return gone.length < batchSize;
     }),
   ];
 }
@@ -58,6 +62,16 @@ const deleteOutbox = statement(
       select ${outbox.id} from ${outbox} where ${isPast(outbox.createdAt, now, keptMs)} and not ${isUnsent}
       order by ${outbox.createdAt} limit ${batchSize} for update skip locked))
     returning ${outbox.id}`,
+);
+
+/** All parts of an album have come by then. */
+const deleteAlbums = statement(
+  { now: "timestamptz" },
+  ({ now }) => sql<{ id: string }>`
+    delete from ${albums} where ctid = any(array(
+      select ctid from ${albums} where ${isPast(albums.createdAt, now, hourMs)}
+      order by ${albums.createdAt} limit ${batchSize} for update skip locked))
+    returning ${albums.albumId} as id`,
 );
 
 const given = {

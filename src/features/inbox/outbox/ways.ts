@@ -1,9 +1,16 @@
 import type { Services } from "../../../context.ts";
-import { MessengerError, type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
+import {
+  chatOf,
+  inChat,
+  MessengerError,
+  type MessengerName,
+  messengerNames,
+} from "../../../core/channels/messengers.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { openMessenger } from "../../channels/index.ts";
 import type { Ask } from "../../handoff/index.ts";
+import { noteMoved, placeNow } from "../intake/moved.ts";
 import type { Place } from "./outgoing.ts";
 import { hasStopped, type NextPart, stoppedAgent } from "./rows.ts";
 
@@ -38,10 +45,29 @@ export function createWays(services: Services, ask: Ask): FindWay {
     if (channel === "agent") return { send: (signal) => tell(ask, target, part, signal) };
     const name = messengerOf(place);
     const opened = name && (await openMessenger(services, { id: agentId }, name));
-    if (!opened?.enabled) return { closed: `The agent's channel ${channel} is off` };
+    if (!name || !opened?.enabled) return { closed: `The agent's channel ${channel} is off` };
     if (part.isReply && !opened.account.answers(target)) return { refused: unanswered };
-    return { send: (signal) => opened.account.send(target, part.body, signal) };
+    const send = (place: string, signal: AbortSignal) => opened.account.send(place, part.body, signal);
+    return { send: (signal) => sendToChat(services, { ...place, channel: name }, send, signal) };
   };
+}
+
+/** Sends to where a chat is now. That it moved may only be known from its messenger's refusal. */
+async function sendToChat(
+  { database }: Services,
+  { target, ...of }: Place & { channel: MessengerName },
+  send: (place: string, signal: AbortSignal) => Promise<string>,
+  signal: AbortSignal,
+): Promise<string> {
+  const place = await placeNow(database.db, of, target);
+  try {
+    return await send(place, signal);
+  } catch (error) {
+    const movedTo = error instanceof MessengerError ? error.movedTo : null;
+    if (movedTo === null || movedTo === chatOf(place)) throw error;
+    await noteMoved(database.db, of, { movedFrom: chatOf(target), movedTo });
+    return send(inChat(target, movedTo), signal);
+  }
 }
 
 /** The door between agents finds a part by its id that the other agent has read already. */

@@ -1,0 +1,35 @@
+import type { PendingMessage } from "./batch.ts";
+import { ownWords, quoteText, speakerOf, spoken } from "./quoted.ts";
+
+/** A message with its own words, and those about its files. */
+interface Told {
+  message: PendingMessage;
+  words: string;
+}
+
+/**
+ * What the model reads of messages: what each refers to, then its words, where others read along with the name of who
+ * wrote it. An album is one message. `texts` are the words of the messages, in their order.
+ */
+export function saidTexts(messages: readonly PendingMessage[], texts: readonly string[]): string[] {
+  const told = messages.map((message, index): Told => ({ message, words: texts[index] ?? "" }));
+  const albums = Map.groupBy(told, ({ message: { id, sender, album } }) =>
+    album === null ? id : `${sender}:${album}`,
+  );
+  return [...albums.values()].map(saidText);
+}
+
+function saidText(parts: readonly Told[]): string {
+  const quotes = parts.flatMap(({ message: { quotes, files } }) => {
+    const withFiles = files.some(({ isQuoted }) => isQuoted);
+    return quotes.map((quote) => quoteText(quote, withFiles));
+  });
+  const words = parts.map((part) => part.words).filter((text) => text !== "");
+  const said = [...new Set(quotes), wordsOf(parts[0]?.message, words.join("\n\n"))];
+  return said.filter((text) => text !== "").join("\n\n");
+}
+
+function wordsOf(message: PendingMessage | undefined, words: string): string {
+  if (!message || message.isPrivate) return ownWords(words);
+  return spoken(speakerOf({ id: message.sender, name: message.senderName }), words);
+}
