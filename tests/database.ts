@@ -57,6 +57,7 @@ function lend(pool: Pool): Pool {
     run: (...statement) => lent(() => pool.run(...statement)),
     reserve: () => lent(() => pool.reserve()),
     use: pool.use,
+    isUsable: pool.isUsable,
     async close() {
       closed = true;
     },

@@ -31,6 +31,7 @@ export async function describeApi(): Promise<object> {
       },
       query: unused,
       transaction: unused,
+      isUsable: () => false,
       use: () => ({ open: 0, busy: 0, waiting: 0 }),
       close: async () => {},
     },

@@ -34,6 +34,8 @@ export interface Database {
    */
   transaction<T>(fn: (tx: Db) => Promise<T>): Promise<T>;
   use(): PoolUse;
+  /** As for `Pool`. */
+  isUsable(): boolean;
   close(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export function databaseOn(pool: Pool): Database {
     query: (text, parameters, brief) => pool.run(text, parameters, "objects", brief) as Promise<never>,
     transaction: (fn) => db.transaction(fn),
     use: pool.use,
+    isUsable: pool.isUsable,
     close: pool.close,
   };
 }

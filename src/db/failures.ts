@@ -22,6 +22,8 @@ const broken = new Set([
 /** SQLSTATEs of a server that is away, full, refusing or read-only, where a later try may succeed. */
 const unable = /^(08|28|3D|53|57P)|^25006$/;
 
+export const isUnable = (error: unknown): boolean => unable.test(failureCode(error) ?? "");
+
 /** The code of an error or of its nearest cause that has one: a SQLSTATE, or a code of the system or the driver. */
 export function failureCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -49,7 +51,7 @@ export const tooLate = (cause?: unknown) =>
 export function toCallersError(error: unknown): unknown {
   const code = failureCode(error);
   if (code === "57014") return tooLate(error);
-  if (isBroken(error) || unable.test(code ?? "")) {
+  if (isBroken(error) || isUnable(error)) {
     return new EngineError("unavailable", "The database is unavailable", { cause: error });
   }
   // `detail` quotes values of the row, which must not reach a log.

@@ -3,6 +3,7 @@ import type { Clock } from "../core/ports.ts";
 import { type Connection, openConnection, type Parameter, type Rows, type Shape, type Target } from "./connection.ts";
 import { isBroken, toCallersError, tooLate } from "./failures.ts";
 import { Reach } from "./reach.ts";
+import { Usable } from "./usable.ts";
 
 export interface PoolOptions {
   /** The most connections; exactly 1 for the embedded database. */
@@ -33,6 +34,8 @@ export interface PoolUse {
 export interface Pool {
   run: Run;
   use(): PoolUse;
+  /** Whether the last statements met a database that answers and takes writes. Asks nothing. */
+  isUsable(): boolean;
   /** A connection for the caller alone, until the caller releases it. */
   reserve(): Promise<Reserved>;
   close(): Promise<void>;
@@ -94,11 +97,17 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
   /** When the server last answered a statement. */
   let answeredAt = Number.NEGATIVE_INFINITY;
 
+  const usable = new Usable();
+
   const failWaiting = (error: EngineError) => {
     for (const waiter of waiting.splice(0)) waiter.fail(error);
   };
+  const onDown = () => {
+    usable.silent();
+    failWaiting(tooLate());
+  };
   /** Null for the embedded database, which serves one connection at a time. */
-  const reach = "url" in target ? new Reach(target, { clock, onDown: () => failWaiting(tooLate()) }) : null;
+  const reach = "url" in target ? new Reach(target, { clock, onDown }) : null;
 
   const open = (): Slot => {
     const statementTimeoutMs = Math.ceil(deadlineMs * 0.9);
@@ -201,6 +210,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
       const sentAt = clock.now();
       const dropLate = () => {
         reach?.doubt();
+        usable.silent();
         drop(slot, tooLate());
       };
       let cancel = clock.after(Math.min(doubtMs, deadlineMs), () => {
@@ -214,10 +224,12 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
       slot.connection.run(text, parameters, shape).then(
         (rows) => {
           heard();
+          usable.worked(text);
           settle();
           resolve(rows);
         },
         (error: unknown) => {
+          usable.failed(error);
           // `drop` runs before the caller, or a waiter, can send the next statement into a broken connection.
           if (isBroken(error)) return drop(slot, toCallersError(error));
           heard();
@@ -246,6 +258,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     run: (text, parameters, shape, brief = false) =>
       acquire({ brief }, (slot) => execute(slot, text, parameters, shape, brief)),
     reserve: () => acquire({ reserve: true }, reserved),
+    isUsable: () => usable.value,
     use: () => ({
       open: slots.length,
       busy: slots.filter((slot) => slot.reserved || slot.running.size > 0).length,

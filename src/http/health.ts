@@ -9,9 +9,9 @@ const Health = z
     timestamp: z.iso.datetime().openapi({ example: "2026-11-21T08:00:00.000Z" }),
     service: z.literal("agent-engine"),
     version: z.string().openapi({ example: "0.1.0" }),
-    database: z.enum(["starting", "ready"]).openapi({
+    database: z.enum(["opening", "ready", "unavailable"]).openapi({
       description:
-        "Whether the start has opened the database; until then other requests wait. It is not looked at later.",
+        "`opening`: the start has not opened it yet, and other requests wait. Then what the last statements met: `unavailable` when they found no database, or one that takes no writes. Health itself asks it nothing.",
       example: "ready",
     }),
   })
@@ -24,18 +24,19 @@ const health = createRoute({
   tags: ["Service"],
   summary: "Whether the server takes requests",
   description:
-    "Needs no authentication. Answers 503 only while the server is stopping. With the embedded database it answers " +
-    "before that is open.",
+    "Needs no authentication. Answers 503 only while the server is stopping, whatever `database` says. With the " +
+    "embedded database it answers before that is open.",
   responses: { 200: json(Health, "It does."), 503: json(Health, "It is stopping.") },
 });
 
 /** The health route, and `stopping`, after which it answers 503. */
-export function createHealth({ clock, options }: Services, { isOpen }: Opening) {
+export function createHealth({ clock, options, database }: Services, { isOpen }: Opening) {
   let status: "ok" | "stopping" = "ok";
   const routes = router().openapi(health, (c) => {
     const timestamp = new Date(clock.now()).toISOString();
-    const database = isOpen() ? ("ready" as const) : ("starting" as const);
-    const body = { status, timestamp, service: "agent-engine" as const, version: options.version, database };
+    const state = !isOpen() ? "opening" : database.isUsable() ? "ready" : "unavailable";
+    const { version } = options;
+    const body = { status, timestamp, service: "agent-engine" as const, version, database: state } as const;
     return c.json(body, status === "ok" ? 200 : 503);
   });
   const stopping = () => {

@@ -13,7 +13,7 @@ test("before the database is open, health says so and all else waits", async () 
   const headers = await as("viewer");
   engine.holdUntil(promise);
   const waiting = request("/api/me", { headers });
-  expect(await database(request("/health"))).toBe("starting");
+  expect(await database(request("/health"))).toBe("opening");
   let answered = false;
   void waiting.then(() => {
     answered = true;
@@ -38,5 +38,5 @@ test("nobody waits for longer than 30 seconds, nor for a start that failed", asy
   reject(new Error("the key of the secrets is another one"));
   expect((await second).status).toBe(503);
   expect(await (await second).text()).not.toContain("key of the secrets");
-  expect(await database(request("/health"))).toBe("starting");
+  expect(await database(request("/health"))).toBe("opening");
 });

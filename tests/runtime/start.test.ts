@@ -26,7 +26,7 @@ test("the server is healthy before the embedded database is open, and requests w
   const url = `http://127.0.0.1:${PORT}`;
   const health = await firstHealth(url);
   expect(health.status).toBe(200);
-  expect(await health.json()).toMatchObject({ status: "ok", database: "starting" });
+  expect(await health.json()).toMatchObject({ status: "ok", database: "opening" });
   expect(server.stderr()).not.toContain("Listening");
   // It reads the database to know whether there is an owner.
   expect((await fetch(`${url}/api/me`)).status).toBe(401);
