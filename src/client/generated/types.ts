@@ -283,8 +283,8 @@ export interface Health {
   timestamp: string;
   service: "agent-engine";
   version: string;
-  /** Whether the start has opened the database; until then other requests wait. It is not looked at later. */
-  database: "starting" | "ready";
+  /** `opening`: the start has not opened it yet, and other requests wait. Then what the last statements met: `unavailable` when they found no database, or one that takes no writes. Health itself asks it nothing. */
+  database: "opening" | "ready" | "unavailable";
 }
 
 export interface SetupState {
@@ -4202,7 +4202,7 @@ export interface AgentEngine {
   /**
    * Whether the server takes requests.
    *
-   * Needs no authentication. Answers 503 only while the server is stopping. With the embedded database it answers before that is open.
+   * Needs no authentication. Answers 503 only while the server is stopping, whatever `database` says. With the embedded database it answers before that is open.
    */
   getHealth(input?: Record<string, never>, options?: CallOptions): Promise<Health>;
 
@@ -4732,7 +4732,7 @@ export interface AgentEngine {
   /**
    * Store variables of a skill on an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent; it is blotted out of whatever is said, so it must have six characters. A value is used and blotted out whether or not the pinned version declares its key, also while the skill is off. Where the version used now, or the one used when the value was stored, lists `hosts`, it goes only where all that list some let it. An agent keeps at most 256 variables of a skill, and 256 KiB of secrets and variables in all, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
+   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent; it is blotted out of whatever is said, so it must have six characters. A value is blotted out whether or not the pinned version declares its key, also while the skill is off; it is used only while the agent is served the skill. Where the version used now, or the one used when the value was stored, lists `hosts`, it goes only where all that list some let it. An agent keeps at most 256 variables of a skill, and 256 KiB of secrets and variables in all, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
    */
   putSkillEnv(input: PutSkillEnvInput, options?: CallOptions): Promise<SkillEnv>;
 

@@ -26,7 +26,7 @@ const put = guarded("agent.skill:write", {
   tags,
   summary: "Store variables of a skill on an agent",
   description:
-    "Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent; it is blotted out of whatever is said, so it must have six characters. A value is used and blotted out whether or not the pinned version declares its key, also while the skill is off. Where the version used now, or the one used when the value was stored, lists `hosts`, it goes only where all that list some let it. An agent keeps at most 256 variables of a skill, and 256 KiB of secrets and variables in all, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.",
+    "Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent; it is blotted out of whatever is said, so it must have six characters. A value is blotted out whether or not the pinned version declares its key, also while the skill is off; it is used only while the agent is served the skill. Where the version used now, or the one used when the value was stored, lists `hosts`, it goes only where all that list some let it. An agent keeps at most 256 variables of a skill, and 256 KiB of secrets and variables in all, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.",
   request: { params: agentSkillPath, body: jsonBody(EnvBody) },
   responses: { 200: json(SkillEnv, "The variables."), ...errorAnswers(404) },
 });

@@ -56,7 +56,8 @@ export async function loadTools(
   const owner = { id, slug, organizationId, workspaceId, named };
   const contributed = await Promise.all(sources.map((source) => source(owner)));
   const hidden = skillPlaceholders(skills.env);
-  const placeholders = new Placeholders(hidden);
+  // A value of a skill that is not served is hidden, and goes nowhere (decisions §6).
+  const placeholders = new Placeholders(skillPlaceholders(skills.served.flatMap(({ env }) => env)));
   const all = [
     currentTimeTool(clock, timezone),
     httpRequestTool(services, organizationId, placeholders),
