@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { fromBase64 } from "./ids.ts";
-import { providerVariables } from "./models/providers.ts";
+import { addressProblem, providerVariables } from "./models/providers.ts";
 import "./validation.ts";
 
 /** Variables whose settings moved to installation policies: the server warns about them at boot. */
@@ -210,8 +210,18 @@ export function parseSettings(environment: Environment): Settings {
   if (DATABASE_URL && !ENCRYPTION_KEY) {
     problems.push("ENCRYPTION_KEY must be set together with DATABASE_URL; make one with: openssl rand -base64 32");
   }
+  problems.push(...addressProblems(environment));
   if (problems.length > 0) throw new ConfigError(problems);
   return result.data;
+}
+
+/** One sentence for each variable with a provider's address that can't be one. */
+function addressProblems(environment: Environment): string[] {
+  return Object.entries(providerVariables).flatMap(([variable, secret]) => {
+    const value = secret.endsWith("_base_url") && environment[variable]?.trim();
+    const problem = value ? addressProblem(value) : null;
+    return problem ? [`${variable} ${problem}`] : [];
+  });
 }
 
 /** One sentence for each retired variable that is still set. */

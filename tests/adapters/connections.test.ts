@@ -1,6 +1,7 @@
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { afterEach, expect, test, vi } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
+import { fetchOver, postOver } from "../../src/adapters/models/post.ts";
 import type { ModelSpec } from "../../src/core/ports.ts";
 import { readStep } from "./read-step.ts";
 import { type RemoteProvider, recorded, specs } from "./recorded.ts";
@@ -120,4 +121,35 @@ test.each([
   expect(ids).toHaveLength(2);
   expect(ids[0]).toMatch(form);
   expect(ids[1]).toBe(ids[0]);
+});
+
+test.each([
+  "anthropic",
+  "google",
+  "mistral",
+  "ollama",
+  "openai",
+  "openai-compatible",
+] as const)("%s is asked over the post of the runtime, which has no limits of time of its own", async (name) => {
+  vi.stubGlobal("fetch", () => Promise.reject(new Error("The runtime's own fetch was used")));
+  try {
+    const { fetch, requests } = await recorded(`${name}/answer.sse`);
+    const model = await createModels({ post: postOver(fetch) }).resolve(specs[name]);
+    const { step, error } = await readStep(model, "Hi");
+    expect(error).toBeUndefined();
+    expect(step.text).toContain("Zürich");
+    expect(requests).toHaveLength(1);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});
+
+test("an answer that can have no body is one over a post, too", async () => {
+  const empty = fetchOver(async () => ({
+    status: 204,
+    headers: { "x-a": "b" },
+    body: { read: async () => ({ done: true, value: undefined }), cancel: async () => {} },
+  }));
+  const answer = await empty("https://models.example", { method: "POST", body: "{}" });
+  expect([answer.status, answer.headers.get("x-a"), answer.body]).toEqual([204, "b", null]);
 });

@@ -28,6 +28,22 @@ describe("settings", () => {
     ]);
   });
 
+  test("addresses of providers to which no path can be added are refused, without what they hold", () => {
+    expect(
+      problems({
+        OPENAI_BASE_URL: "https://models.example/v1/chat/completions",
+        GOOGLE_GEMINI_BASE_URL: "https://models.example?key=hunter22",
+        ANTHROPIC_BASE_URL: "models.example",
+        OLLAMA_BASE_URL: "http://gpu:11434/v1/",
+        MISTRAL_BASE_URL: "  ",
+      }),
+    ).toEqual([
+      "OPENAI_BASE_URL must end before /chat/completions, which is added to it",
+      "ANTHROPIC_BASE_URL must be an http or https address",
+      "GOOGLE_GEMINI_BASE_URL must end with its path, without ? and #",
+    ]);
+  });
+
   test("every problem is listed at once, with the variable's name", () => {
     const list = problems({
       PORT: "65536",

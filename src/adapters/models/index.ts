@@ -8,7 +8,7 @@ import { type Fetch, providerFetch } from "./fetch.ts";
 import { google } from "./google.ts";
 import { mistral } from "./mistral.ts";
 import { ollama, openAi, openAiCompatible } from "./openai.ts";
-import { type Post, postOver } from "./post.ts";
+import { fetchOver, type Post, postOver } from "./post.ts";
 import { withoutRefused } from "./refusals.ts";
 import { checkModel } from "./spec.ts";
 import { withValidPrompts } from "./valid.ts";
@@ -17,9 +17,9 @@ import { withValidPrompts } from "./valid.ts";
 const cacheLimit = 500;
 
 interface Options {
-  /** Stands in for the runtime's own `fetch`. */
+  /** The way to the providers, where neither it nor `post` is given: the runtime's own `fetch`. */
   fetch?: Fetch;
-  /** The way to servers of chat completions, where the runtime has a cheaper one than `fetch`. */
+  /** The way to the providers, where the runtime has a cheaper one than `fetch`, without limits of time of its own. */
   post?: Post;
   /** The way to addresses that agents name, which reaches public addresses and the given hosts only. */
   guarded?: (allowedHosts: readonly string[]) => Fetch;
@@ -37,8 +37,9 @@ const unguarded = (): Fetch => async () => {
  * address is missing or unusable. The models retry nothing and follow no redirect. Equal specs have the same model.
  */
 export function createModels({
-  fetch = (input, init) => globalThis.fetch(input, init),
-  post = postOver(fetch),
+  post: given,
+  fetch = given ? fetchOver(given) : (input, init) => globalThis.fetch(input, init),
+  post = given ?? postOver(fetch),
   guarded = unguarded,
   now = Date.now,
 }: Options = {}): Models {

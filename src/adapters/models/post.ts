@@ -26,6 +26,32 @@ export function postOver(fetch: Fetch): Post {
   };
 }
 
+/** A `fetch` over posts, for programs that only post texts: their answers may take as long as the signal lets them. */
+export function fetchOver(post: Post): Fetch {
+  return async (input, { headers: given, body: text, signal } = {}) => {
+    const posted = { headers: Object.fromEntries(new Headers(given)), body: String(text ?? "") };
+    const { body, ...answer } = await post(String(input), { ...posted, signal: signal ?? undefined });
+    return new Response(body && !withoutBody.has(answer.status) ? toStream(body) : null, answer);
+  };
+}
+
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
+
+function toStream(body: Bytes): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await body.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => body.cancel(),
+    },
+    // Nothing is read ahead.
+    { highWaterMark: 0 },
+  );
+}
+
 const nothing: Bytes = { read: async () => ({ done: true, value: undefined }), cancel: async () => {} };
 
 /**

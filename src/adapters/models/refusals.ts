@@ -184,9 +184,10 @@ function refusedPart(error: unknown, said: string, { asked: call, before }: Aske
     return tooLarge.find((part) => part.has(call));
   }
   const isRefusal = statusCode === 400 || statusCode === 422;
-  // Self-hosted servers refuse pictures with 404 or 500, too.
+  // Self-hosted servers refuse pictures with 404 or 500, too, and llama.cpp refuses what is too long with 500.
+  const isFailure = (part: Part) => part === pictures || (part === older && statusCode === 500);
   return parts.find(
-    (part) => (isRefusal || part === pictures) && !before.has(part) && part.words.test(said) && part.has(call),
+    (part) => (isRefusal || isFailure(part)) && !before.has(part) && part.words.test(said) && part.has(call),
   );
 }
 

@@ -25,7 +25,10 @@ export type Words = Pick<RegExp, "test">;
 
 /** The words in which providers say that a prompt is too long. */
 const overlong =
-  /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length/i;
+  /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length|range of input length|超长/i;
+
+/** vLLM counts a prompt that is longer than the context as less than nothing that is left for the reply. */
+const nothingLeft = /max_?(?:completion_?)?tokens must be at least 1, got -\d/i;
 
 /** What the model can read, which is too short for a prompt where nothing else is wrong. */
 const measure = /context[ _](?:length|size|window|limit)/i;
@@ -48,7 +51,9 @@ export const limitWords =
 /** Says that a prompt is too long, and not merely what a context has to do with something else that is wrong. */
 export const lengthWords: Words = {
   test: (said) =>
-    !limitWords.test(said) && (overlong.test(said) || measured.test(said) || (measure.test(said) && !other.test(said))),
+    nothingLeft.test(said) ||
+    (!limitWords.test(said) &&
+      (overlong.test(said) || measured.test(said) || (measure.test(said) && !other.test(said)))),
 };
 
 /** The words in which providers with a status of many meanings say what is wrong. */
@@ -93,6 +98,7 @@ function meaningOf(status: number, words: string): string {
   if (status < 400) return "The address redirects: give the one that it redirects to";
   const known = [400, 403, 404, 422, 429].includes(status) ? said.find(([form]) => form.test(words)) : undefined;
   if (known) return known[1];
+  if (status === 500 && lengthWords.test(words)) return tooLong;
   return byStatus[status] ?? (status < 500 ? "The provider refused the request" : "The provider failed");
 }
 
