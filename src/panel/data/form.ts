@@ -15,6 +15,8 @@ export interface Form<T extends object> {
   dirty: boolean;
   busy: boolean;
   error: unknown;
+  /** What somebody else stored in a changed field since it was changed here; undefined: nothing. */
+  othersValue<Field extends keyof T>(field: Field): T[Field] | undefined;
   /** Why a field was refused. */
   problem(field: FieldOf<T>): string | undefined;
   set(changes: Partial<T>): void;
@@ -23,6 +25,8 @@ export interface Form<T extends object> {
   /** Stores the changes; they stay when the server refuses, and so do later ones. Resolves to whether it stored them. */
   save(): Promise<boolean>;
 }
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
  * Fields with unsaved changes, which a reload does not lose. `save` is handed only what differs from `stored`, and ends
@@ -35,16 +39,20 @@ export function useForm<T extends object>(
 ): Form<T> {
   const differing = (values: Partial<T>) =>
     Object.fromEntries(
-      Object.entries(values).filter(
-        ([field, value]) => JSON.stringify(value) !== JSON.stringify(stored[field as keyof T]),
-      ),
+      Object.entries(values).filter(([field, value]) => !isSame(value, stored[field as keyof T])),
     ) as Partial<T>;
   const changes = useSignal<Partial<T>>(useMemo(() => differing(draftOf<T>(name) ?? {}), []));
+  /** What each changed field had when its change began. */
+  const basesName = `bases.${name}`;
+  const bases = useSignal<Partial<T>>(useMemo(() => draftOf<T>(basesName) ?? {}, []));
   const busy = useSignal(false);
   const error = useSignal<unknown>(undefined);
-  const keep = (next: Partial<T>) => {
+  const keep = (next: Partial<T>, former: Partial<T>) => {
     changes.value = next;
     keepDraft(name, next);
+    const fields = Object.keys(next) as (keyof T)[];
+    bases.value = Object.fromEntries(fields.map((field) => [field, former[field]])) as Partial<T>;
+    keepDraft(basesName, bases.value);
   };
   const dirty = Object.keys(changes.value).length > 0;
   useEffect(() => {
@@ -60,15 +68,19 @@ export function useForm<T extends object>(
     dirty,
     busy: busy.value,
     error: error.value,
+    othersValue(field) {
+      const [own, base, other] = [changes.value[field], bases.value[field], stored[field]];
+      return field in bases.value && !isSame(base, other) && !isSame(own, other) ? other : undefined;
+    },
     problem: (field) => problems.get(field),
     set(more) {
       const next = differing({ ...changes.value, ...more });
-      keep(next);
+      keep(next, { ...stored, ...bases.value });
       // A refusal is of no use once what was refused is taken back.
       if (Object.keys(next).length === 0) error.value = undefined;
     },
     reset() {
-      keep({});
+      keep({}, {});
       error.value = undefined;
     },
     async save() {
@@ -78,7 +90,7 @@ export function useForm<T extends object>(
       try {
         await save(sent);
         const later = Object.entries(changes.value).filter(([field, value]) => value !== sent[field as keyof T]);
-        keep(Object.fromEntries(later) as Partial<T>);
+        keep(Object.fromEntries(later) as Partial<T>, { ...bases.value, ...sent });
         error.value = undefined;
         return true;
       } catch (reason) {

@@ -1,14 +1,15 @@
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Prompts } from "../../../../client/index.ts";
-import { api, problemsOf } from "../../../data/api.ts";
+import { api, isRefused, problemsOf } from "../../../data/api.ts";
 import { useForm } from "../../../data/form.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Allowed, Changeable } from "../../../ui/allowed.tsx";
 import { Button } from "../../../ui/button.tsx";
+import { Diff } from "../../../ui/diff.tsx";
 import { TextArea } from "../../../ui/form/field.tsx";
 import { SaveForm } from "../../../ui/form/save-form.tsx";
-import { Failure } from "../../../ui/note.tsx";
+import { Failure, Note } from "../../../ui/note.tsx";
 import { Waiting } from "../../../ui/waiting.tsx";
 import { PromptPreview } from "./prompt-preview.tsx";
 import type { TabProps } from "./tab-props.ts";
@@ -19,7 +20,7 @@ type Sections = Partial<Record<Section["key"], string | null>>;
 
 /** The sections of an agent's prompt, in their order. */
 export function PromptsTab({ agent: { slug } }: TabProps) {
-  const { value, error, reload } = useLoaded(async () => (await api.listPrompts({ slug })).prompts, [slug]);
+  const { value, error, reload } = useLoaded(() => api.listPrompts({ slug }), [slug]);
   const prompts = value.value;
   return (
     <>
@@ -30,18 +31,17 @@ export function PromptsTab({ agent: { slug } }: TabProps) {
       </p>
       <Failure error={error.value} retry={reload} />
       {!prompts && error.value === undefined && <Waiting />}
-      {prompts && <PromptForm slug={slug} prompts={prompts} onChange={reload} />}
+      {prompts && <PromptForm slug={slug} {...prompts} onChange={reload} />}
     </>
   );
 }
 
-interface FormProps {
+interface FormProps extends Prompts {
   slug: string;
-  prompts: readonly Section[];
   onChange: () => Promise<void>;
 }
 
-function PromptForm({ slug, prompts, onChange }: FormProps) {
+function PromptForm({ slug, prompts, revision, onChange }: FormProps) {
   const stored = useMemo<Sections>(
     () => Object.fromEntries(prompts.map(({ key, content }) => [key, content])),
     [prompts],
@@ -53,7 +53,12 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
   const form = useForm<Sections>(`prompts.${slug}`, stored, async (changes) => {
     const sections = changesIn(changes);
     sent.current = sections.map(({ key }) => key);
-    await api.savePrompts({ slug, body: { sections } });
+    const headers = { "If-Match": `"${revision}"` };
+    await api.savePrompts({ slug, body: { sections } }, { headers }).catch(async (error: unknown) => {
+      if (!isRefused(error, 412)) throw error;
+      await onChange();
+      throw new Error("The agent was changed meanwhile, and is read again. Look at your texts, and save once more.");
+    });
     await onChange();
   });
   const say = (path: string, message: string) => {
@@ -79,6 +84,7 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
           {prompts.map(({ key, title, isDefault }) => {
             const content = form.values[key] ?? null;
             const text = content ?? "";
+            const others = form.othersValue(key);
             return (
               <div class="form" key={key}>
                 <TextArea
@@ -89,6 +95,9 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
                   hint={content === null ? "The default comes back once this is saved." : undefined}
                   onValue={(written) => form.set({ [key]: written })}
                 />
+                {typeof others === "string" && (
+                  <OtherText title={title} own={text} others={others} onTake={() => form.set({ [key]: others })} />
+                )}
                 {!isDefault && content !== null && (
                   <Allowed to="agent.prompt:write">
                     <div class="actions">
@@ -115,3 +124,25 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
     </div>
   );
 }
+
+interface OtherTextProps {
+  title: string;
+  own: string;
+  others: string;
+  onTake: () => void;
+}
+
+/** The text that somebody else saved while this person wrote. Saving puts the person's own in its place. */
+const OtherText = ({ title, own, others, onTake }: OtherTextProps) => (
+  <>
+    <Note look="warn">Somebody else has saved another text. Saving yours replaces it.</Note>
+    <Diff label={`${title}: the saved text → yours`} before={others} after={own} />
+    <Allowed to="agent.prompt:write">
+      <div class="actions">
+        <Button small onClick={onTake}>
+          {`Take the saved text of ${title}`}
+        </Button>
+      </div>
+    </Allowed>
+  </>
+);
