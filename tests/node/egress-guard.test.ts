@@ -71,9 +71,11 @@ test("the canary is there, and each of these spellings means it", async () => {
 
 test("a refusal says what it is about and what to do", async () => {
   const { ask } = internet(hiddenNames);
-  const message = "The address is not public; an administrator may add its host to the policy httpAllowedHosts";
+  const message = (entry: string) =>
+    `The address is not public; an administrator may add ${entry} to the policy httpAllowedHosts`;
   for (const host of ["127.0.0.1", "[::1]", "localhost", "private.test"]) {
-    await expect(ask(`http://${host}/`)).rejects.toThrow(new EgressError(message));
+    await expect(ask(`http://${host}/`)).rejects.toThrow(new EgressError(message(`${host}:80`)));
+    await expect(ask(`http://${host}:11434/`)).rejects.toThrow(new EgressError(message(`${host}:11434`)));
   }
   await expect(ask("http://nobody.test/")).rejects.toThrow(new EgressError("The host name is not known"));
 });

@@ -500,7 +500,7 @@ describe("an address that is not public", () => {
   test("takes the policy", async () => {
     const { mcp } = connections();
     const { known, asked } = await answering();
-    const refused = "The address is not public; an administrator may add its host to the policy httpAllowedHosts";
+    const refused = /^The address is not public; an administrator may add \S+:\d+ to the policy httpAllowedHosts$/;
     await expect(mcp.list({ ...known, allowedHosts: [] }, 256)).rejects.toThrow(refused);
     expect(asked).toEqual([]);
     expect(await mcp.call(known, tool("call"), {}, never)).toBe("usual");

@@ -52,15 +52,18 @@ export async function reachableAddresses(
   resolve: Resolve,
 ): Promise<readonly string[]> {
   const open = allowedHosts.some((entry) => isSameHost(entry, target));
-  if (!open && isLocalName(target.host)) throw notPublic();
+  if (!open && isLocalName(target.host)) throw notPublic(target);
   const addresses = target.literal ? [target.host] : await resolve(target.url.hostname);
   if (addresses.length === 0) throw new EgressError("The host has no address");
-  if (!open && !addresses.every(isPublicAddress)) throw notPublic();
+  if (!open && !addresses.every(isPublicAddress)) throw notPublic(target);
   return addresses;
 }
 
-const notPublic = () =>
-  new EgressError("The address is not public; an administrator may add its host to the policy httpAllowedHosts");
+/** The entry that would open an address is its host and port, as a URL has them. */
+const notPublic = ({ url, port }: Target) =>
+  new EgressError(
+    `The address is not public; an administrator may add ${url.hostname}:${port} to the policy httpAllowedHosts`,
+  );
 
 /** Names that mean this machine, whatever a resolver says (RFC 6761). */
 const isLocalName = (host: string) => host === "localhost" || host.endsWith(".localhost");

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { Suspense } from "preact/compat";
 import { Markdown } from "../markdown/markdown.tsx";
 import { Button } from "../ui/button.tsx";
+import { Cause } from "../ui/cause.tsx";
 import { copyText } from "../ui/code.tsx";
 import { Note } from "../ui/note.tsx";
 import { tell, tellFailure } from "../ui/toast.tsx";
@@ -40,7 +41,9 @@ export function ReplyView({ reply, conversationId, decide, again }: Props) {
       </div>
       {error !== null && (
         <Note look="bad">
-          <p>{error}</p>
+          <p>
+            <Cause text={error} />
+          </p>
           {again && !running && (
             <p>
               <Button small onClick={again}>

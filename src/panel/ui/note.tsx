@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useContext, useEffect, useRef } from "preact/hooks";
 import { isRefused, reasonOf } from "../data/api.ts";
-import type { Say } from "../data/refusal-text.ts";
+import { type Say, sayLabels } from "../data/refusal-text.ts";
+import { Cause } from "./cause.tsx";
+import { ShownProblems } from "./form/shown-problems.ts";
 
 interface Props {
   look?: "good" | "warn" | "bad";
@@ -18,7 +20,7 @@ export const Note = ({ look, children }: Props) => (
 interface FailureProps {
   error: unknown;
   retry?: () => void;
-  /** Names refused fields as the page does. */
+  /** Names refused fields where their labels in a form don't. */
   say?: Say | undefined;
 }
 
@@ -27,6 +29,7 @@ export function Failure({ error, retry, say }: FailureProps) {
   const button = useRef<HTMLButtonElement>(null);
   const pressed = useRef(false);
   const failed = error !== undefined && error !== null;
+  const shown = useContext(ShownProblems)?.value;
   // The button goes with what it mended; who pressed it goes on at the page's title, or at the button of the next failure.
   useEffect(() => {
     if (!pressed.current || document.activeElement !== document.body) return;
@@ -34,13 +37,16 @@ export function Failure({ error, retry, say }: FailureProps) {
     if (!button.current) pressed.current = false;
   }, [failed, error]);
   if (!failed) return null;
+  const byLabel = sayLabels(shown?.values() ?? []);
   const again = () => {
     pressed.current = true;
     retry?.();
   };
   return (
     <Note look="bad">
-      <p>{reasonOf(error, say)}</p>
+      <p>
+        <Cause text={reasonOf(error, (path, message) => say?.(path, message) ?? byLabel(path, message))} />
+      </p>
       {retry && !isRefused(error, 403) && (
         <p>
           <button ref={button} type="button" class="button small" onClick={again}>

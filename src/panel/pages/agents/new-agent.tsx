@@ -101,7 +101,7 @@ export function NewAgentPage() {
             label="Address of its API"
             type="url"
             optional={configured}
-            placeholder="https://models.example.com/v1"
+            placeholder={provider === "ollama" ? "http://localhost:11434" : "https://models.example.com/v1"}
             value={baseUrl}
             onValue={(value) => set({ baseUrl: value })}
           />

@@ -109,9 +109,9 @@ const Reach = ({ form: { values, set, problem } }: Part) => (
       onValue={(publicAddress) => set({ publicAddress })}
     />
     <ListField
-      label="Hosts inside the network that tools may reach"
+      label="Hosts inside the network that may be reached"
       optional
-      hint="One a line. Everything else inside the network is out of reach of tools, plugins and providers."
+      hint="One a line, such as localhost:11434 for Ollama on this machine. Everything else inside the network is out of reach of tools, plugins and providers."
       lines
       items={values.httpAllowedHosts}
       problem={problem("httpAllowedHosts")}

@@ -4,6 +4,7 @@ import { api } from "../../data/api.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
+import { Cause } from "../../ui/cause.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { tell } from "../../ui/toast.tsx";
@@ -38,7 +39,13 @@ export function PluginCard({ plugin, onEdit, onChange }: Props) {
         </>
       }
     >
-      {enabled && lastError !== null && <Note look="bad">{lastError}</Note>}
+      {enabled && lastError !== null && (
+        <Note look="bad">
+          <p>
+            <Cause text={lastError} />
+          </p>
+        </Note>
+      )}
       {tools.length > 0 && (
         <details class="step">
           <summary>{tools.length === 1 ? "1 tool" : `${tools.length} tools`}</summary>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useShownProblem } from "./shown-problems.ts";
 
 export interface Described {
   label: string;
@@ -18,6 +19,7 @@ interface FieldProps extends Described {
 export function Field({ label, hint, problem, optional = false, children }: FieldProps) {
   const id = useId();
   const about = `${id}-about`;
+  useShownProblem(id, label, problem);
   return (
     <div class="field">
       <label for={id}>

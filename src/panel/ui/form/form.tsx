@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { ShownProblems, useShownProblems } from "./shown-problems.ts";
 
 interface Props {
   onSubmit: () => void;
@@ -11,14 +12,16 @@ interface Props {
 
 /** Fields that are sent together, by Enter too. */
 export const Form = ({ onSubmit, narrow = false, onInput, children }: Props) => (
-  <form
-    class={narrow ? "form narrow" : "form"}
-    onInput={onInput}
-    onSubmit={(event) => {
-      event.preventDefault();
-      onSubmit();
-    }}
-  >
-    {children}
-  </form>
+  <ShownProblems.Provider value={useShownProblems()}>
+    <form
+      class={narrow ? "form narrow" : "form"}
+      onInput={onInput}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+    </form>
+  </ShownProblems.Provider>
 );

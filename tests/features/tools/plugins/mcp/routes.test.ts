@@ -369,7 +369,7 @@ describe("over real processes", () => {
     answers.push(await (await h.request(base, { headers })).text());
     answers.push(await (await h.request("/api/audit-logs", { headers })).text());
     expect(answers[0]).toContain("no access with [secret]");
-    expect(answers[2]).toContain("may add its host to the policy httpAllowedHosts");
+    expect(answers[2]).toContain("may add localhost:1 to the policy httpAllowedHosts");
     const { db } = h.services.database;
     const stored = await db.select().from(plugins).where(eq(plugins.organizationId, h.organization.id));
     expect(stored).toHaveLength(3);
