@@ -168,7 +168,7 @@ browserTest("a choice of tools that comes back after a reload leaves alone what 
   await page.goto(`${url}/#/agents/assistant/tools`);
   await signIn(page, owner);
   const [tool, asks] = [
-    page.getByLabel("scheduleTask", { exact: true }),
+    page.getByLabel("Plan tasks", { exact: true }),
     page.getByLabel("Ask before each call of scheduleTask"),
   ];
   await tool.check();
@@ -180,7 +180,7 @@ browserTest("a choice of tools that comes back after a reload leaves alone what 
   await engine.putAgentTools({ slug: "assistant", body: { enabled: ["currentTime"], needsApproval: ["currentTime"] } });
   await page.reload();
   await asks.waitFor();
-  expect(await page.getByLabel("currentTime", { exact: true }).isChecked()).toBe(true);
+  expect(await page.getByLabel("Tell the time", { exact: true }).isChecked()).toBe(true);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
   const { tools } = await engine.listAgentTools({ slug: "assistant" });

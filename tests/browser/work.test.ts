@@ -24,12 +24,13 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
   await looksRight(page, "approvals-none");
 
   await page.goto(`${server.url}/#/agents/assistant/tools`);
-  await page.getByLabel("currentTime", { exact: true }).check();
+  await page.getByLabel("Tell the time", { exact: true }).check();
   await page.getByLabel("Ask before each call of currentTime").check();
-  await page.getByLabel("github:createIssue", { exact: true }).check();
+  await page.locator("summary", { hasText: "GitHub" }).click();
+  await page.getByLabel("Create issue", { exact: true }).check();
   await looksRight(page, "tools");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Missing:").waitFor();
+  await page.getByText(/^Missing: .* Until then/).waitFor();
   // What a plugin wants asked is asked, though another tool's asking was chosen.
   await expect.poll(() => page.getByLabel("Ask before each call of github:createIssue").isChecked()).toBe(true);
   expect(await page.getByLabel("Ask before each call of currentTime").isChecked()).toBe(true);
@@ -145,7 +146,7 @@ browserTest("one agent of many is found by words, and opens beside the list wher
   // What somebody else turned on, or has asked, since the page was read stays so.
   const slug = "desk-5";
   await page.goto(`${server.url}/#/agents/${slug}/tools`);
-  await page.getByLabel("scheduleTask", { exact: true }).check();
+  await page.getByLabel("Plan tasks", { exact: true }).check();
   await page.getByLabel("Ask before each call of scheduleTask").check();
   await api.putAgentTools({ slug, body: { enabled: ["currentTime"], needsApproval: ["currentTime"] } });
   await page.getByRole("button", { name: "Save" }).click();

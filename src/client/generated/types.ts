@@ -2475,6 +2475,8 @@ export interface AgentTool {
   enabled: boolean;
   /** A person decides about each call before it is made. */
   needsApproval: boolean;
+  /** Of `requiredSecrets`, the keys of those that the agent lacks: until they are stored, the tool can't be used. Optional ones are none of them. */
+  missingSecrets: Array<string>;
 }
 
 export interface ToolChanges {

@@ -48,6 +48,7 @@ export async function readSettings(db: Db, agentId: string) {
 export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools["tools"]> {
   const agent = await findAgent(ctx, slug);
   const settings = await toolSettings(ctx.db, agent.id);
+  const stored = await storedKeys(ctx.db, agent.id);
   const definitions = await availableTools(ctx, ctx.db, agent);
   return definitions.map((definition) => {
     const setting = settings.get(definition.name);
@@ -56,9 +57,13 @@ export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools
       source: setting ? (setting.bySkill ? ("skill" as const) : ("manual" as const)) : null,
       enabled: setting !== undefined,
       needsApproval: setting?.needsApproval ?? false,
+      missingSecrets: missingKeys(definition, stored),
     };
   });
 }
+
+const missingKeys = ({ requiredSecrets }: ToolDefinition, stored: ReadonlySet<string>) =>
+  requiredSecrets.flatMap(({ key, optional }) => (optional || stored.has(key) ? [] : [key]));
 
 /** All tools that an agent can have, on or off. */
 export async function availableTools(ctx: Ctx, db: Db, agent: AgentRow): Promise<ToolDefinition[]> {

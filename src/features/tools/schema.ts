@@ -41,6 +41,11 @@ export const AgentTools = z
             .openapi({ description: "What turned it on: a skill that requires it, or somebody; null: it is off." }),
           enabled: z.boolean(),
           needsApproval: z.boolean().openapi({ description: "A person decides about each call before it is made." }),
+          missingSecrets: z.array(z.string()).openapi({
+            description:
+              "Of `requiredSecrets`, the keys of those that the agent lacks: until they are stored, the tool can't be used. Optional ones are none of them.",
+            example: ["github_token"],
+          }),
         })
         .openapi("AgentTool"),
     ),

@@ -44,6 +44,7 @@ describe("an agent's tools", () => {
       enabled: true,
       needsApproval: false,
       requiredSecrets: [],
+      missingSecrets: [],
     });
     expect(tools[3]).toMatchObject({ enabled: false, source: null });
   });

@@ -10,11 +10,13 @@ interface Props<T extends object> {
   form: State<T>;
   /** Names refused fields where their paths say little. */
   say?: Say;
+  /** What to know before the changes are saved. */
+  notice?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** Fields that show what is stored. The bar that saves their changes, or drops them, is in sight while there are any. */
-export function SaveForm<T extends object>({ form, say, children }: Props<T>) {
+export function SaveForm<T extends object>({ form, say, notice, children }: Props<T>) {
   const save = async () => {
     // Enter in the only field of a form sends it without a button, too.
     if (form.dirty && (await form.save())) tell("Saved");
@@ -22,7 +24,7 @@ export function SaveForm<T extends object>({ form, say, children }: Props<T>) {
   return (
     <Form onSubmit={() => void save()}>
       {children}
-      {(form.dirty || form.error !== undefined) && <SaveBar form={form} say={say} />}
+      {(form.dirty || form.error !== undefined) && <SaveBar form={form} say={say} notice={notice} />}
     </Form>
   );
 }
@@ -30,11 +32,13 @@ export function SaveForm<T extends object>({ form, say, children }: Props<T>) {
 interface BarProps<T extends object> {
   form: State<T>;
   say: Say | undefined;
+  notice: ComponentChildren;
 }
 
-const SaveBar = <T extends object>({ form: { busy, error, reset }, say }: BarProps<T>) => (
+const SaveBar = <T extends object>({ form: { busy, error, reset }, say, notice }: BarProps<T>) => (
   <div class="save-bar">
     <Failure error={error} say={say} />
+    {notice}
     <div class="actions">
       <Button look="primary" type="submit" busy={busy}>
         Save

@@ -40,7 +40,7 @@ describe("the tools of a family", () => {
     const { body } = await h.send("GET", "/api/tools", undefined, other);
     expect(body.tools).toContainEqual(shown);
     expect(await h.named("weather:")).toEqual([
-      { ...shown, enabled: false, source: null, needsApproval: false },
+      { ...shown, enabled: false, source: null, needsApproval: false, missingSecrets: ["weather_key"] },
       expect.objectContaining({ name: "weather:order", enabled: false }),
     ]);
   });
@@ -106,6 +106,22 @@ describe("the tools of a family", () => {
       { key: "weather_key", configured: false, tools: both },
       { key: "weather_units", configured: true, tools: both, choices: ["metric", "us"] },
     ]);
+  });
+
+  test("say on and off which secrets the agent lacks, but for optional ones", async () => {
+    const h = await withAgent();
+    const missing = async () => {
+      const { body } = await h.send("GET", `${h.own}/tools`);
+      const tools = body.tools as { name: string; missingSecrets: string[] }[];
+      return tools.flatMap(({ name, missingSecrets }) => (missingSecrets.length > 0 ? [[name, missingSecrets]] : []));
+    };
+    await h.save({ enabled: ["weather:forecast"] });
+    expect(await missing()).toEqual([
+      ["weather:forecast", ["weather_key"]],
+      ["weather:order", ["weather_key"]],
+    ]);
+    await h.send("PUT", `${h.own}/secrets`, { secrets: [{ key: "weather_key", value: "k-0123456789" }] });
+    expect(await missing()).toEqual([]);
   });
 });
 

@@ -12,8 +12,24 @@ import { SecretField } from "../../../ui/form/secret-field.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { tell } from "../../../ui/toast.tsx";
 
+/** The names of the secrets that keep tools from working, each once. */
+export const missingLabels = (tools: readonly AgentTool[]): string[] => [
+  ...new Set(
+    tools.flatMap(({ requiredSecrets, missingSecrets }) =>
+      missingSecrets.map((key) => requiredSecrets.find((secret) => secret.key === key)?.label ?? key),
+    ),
+  ),
+];
+
+interface Props {
+  slug: string;
+  tools: readonly AgentTool[];
+  /** Reads the tools again, and with them what they need. */
+  onStored: () => Promise<void>;
+}
+
 /** What the enabled tools need to work. A value is sent to the server, and never comes back. */
-export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly AgentTool[] }) {
+export function RequiredSecrets({ slug, tools, onStored }: Props) {
   const { value, error, reload } = useLoaded(
     async () => (await api.listRequiredSecrets({ slug })).requiredSecrets,
     [slug, tools],
@@ -25,7 +41,7 @@ export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly
     await api.putAgentSecrets({ slug, body });
     written.value = {};
     tell("Stored");
-    await reload();
+    await onStored();
   });
   const secrets = value.value ?? [];
   if (secrets.length === 0) return <Failure error={error.value} retry={reload} />;

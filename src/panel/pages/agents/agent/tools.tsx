@@ -3,13 +3,14 @@ import { api } from "../../../data/api.ts";
 import { useForm } from "../../../data/form.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
-import { Card } from "../../../ui/card.tsx";
 import { Filtered } from "../../../ui/form/filtered.tsx";
 import { SaveForm } from "../../../ui/form/save-form.tsx";
-import { Failure } from "../../../ui/note.tsx";
+import { Failure, Note } from "../../../ui/note.tsx";
 import { Waiting } from "../../../ui/waiting.tsx";
-import { RequiredSecrets } from "./required-secrets.tsx";
+import { missingLabels, RequiredSecrets } from "./required-secrets.tsx";
 import type { TabProps } from "./tab-props.ts";
+import { ToolFamily } from "./tool-family.tsx";
+import { toolWords } from "./tool-words.ts";
 
 /** What an agent can do beside talking, and which calls ask a person first. */
 export function Tools({ agent: { slug } }: TabProps) {
@@ -19,7 +20,7 @@ export function Tools({ agent: { slug } }: TabProps) {
     <>
       <Failure error={error.value} retry={reload} />
       {!tools && error.value === undefined && <Waiting />}
-      {tools && <RequiredSecrets slug={slug} tools={tools} />}
+      {tools && <RequiredSecrets slug={slug} tools={tools} onStored={reload} />}
       {tools && (
         <Changeable to="agent.tool:write">
           <ToolForm slug={slug} tools={tools} onChange={reload} />
@@ -57,27 +58,29 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
     const asks = on ? {} : { [`asks ${name}`]: stored[`asks ${name}`] };
     form.set({ [`on ${name}`]: on, ...asks });
   };
+  const isOn = ({ name }: AgentTool) => form.values[`on ${name}`] === true;
+  const missing = missingLabels(tools.filter(isOn));
   return (
     <Filtered
       items={tools}
-      textsOf={({ name, description }) => [name, description]}
+      textsOf={(tool) => [tool.name, tool.description, tool.category, ...Object.values(toolWords(tool))]}
       none="No tool has these words in its name or description."
     >
       {(found) => (
-        <SaveForm form={form}>
+        <SaveForm form={form} notice={missing.length > 0 && <Missing labels={missing} />}>
           {[...Map.groupBy(found, ({ category }) => category)].map(([category, some]) => (
-            <Card key={category} title={category}>
+            <ToolFamily key={category} title={category} tools={some} isOn={isOn} open={found.length < tools.length}>
               {some.map((tool) => (
                 <ToolRow
                   key={tool.name}
                   tool={tool}
-                  on={form.values[`on ${tool.name}`] === true}
+                  on={isOn(tool)}
                   asks={form.values[`asks ${tool.name}`] === true}
                   onOn={(on) => turn(tool.name, on)}
                   onAsks={(asks) => form.set({ [`asks ${tool.name}`]: asks })}
                 />
               ))}
-            </Card>
+            </ToolFamily>
           ))}
         </SaveForm>
       )}
@@ -102,6 +105,12 @@ async function save(slug: string, changes: Partial<Chosen>) {
 const namesOf = (tools: readonly AgentTool[], isMeant: (tool: AgentTool) => boolean) =>
   tools.filter(isMeant).map(({ name }) => name);
 
+const Missing = ({ labels }: { labels: readonly string[] }) => (
+  <Note look="warn">
+    <p>Missing: {labels.join(", ")}. What needs them can't be used until they are stored.</p>
+  </Note>
+);
+
 interface RowProps {
   tool: AgentTool;
   on: boolean;
@@ -110,8 +119,10 @@ interface RowProps {
   onAsks: (asks: boolean) => void;
 }
 
-function ToolRow({ tool: { name, description, source }, on, asks, onOn, onAsks }: RowProps) {
-  const bySkill = source === "skill";
+function ToolRow({ tool, on, asks, onOn, onAsks }: RowProps) {
+  const { name } = tool;
+  const { title, about } = toolWords(tool);
+  const bySkill = tool.source === "skill";
   return (
     <div class="tool-row">
       <label class="check">
@@ -121,12 +132,17 @@ function ToolRow({ tool: { name, description, source }, on, asks, onOn, onAsks }
           disabled={bySkill}
           onChange={(event) => onOn(event.currentTarget.checked)}
         />
-        <code>{name}</code>
+        <span>{title}</span>
       </label>
       <p class="soft">
-        {description}
-        {bySkill && " An enabled skill requires it."}
+        {about}
+        {bySkill && " An enabled skill requires it."} <code>{name}</code>
       </p>
+      {on && tool.missingSecrets.length > 0 && (
+        <p>
+          <span class="badge warn">missing: {missingLabels([tool]).join(", ")}</span>
+        </p>
+      )}
       {on && (
         <label class="check">
           <input type="checkbox" checked={asks} onChange={(event) => onAsks(event.currentTarget.checked)} />

@@ -1,0 +1,42 @@
+import type { AgentTool } from "../../../../client/index.ts";
+
+type Tool = Pick<AgentTool, "name" | "description" | "origin">;
+
+/** What a tool does, in words for people. */
+interface ToolWords {
+  title: string;
+  about: string;
+}
+
+/** The engine's own tools: their descriptions tell a model how to use them. */
+const own: Readonly<Record<string, ToolWords>> = {
+  readSkill: { title: "Read skills", about: "Reads the instructions of a skill once a conversation is about it." },
+  runSkillScript: {
+    title: "Run scripts of skills",
+    about: "Runs what comes with a skill. Scripts compute: they reach neither files nor the network.",
+  },
+  currentTime: { title: "Tell the time", about: "Knows the date and the time, in any time zone." },
+  httpRequest: { title: "Call web addresses", about: "Sends requests to public web addresses and reads the answers." },
+  saveMemory: { title: "Remember facts", about: "Keeps facts about a person for later conversations with them." },
+  searchMemory: { title: "Search memories", about: "Looks up facts that it keeps about the person it talks with." },
+  getState: { title: "Read notes", about: "Reads the values that were noted in a conversation." },
+  setState: { title: "Write notes", about: "Notes values in a conversation, for its later messages." },
+  scheduleTask: { title: "Plan tasks", about: "Does something later, once or again and again, in a task of its own." },
+};
+
+/** A tool's name and description for people; of a long description the first sentence. */
+export function toolWords({ name, description, origin }: Tool): ToolWords {
+  const known = origin === "builtin" ? own[name] : undefined;
+  if (known) return known;
+  const last = name.slice(name.indexOf(":") + 1);
+  return { title: origin === "agent" ? `Ask ${last}` : spaced(last), about: firstSentence(description) };
+}
+
+/** `listPullRequests` and `list_pull-requests` are `List pull requests`. */
+function spaced(name: string): string {
+  const words = name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, " ").replace(/[_-]+/g, " ");
+  const lower = words.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase());
+  return lower.charAt(0).toUpperCase() + lower.slice(1);
+}
+
+const firstSentence = (text: string) => /^.+?[.!?](?=\s+[`\p{Lu}])/su.exec(text)?.[0] ?? text;
