@@ -30,6 +30,9 @@ browserTest("a system reports an event, which is tried out first and then answer
   await looksRight(page, "room-none");
   await page.getByRole("button", { name: "Open the Room" }).click();
   await page.getByLabel("What the agent is to do").fill("Look after the shop.");
+  expect(await page.getByLabel("Results go").locator("option").first().textContent()).toBe("To nobody");
+  await page.getByLabel("Results go").selectOption("Telegram");
+  await page.getByLabel("Id of the chat").fill("4711");
   // An emptied number is no longer the former one.
   const minutes = page.getByLabel("Without events, every so many minutes");
   await minutes.fill("");
@@ -49,6 +52,12 @@ browserTest("a system reports an event, which is tried out first and then answer
 
   await page.getByRole("link", { name: "Event sources" }).click();
   await page.getByRole("button", { name: "New source" }).click();
+  // A known system says how it is told the address; GitHub can bring no key.
+  await page.getByLabel("What sends the events").selectOption("GitHub");
+  await page.getByText("GitHub brings no key with its calls").waitFor();
+  expect(await page.getByLabel("Name").inputValue()).toBe("GitHub");
+  await looksRight(page, "source-github");
+  await page.getByLabel("What sends the events").selectOption("Another system");
   await page.getByLabel("Name").fill("Shop");
   await page.getByLabel("Calls must bring a key").check();
   const key = "key-of-the-browser-test";
@@ -57,6 +66,9 @@ browserTest("a system reports an event, which is tried out first and then answer
   await page.getByText("Nothing says yet which of its events matter").waitFor();
   await page.getByRole("button", { name: "New definition" }).click();
   await page.getByLabel("Name").fill("Complaints");
+  // A definition without a channel of its own writes to where the Room's results go.
+  const results = page.getByLabel("Results go");
+  await expect.poll(() => results.locator("option").first().textContent()).toBe("Where the Room's go: Telegram 4711");
   await page.getByLabel("Which events it is about").fill('The customer says that it is "broken"');
   await page.getByLabel("What must hold before").fill("kind");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
@@ -78,9 +90,12 @@ browserTest("a system reports an event, which is tried out first and then answer
   await page.getByText("no definition is about it").waitFor();
   await page.getByRole("button", { name: "Close" }).click();
 
+  const bare = await page.getByRole("region", { name: "Address for its events" }).textContent();
+  await page.getByText("Only programs on this machine reach this address.").waitFor();
   const call = (await page.getByRole("region", { name: "A first event" }).textContent()) ?? "";
   const [address = ""] = /http:\S+/.exec(call) ?? [];
   expect(address).toContain(`${server.url}/webhooks/`);
+  expect(bare).toBe(address);
   const post = (headers: Record<string, string>) =>
     fetch(address, {
       method: "POST",
@@ -92,10 +107,13 @@ browserTest("a system reports an event, which is tried out first and then answer
   expect(await page.content()).not.toContain(key);
 
   await page.getByRole("link", { name: "Events", exact: true }).click();
-  await page.getByRole("row", { name: /teapot.*begins a conversation/ }).waitFor();
+  await page.getByRole("row", { name: /teapot.* Shop begins a conversation by Complaints/ }).waitFor();
   await looksRight(page, "room-events");
   await page.getByRole("button", { name: "Open" }).first().click();
-  await page.getByRole("dialog").getByText("matches", { exact: true }).waitFor();
+  const opened = page.getByRole("dialog", { name: "An event of Shop" });
+  await opened.getByRole("listitem").getByText("Complaints: matches").waitFor();
+  await opened.getByText(/, came .*(ago|now)/).waitFor();
+  await looksRight(page, "room-event");
   // A dialog covers what is said elsewhere.
   await page.route(
     "**/replay",

@@ -8,12 +8,13 @@ export interface Outbound {
 
 interface Props {
   values: Outbound;
+  /** Where results go while no channel is chosen. */
+  otherwise?: string;
   problem: (field: keyof Outbound) => string | undefined;
   onValues: (values: Partial<Outbound>) => void;
 }
 
 const channels = [
-  { value: "", label: "To nobody" },
   { value: "telegram", label: "Telegram" },
   { value: "slack", label: "Slack" },
   { value: "whatsapp", label: "WhatsApp" },
@@ -27,15 +28,26 @@ const targets = {
   agent: "The agent's name in addresses",
 } as const;
 
+/** A destination in words. */
+export function destinationText({ outboundChannel, outboundTarget }: Outbound): string {
+  const name = channels.find(({ value }) => value === outboundChannel)?.label;
+  return name === undefined ? "to nobody" : `${name} ${outboundTarget ?? ""}`.trim();
+}
+
 /** Where results go. */
-export const OutboundFields = ({ values: { outboundChannel, outboundTarget }, problem, onValues }: Props) => (
+export const OutboundFields = ({
+  values: { outboundChannel, outboundTarget },
+  otherwise = "To nobody",
+  problem,
+  onValues,
+}: Props) => (
   <div class="columns">
     <Choice
       label="Results go"
       value={outboundChannel ?? ""}
       problem={problem("outboundChannel")}
       hint="Over the agent's own channel."
-      choices={channels}
+      choices={[{ value: "", label: otherwise }, ...channels]}
       onValue={(channel) =>
         onValues(
           channel === ""

@@ -2,16 +2,20 @@ import { useSignal } from "@preact/signals";
 import type { EventCondition, EventDefinition, NewEventDefinition } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
+import { useLoaded } from "../../../../data/load.ts";
 import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
 import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { OrderField } from "../order-field.tsx";
-import { type Outbound, OutboundFields } from "../outbound.tsx";
+import { destinationText, type Outbound, OutboundFields } from "../outbound.tsx";
 import { conditionsIn, linesOf } from "./conditions.ts";
+import type { Sender } from "./senders.tsx";
 
 interface Props {
   /** Of the source. */
   path: { slug: string; id: string };
+  /** What sends the events, for examples. */
+  sender: Sender;
   /** Null: a new one. */
   definition: EventDefinition | null;
   onSaved: () => void;
@@ -51,7 +55,9 @@ const actions = [
 ];
 
 /** Makes or changes a definition: which events matter, and what is done about them. */
-export function DefinitionDialog({ path, definition, onSaved, onClose }: Props) {
+export function DefinitionDialog({ path, sender: { example }, definition, onSaved, onClose }: Props) {
+  const { slug } = path;
+  const room = useLoaded(() => api.getRoom({ slug }), [slug]).value.value;
   const values = useSignal<Written>(definition ? written(definition) : blank);
   const set = (changes: Partial<Written>) => {
     values.value = { ...values.value, ...changes };
@@ -80,7 +86,7 @@ export function DefinitionDialog({ path, definition, onSaved, onClose }: Props) 
         label="Name"
         required
         autofocus
-        placeholder="Complaints"
+        placeholder={example.name}
         value={name}
         problem={problems.get("name")}
         onValue={(text) => set({ name: text })}
@@ -88,7 +94,7 @@ export function DefinitionDialog({ path, definition, onSaved, onClose }: Props) 
       <TextArea
         label="Which events it is about"
         rows={3}
-        placeholder="A customer complains about an order"
+        placeholder={example.matchingPrompt}
         hint="In your words: a model reads them with each event, and answers yes or no."
         value={matchingPrompt}
         problem={problems.get("matchingPrompt")}
@@ -98,7 +104,7 @@ export function DefinitionDialog({ path, definition, onSaved, onClose }: Props) 
         label="What must hold before the model is asked"
         optional
         rows={2}
-        placeholder={'issue.labels.0.name = "bug"'}
+        placeholder={example.conditions}
         hint="One a line, as a path and a value in JSON. It saves tokens."
         value={conditions}
         problem={problems.get("conditions")}
@@ -114,13 +120,18 @@ export function DefinitionDialog({ path, definition, onSaved, onClose }: Props) 
         label="What the agent is told"
         optional
         rows={4}
-        placeholder="A customer wrote {{payload.text}} about order {{payload.order}}. Draft a reply."
+        placeholder={example.prompt}
         hint="{{payload}} and {{payload.a.b}} are filled in. Without them the payload follows."
         value={prompt}
         problem={problems.get(promptField)}
         onValue={(text) => set({ prompt: text })}
       />
-      <OutboundFields values={values.value} problem={(field) => problems.get(field)} onValues={set} />
+      <OutboundFields
+        values={values.value}
+        otherwise={room?.configured ? `Where the Room's go: ${destinationText(room)}` : "Where the Room's go"}
+        problem={(field) => problems.get(field)}
+        onValues={set}
+      />
       <div class="columns">
         <OrderField
           hint="Definitions are asked one after the other, until one matches."

@@ -49,7 +49,6 @@ export function Definitions({ path, definitions, onEdit, onChange }: Props) {
                 </Button>
                 <ConfirmButton
                   small
-                  look="plain"
                   label="Delete"
                   title={`Delete ${definition.name}?`}
                   action="Delete the definition"

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { DryRun } from "../../../../../client/index.ts";
+import type { DryRun, EventDefinition } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
 import { jsonIn } from "../../../../data/json.ts";
@@ -10,22 +10,20 @@ import { TextArea } from "../../../../ui/form/field.tsx";
 import { Form } from "../../../../ui/form/form.tsx";
 import { Failure, Note } from "../../../../ui/note.tsx";
 import { outcomeWords } from "./outcomes.ts";
+import type { Sender } from "./senders.tsx";
 import { Verdicts } from "./verdicts.tsx";
 
 interface Props {
   /** Of the source. */
   path: { slug: string; id: string };
+  sender: Sender;
+  definitions: readonly EventDefinition[];
   onClose: () => void;
 }
 
-const sample = `{
-  "order": 4711,
-  "text": "The teapot came broken"
-}`;
-
 /** Tells what would be done about an event, and does nothing. */
-export function DryRunDialog({ path, onClose }: Props) {
-  const text = useSignal(sample);
+export function DryRunDialog({ path, sender, definitions, onClose }: Props) {
+  const text = useSignal(JSON.stringify(sender.sample, null, 2));
   const result = useSignal<DryRun | null>(null);
   const ask = useAction(async () => {
     result.value = null;
@@ -44,7 +42,7 @@ export function DryRunDialog({ path, onClose }: Props) {
           }}
         />
         <Failure error={ask.error} />
-        {result.value && <Result result={result.value} />}
+        {result.value && <Result result={result.value} definitions={definitions} />}
         <div class="actions">
           <Button onClick={onClose}>Close</Button>
           <Button look="primary" type="submit" busy={ask.busy}>
@@ -56,7 +54,11 @@ export function DryRunDialog({ path, onClose }: Props) {
   );
 }
 
-const Result = ({ result: { outcome, definition, verdicts, prompt, reason } }: { result: DryRun }) => (
+interface ResultProps extends Pick<Props, "definitions"> {
+  result: DryRun;
+}
+
+const Result = ({ result: { outcome, definition, verdicts, prompt, reason }, definitions }: ResultProps) => (
   <>
     <Note look={definition ? "good" : "warn"}>
       <p>
@@ -65,7 +67,7 @@ const Result = ({ result: { outcome, definition, verdicts, prompt, reason } }: {
       </p>
       {reason !== null && <p>{reason}</p>}
     </Note>
-    <Verdicts verdicts={verdicts} />
+    <Verdicts verdicts={verdicts} definitions={definitions} />
     {prompt !== null && <Code label="What the agent would be told" text={prompt} wraps />}
   </>
 );

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { RoomEvent } from "../../../../../client/index.ts";
+import type { EventSource, RoomEvent } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
@@ -33,6 +33,7 @@ export function Events({ slug }: { slug: string }) {
     [slug, outcome.value, offset.value],
   );
   useRefresh(reload, everyMs);
+  const sources = useLoaded(() => api.listEventSources({ slug }), [slug]).value.value ?? [];
   const page = value.value;
   const replay = async ({ id }: RoomEvent) => {
     await api.replayRoomEvent({ slug, id });
@@ -71,11 +72,10 @@ export function Events({ slug }: { slug: string }) {
           about={({ reason }) => reason}
           columns={[
             { title: "Event", cell: ({ payload }) => <code>{JSON.stringify(payload)?.slice(0, 80)}</code> },
+            { title: "Source", cell: (event) => sourceName(sources, event) },
             {
               title: "What became of it",
-              cell: (event) => (
-                <span class={`badge ${outcomeLooks[event.outcome]}`}>{outcomeWords[event.outcome]}</span>
-              ),
+              cell: (event) => <Fate event={event} sources={sources} />,
             },
             { title: "Came", end: true, cell: ({ receivedAt }) => <Time at={receivedAt} /> },
             {
@@ -107,6 +107,7 @@ export function Events({ slug }: { slug: string }) {
       {opened.value && (
         <EventDialog
           event={opened.value}
+          sources={sources}
           onReplay={replay}
           onClose={() => {
             opened.value = null;
@@ -117,23 +118,41 @@ export function Events({ slug }: { slug: string }) {
   );
 }
 
+/** By the name it has now. */
+const sourceName = (sources: readonly EventSource[], { eventSourceId }: RoomEvent) =>
+  sources.find(({ id }) => id === eventSourceId)?.name ?? "a deleted source";
+
+/** What became of an event, and by which definition. */
+function Fate({ event, sources }: { event: RoomEvent; sources: readonly EventSource[] }) {
+  const { outcome, verdicts } = event;
+  const matched = verdicts.find((verdict) => verdict.matched)?.definitionId;
+  const definition = sources.flatMap(({ definitions }) => definitions).find(({ id }) => id === matched);
+  return (
+    <span>
+      <span class={`badge ${outcomeLooks[outcome]}`}>{outcomeWords[outcome]}</span>
+      {definition && ` by ${definition.name}`}
+    </span>
+  );
+}
+
 interface DialogProps {
   event: RoomEvent;
+  sources: readonly EventSource[];
   onReplay: (event: RoomEvent) => Promise<void>;
   onClose: () => void;
 }
 
-function EventDialog({ event, onReplay, onClose }: DialogProps) {
+function EventDialog({ event, sources, onReplay, onClose }: DialogProps) {
   const again = useAction(() => onReplay(event));
   return (
-    <Dialog title="An event" wide onClose={onClose}>
+    <Dialog title={`An event of ${sourceName(sources, event)}`} wide onClose={onClose}>
       <p>
-        <span class={`badge ${outcomeLooks[event.outcome]}`}>{outcomeWords[event.outcome]}</span> {event.reason}{" "}
+        <Fate event={event} sources={sources} />, came <Time at={event.receivedAt} />. {event.reason}{" "}
         {event.conversationId !== null && (
           <a href={hrefOf(["conversations", event.conversationId])}>Read the conversation</a>
         )}
       </p>
-      <Verdicts verdicts={event.verdicts} />
+      <Verdicts verdicts={event.verdicts} definitions={sources.flatMap(({ definitions }) => definitions)} />
       <Value title="What came" value={event.payload} />
       <Failure error={again.error} />
       <div class="actions">

@@ -10,9 +10,11 @@ import { Code } from "../../../../ui/code.tsx";
 import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
 import { Failure, Note } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
+import { Address } from "./address.tsx";
 import { DefinitionDialog } from "./definition-dialog.tsx";
 import { Definitions } from "./definitions.tsx";
 import { DryRunDialog } from "./dry-run.tsx";
+import { type Sender, senderOf } from "./senders.tsx";
 import { SourceDialog } from "./source-dialog.tsx";
 
 interface Props {
@@ -27,6 +29,7 @@ type Open = { dialog: "source" | "try" } | { dialog: "definition"; definition: E
 export function SourceCard({ slug, source, onChange }: Props) {
   const { id, name, sourceType, enabled, webhookUrl, authKeyConfigured, definitions } = source;
   const path = { slug, id };
+  const sender = senderOf(sourceType);
   const open = useSignal<Open>(null);
   const close = () => {
     open.value = null;
@@ -51,12 +54,19 @@ export function SourceCard({ slug, source, onChange }: Props) {
       title={name}
       lead={
         <>
-          <span class={enabled ? "badge good" : "badge"}>{enabled ? "on" : "off"}</span> {sourceType}
+          <span class={enabled ? "badge good" : "badge"}>{enabled ? "on" : "off"}</span>{" "}
+          {sender.steps.length > 0 ? sender.label : sourceType}
           {authKeyConfigured && ", with a key"}
         </>
       }
     >
-      {webhookUrl !== undefined && <Code label="A first event" text={firstEvent(webhookUrl, authKeyConfigured)} />}
+      {webhookUrl !== undefined && (
+        <>
+          <Address url={webhookUrl} />
+          <HowTo sender={sender} />
+          <Code label="A first event" text={firstEvent(webhookUrl, authKeyConfigured, sender)} />
+        </>
+      )}
       {definitions.length === 0 && (
         <Note look="warn">Nothing says yet which of its events matter, so none of them is handled.</Note>
       )}
@@ -104,7 +114,6 @@ export function SourceCard({ slug, source, onChange }: Props) {
             </Button>
             <ConfirmButton
               small
-              look="bordered"
               label="Another address"
               title={`Give ${name} another address?`}
               action="Give another address"
@@ -121,14 +130,35 @@ export function SourceCard({ slug, source, onChange }: Props) {
       {open.value?.dialog === "source" && (
         <SourceDialog slug={slug} source={source} onSaved={onChange} onClose={close} />
       )}
-      {open.value?.dialog === "try" && <DryRunDialog path={path} onClose={close} />}
+      {open.value?.dialog === "try" && <DryRunDialog {...{ path, sender, definitions }} onClose={close} />}
       {open.value?.dialog === "definition" && (
-        <DefinitionDialog path={path} definition={open.value.definition} onSaved={onChange} onClose={close} />
+        <DefinitionDialog
+          path={path}
+          sender={sender}
+          definition={open.value.definition}
+          onSaved={onChange}
+          onClose={close}
+        />
       )}
     </Card>
   );
 }
 
-/** A call as the other system would make it. */
-const firstEvent = (url: string, hasKey: boolean) =>
-  `curl ${url} \\\n${hasKey ? "  -H 'Authorization: Bearer KEY_OF_THE_SOURCE' \\\n" : ""}  -H 'Content-Type: application/json' \\\n  -d '{"order":4711,"text":"The teapot came broken"}'`;
+/** What is done at the sender, where that is known. */
+function HowTo({ sender: { label, steps } }: { sender: Sender }) {
+  if (steps.length === 0) return null;
+  return (
+    <details class="step">
+      <summary>How {label} is told the address</summary>
+      <ol class="steps">
+        {steps.map((step, index) => (
+          <li key={index}>{step}</li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+/** A call as the sender would make it. */
+const firstEvent = (url: string, hasKey: boolean, { sample }: Sender) =>
+  `curl ${url} \\\n${hasKey ? "  -H 'Authorization: Bearer KEY_OF_THE_SOURCE' \\\n" : ""}  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(sample)}'`;

@@ -3,9 +3,10 @@ import type { EventSource } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
 import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
-import { Switch, TextField } from "../../../../ui/form/field.tsx";
+import { Choice, Switch, TextField } from "../../../../ui/form/field.tsx";
 import { SecretField } from "../../../../ui/form/secret-field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
+import { senderOf, senders } from "./senders.tsx";
 
 interface Props {
   slug: string;
@@ -15,15 +16,24 @@ interface Props {
   onClose: () => void;
 }
 
+/** The kind of a source that nobody gave another one. */
+const usual = "webhook";
+
 /** Makes or changes a source. Its key is sent where one was typed, and never comes back. */
 export function SourceDialog({ slug, source, onSaved, onClose }: Props) {
   const values = useSignal({
     name: source?.name ?? "",
-    sourceType: source?.sourceType ?? "webhook",
+    sourceType: source?.sourceType ?? usual,
     authKey: "",
     open: source ? !source.authKeyConfigured : true,
   });
   const { name, sourceType, authKey, open } = values.value;
+  const sender = senderOf(sourceType);
+  const choose = (kind: string) => {
+    const { label, bringsKey } = senderOf(kind);
+    const named = name === "" || senders.some((one) => one.label === name);
+    set({ sourceType: kind, ...(named && { name: kind === usual ? "" : label }), ...(!bringsKey && { open: true }) });
+  };
   const set = (changes: Partial<typeof values.value>) => {
     values.value = { ...values.value, ...changes };
   };
@@ -45,6 +55,12 @@ export function SourceDialog({ slug, source, onSaved, onClose }: Props) {
       onSubmit={() => void save.run()}
       onClose={onClose}
     >
+      <Choice
+        label="What sends the events"
+        value={sender.sourceType}
+        choices={senders.map(({ sourceType: value, label }) => ({ value, label }))}
+        onValue={choose}
+      />
       <TextField
         label="Name"
         required
@@ -54,20 +70,26 @@ export function SourceDialog({ slug, source, onSaved, onClose }: Props) {
         problem={problems.get("name")}
         onValue={(text) => set({ name: text })}
       />
-      <TextField
-        label="Kind"
-        required
-        hint="In a word of your own, such as shop, github or form."
-        value={sourceType}
-        problem={problems.get("sourceType")}
-        onValue={(text) => set({ sourceType: text })}
-      />
-      <Switch
-        label="Calls must bring a key"
-        hint="As Authorization: Bearer …. Without one the address is the only credential."
-        checked={!open}
-        onChecked={(checked) => set({ open: !checked })}
-      />
+      {sender.sourceType === usual && (
+        <TextField
+          label="Kind"
+          required
+          hint="In a word of your own, such as shop or form."
+          value={sourceType}
+          problem={problems.get("sourceType")}
+          onValue={(text) => set({ sourceType: text })}
+        />
+      )}
+      {sender.bringsKey || !open ? (
+        <Switch
+          label="Calls must bring a key"
+          hint="As Authorization: Bearer …. Without one the address is the only credential."
+          checked={!open}
+          onChecked={(checked) => set({ open: !checked })}
+        />
+      ) : (
+        <p class="soft">{sender.label} brings no key with its calls: the address is the only credential.</p>
+      )}
       {!open && (
         <SecretField
           label="Key"

@@ -1,12 +1,18 @@
-import type { EventVerdict } from "../../../../../client/index.ts";
+import type { EventDefinition, EventVerdict } from "../../../../../client/index.ts";
+
+interface Props {
+  verdicts: readonly EventVerdict[];
+  definitions: readonly EventDefinition[];
+}
 
 /** What each definition that was asked said of an event. */
-export function Verdicts({ verdicts }: { verdicts: readonly EventVerdict[] }) {
+export function Verdicts({ verdicts, definitions }: Props) {
   if (verdicts.length === 0) return null;
   return (
     <ol class="plain-list">
       {verdicts.map(({ definitionId, matched, answer, condition, warning }) => (
         <li key={definitionId}>
+          {definitions.find(({ id }) => id === definitionId)?.name ?? "A deleted definition"}:{" "}
           <span class={matched ? "badge good" : "badge"}>{matched ? "matches" : "does not match"}</span>{" "}
           {condition ? (
             <>
