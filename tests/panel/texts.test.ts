@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { isDate } from "../../src/panel/data/days.ts";
 import { jsonIn } from "../../src/panel/data/json.ts";
 import { offsetIn } from "../../src/panel/data/offset.ts";
-import { issuesText, refusalText } from "../../src/panel/data/refusal-text.ts";
+import { issuesText, refusalText, sayLabels } from "../../src/panel/data/refusal-text.ts";
 import { everyProblem } from "../../src/panel/pages/agents/agent/tasks/schedule.ts";
 import { rolesGivenBy } from "../../src/panel/pages/organization/roles.ts";
 import { countText, pageText } from "../../src/panel/ui/numbers.ts";
+import { remainingText } from "../../src/panel/ui/remaining-text.ts";
 
 test("a refusal says once when to try again", () => {
   const own = "Too many requests: try again in 1 second";
@@ -30,6 +31,34 @@ test("a refusal of fields names them as the page does, and the others by their p
   ];
   const say = (path: string, message: string) => (path.startsWith("sections.1") ? `Soul: ${message}` : undefined);
   expect(issuesText(issues, say)).toBe("Soul: must be text; name: must be text");
+});
+
+test("a refusal of fields speaks of the labels of the fields that show it", () => {
+  const say = sayLabels([
+    { label: "Times", message: "is no cron expression" },
+    { label: "Name", message: "must not be empty" },
+    { label: "What the agent is told", message: "must not be empty" },
+  ]);
+  const issues = ["schedule.expression", "name", "prompt", "unshown"].map((path, index) => ({
+    path,
+    message: index === 0 ? "is no cron expression" : "must not be empty",
+  }));
+  expect(issuesText(issues, say)).toBe(
+    "Times: is no cron expression; Name: must not be empty; What the agent is told: must not be empty; unshown: must not be empty",
+  );
+});
+
+test("how long something goes on is said in whole units", () => {
+  expect([86_399, 82_800, 3_600, 90, 5, -1].map(remainingText)).toEqual([
+    "for 24 more hours",
+    "for 23 more hours",
+    "for 1 more hour",
+    "for 2 more minutes",
+    "for 1 more minute",
+    "for 1 more minute",
+  ]);
+  expect(remainingText(2 * 86_400)).toBe("for 2 more days");
+  expect(remainingText(8 * 86_400)).toBeNull();
 });
 
 test("an interval is refused in units, not in milliseconds", () => {

@@ -2,10 +2,12 @@ import { expect, test } from "vitest";
 import type { Schedule } from "../../src/client/index.ts";
 import { mappingIn, mappingText } from "../../src/panel/pages/agents/agent/channels/context-mapping.ts";
 import { conditionsIn, linesOf } from "../../src/panel/pages/agents/agent/room/conditions.ts";
+import { isThisMachine } from "../../src/panel/pages/agents/agent/room/this-machine.ts";
 import {
   cronWords,
   scheduleOf,
   usualSchedule,
+  usualTimes,
   wordsOf,
   writtenSchedule,
 } from "../../src/panel/pages/agents/agent/tasks/schedule.ts";
@@ -31,7 +33,11 @@ test.each([
   ["0 8 * * 0", "on Sundays at 08:00"],
   ["0 8 * * 7", "on Sundays at 08:00"],
   ["*/5 * * * *", "*/5 * * * *"],
-  ["0 9 1 * *", "0 9 1 * *"],
+  ["0 9 1 * *", "on the first of each month at 09:00"],
+  ["0 9 2 * *", "0 9 2 * *"],
+  ["0 9 1 1 *", "0 9 1 1 *"],
+  ["0 9 1 * 1", "0 9 1 * 1"],
+  ["0 * 1 * *", "0 * 1 * *"],
   ["@daily", "@daily"],
   ["0 9 * * 1,3", "0 9 * * 1,3"],
   ["0 99 * * *", "0 99 * * *"],
@@ -65,4 +71,17 @@ test("a mapping of the context is lines of a name and a path", () => {
   const mapping = { customerId: "customer.id", plan: "customer.plan.0" };
   expect(mappingIn(mappingText(mapping))).toEqual(mapping);
   expect(() => mappingIn("customer")).toThrow("should be as");
+});
+
+test("each usual rhythm of a task has words", () => {
+  for (const expression of usualTimes) expect(cronWords(expression)).not.toBe(expression);
+});
+
+test("addresses of the machine itself are known in each spelling", () => {
+  const own = ["localhost", "a.localhost", "127.0.0.1", "127.1", "2130706433", "0.0.0.0", "[::1]", "[::]"];
+  for (const host of own) expect(isThisMachine(`http://${host}:4000/webhooks/x`), host).toBe(true);
+  for (const host of ["example.com", "10.0.0.1", "localhost.example.com", "[::2]"]) {
+    expect(isThisMachine(`https://${host}/webhooks/x`), host).toBe(false);
+  }
+  expect(isThisMachine("no address")).toBe(false);
 });

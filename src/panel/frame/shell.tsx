@@ -11,6 +11,7 @@ import { OrganizationChoice } from "./organization-choice.tsx";
 import { Palette } from "./palette.tsx";
 import { RouteView } from "./route-view.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
+import { WaitingCount } from "./waiting-count.tsx";
 
 /** Navigation beside the page; on a narrow screen it opens over it. */
 export function Shell() {
@@ -116,6 +117,7 @@ function Links({ current, onGo }: LinksProps) {
             >
               <Icon of={section.icon} />
               {section.title}
+              {section.name === "approvals" && <WaitingCount />}
             </a>
           ))}
         </div>

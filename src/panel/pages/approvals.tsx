@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Approval } from "../../client/index.ts";
 import { useAction } from "../data/action.ts";
 import { api } from "../data/api.ts";
+import { readApprovals } from "../data/approvals.ts";
 import { useLoaded } from "../data/load.ts";
 import { useRefresh } from "../data/refresh.ts";
 import { hrefOf } from "../data/route.ts";
@@ -13,7 +14,7 @@ import { endUserText } from "../ui/end-user.ts";
 import { TextField } from "../ui/form/field.tsx";
 import { Failure } from "../ui/note.tsx";
 import { Page } from "../ui/page.tsx";
-import { Time } from "../ui/time.tsx";
+import { Remaining, Time } from "../ui/time.tsx";
 import { tell } from "../ui/toast.tsx";
 import { Waiting } from "../ui/waiting.tsx";
 
@@ -23,7 +24,7 @@ const everyMs = 5_000;
 
 /** The calls of tools that wait for a person, of all agents within reach. */
 export function ApprovalsPage() {
-  const { value, error, reload } = useLoaded(() => api.listApprovals({ limit }), []);
+  const { value, error, reload } = useLoaded(() => readApprovals(limit), []);
   useRefresh(reload, everyMs);
   const page = value.value;
   return (
@@ -61,7 +62,7 @@ function ApprovalView({ approval, onChange }: { approval: Approval; onChange: ()
         </h2>
         <p>
           <a href={hrefOf(["agents", instanceId])}>{instanceId}</a> asked <Time at={requestedAt} />
-          {user !== null && `, for ${endUserText(user, userChannel)}`}, and waits until <Time at={expiresAt} />.{" "}
+          {user !== null && `, for ${endUserText(user, userChannel)}`}, and waits <Remaining until={expiresAt} />.{" "}
           <a href={hrefOf(["conversations", conversationId])}>Read the conversation</a>
         </p>
       </header>

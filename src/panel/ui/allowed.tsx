@@ -16,8 +16,10 @@ export function Changeable({ to, children }: Props) {
   return (
     <>
       <Note>
-        As {organization.value?.roleKey ?? "a guest"} you can read this. Changing it takes the permission{" "}
-        <code>{to}</code>.
+        <p>
+          As {organization.value?.roleKey ?? "a guest"} you can read this. Changing it takes the permission{" "}
+          <code>{to}</code>.
+        </p>
       </Note>
       <fieldset class="form bare" disabled>
         {children}

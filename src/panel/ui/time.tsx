@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { language, momentText } from "./numbers.ts";
+import { remainingText } from "./remaining-text.ts";
 
 const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 
@@ -31,4 +32,14 @@ function distance(seconds: number): string | null {
   if (size >= 7 * 86_400) return null;
   const [unit, length] = units.find(([, one]) => size >= one) ?? ["second", 1];
   return relative.format(Math.round(seconds / length), unit);
+}
+
+/** How long something goes on, such as `for 24 more hours`; until a date beyond a week. */
+export function Remaining({ until }: { until: string }) {
+  void passing.value;
+  return (
+    <time dateTime={until} title={momentText(until)}>
+      {remainingText((Date.parse(until) - Date.now()) / 1000) ?? `until ${momentText(until)}`}
+    </time>
+  );
 }

@@ -5,7 +5,7 @@ import { readUser } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Remaining } from "../../ui/time.tsx";
 import { tell, tellFailure } from "../../ui/toast.tsx";
 
 /** The organizations that ask the person to join; nothing while none does. */
@@ -26,7 +26,8 @@ export function Invitations() {
           title={`${invitation.organization.name} invites you`}
           lead={
             <>
-              {invitation.invitedBy} offers you the role {invitation.roleKey}, until <Time at={invitation.expiresAt} />.
+              {invitation.invitedBy} offers you the role {invitation.roleKey} <Remaining until={invitation.expiresAt} />
+              .
             </>
           }
         >

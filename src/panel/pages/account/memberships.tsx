@@ -35,7 +35,6 @@ export function Memberships({ organizations }: { organizations: readonly Organiz
             cell: (organization) => (
               <ConfirmButton
                 small
-                look="plain"
                 label="Leave"
                 title={`Leave ${organization.name}?`}
                 action="Leave the organization"

@@ -45,7 +45,7 @@ export function Sessions() {
                 session.current ? (
                   <span class="badge good">this one</span>
                 ) : (
-                  <Button small look="plain" onClick={() => void end(session).catch(tellFailure)}>
+                  <Button small look="danger" onClick={() => void end(session).catch(tellFailure)}>
                     Sign out
                   </Button>
                 ),

@@ -165,7 +165,7 @@ export function MemoriesPage() {
 function Forget({ onForget }: { onForget: () => Promise<void> }) {
   const act = useAction(() => onForget().catch(tellFailure));
   return (
-    <Button small look="plain" busy={act.busy} onClick={() => void act.run()}>
+    <Button small look="danger" busy={act.busy} onClick={() => void act.run()}>
       Forget
     </Button>
   );

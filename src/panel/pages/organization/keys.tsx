@@ -90,7 +90,6 @@ function KeyTable({ keys, onChange }: { keys: readonly ManagementKey[]; onChange
           cell: (key) => (
             <ConfirmButton
               small
-              look="plain"
               label="Delete"
               title={`Delete ${key.name}?`}
               action="Delete the key"

@@ -30,7 +30,6 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
     <div class="actions">
       <ConfirmButton
         small
-        look="plain"
         label="New password"
         title={`Make a new password for ${name}?`}
         action="Make a new password"
@@ -40,7 +39,6 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
       </ConfirmButton>
       <ConfirmButton
         small
-        look="plain"
         label="Sign out"
         title={`Sign ${name} out everywhere?`}
         action="Sign out everywhere"
@@ -50,7 +48,6 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
       </ConfirmButton>
       <ConfirmButton
         small
-        look="plain"
         label="Remove"
         title={`Remove ${name}?`}
         action="Remove from the organization"

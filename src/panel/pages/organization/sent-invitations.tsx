@@ -5,7 +5,7 @@ import { Card } from "../../ui/card.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Table } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Remaining } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 
 /** The invitations that nobody has answered; nothing while there are none. */
@@ -32,14 +32,13 @@ export function SentInvitations() {
         columns={[
           { title: "E-mail", cell: ({ email }) => email },
           { title: "Role", cell: ({ roleKey }) => roleKey },
-          { title: "Until", end: true, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+          { title: "Valid", end: true, cell: ({ expiresAt }) => <Remaining until={expiresAt} /> },
           {
             title: "Actions",
             end: true,
             cell: ({ id, email }) => (
               <ConfirmButton
                 small
-                look="plain"
                 label="Withdraw"
                 title={`Withdraw the invitation of ${email}?`}
                 action="Withdraw"

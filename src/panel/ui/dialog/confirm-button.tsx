@@ -1,12 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { Button, type Look } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { Confirm } from "./confirm.tsx";
 
 interface Props {
   /** What the button says. */
   label: ComponentChildren;
-  look?: Look;
   small?: boolean;
   /** The question. */
   title: string;
@@ -19,13 +18,13 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A button that asks before it does something that can't be undone. */
-export function ConfirmButton({ label, look = "danger", small = false, children, ...dialog }: Props) {
+/** A button that asks before it does something that can't be undone. All of these look alike. */
+export function ConfirmButton({ label, small = false, children, ...dialog }: Props) {
   const asks = useSignal(false);
   return (
     <>
       <Button
-        look={look}
+        look="danger"
         small={small}
         onClick={() => {
           asks.value = true;

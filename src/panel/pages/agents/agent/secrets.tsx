@@ -51,7 +51,6 @@ export function Secrets({ agent: { slug } }: TabProps) {
                 <Allowed to="agent.secret:write">
                   <ConfirmButton
                     small
-                    look="plain"
                     label="Delete"
                     title={`Delete ${key}?`}
                     action="Delete the secret"

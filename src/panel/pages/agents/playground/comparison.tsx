@@ -10,7 +10,7 @@ import { TextField } from "../../../ui/form/field.tsx";
 import { durationText } from "../../../ui/numbers.ts";
 import type { PlaygroundChat } from "./chat.ts";
 import { ChatView } from "./chat-view.tsx";
-import { Composer } from "./composer.tsx";
+import { Dock } from "./dock.tsx";
 import { useChat } from "./use-chat.ts";
 
 interface Models {
@@ -59,15 +59,14 @@ export function Comparison({ agent, onEnd }: Props) {
           onModel={(value) => choose({ right: value })}
         />
       </div>
-      <Composer agent={agent} chats={[chats.left, chats.right]} />
-      <div class="chat-after">
+      <Dock agent={agent} chats={[chats.left, chats.right]}>
         <Button look="plain" small onClick={restart}>
           New conversation
         </Button>
         <Button look="plain" small onClick={onEnd}>
           One model again
         </Button>
-      </div>
+      </Dock>
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Instance } from "../../../../client/index.ts";
 import { draftOf, keepDraft } from "../../../data/drafts.ts";
 import { wordsOf } from "../../../transcript/reply.ts";
@@ -12,7 +12,7 @@ import { curlOf } from "../curl.ts";
 import type { PlaygroundChat } from "./chat.ts";
 import { ChatView } from "./chat-view.tsx";
 import { Comparison } from "./comparison.tsx";
-import { Composer } from "./composer.tsx";
+import { Dock } from "./dock.tsx";
 import { useChat } from "./use-chat.ts";
 
 /** Talks to an agent as its people would, and shows what happens on the way. */
@@ -29,11 +29,10 @@ export function Playground({ agent }: TabProps) {
 
 function Single({ agent, onCompare }: { agent: Instance; onCompare: () => void }) {
   const chat = useChat(agent.slug, "alone", null);
-  const end = useRef<HTMLDivElement>(null);
   const follows = useSignal(true);
   const entries = chat.entries.value;
   useEffect(() => {
-    if (entries.length > 0 && follows.value) end.current?.scrollIntoView({ block: "nearest" });
+    if (entries.length > 0 && follows.value) scrollTo(0, document.documentElement.scrollHeight);
   }, [entries, follows]);
   useEffect(() => {
     const onScroll = () => {
@@ -51,9 +50,7 @@ function Single({ agent, onCompare }: { agent: Instance; onCompare: () => void }
   return (
     <section class="chat" aria-label={`Chat with ${agent.name}`}>
       <ChatView chat={chat} empty={empty} />
-      <Composer agent={agent} chats={[chat]} />
-      <div ref={end} />
-      <div class="chat-after">
+      <Dock agent={agent} chats={[chat]}>
         {entries.length > 0 && (
           <>
             <Button look="plain" small onClick={() => chat.restart()}>
@@ -69,7 +66,7 @@ function Single({ agent, onCompare }: { agent: Instance; onCompare: () => void }
             Compare two models
           </Button>
         </Allowed>
-      </div>
+      </Dock>
     </section>
   );
 }

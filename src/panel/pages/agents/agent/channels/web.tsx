@@ -44,7 +44,6 @@ export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
           {webEnabled ? (
             <>
               <ConfirmButton
-                look="bordered"
                 label="New key"
                 title="Give the agent a new key?"
                 action="Give a new key"

@@ -117,7 +117,6 @@ function HookTable({ slug, hooks, onEdit, onChange }: TableProps) {
                 </Button>
                 <ConfirmButton
                   small
-                  look="plain"
                   label="Delete"
                   title="Delete the hook?"
                   action="Delete the hook"

@@ -3,6 +3,7 @@ import { useLoaded } from "../../../../data/load.ts";
 import { may, orgSlug } from "../../../../data/session.ts";
 import { Card } from "../../../../ui/card.tsx";
 import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.tsx";
+import { ZoneField } from "../zone-field.tsx";
 import type { PartProps } from "./part-props.ts";
 
 /** Who the agent is, and where it belongs. */
@@ -17,13 +18,7 @@ export function Identity({ form: { values, set, problem } }: PartProps) {
     <Card title="Who it is">
       <div class="columns">
         <TextField label="Name" value={values.name} problem={problem("name")} onValue={(name) => set({ name })} />
-        <TextField
-          label="Time zone"
-          hint="An IANA name such as Europe/Zurich."
-          value={values.timezone}
-          problem={problem("timezone")}
-          onValue={(timezone) => set({ timezone })}
-        />
+        <ZoneField value={values.timezone} problem={problem("timezone")} onValue={(timezone) => set({ timezone })} />
       </div>
       <TextArea
         label="Description"

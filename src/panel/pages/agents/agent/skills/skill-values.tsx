@@ -89,7 +89,7 @@ function ValueField({ entry: { key, value, sensitive, configured, description },
         <>
           {description} {sensitive && "Secret: it is never shown."}{" "}
           {configured && (
-            <Button look="plain" small onClick={onRemove}>
+            <Button look="danger" small onClick={onRemove}>
               Delete {key}
             </Button>
           )}

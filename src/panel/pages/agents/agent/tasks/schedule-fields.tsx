@@ -1,6 +1,7 @@
 import { Choice, TextField } from "../../../../ui/form/field.tsx";
 import { NumberField } from "../../../../ui/form/number-field.tsx";
-import { cronWords, everyProblem, type Unit, type WrittenSchedule } from "./schedule.ts";
+import { ZoneField } from "../zone-field.tsx";
+import { cronWords, everyProblem, type Unit, usualTimes, type WrittenSchedule } from "./schedule.ts";
 
 interface Props {
   schedule: WrittenSchedule;
@@ -12,6 +13,11 @@ const types = [
   { value: "cron", label: "At times of a calendar" },
   { value: "interval", label: "Every so often" },
   { value: "one-shot", label: "Once" },
+];
+
+const rhythms = [
+  ...usualTimes.map((value) => ({ value, label: cronWords(value) })),
+  { value: "", label: "another one" },
 ];
 
 /** When a task runs. */
@@ -27,6 +33,12 @@ export function ScheduleFields({ schedule, problem, onSchedule }: Props) {
       />
       {type === "cron" && (
         <>
+          <Choice
+            label="Rhythm"
+            value={usualTimes.find((one) => one === expression.trim()) ?? ""}
+            choices={rhythms}
+            onValue={(value) => value !== "" && onSchedule({ expression: value })}
+          />
           <TextField
             label="Times"
             required
@@ -40,9 +52,7 @@ export function ScheduleFields({ schedule, problem, onSchedule }: Props) {
             problem={problem("expression")}
             onValue={(text) => onSchedule({ expression: text })}
           />
-          <TextField
-            label="Time zone"
-            required
+          <ZoneField
             value={timezone}
             problem={problem("timezone")}
             onValue={(text) => onSchedule({ timezone: text })}

@@ -21,7 +21,13 @@ const unitMs: Readonly<Record<Unit, number>> = {
   days: 86_400_000,
 };
 
-/** A schedule of a new task: on working days at nine, in the zone of the agent. */
+/** The zone of the person who looks at the page, by its IANA name. */
+export const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Expressions that many tasks have; `cronWords` names them. */
+export const usualTimes = ["0 * * * *", "0 9 * * *", "0 9 * * 1-5", "0 9 * * 1", "0 9 1 * *"] as const;
+
+/** A schedule of a new task: on working days at nine. */
 export const usualSchedule = (timezone: string): WrittenSchedule => ({
   ...{ type: "cron", expression: "0 9 * * 1-5", timezone, every: 1, unit: "hours", runAt: "" },
 });
@@ -95,10 +101,12 @@ export function wordsOf(schedule: Schedule): string {
 /** The common shapes of an expression in words; another one as it is. */
 export function cronWords(expression: string): string {
   const [minute = "", hour = "", day, month, weekday = "", ...more] = expression.trim().split(/\s+/);
-  if (day !== "*" || month !== "*" || more.length > 0 || !/^[0-5]?\d$/.test(minute)) return expression;
-  if (hour === "*" && weekday === "*") return `every hour, at minute ${minute}`;
+  if (month !== "*" || more.length > 0 || !/^[0-5]?\d$/.test(minute)) return expression;
+  if (day === "*" && hour === "*" && weekday === "*") return `every hour, at minute ${minute}`;
   if (!/^([01]?\d|2[0-3])$/.test(hour)) return expression;
   const at = `at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
+  if (day === "1" && weekday === "*") return `on the first of each month ${at}`;
+  if (day !== "*") return expression;
   if (weekday === "*") return `every day ${at}`;
   if (weekday === "1-5") return `on working days ${at}`;
   const name = weekdays[Number(weekday) % 7];

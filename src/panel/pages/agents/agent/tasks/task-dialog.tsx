@@ -12,7 +12,7 @@ import { ScheduleFields } from "./schedule-fields.tsx";
 
 interface Props {
   slug: string;
-  /** Of the agent. */
+  /** Of a new schedule. */
   timezone: string;
   /** Null: a new one. */
   task: ScheduledTask | null;

@@ -9,10 +9,13 @@ import { Empty } from "../../../../ui/empty.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { Waiting } from "../../../../ui/waiting.tsx";
 import type { TabProps } from "../tab-props.ts";
+import { ownZone } from "./schedule.ts";
 import { TaskCard } from "./task-card.tsx";
 import { TaskDialog } from "./task-dialog.tsx";
 
 const everyMs = 10_000;
+/** The zone of an agent for which nobody chose one. */
+const unchosenZone = "UTC";
 
 /** What the agent does at set times. */
 export function Tasks({ agent: { slug, timezone } }: TabProps) {
@@ -61,7 +64,7 @@ export function Tasks({ agent: { slug, timezone } }: TabProps) {
       {edited.value !== undefined && (
         <TaskDialog
           slug={slug}
-          timezone={timezone}
+          timezone={timezone === unchosenZone ? ownZone() : timezone}
           task={edited.value}
           onSaved={reload}
           onClose={() => {

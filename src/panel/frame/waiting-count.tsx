@@ -1,0 +1,22 @@
+import { addressed } from "../data/api.ts";
+import { readApprovals, waitingApprovals } from "../data/approvals.ts";
+import { useLoaded } from "../data/load.ts";
+import { useRefresh } from "../data/refresh.ts";
+import { route } from "../data/route.ts";
+import { countText } from "../ui/numbers.ts";
+
+const everyMs = 15_000;
+
+/** How many calls wait for a person, beside the link to them; nothing while none does. */
+export function WaitingCount() {
+  const { reload } = useLoaded(() => readApprovals(1), [addressed.value, route.value[0]]);
+  useRefresh(reload, everyMs);
+  const count = waitingApprovals.value ?? 0;
+  if (count === 0) return null;
+  return (
+    <span class="badge warn count">
+      {countText(count)}
+      <span class="unseen"> {count === 1 ? "waits" : "wait"}</span>
+    </span>
+  );
+}
