@@ -33,6 +33,10 @@ export const periodQuery = {
   }),
 };
 
+/** Whether a period is one: for a `refine` of its query. */
+export const isInOrder = ({ from, to }: AskedPeriod) => !from || !to || from <= to;
+export const notInOrder = { path: ["from"], message: "must not be after to" };
+
 /** `from` is inclusive, `to` exclusive. */
 export interface Period {
   from: Date;

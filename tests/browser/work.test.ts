@@ -56,6 +56,10 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
   await page.getByLabel("Search").fill("no such words");
   await page.getByRole("heading", { name: "Nothing was found" }).waitFor();
   await page.getByLabel("Search").fill("currentTime");
+  await page.getByRole("row").nth(1).locator(".snippet mark", { hasText: "currentTime" }).first().waitFor();
+  await page.getByLabel("Channel").selectOption({ label: "Telegram" });
+  await page.getByRole("heading", { name: "Nothing was found" }).waitFor();
+  await page.goBack();
   await page.getByRole("row").nth(1).waitFor();
   await looksRight(page, "conversations");
   // What was typed on the way to it is no page to go back to.
@@ -71,6 +75,14 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
       return page.getByText("done", { exact: true }).count();
     })
     .toBeGreaterThan(0);
+  await page
+    .locator(".speaker", { hasText: /^Operator/ })
+    .locator("time")
+    .waitFor();
+  await page
+    .locator(".answer .speaker", { hasText: /^assistant/ })
+    .first()
+    .waitFor();
   await looksRight(page, "conversation");
 
   await page.getByRole("button", { name: "Delete" }).click();

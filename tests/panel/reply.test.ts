@@ -93,7 +93,10 @@ describe("a stored message", () => {
 
   test("shows what a live one showed", () => {
     const entry = entryOf(message, "c");
-    expect(entry).toMatchObject({ messageId: "m1", state: "done", waiting: [], error: null });
+    expect(entry).toMatchObject({ messageId: "m1", state: "done", waiting: [], error: null, at: message.createdAt });
+    const sentBy = { turnId: "t", conversationId: "room:support:1" };
+    expect(entryOf({ ...message, metadata: { sentBy } }, "c")).toMatchObject({ sentFrom: "room:support:1" });
+    expect(entry).toMatchObject({ sentFrom: null });
     expect((entry as Reply).parts).toEqual([
       { type: "reasoning", text: "Hm." },
       { type: "tool", id: "c1", name: "send", args: { to: "Ada" }, result: "ok", ended: true },

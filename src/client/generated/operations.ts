@@ -316,6 +316,8 @@ export const operations: Record<keyof AgentEngine, Operation> = {
       channel: "channel",
       source: "source",
       search: "search",
+      from: "from",
+      to: "to",
       limit: "limit",
       offset: "offset",
     },

@@ -4012,6 +4012,10 @@ export interface ListConversationsInput {
   source?: "user" | "webhook" | "room" | "scheduled";
   /** Part of the title, or words that all occur in one message, in any case; the last may be a word's beginning. */
   search?: string;
+  /** ISO 8601 date, or date and time with a zone; a date means its beginning in UTC. Inclusive. */
+  from?: string;
+  /** Like `from`, but exclusive. */
+  to?: string;
   /** 20 unless given. */
   limit?: number;
   /** How many to skip. */
@@ -5238,7 +5242,7 @@ export interface AgentEngine {
   /**
    * Conversations.
    *
-   * Of one agent, or of all within reach; those whose last message is newest come first. One without messages is not listed.
+   * Of one agent, or of all within reach; those whose last message is newest come first. `from` and `to` are about the last message. One without messages is not listed.
    */
   listConversations(input?: ListConversationsInput, options?: CallOptions): Promise<ConversationPage>;
 

@@ -1,14 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text/text.ts";
 import { mostCounted, page, pageQuery, wholeNumber } from "../../http/paging.ts";
-import { periodQuery } from "../../http/period.ts";
+import { isInOrder, notInOrder, periodQuery } from "../../http/period.ts";
 import { Timestamp } from "../../http/shapes.ts";
 import { mostSkipped, searchDays } from "./rules.ts";
 
 const tooFar = `must be at most ${mostSkipped}: narrow the period with from and to`;
 const bounded = `Without \`from\` the last ${searchDays} days, before \`to\`, are looked at: give an earlier \`from\` for more.`;
-
-const inOrder = ({ from, to }: { from?: Date | undefined; to?: Date | undefined }) => !from || !to || from <= to;
 
 export const AuditQuery = z
   .object({
@@ -40,7 +38,7 @@ export const AuditQuery = z
       example: 0,
     }),
   })
-  .refine(inOrder, { path: ["from"], message: "must not be after to" });
+  .refine(isInOrder, notInOrder);
 export type AuditQuery = z.infer<typeof AuditQuery>;
 
 export const AuditStatsQuery = z.object(periodQuery);

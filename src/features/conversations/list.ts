@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
@@ -29,7 +29,7 @@ export async function listConversations(ctx: Ctx, query: ConversationQuery): Pro
 
 async function filters(
   ctx: Ctx,
-  { instanceId, channel, source }: ConversationQuery,
+  { instanceId, channel, source, from, to }: ConversationQuery,
   search: Search | null,
 ): Promise<SQL | undefined> {
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
@@ -40,6 +40,8 @@ async function filters(
     gt(conversations.messageCount, sql`0`),
     channel ? eq(conversations.channel, channel) : undefined,
     source ? eq(conversations.source, source) : undefined,
+    from ? gte(conversations.updatedAt, from) : undefined,
+    to ? lt(conversations.updatedAt, to) : undefined,
     search ? matches(search) : undefined,
   );
 }

@@ -27,7 +27,7 @@ const list = guarded("conversation:read", {
   tags,
   summary: "Conversations",
   description:
-    "Of one agent, or of all within reach; those whose last message is newest come first. One without messages is not listed.",
+    "Of one agent, or of all within reach; those whose last message is newest come first. `from` and `to` are about the last message. One without messages is not listed.",
   request: { query: ConversationQuery },
   responses: { 200: json(ConversationPage, "A page of the conversations."), ...errorAnswers(404) },
 });

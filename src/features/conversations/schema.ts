@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text/text.ts";
 import { countedPage, page, pageQuery } from "../../http/paging.ts";
+import { isInOrder, notInOrder, periodQuery } from "../../http/period.ts";
 import { Timestamp } from "../../http/shapes.ts";
 import { longestSnippet } from "./rules.ts";
 
@@ -42,17 +43,20 @@ const FoundConversation = Conversation.extend({
 }).openapi("FoundConversation");
 export type FoundConversation = z.infer<typeof FoundConversation>;
 
-export const ConversationQuery = z.object({
-  instanceId: zText(128).optional().openapi({ description: "Only this agent's: its slug.", example: "support" }),
-  channel: zText(64).optional().openapi({ description: "The channel, exactly.", example: "web" }),
-  source: source.optional(),
-  search: zText(256).optional().openapi({
-    description:
-      "Part of the title, or words that all occur in one message, in any case; the last may be a word's beginning.",
-    example: "invoice octo",
-  }),
-  ...pageQuery(20, 100),
-});
+export const ConversationQuery = z
+  .object({
+    instanceId: zText(128).optional().openapi({ description: "Only this agent's: its slug.", example: "support" }),
+    channel: zText(64).optional().openapi({ description: "The channel, exactly.", example: "web" }),
+    source: source.optional(),
+    search: zText(256).optional().openapi({
+      description:
+        "Part of the title, or words that all occur in one message, in any case; the last may be a word's beginning.",
+      example: "invoice octo",
+    }),
+    ...periodQuery,
+    ...pageQuery(20, 100),
+  })
+  .refine(isInOrder, notInOrder);
 export type ConversationQuery = z.infer<typeof ConversationQuery>;
 
 export const ConversationPage = z

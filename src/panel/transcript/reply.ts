@@ -30,11 +30,16 @@ export interface Reply {
   waiting: readonly string[];
   /** By which the stream is resumed. */
   lastEventId: string | null;
+  /** When it was stored; null while it comes in. */
+  at: string | null;
+  /** The conversation from which the agent sent it of itself; null for a reply of this one. */
+  sentFrom: string | null;
 }
 
 export interface Question {
   role: "user";
   text: string;
+  at: string | null;
 }
 
 export type Entry = Question | Reply;
@@ -48,6 +53,8 @@ export const newReply: Reply = {
   error: null,
   waiting: [],
   lastEventId: null,
+  at: null,
+  sentFrom: null,
 };
 
 /** The reply after one more event of its stream. */
@@ -119,12 +126,13 @@ const idOf = ({ toolCallId }: { toolCallId: string }) => toolCallId;
 
 /** A stored message as an entry of the chat. */
 export function entryOf(message: Message, conversationId: string): Entry {
-  const { role, content, steps, metadata, id } = message;
-  if (role === "user") return { role, text: content };
+  const { role, content, steps, metadata, id, createdAt: at } = message;
+  if (role === "user") return { role, text: content, at };
   const waiting = waitingIn(metadata);
   return {
     ...newReply,
-    ...{ messageId: id, conversationId, waiting },
+    ...{ messageId: id, conversationId, waiting, at },
+    sentFrom: sentFromIn(metadata),
     parts: steps.length > 0 ? steps.flatMap(partsOf) : [{ type: "text", text: content }],
     state: metadata.stopped ? "stopped" : waiting.length > 0 ? "approval" : "done",
     error: errorIn(metadata),
@@ -146,6 +154,11 @@ function waitingIn({ approval }: Record<string, unknown>): string[] {
   if (typeof approval !== "object" || approval === null) return [];
   const { toolCallIds, toolCallId } = approval as { toolCallIds?: string[]; toolCallId?: string };
   return toolCallIds ?? (toolCallId === undefined ? [] : [toolCallId]);
+}
+
+function sentFromIn({ sentBy }: Record<string, unknown>): string | null {
+  if (typeof sentBy !== "object" || sentBy === null || !("conversationId" in sentBy)) return null;
+  return typeof sentBy.conversationId === "string" ? sentBy.conversationId : null;
 }
 
 function errorIn({ error }: Record<string, unknown>): string | null {

@@ -52,6 +52,21 @@ test("is narrowed by agent, channel and source", async () => {
   expect((await h.get(`${root}?source=nothing`)).status).toBe(400);
 });
 
+test("is narrowed by the day of the last message", async () => {
+  const h = await conversationHarness();
+  for (const day of ["2026-11-01", "2026-11-02", "2026-11-03"]) {
+    await plant(h, [`ferry of ${day}`], { updatedAt: new Date(`${day}T12:00:00Z`) });
+  }
+  const found = async (query: Parameters<typeof h.list>[0]) =>
+    (await h.list(query)).conversations.map(({ updatedAt }) => String(updatedAt).slice(8, 10));
+  expect(await found({ from: "2026-11-02" })).toEqual(["03", "02"]);
+  expect(await found({ to: "2026-11-03" })).toEqual(["02", "01"]);
+  expect(await found({ from: "2026-11-02", to: "2026-11-03", search: "ferry" })).toEqual(["02"]);
+  expect(await found({ from: "2026-11-02T12:00:01+00:00" })).toEqual(["03"]);
+  const wrong = ["from=yesterday", "to=2026-02-30", "from=%00", "from=2026-11-03&to=2026-11-02", "from=0001-01-01"];
+  for (const query of wrong) expect([query, (await h.get(`${root}?${query}`)).status]).toEqual([query, 400]);
+});
+
 test("comes in pages that hold each once", async () => {
   const h = await conversationHarness();
   // All have the same time, so that only the id orders them.

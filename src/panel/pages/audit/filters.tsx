@@ -1,8 +1,8 @@
 import type { AuditStats } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { isDate } from "../../data/days.ts";
 import { useLoaded } from "../../data/load.ts";
-import { Choice, TextField } from "../../ui/form/field.tsx";
+import { DayFields } from "../../ui/form/day-fields.tsx";
+import { Choice, choicesWith } from "../../ui/form/field.tsx";
 import { SearchField } from "../../ui/form/search-field.tsx";
 import { actionText, actorText } from "./entry-text.ts";
 
@@ -36,39 +36,24 @@ export function AuditFilters({ filters, onChange, onTyped }: Props) {
       <Choice
         label="Who"
         value={filters.actor}
-        choices={withChosen("Everybody", actorChoices(actors), filters.actor)}
+        choices={choicesWith("Everybody", actorChoices(actors), filters.actor)}
         onValue={(actor) => onChange({ actor })}
       />
       <Choice
         label="What"
         value={filters.action}
-        choices={withChosen("Everything", actionChoices(actions), filters.action)}
+        choices={choicesWith("Everything", actionChoices(actions), filters.action)}
         onValue={(action) => onChange({ action })}
       />
       <Choice
         label="Agent"
         value={filters.agent}
-        choices={withChosen("All agents", known, filters.agent)}
+        choices={choicesWith("All agents", known, filters.agent)}
         onValue={(agent) => onChange({ agent })}
       />
-      {(["from", "to"] as const).map((name) => (
-        <TextField
-          key={name}
-          label={name === "from" ? "First day" : "Last day"}
-          type="date"
-          value={filters[name]}
-          onValue={(day) => {
-            if (day === "" || isDate(day)) onTyped({ [name]: day });
-          }}
-        />
-      ))}
+      <DayFields days={filters} onDay={onTyped} />
     </search>
   );
-}
-
-function withChosen(all: string, choices: Choices, chosen: string): Choices {
-  const isKnown = chosen === "" || choices.some(({ value }) => value === chosen);
-  return [{ value: "", label: all }, ...choices, ...(isKnown ? [] : [{ value: chosen, label: chosen }])];
 }
 
 function actorChoices(actors: AuditStats["actors"]): Choices {

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Conversation } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
@@ -14,12 +15,14 @@ import { TextField } from "../../ui/form/field.tsx";
 import { SaveForm } from "../../ui/form/save-form.tsx";
 import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { countText } from "../../ui/numbers.ts";
+import { countText, momentText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
+import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 import { NotFoundPage } from "../not-found.tsx";
+import { channelNames, speakerOf } from "./speakers.ts";
 
 const limit = 50;
 
@@ -66,7 +69,7 @@ export function ConversationPage({ id }: { id: string }) {
         <div class="chat">
           <div class="chat-entries">
             {entriesOf(page.messages, id, page.offset + page.messages.length >= page.total).map((entry, index) => (
-              <EntryView key={index} entry={entry} conversationId={id} decide={decide} />
+              <EntryView key={index} entry={entry} conversation={conversation} conversationId={id} decide={decide} />
             ))}
           </div>
         </div>
@@ -104,31 +107,55 @@ function Follow({ conversation: { conversationId }, onStored }: FollowProps) {
 }
 
 const About = ({
-  conversation: { instanceId, instanceName, channel, source, totalTokens },
+  conversation: { instanceId, instanceName, channel, source, totalTokens, createdAt },
 }: {
   conversation: Conversation;
 }) => (
   <>
-    <a href={hrefOf(["agents", instanceId])}>{instanceName}</a> · {channel}
-    {source === "user" ? "" : ` · ${source}`} · {countText(totalTokens)} tokens
+    <a href={hrefOf(["agents", instanceId])}>{instanceName}</a> · {channelNames[channel] ?? channel}
+    {source === "webhook" && " · an event"} · {countText(totalTokens)} tokens · begun <Time at={createdAt} />
   </>
 );
 
 interface EntryProps {
   entry: Entry;
+  /** Undefined while it is awaited. */
+  conversation: Conversation | undefined;
   conversationId: string;
   decide: (toolCallId: string, approved: boolean) => Promise<void>;
 }
 
-function EntryView({ entry, conversationId, decide }: EntryProps) {
-  if (entry.role === "assistant") return <ReplyView reply={entry} conversationId={conversationId} decide={decide} />;
+function EntryView({ entry, conversation, conversationId, decide }: EntryProps) {
+  if (entry.role === "user") {
+    return (
+      <div class="asked">
+        <Speaker at={entry.at}>{conversation && speakerOf(conversation)}</Speaker>
+        <div class="question">{entry.text}</div>
+      </div>
+    );
+  }
   return (
-    <div class="question">
-      <span class="unseen">The person:</span>
-      {entry.text}
+    <div class="answer">
+      <Speaker at={entry.at}>
+        {conversation?.instanceName}
+        {entry.sentFrom !== null && (
+          <>
+            , of itself in <a href={hrefOf(["conversations", entry.sentFrom])}>another conversation</a>
+          </>
+        )}
+      </Speaker>
+      <ReplyView reply={entry} conversationId={conversationId} decide={decide} />
     </div>
   );
 }
+
+/** Who spoke, and when. */
+const Speaker = ({ at, children }: { at: string | null; children: ComponentChildren }) => (
+  <p class="speaker">
+    <span>{children}</span>
+    {at !== null && <time dateTime={at}>{momentText(at)}</time>}
+  </p>
+);
 
 function Rename({ conversation, onChange }: { conversation: Conversation; onChange: () => Promise<void> }) {
   const { conversationId } = conversation;

@@ -126,6 +126,12 @@ export function Choice({ value, choices, onValue, ...about }: ChoiceProps) {
   );
 }
 
+/** Choices with one for all before them, and the chosen one where they lack it. */
+export function choicesWith(all: string, choices: ChoiceProps["choices"], chosen: string): ChoiceProps["choices"] {
+  const isKnown = chosen === "" || choices.some(({ value }) => value === chosen);
+  return [{ value: "", label: all }, ...choices, ...(isKnown ? [] : [{ value: chosen, label: chosen }])];
+}
+
 interface SwitchProps extends Pick<Described, "label" | "hint"> {
   checked: boolean;
   onChecked: (checked: boolean) => void;

@@ -234,7 +234,7 @@ export class PlaygroundChat {
   #ask(asked: Asked): Promise<boolean> {
     const { question, model, key, turn } = asked;
     this.#asked = asked;
-    this.#entries.value = [...this.#entries.value, { role: "user", text: question }];
+    this.#entries.value = [...this.#entries.value, { role: "user", text: question, at: null }];
     if (turn !== null) return this.#follow((options) => this.#chat.resume(`${turn}:0`, options));
     const body = { messages: [{ role: "user" as const, content: question }], chat_id: this.#place.chatId, model };
     const headers = { "Idempotency-Key": key };
