@@ -1,4 +1,5 @@
 import { and, eq } from "drizzle-orm";
+import { sealCredentials } from "../../src/core/credentials/event-source.ts";
 import { digest, newId, randomToken } from "../../src/core/ids.ts";
 import {
   accessTokens,
@@ -31,7 +32,6 @@ import {
 } from "../../src/db/schema.ts";
 import { storeFile } from "../../src/features/files/index.ts";
 import { saveMemory } from "../../src/features/memories/index.ts";
-import { sealCredentials } from "../../src/features/room/sources/credentials.ts";
 import { secretPlace } from "../../src/features/secrets/rules.ts";
 import { envPlace } from "../../src/features/skills/env/load.ts";
 import { sealTransport } from "../../src/features/tools/plugins/mcp/store.ts";

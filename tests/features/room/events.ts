@@ -1,8 +1,8 @@
 import { asc, eq } from "drizzle-orm";
+import { newWebhookToken, sealCredentials } from "../../../src/core/credentials/event-source.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, eventSources, jobs, roomEvents } from "../../../src/db/schema.ts";
 import { matchKind } from "../../../src/features/room/ledger/store.ts";
-import { newWebhookToken, sealCredentials } from "../../../src/features/room/sources/credentials.ts";
 import { type Harness, harness } from "../../harness.ts";
 
 interface Fields {

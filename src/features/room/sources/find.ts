@@ -1,10 +1,10 @@
 import { and, eq } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
+import { digestOf, isWebhookToken, openCredentials } from "../../../core/credentials/event-source.ts";
 import type { Db } from "../../../db/client.ts";
 import { actingAgent, agents, eventDefinitions, eventSources } from "../../../db/schema.ts";
 import type { EventCondition } from "../events/conditions.ts";
-import { digestOf, isWebhookToken, openCredentials } from "./credentials.ts";
 import { type DefinitionRow, selectDefinitions } from "./rows.ts";
 
 /** An enabled definition, as the matcher reads it. */

@@ -1,13 +1,13 @@
 import { and, asc, eq, notInArray, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../../context.ts";
 import type { ImportNotes } from "../../../core/bundle.ts";
+import { newWebhookToken, sealCredentials } from "../../../core/credentials/event-source.ts";
 import { newId } from "../../../core/ids.ts";
 import { asJson, sameJson } from "../../../core/json.ts";
 import { takeNamed } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { eventSources } from "../../../db/schema.ts";
 import type { AgentRow } from "../../agents/index.ts";
-import { newWebhookToken, sealCredentials } from "./credentials.ts";
 import { importDefinitions } from "./import-definitions.ts";
 import type { SourceRow } from "./rows.ts";
 import type { BundledSource } from "./schema.ts";

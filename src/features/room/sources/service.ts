@@ -1,11 +1,11 @@
 import { asc, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
+import { newWebhookToken, openCredentials, sealCredentials } from "../../../core/credentials/event-source.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { eventDefinitions, eventSources } from "../../../db/schema.ts";
 import { findAgent, writeAgent } from "../../agents/index.ts";
-import { newWebhookToken, openCredentials, sealCredentials } from "./credentials.ts";
 import { findSource, type SourceRow, selectDefinitions } from "./rows.ts";
 import { mostSources } from "./rules.ts";
 import type { EventSource, EventSourceAddress, EventSourceChanges, NewEventSource } from "./schema.ts";
@@ -100,5 +100,5 @@ export async function rotateToken(ctx: Ctx, slug: string, id: string): Promise<E
   });
 }
 
-/** No turn sees a source: nobody need load the agent anew. */
-const change = (verb: string) => ({ action: `agent.event-source.${verb}`, agentUnchanged: true });
+/** Turns hide the credentials of sources, and so are to know new ones; those that are gone do no harm. */
+const change = (verb: string) => ({ action: `agent.event-source.${verb}`, agentUnchanged: verb === "delete" });

@@ -1,6 +1,6 @@
 import { type Ctx, publicAddress } from "../../../context.ts";
+import { openCredentials } from "../../../core/credentials/event-source.ts";
 import type { EventCondition } from "../events/conditions.ts";
-import { openCredentials } from "./credentials.ts";
 import type { EventDefinition } from "./definition-schema.ts";
 import type { DefinitionRow, SourceRow } from "./rows.ts";
 import type { EventSource, EventSourceAddress } from "./schema.ts";

@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import { type ActingAgent, asActing } from "../../../core/activity/activity.ts";
+import { openCredentials } from "../../../core/credentials/event-source.ts";
 import { digest, toHex } from "../../../core/ids.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import type { AgentTracing } from "../../../core/tracing.ts";
@@ -9,6 +10,7 @@ import {
   actingAgent,
   agents,
   budgetPeriods,
+  eventSources,
   firstOrganization,
   organizations,
   secrets,
@@ -60,11 +62,11 @@ export interface LiveAgent {
 /** The agent as activity shows it. */
 export const actingAs = ({ row, iconVersion }: LiveAgent): ActingAgent => asActing({ ...row, iconVersion });
 
-/** Reads an agent by its slug; null when there is none. Its tools are those of `loadTools`, with those of `sources`. */
+/** Reads an agent by its slug; null when there is none. Its tools are those of `loadTools`, with those of `toolSources`. */
 export async function loadAgent(
   services: Services,
   slug: string,
-  sources: readonly ToolSource[] = [],
+  toolSources: readonly ToolSource[] = [],
 ): Promise<LiveAgent | null> {
   if (!isSlug(slug)) return null;
   const { database, cipher, options } = services;
@@ -86,6 +88,8 @@ export async function loadAgent(
   const channels = await loadChannels(database.db, cipher, row.id);
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
+  const sources = await database.db.select().from(eventSources).where(eq(eventSources.agentId, row.id));
+  const ofSources = await Promise.all(sources.map((source) => openCredentials(cipher, source)));
   const skills = await loadSkills(database.db, services, { agentId: row.id, workspaceId: row.workspaceId });
   const { served } = skills;
   const hooks = await loadHooks(database.db, row.id);
@@ -94,7 +98,11 @@ export async function loadAgent(
     tools,
     find,
     secrets: hidden,
-  } = await loadTools(services, { ...row, iconVersion, secrets: opened }, { skills, hooks, sources, embedder });
+  } = await loadTools(
+    services,
+    { ...row, iconVersion, secrets: opened },
+    { skills, hooks, sources: toolSources, embedder },
+  );
   const { name, description, timezone } = row;
   const prompts = await loadPrompts(database.db, row.id);
   const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(served) });
@@ -115,6 +123,7 @@ export async function loadAgent(
     scrub: scrubber([
       ...secretTexts(opened, plainKeys(services.plugins)),
       ...channels.credentials,
+      ...ofSources.flatMap(({ webhookToken, authKey = "" }) => [webhookToken, authKey]),
       ...hidden,
       ...secretTexts(options.environmentKeys),
     ]),

@@ -5,9 +5,9 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { newWebhookToken } from "../../../../src/core/credentials/event-source.ts";
 import { EngineError } from "../../../../src/core/errors.ts";
 import { agents, auditLogs, eventSources } from "../../../../src/db/schema.ts";
-import { newWebhookToken } from "../../../../src/features/room/sources/credentials.ts";
 import { sending, sourceOf } from "../events.ts";
 
 const stored = [200, { ok: true }];

@@ -1,5 +1,5 @@
-import type { Cipher, Sealed } from "../../../core/credentials/cipher.ts";
-import { digest, randomToken, toHex } from "../../../core/ids.ts";
+import { digest, randomToken, toHex } from "../ids.ts";
+import type { Cipher, Sealed } from "./cipher.ts";
 
 /** What a source keeps sealed. */
 export interface Credentials {
