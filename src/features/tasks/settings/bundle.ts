@@ -33,7 +33,8 @@ export async function importTasks(
   wanted: readonly NewScheduledTask[],
   notes: ImportNotes,
 ): Promise<void> {
-  checkSchedules(wanted, ctx.clock.now(), notes);
+  const now = new Date(ctx.clock.now());
+  checkSchedules(wanted, now, notes);
   const stored = await tasksOfPeople(tx, agent.id);
   const matched = wanted.map((task) => ({ task, row: takeNamed(stored, task.name) }));
   // Those that are left have no task of their name in the bundle.
@@ -47,8 +48,8 @@ export async function importTasks(
   }
   for (const { task, row } of matched) {
     if (row && sameJson(asJson(configurationOf(row)), asJson(task))) continue;
-    if (row) notes.due((await changeTask(tx, ctx, await lockTask(tx, agent.id, row.id), task)).nextRunAt);
-    else notes.due(await insertTask(tx, ctx, agent, { ...task, ...ofApi, id: newId() }));
+    if (row) notes.due((await changeTask(tx, ctx, await lockTask(tx, agent.id, row.id), task, now)).nextRunAt);
+    else notes.due(await insertTask(tx, ctx, agent, { ...task, ...ofApi, id: newId() }, now));
   }
   if ((await count(tx, agent.id)) <= mostTasks) return;
   throw new EngineError(
@@ -58,17 +59,18 @@ export async function importTasks(
 }
 
 /** A date that has passed may stay in a file: the task is imported, and does not run again. */
-function checkSchedules(wanted: readonly NewScheduledTask[], now: number, notes: ImportNotes): void {
+function checkSchedules(wanted: readonly NewScheduledTask[], now: Date, notes: ImportNotes): void {
   const issues = wanted.flatMap(({ name, schedule }, index) => {
     const path = ["instance", "scheduledTasks", index, "schedule"];
     if (isPast(schedule, now)) {
       notes.warn("schedule_past", path, `The time of ${name} has passed: it does not run by itself`);
       return [];
     }
-    const message = scheduleProblem(schedule, new Date(now));
+    const message = scheduleProblem(schedule, now);
     return message === null ? [] : [{ path, message }];
   });
   if (issues.length > 0) throw invalid(issues);
 }
 
-const isPast = (schedule: Schedule, now: number) => schedule.type === "one-shot" && Date.parse(schedule.runAt) <= now;
+const isPast = (schedule: Schedule, now: Date) =>
+  schedule.type === "one-shot" && Date.parse(schedule.runAt) <= now.getTime();

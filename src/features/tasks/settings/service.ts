@@ -67,19 +67,23 @@ export async function createTask(
     if ((await count(tx, agent.id)) >= mostTasks && !(await makeRoom(tx, ctx, agent))) {
       throw new EngineError("conflict", `An agent has at most ${mostTasks} scheduled tasks: delete one first`);
     }
-    await insertTask(tx, ctx, agent, { ...input, ...origin, id });
+    await insertTask(tx, ctx, agent, { ...input, ...origin, id }, now);
   });
   return getTask(ctx, slug, id);
 }
 
-/** Stores a task, whose schedule can be kept, inside a transaction of `writeAgent`. Answers when it is due. */
+/**
+ * Stores a task, whose schedule could be kept at `now`, inside a transaction of `writeAgent`. Its time counts from `now`,
+ * also where the transaction waited for longer: a run whose time has come is due at once. Answers when the task is due.
+ */
 export async function insertTask(
   tx: Db,
   ctx: Ctx,
   agent: AgentRow,
   input: NewScheduledTask & TaskOrigin & { id: string },
+  now: Date,
 ): Promise<Date | null> {
-  const [now, author] = [new Date(ctx.clock.now()), authorOf(ctx)];
+  const author = authorOf(ctx);
   const timed = { ...input, anchorAt: now };
   const row = { ...timed, ...changedPlace(input), nextRunAt: nextRunAt(timed, now) };
   const owned = { agentId: agent.id, organizationId: agent.organizationId };
@@ -99,19 +103,25 @@ export async function updateTask(
   changes: ScheduledTaskChanges,
 ): Promise<ScheduledTask> {
   const changed: Changes = {};
+  const now = new Date(ctx.clock.now());
   const change = { action: "agent.task.update", agentUnchanged: true, summary: { taskId: id }, changes: changed };
   await writeAgent(ctx, slug, change, async (tx, agent) => {
     const stored = await lockTask(tx, agent.id, id);
-    requireTimes(stored, changes, new Date(ctx.clock.now()));
-    const updated = await changeTask(tx, ctx, stored, changes);
+    requireTimes(stored, changes, now);
+    const updated = await changeTask(tx, ctx, stored, changes, now);
     Object.assign(changed, changesBetween(configurationOf(stored), configurationOf(updated)));
   });
   return getTask(ctx, slug, id);
 }
 
-/** Changes a locked task to a schedule that can be kept, inside a transaction of `writeAgent`. */
-export async function changeTask(tx: Db, ctx: Ctx, stored: TaskRow, changes: ScheduledTaskChanges): Promise<TaskRow> {
-  const now = new Date(ctx.clock.now());
+/** Changes a locked task to a schedule that could be kept at `now`, as `insertTask` does. */
+export async function changeTask(
+  tx: Db,
+  ctx: Ctx,
+  stored: TaskRow,
+  changes: ScheduledTaskChanges,
+  now: Date,
+): Promise<TaskRow> {
   const columns = { ...changes, ...changedPlace(changes, stored), ...timesOf(stored, changes, now) };
   const authored = { updatedBy: authorOf(ctx), updatedAt: sql`now()` };
   const [updated] = await tx
