@@ -35,5 +35,5 @@ test("an agent with more turns than one statement deletes takes all of them alon
   expect(await response.json()).toEqual({ deleted: true });
   const left = await Promise.all(tables.map((table) => h.db.$count(table)));
   expect(left).toEqual([1, 1, 2, 0, 0]);
-  expect(await h.db.$count(conversations, eq(conversations.ref, `conversation:${other.slug}:web:api-kept`))).toBe(1);
+  expect(await h.db.$count(conversations, eq(conversations.ref, `${other.slug}:web:api-kept`))).toBe(1);
 });
