@@ -2052,6 +2052,12 @@ export interface ScheduledTask {
   outboundTarget: string | null;
   /** Who made it: a caller of the API, or the agent by its tool `scheduleTask`. */
   source: "api" | "agent";
+  /** The end user for whom the agent made it; empty for a task of the API. */
+  subject: string;
+  /** Null: it is for nobody in particular. */
+  subjectChannel: "web" | "telegram" | "slack" | "whatsapp" | "conversation" | null;
+  /** The name of the end user, where it is known. */
+  userName: string | null;
   /** When the task is due next; null when it never is again, and while it is not enabled. */
   nextRunAt: string | null;
   /** The newest run, also one that was missed; null when there is none. */
@@ -4982,18 +4988,18 @@ export interface AgentEngine {
   /**
    * Tasks of an agent.
    *
-   * The oldest first: those that people made, and those that the agent made by its tool `scheduleTask`.
+   * The oldest first: those that people made, and those that the agent made by its tool `scheduleTask`, with the end user for whom it did. Those of an end user end when the person stops the agent, when the conversation that stands for the person is deleted and, for people who needed no key, when `authEnabled` is turned on.
    */
   listScheduledTasks(input: ListScheduledTasksInput, options?: CallOptions): Promise<ScheduledTaskPage>;
 
   /**
    * Have an agent do something at set times.
    *
-   * Each run is a turn in a conversation of its own, `<slug>:scheduled:<taskId>:<ms>`, that begins with the task's prompt. What the agent says in the end goes to the outbound place, if there is one. An agent has at most 100 tasks; of those that it made itself for one time, the oldest whose time has passed makes room for a new one.
+   * Each run is a turn in a conversation of its own, `<slug>:scheduled:<taskId>:<ms>`, that begins with the task's prompt. What the agent says in the end goes to the outbound place, if there is one. An agent has at most 100 tasks, of which it makes at most 80 itself; of those that it made for one time, the oldest whose time has passed makes room for a new one.
    *
    * `cron` names local times of a time zone in five fields. Fixed times run once a day also where clocks change: one that is skipped runs right after the gap, one that comes twice runs the first time. Times that repeat (`*`, steps) run when the clock shows them. `interval` counts from the creation, and knows no clocks. `one-shot` runs once.
    *
-   * Times that pass while no server runs, or while the agent is inactive, are recorded as `missed`; `onMissed` says whether the last one is run late. A time at which an earlier run of the task has not ended is `skipped`. So is a run of a task that the agent made when somebody in a private chat asked for it, once that person stopped the agent or is not in the channel's `allowedUserIds` any more.
+   * Times that pass while no server runs, or while the agent is inactive, are recorded as `missed`; `onMissed` says whether the last one is run late. A time at which an earlier run of the task has not ended is `skipped`. So is a run of a task that the agent made when somebody in a private chat asked for it, once that person is not in the channel's `allowedUserIds` any more.
    */
   createScheduledTask(input: CreateScheduledTaskInput, options?: CallOptions): Promise<ScheduledTask>;
 

@@ -14,6 +14,8 @@ export function agentsFeature(others: Others): Contribution {
 export { isAskable, touchAskers } from "./askers.ts";
 /** An agent's own fields in a bundle. */
 export { exportAgent, importAgent } from "./bundle.ts";
+/** Ends the tasks that an agent made for people, where their consent to talk ends. */
+export { endTasksOf, endTasksOfOpenWeb } from "./end-tasks.ts";
 /**
  * Finds an agent within the caller's reach, or throws the 404; `writeAgent` is the one way to change what belongs to an
  * agent.

@@ -8,6 +8,7 @@ import { writeArray } from "../../db/arrays.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { agents, agentTools, workspaces } from "../../db/schema.ts";
 import { touchAskers } from "./askers.ts";
+import { endTasksOfOpenWeb } from "./end-tasks.ts";
 import { type AgentRow, selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
 import { isSlug, modelColumns } from "./rules.ts";
 import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
@@ -112,6 +113,8 @@ export async function changeAgent(
     await holdSkills(tx, id);
     await syncSkillTools(tx, ctx, [id]);
   }
+  if (updated.authEnabled && !agent.authEnabled)
+    await endTasksOfOpenWeb(tx, { agent, reason: "authentication", by: ctx });
   const budgeted = typeof changes.userMonthlyTokenBudget === "number";
   if (budgeted && agent.userMonthlyTokenBudget === null) await beginUserBudgets(tx, id, ctx.clock.now());
   return updated;

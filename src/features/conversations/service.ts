@@ -1,10 +1,12 @@
 import { and, eq, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
 import { changesBetween } from "../../core/changes.ts";
+import { subjectKey } from "../../core/channels/subjects.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { assign } from "../../db/fragments.ts";
 import { conversations, messages, streamChunks, taskRuns, toolCalls, turns } from "../../db/schema.ts";
+import { endTasksOf } from "../agents/index.ts";
 import { deleteFilesOf } from "../files/index.ts";
 import { type ConversationRow, findConversation, toConversation } from "./find.ts";
 import type { Conversation, ConversationChange } from "./schema.ts";
@@ -54,7 +56,7 @@ export async function renameConversation(ctx: Ctx, ref: string, { title }: Conve
  */
 export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
   const found = await findConversation(ctx, ref);
-  const { id, agentId, source } = found.conversation;
+  const { id, agentId, organizationId, source } = found.conversation;
   await write(ctx, { ...changeOf(found), action: "conversation.delete" }, async (tx) => {
     // Turns are locked first and their conversation second, in the order of the statement that records a turn.
     await lockTurns(tx, id);
@@ -68,6 +70,10 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
     await deleteFilesOf(tx, ctx, { conversationId: id });
     await tx.delete(messages).where(eq(messages.conversationId, id));
     await tx.delete(conversations).where(eq(conversations.id, id));
+    // Where the conversation stands for its user, nothing is left of this person.
+    const agent = { id: agentId, slug: found.agent.slug, organizationId };
+    const reason = "conversation deleted";
+    if (source === "user") await endTasksOf(tx, subjectKey("conversation", ref), { agent, reason, by: ctx });
     if (source !== "scheduled") return;
     const ofRun = and(eq(taskRuns.agentId, agentId), eq(taskRuns.conversationRef, ref));
     await tx.update(taskRuns).set({ output: null }).where(ofRun);

@@ -80,6 +80,20 @@ export function nextCronRun(expression: string, timezone: string, after: Date): 
   return finder(expression, timezone, after, last).nextRun(after);
 }
 
+/** So many runs are looked at: times of one day that lie close together come among them. */
+const comparedRuns = 100;
+
+/** The shortest time between two runs after `after`, in milliseconds. Throws as `nextCronRun` does. */
+export function closestCronRuns(expression: string, timezone: string, after: Date): number {
+  const last = new Date(after);
+  last.setUTCFullYear(after.getUTCFullYear() + horizonYears - 1);
+  const runs = finder(expression, timezone, after, last).nextRuns(comparedRuns, after);
+  return Math.min(
+    Number.POSITIVE_INFINITY,
+    ...runs.slice(1).map((run, at) => run.getTime() - (runs[at] ?? run).getTime()),
+  );
+}
+
 /** The last runs after `after` and until `until`, at most `most` of them, oldest first. Throws as `nextCronRun` does. */
 export function cronRunsBetween(expression: string, timezone: string, after: Date, until: Date, most: number): Date[] {
   const cron = finder(expression, timezone, after, until);

@@ -22,7 +22,8 @@ const list = guarded("agent.task:read", {
   operationId: "listScheduledTasks",
   tags,
   summary: "Tasks of an agent",
-  description: "The oldest first: those that people made, and those that the agent made by its tool `scheduleTask`.",
+  description:
+    "The oldest first: those that people made, and those that the agent made by its tool `scheduleTask`, with the end user for whom it did. Those of an end user end when the person stops the agent, when the conversation that stands for the person is deleted and, for people who needed no key, when `authEnabled` is turned on.",
   request: { params: slugParam, query: ScheduledTaskQuery },
   responses: { 200: json(ScheduledTaskPage, "A page of the tasks."), ...errorAnswers(404) },
 });
@@ -44,11 +45,11 @@ const create = guarded("agent.task:write", {
   operationId: "createScheduledTask",
   tags,
   summary: "Have an agent do something at set times",
-  description: `Each run is a turn in a conversation of its own, \`<slug>:scheduled:<taskId>:<ms>\`, that begins with the task's prompt. What the agent says in the end goes to the outbound place, if there is one. An agent has at most 100 tasks; of those that it made itself for one time, the oldest whose time has passed makes room for a new one.
+  description: `Each run is a turn in a conversation of its own, \`<slug>:scheduled:<taskId>:<ms>\`, that begins with the task's prompt. What the agent says in the end goes to the outbound place, if there is one. An agent has at most 100 tasks, of which it makes at most 80 itself; of those that it made for one time, the oldest whose time has passed makes room for a new one.
 
 \`cron\` names local times of a time zone in five fields. Fixed times run once a day also where clocks change: one that is skipped runs right after the gap, one that comes twice runs the first time. Times that repeat (\`*\`, steps) run when the clock shows them. \`interval\` counts from the creation, and knows no clocks. \`one-shot\` runs once.
 
-Times that pass while no server runs, or while the agent is inactive, are recorded as \`missed\`; \`onMissed\` says whether the last one is run late. A time at which an earlier run of the task has not ended is \`skipped\`. So is a run of a task that the agent made when somebody in a private chat asked for it, once that person stopped the agent or is not in the channel's \`allowedUserIds\` any more.`,
+Times that pass while no server runs, or while the agent is inactive, are recorded as \`missed\`; \`onMissed\` says whether the last one is run late. A time at which an earlier run of the task has not ended is \`skipped\`. So is a run of a task that the agent made when somebody in a private chat asked for it, once that person is not in the channel's \`allowedUserIds\` any more.`,
   request: { params: slugParam, body: jsonBody(NewScheduledTask) },
   responses: { 201: json(ScheduledTask, "The task."), ...errorAnswers(404, 409) },
 });

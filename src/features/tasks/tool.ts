@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { type Services, systemCtx } from "../../context.ts";
 import type { ToolSource } from "../../contribution.ts";
 import { messengerNames } from "../../core/channels/messengers.ts";
+import { subjectKey } from "../../core/channels/subjects.ts";
 import { storable } from "../../core/text/text.ts";
 import { agents, organizations, scheduledTasks } from "../../db/schema.ts";
 import type { ToolContext } from "../../turn/types.ts";
@@ -11,6 +12,7 @@ import type { Schedule } from "./schedule.ts";
 import { selectTasks, toTask } from "./settings/find.ts";
 import type { NewScheduledTask, ScheduledTask } from "./settings/schema.ts";
 import { createTask, type TaskOrigin } from "./settings/service.ts";
+import type { TaskPerson } from "./settings/shares.ts";
 
 interface Needs {
   services: Services;
@@ -29,12 +31,21 @@ export function taskTools({ services, wake }: Needs): ToolSource {
       const wanted = wantedTask(input, context, { timezone, place });
       const known = await findSame(services, id, wanted);
       const ctx = systemCtx(services, organization, scheduleTask.name);
-      const task = known ?? (await createTask(ctx, slug, wanted.task, wanted.origin));
+      const task = known ?? (await createTask(ctx, slug, wanted.task, wanted.origin, personOf(context)));
       if (task.nextRunAt) wake(Date.parse(task.nextRunAt));
       return answerOf(task, timezone);
     });
     return [tool];
   };
+}
+
+/**
+ * Whose share a task counts into: that of the end user of the turn, or of the run's task, so that no task makes others
+ * without end. Null for the Room, an event and a run that belongs to nobody.
+ */
+function personOf({ origin: { source, subject }, conversation }: ToolContext): TaskPerson | null {
+  const isOfNobody = source !== "user" && subject === subjectKey("conversation", conversation?.ref ?? "");
+  return isOfNobody ? null : { subject, isRun: source === "scheduled" };
 }
 
 /** What the model is told: when it runs, and who reads what comes of it. */

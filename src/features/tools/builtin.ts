@@ -155,7 +155,7 @@ export const scheduleTask = builtin({
       .min(1)
       .max(527_040)
       .optional()
-      .describe("Again and again: every so many minutes from now on."),
+      .describe("Again and again: every so many minutes from now on, 15 or more for a person."),
     at: zMoment("must be a date and a time with a zone, such as 2026-12-24T09:00:00+01:00")
       .optional()
       .describe("Once: a date and a time with a zone, such as 2026-12-24T09:00:00+01:00."),

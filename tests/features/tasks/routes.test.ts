@@ -16,6 +16,7 @@ describe("a task", () => {
     const least = await h.create();
     expect(least).toEqual({
       ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Report", prompt: "Report now.", schedule: hourly },
+      ...{ subject: "", subjectChannel: null, userName: null },
       ...{ enabled: true, deleteAfterRun: false, maxRetries: 3, onMissed: "run" },
       ...{ outboundChannel: null, outboundTarget: null, source: "api" },
       ...{ nextRunAt: "2026-01-01T01:00:00.000Z", lastRun: null },

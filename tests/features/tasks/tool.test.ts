@@ -1,31 +1,12 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { newId } from "../../../src/core/ids.ts";
-import { agents, auditLogs, scheduledTasks } from "../../../src/db/schema.ts";
-import { taskTools } from "../../../src/features/tasks/tool.ts";
-import type { ToolContext } from "../../../src/turn/types.ts";
+import { auditLogs, scheduledTasks } from "../../../src/db/schema.ts";
 import { finish, reply, toolCall } from "../../scripted-model.ts";
 import { toolContext } from "../../turn/input.ts";
 import { eventually } from "../chat/chat.ts";
 import { answering } from "../inbox/answering.ts";
+import { telegram, withTool } from "./scheduling.ts";
 import { hour, withTasks } from "./tasks.ts";
-
-const telegram = { channel: "telegram", channelId: "42", subject: "telegram:42", userName: "Ada" } as const;
-
-/** The tool of an agent in Rome, called as a person's turn on Telegram calls it. */
-async function withTool(script: Parameters<typeof withTasks>[0] = []) {
-  const h = await withTasks(script);
-  const [agent] = await h.db.update(agents).set({ timezone: "Europe/Rome" }).returning();
-  if (!agent) throw new Error("There is no agent");
-  const sourceOf = taskTools({ services: h.services, wake: () => {} });
-  const [tool] = await sourceOf({ ...agent, named: ["scheduleTask"] });
-  if (!tool) throw new Error("There is no tool");
-  const contextOf = (more: Partial<ToolContext> = {}) =>
-    toolContext({ origin: { ...toolContext().origin, ...telegram }, conversation: { id: newId(), ref: "x" }, ...more });
-  const call = async (args: object, context = contextOf()) =>
-    tool.execute(tool.validate({ name: "Remind", prompt: "Remind Ada of the milk.", ...args }), context);
-  return { ...h, agent, sourceOf, contextOf, call };
-}
 
 describe("scheduleTask", () => {
   test("makes a task for the person of the turn, whose result goes to the conversation", async () => {

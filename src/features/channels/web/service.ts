@@ -4,7 +4,7 @@ import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, channels } from "../../../db/schema.ts";
-import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
+import { type AgentRow, endTasksOfOpenWeb, findAgent, writeAgent } from "../../agents/index.ts";
 import { authKeyName, saveSecrets, storedKeys } from "../../secrets/index.ts";
 import { type ChannelRow, findRow, isChannel, saveRow } from "../row.ts";
 import { isMask } from "../rules.ts";
@@ -59,6 +59,9 @@ export async function saveWeb(ctx: Ctx, slug: string, wanted: Wanted): Promise<W
     await saveSecrets(tx, ctx, agent.id, [{ key: authKeyName, value: newKey }]);
     if (authentication !== undefined) {
       await tx.update(agents).set({ authEnabled: authentication }).where(eq(agents.id, agent.id));
+      if (authentication && !agent.authEnabled) {
+        await endTasksOfOpenWeb(tx, { agent, reason: "authentication", by: ctx });
+      }
     }
     if (enabled) await requireKey(tx, agent, authentication ?? agent.authEnabled);
     const stored = await openWebConfig(ctx.cipher, agent.id, row);

@@ -1,7 +1,10 @@
 import { and, eq, inArray, notInArray, sql } from "drizzle-orm";
 import { chatOf, type Incoming } from "../../../core/channels/messengers.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
+import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { inbox, optOuts, outbox } from "../../../db/schema.ts";
+import { endTasksOf } from "../../agents/index.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import { chatOfTarget, isUnsent, stoppedAgent } from "../outbox/rows.ts";
 import { sendTo } from "../outbox/send-to.ts";
@@ -69,7 +72,10 @@ async function stoppedSenders(tx: Db, scope: Scope, stored: readonly StoredMessa
   return new Set(rows.map(({ sender }) => sender));
 }
 
-/** Gives up what the person said earlier, and what was not sent yet where nobody else reads along. */
+/**
+ * Gives up what the person said earlier, and what was not sent yet where nobody else reads along, and ends the tasks that
+ * the agent made for them.
+ */
 async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Incoming, later: string[]): Promise<void> {
   const { channel } = scope;
   const privateId = isPrivate ? chatOf(channelId) : null;
@@ -80,6 +86,12 @@ async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Inco
       target: [optOuts.agentId, optOuts.channel, optOuts.sender],
       set: { channelId: sql`coalesce(excluded.channel_id, ${optOuts.channelId})` },
     });
+  const { organizationId } = scope.receiver;
+  await endTasksOf(tx, subjectKey(channel.name, sender), {
+    agent: { ...channel.agent, organizationId },
+    reason: "opt-out",
+    by: { actor: { type: "system", id: null, name: "opt-out" }, request: { id: newId(), ip: "" } },
+  });
   const said = and(ofAgent(inbox, scope), eq(inbox.sender, sender), eq(inbox.status, "pending"));
   await tx
     .update(inbox)

@@ -11,8 +11,9 @@ import { invalid } from "../../../http/errors.ts";
 import type { AgentRow } from "../../agents/index.ts";
 import { type Schedule, scheduleProblem } from "../schedule.ts";
 import { configurationOf, lockTask, tasksOfPeople } from "./find.ts";
-import { mostTasks, type NewScheduledTask } from "./schema.ts";
-import { changeTask, count, insertTask, ofApi } from "./service.ts";
+import type { NewScheduledTask } from "./schema.ts";
+import { changeTask, insertTask, ofApi } from "./service.ts";
+import { countTasks, mostTasks } from "./shares.ts";
 
 /**
  * The tasks that people made, by name, as a bundle holds them. Those that an agent made by its tool belong to the people
@@ -51,7 +52,7 @@ export async function importTasks(
     if (row) notes.due((await changeTask(tx, ctx, await lockTask(tx, agent.id, row.id), task, now)).nextRunAt);
     else notes.due(await insertTask(tx, ctx, agent, { ...task, ...ofApi, id: newId() }, now));
   }
-  if ((await count(tx, agent.id)) <= mostTasks) return;
+  if ((await countTasks(tx, agent.id)) <= mostTasks) return;
   throw new EngineError(
     "conflict",
     `An agent has at most ${mostTasks} scheduled tasks, those that it made itself among them`,

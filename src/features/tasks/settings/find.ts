@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, sql } from "drizzle-orm";
+import { shownSubject } from "../../../core/channels/subjects.ts";
 import { notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
@@ -65,11 +66,11 @@ type SelectedTask = Awaited<ReturnType<typeof selectTasks>>[number];
 
 /** A task as the wire shows it. */
 export function toTask({ task, status, at }: SelectedTask): ScheduledTask {
-  const { id, name, prompt, enabled, deleteAfterRun, maxRetries, onMissed, outboundTarget, source } = task;
+  const { id, name, prompt, enabled, deleteAfterRun, maxRetries, onMissed, outboundTarget, source, userName } = task;
   return {
     ...{ id, name, prompt, schedule: scheduleOf(task), enabled, deleteAfterRun, maxRetries, onMissed },
     outboundChannel: task.outboundChannel as ScheduledTask["outboundChannel"],
-    ...{ outboundTarget, source },
+    ...{ outboundTarget, source, ...shownSubject(task.subject), userName },
     nextRunAt: task.nextRunAt?.toISOString() ?? null,
     lastRun: status && at ? { status, at: at.toISOString() } : null,
     createdAt: task.createdAt.toISOString(),

@@ -2,13 +2,11 @@ import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../../core/text/text.ts";
 import { runStatuses } from "../../../db/schema.ts";
 import { page, pageQuery } from "../../../http/paging.ts";
-import { Name, Timestamp } from "../../../http/shapes.ts";
+import { Name, SubjectChannel, Timestamp } from "../../../http/shapes.ts";
 import { slugParam } from "../../agents/index.ts";
 import { checkOutbound, outboundFields, withStoredPlace } from "../../inbox/index.ts";
 import { Schedule } from "../schema.ts";
-
-/** An agent has at most so many tasks. */
-export const mostTasks = 100;
+import { mostTasks } from "./shares.ts";
 
 /** The longest prompt, in UTF-16 units. */
 export const longestPrompt = 32_768;
@@ -43,6 +41,15 @@ export const ScheduledTask = z
     source: z
       .enum(["api", "agent"])
       .openapi({ description: "Who made it: a caller of the API, or the agent by its tool `scheduleTask`." }),
+    subject: z.string().openapi({
+      description: "The end user for whom the agent made it; empty for a task of the API.",
+      example: "",
+    }),
+    subjectChannel: SubjectChannel.nullable().openapi({ description: "Null: it is for nobody in particular." }),
+    userName: z
+      .string()
+      .nullable()
+      .openapi({ description: "The name of the end user, where it is known.", example: null }),
     nextRunAt: Timestamp.nullable().openapi({
       description: "When the task is due next; null when it never is again, and while it is not enabled.",
       example: "2026-11-23T08:00:00.000Z",

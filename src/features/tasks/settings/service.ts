@@ -1,25 +1,24 @@
-import { and, asc, eq, inArray, isNull, notExists, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { audit, authorOf, type Ctx } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
-import { EngineError, notFound } from "../../../core/errors.ts";
+import { notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
 import { sameJson } from "../../../core/json.ts";
 import type { Db } from "../../../db/client.ts";
-import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
+import { scheduledTasks } from "../../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { changedPlace } from "../../inbox/index.ts";
 import { enqueueSoon } from "../due/work.ts";
-import { isOpen } from "../runs/store.ts";
 import { configurationOf, lockTask, scheduleOf, selectTasks, type TaskRow, toTask } from "./find.ts";
 import { nextRunAt, requireSchedule } from "./rules.ts";
-import {
-  mostTasks,
-  type NewScheduledTask,
-  type ScheduledTask,
-  type ScheduledTaskChanges,
-  type ScheduledTaskPage,
-  type ScheduledTaskQuery,
+import type {
+  NewScheduledTask,
+  ScheduledTask,
+  ScheduledTaskChanges,
+  ScheduledTaskPage,
+  ScheduledTaskQuery,
 } from "./schema.ts";
+import { countTasks, lackOfRoom, mostTasks, oldestOver, requireRare, requireShare, type TaskPerson } from "./shares.ts";
 
 /** A page of an agent's tasks, the oldest first. Throws the 404 of the agent. */
 export async function listTasks(ctx: Ctx, slug: string, query: ScheduledTaskQuery): Promise<ScheduledTaskPage> {
@@ -30,7 +29,7 @@ export async function listTasks(ctx: Ctx, slug: string, query: ScheduledTaskQuer
     .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id))
     .limit(limit)
     .offset(offset);
-  return { scheduledTasks: rows.map(toTask), total: await count(ctx.db, id), limit, offset };
+  return { scheduledTasks: rows.map(toTask), total: await countTasks(ctx.db, id), limit, offset };
 }
 
 /** Throws the 404 of agent and task. */
@@ -50,23 +49,26 @@ export type TaskOrigin = Pick<TaskRow, "source" | "subject" | "userName">;
 export const ofApi: TaskOrigin = { source: "api", subject: "", userName: null };
 
 /**
- * Creates a task. Throws the 404 of the agent; 400 for a schedule that can't be kept and a place that can't be
- * stored; 409 when the agent has as many as it can have, none of which can make room.
+ * Creates a task. One that the agent makes counts into the share of the end user `person`. Throws the 404 of the agent;
+ * 400 for a schedule that can't be kept, or is due more often than that of an end user may be, and a place that can't be stored; 409
+ * when the person or the agent has as many as they can have, none of which can make room.
  */
 export async function createTask(
   ctx: Ctx,
   slug: string,
   input: NewScheduledTask,
   origin: TaskOrigin = ofApi,
+  person: TaskPerson | null = null,
 ): Promise<ScheduledTask> {
   const now = new Date(ctx.clock.now());
   requireSchedule(input.schedule, now);
+  if (person) requireRare(input.schedule, now, person);
   const id = newId();
   const summary = { taskId: id, name: input.name, schedule: input.schedule };
   await writeAgent(ctx, slug, { action: "agent.task.create", agentUnchanged: true, summary }, async (tx, agent) => {
-    if ((await count(tx, agent.id)) >= mostTasks && !(await makeRoom(tx, ctx, agent))) {
-      throw new EngineError("conflict", `An agent has at most ${mostTasks} scheduled tasks: delete one first`);
-    }
+    if (person) await requireShare(tx, agent.id, person.subject);
+    const full = await lackOfRoom(tx, agent.id, origin.source);
+    if (full && !(await makeRoom(tx, ctx, agent))) throw full;
     await insertTask(tx, ctx, agent, { ...input, ...origin, id }, now);
   });
   return getTask(ctx, slug, id);
@@ -162,31 +164,14 @@ export async function deleteTask(ctx: Ctx, slug: string, id: string): Promise<vo
   });
 }
 
-/** How many tasks an agent has. */
-export async function count(db: Db, agentId: string): Promise<number> {
-  return db.$count(scheduledTasks, eq(scheduledTasks.agentId, agentId));
-}
-
 /**
  * Deletes the oldest task that the agent made for a time that has passed. Such a task, whose run failed or did not take
  * place, stays for somebody to look at until another one needs its room. Answers false where there is none.
  */
 async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, organizationId }: AgentRow) {
-  const run = tx
-    .select({ id: taskRuns.id })
-    .from(taskRuns)
-    .where(and(eq(taskRuns.taskId, scheduledTasks.id), isOpen));
-  const isOnce = sql`${scheduledTasks.schedule} ->> 'type' = 'one-shot'`;
-  const isOver = and(isOnce, eq(scheduledTasks.enabled, true), isNull(scheduledTasks.nextRunAt), notExists(run));
-  const oldest = tx
-    .select({ id: scheduledTasks.id })
-    .from(scheduledTasks)
-    .where(and(eq(scheduledTasks.agentId, agentId), eq(scheduledTasks.source, "agent"), isOver))
-    .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id))
-    .limit(1);
   const [gone] = await tx
     .delete(scheduledTasks)
-    .where(inArray(scheduledTasks.id, oldest))
+    .where(inArray(scheduledTasks.id, oldestOver(tx, agentId)))
     .returning({ taskId: scheduledTasks.id, name: scheduledTasks.name });
   if (!gone) return false;
   const event = { action: "agent.task.delete", target: slug, agentId, organizationId, summary: gone };

@@ -6,6 +6,7 @@ import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
 import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
+import { endUserText } from "../../../../ui/end-user.ts";
 import { Failure } from "../../../../ui/note.tsx";
 import { Time } from "../../../../ui/time.tsx";
 import { tell } from "../../../../ui/toast.tsx";
@@ -18,6 +19,12 @@ interface Props {
   task: ScheduledTask;
   onEdit: () => void;
   onChange: () => Promise<void>;
+}
+
+function forWhom({ subject, subjectChannel, userName }: ScheduledTask): string {
+  if (subjectChannel === null) return "";
+  const id = endUserText(subject, subjectChannel);
+  return userName === null ? ` for ${id}` : ` for ${userName}, ${id}`;
 }
 
 /** A task: when it runs next, how the last run went, and what can be done about it. */
@@ -42,7 +49,7 @@ export function TaskCard({ slug, task, onEdit, onChange }: Props) {
       lead={
         <>
           <span class={enabled ? "badge good" : "badge"}>{enabled ? "on" : "paused"}</span> {wordsOf(schedule)}
-          {source === "agent" && ", made by the agent itself"}
+          {source === "agent" && `, made by the agent itself${forWhom(task)}`}
         </>
       }
     >

@@ -1,0 +1,42 @@
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import { audit, type Ctx } from "../../context.ts";
+import { type SubjectKey, subjectKey } from "../../core/channels/subjects.ts";
+import type { Db } from "../../db/client.ts";
+import { scheduledTasks } from "../../db/schema.ts";
+import type { AgentRow } from "./find.ts";
+
+type Owner = Pick<AgentRow, "id" | "slug" | "organizationId">;
+
+interface Ending {
+  agent: Owner;
+  /** For the audit log. */
+  reason: string;
+  by: Pick<Ctx, "actor" | "request">;
+}
+
+/**
+ * Deletes the tasks that an agent made for an end user who wants or has nothing to do with the agent any more (decisions
+ * §14, "Tasks of people"), inside the transaction of that.
+ */
+export function endTasksOf(tx: Db, subject: SubjectKey, ending: Ending): Promise<void> {
+  return endTasks(tx, eq(scheduledTasks.subject, subject), ending);
+}
+
+/** The same for all people of the open web: they have no name, so that their conversations stand for them. */
+export function endTasksOfOpenWeb(tx: Db, ending: Ending): Promise<void> {
+  const ofWeb = subjectKey("conversation", `${ending.agent.slug}:web:`);
+  return endTasks(tx, sql`starts_with(${scheduledTasks.subject}, ${ofWeb})`, ending);
+}
+
+async function endTasks(tx: Db, whose: SQL, { agent, reason, by: { actor, request } }: Ending): Promise<void> {
+  const { id: agentId, slug: target, organizationId } = agent;
+  const ended = await tx
+    .delete(scheduledTasks)
+    .where(and(eq(scheduledTasks.agentId, agentId), eq(scheduledTasks.source, "agent"), whose))
+    .returning({ taskId: scheduledTasks.id });
+  const action = "agent.task.delete";
+  const [first, ...others] = ended.map(({ taskId }) => {
+    return { action, target, agentId, organizationId, summary: { taskId, reason }, actor, request };
+  });
+  if (first) await audit(tx, first, ...others);
+}

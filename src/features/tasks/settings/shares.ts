@@ -1,0 +1,91 @@
+import { and, asc, eq, isNull, not, notExists, sql } from "drizzle-orm";
+import type { SubjectKey } from "../../../core/channels/subjects.ts";
+import { EngineError } from "../../../core/errors.ts";
+import type { Db } from "../../../db/client.ts";
+import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
+import { closestCronRuns } from "../cron.ts";
+import { isOpen } from "../runs/store.ts";
+import type { Schedule } from "../schedule.ts";
+
+// The tasks that an agent makes by its tool, and how many of them there may be (decisions §14, "Tasks of people").
+
+/** An agent has at most so many tasks. */
+export const mostTasks = 100;
+
+/** So many of them only the API can make. */
+const keptForApi = 20;
+
+/** An end user has at most so many tasks of an agent. */
+export const mostOfPerson = 5;
+
+/** A task of an end user runs at most once in this time, in milliseconds. */
+export const shortestOfPerson = 15 * 60_000;
+
+/** The end user in whose turn an agent makes a task. */
+export interface TaskPerson {
+  subject: SubjectKey;
+  /** Whether the turn is a run of a task: one that makes the next is as often due as the time between them. */
+  isRun: boolean;
+}
+
+/** Throws the 400 of a schedule that is due more often than a task of an end user may be. */
+export function requireRare(schedule: Schedule, now: Date, { isRun }: Pick<TaskPerson, "isRun">): void {
+  if (shortestTime(schedule, now, isRun) >= shortestOfPerson) return;
+  const minutes = shortestOfPerson / 60_000;
+  throw new EngineError("bad-request", `A task for a person runs at most every ${minutes} minutes: choose rarer times`);
+}
+
+/** The shortest time between two runs, in milliseconds. */
+function shortestTime(schedule: Schedule, now: Date, isRun: boolean): number {
+  if (schedule.type === "cron") return closestCronRuns(schedule.expression, schedule.timezone, now);
+  if (schedule.type === "interval") return schedule.everyMs;
+  return isRun ? Date.parse(schedule.runAt) - now.getTime() : Number.POSITIVE_INFINITY;
+}
+
+const run = (db: Db) =>
+  db
+    .select({ id: taskRuns.id })
+    .from(taskRuns)
+    .where(and(eq(taskRuns.taskId, scheduledTasks.id), isOpen));
+
+/** A task for a time that has passed, whose run has ended. */
+export const isOver = (db: Db) =>
+  and(
+    sql`${scheduledTasks.schedule} ->> 'type' = 'one-shot'`,
+    ...[eq(scheduledTasks.enabled, true), isNull(scheduledTasks.nextRunAt), notExists(run(db))],
+  );
+
+const ofAgent = (agentId: string) => and(eq(scheduledTasks.agentId, agentId), eq(scheduledTasks.source, "agent"));
+
+/** How many tasks an agent has. */
+export const countTasks = (db: Db, agentId: string): Promise<number> =>
+  db.$count(scheduledTasks, eq(scheduledTasks.agentId, agentId));
+
+/** The refusal of one more task, of those that the agent made or of all; null while there is room. */
+export async function lackOfRoom(db: Db, agentId: string, source: "api" | "agent"): Promise<EngineError | null> {
+  const mostOfAgent = mostTasks - keptForApi;
+  if (source === "agent" && (await db.$count(scheduledTasks, ofAgent(agentId))) >= mostOfAgent) {
+    const message = `An agent makes at most ${mostOfAgent} scheduled tasks itself: one has to end, or an operator to delete one`;
+    return new EngineError("conflict", message);
+  }
+  if ((await countTasks(db, agentId)) < mostTasks) return null;
+  return new EngineError("conflict", `An agent has at most ${mostTasks} scheduled tasks: delete one first`);
+}
+
+/** The oldest task that the agent made and that is over, for `delete`. */
+export const oldestOver = (db: Db, agentId: string) =>
+  db
+    .select({ id: scheduledTasks.id })
+    .from(scheduledTasks)
+    .where(and(ofAgent(agentId), isOver(db)))
+    .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id))
+    .limit(1);
+
+/** Throws the 409 where an end user has as many tasks of an agent as one may have; those that are over don't count. */
+export async function requireShare(db: Db, agentId: string, subject: SubjectKey): Promise<void> {
+  const over = isOver(db);
+  const theirs = and(ofAgent(agentId), eq(scheduledTasks.subject, subject), over && not(over));
+  if ((await db.$count(scheduledTasks, theirs)) < mostOfPerson) return;
+  const message = `This person has ${mostOfPerson} tasks already, which is the most: one has to end, or an operator to delete one`;
+  throw new EngineError("conflict", message);
+}
