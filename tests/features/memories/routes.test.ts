@@ -22,6 +22,7 @@ describe("remembering", () => {
         category: "general",
         importance: 5,
         subject: "",
+        subjectChannel: null,
         sourceConversationId: null,
         createdAt: iso,
         updatedAt: iso,
