@@ -14,7 +14,7 @@ export function readMarkdown(text: string): Token[] {
   return read;
 }
 
-/** What a definition may lead to. */
+/** The addresses that a definition may lead to. */
 const address = /^(https?:\/\/|mailto:|tel:)/i;
 
 /** Takes only what leads somewhere for a definition, once for a label, and notes the addresses that links take from them. */
@@ -77,7 +77,7 @@ const jointPlaces = new RegExp(
   [
     `(?<=(?=${cjk})${punctuation})(?=${marks})`,
     `(?<=${punctuation})(?=${marks}${cjk})`,
-    // What follows is looked at first, since it is a single character.
+    // The next character is looked at first, since it is a single one.
     `(?=(?=${cjk})${punctuation})(?<=${marks})`,
     `(?=${punctuation})(?<=${cjk}${marks})`,
   ].join("|"),

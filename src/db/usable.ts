@@ -5,7 +5,7 @@ const readOnly = "25006";
 
 const writes = /\b(?:insert into|update|delete from)\b/i;
 
-/** What the last statements met: a database that answers and takes writes, or none. */
+/** The state that the last statements met: a database that answers and takes writes, or none. */
 export class Usable {
   #away = false;
   #readOnly = false;

@@ -63,7 +63,7 @@ async function readReply({ turn, signal, tell }: Running, call: ModelCall, step:
       if (!event) continue;
       turn.note(step);
       tell(buffered && event.type === "text-delta" ? { type: "produced" } : event);
-      // What was told may have stopped the turn.
+      // An observer of the events may have stopped the turn.
       signal.throwIfAborted();
     }
   }

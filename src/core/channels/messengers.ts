@@ -75,10 +75,10 @@ export type Received =
   | { kind: "later" }
   /** Nothing to store; the messenger wants this text back. */
   | { kind: "answer"; text: string }
-  /** What happened, which may be nothing. */
+  /** The arrivals, which may be none. */
   | { kind: "arrivals"; arrivals: Arrival[] };
 
-/** What a messenger tells of. */
+/** One thing that a messenger reports. */
 export type Arrival = Incoming | DeletedMessage | MovedChat;
 
 /** A person took a message back. */
@@ -110,7 +110,7 @@ export interface Incoming {
   files: IncomingFile[];
   /** The provider id of the message that this one corrects, which may never have come; null for a new one. */
   edits: string | null;
-  /** What the message refers to. */
+  /** The message that this one refers to. */
   quotes: Quote[];
   /** The album that the message is a part of; null for none. */
   album: Album | null;
@@ -119,7 +119,7 @@ export interface Incoming {
 /** Words of others, or earlier ones, that a message refers to: its sender does not say them now. */
 export interface Quote {
   kind: "reply" | "forward";
-  /** Who wrote it: the agent, the sender of the message, or another one; null where the messenger does not tell. */
+  /** Its author: the agent, the sender of the message, or another one; null where the messenger does not tell. */
   author: "agent" | "sender" | { id: string | null; name: string | null } | null;
   /** Empty where only files came, or where the messenger does not tell. */
   text: string;

@@ -3,7 +3,7 @@ import type { MessengerName } from "./messengers.ts";
 interface Form {
   /** The place, and what is a part of it. */
   pattern: RegExp;
-  /** What the pattern takes, for whoever wrote something else. */
+  /** The accepted form in words, for the refusal of another one. */
   expected: string;
 }
 

@@ -40,7 +40,7 @@ export function taskTools({ services, wake }: Needs): ToolSource {
 }
 
 /**
- * Whose share a task counts into: that of the end user of the turn, or of the run's task, so that no task makes others
+ * The share that a task counts into: that of the end user of the turn, or of the run's task, so that no task makes others
  * without end. Null for the Room, an event and a run that belongs to nobody.
  */
 function personOf({ origin: { source, subject }, conversation }: ToolContext): TaskPerson | null {

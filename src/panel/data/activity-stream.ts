@@ -2,7 +2,7 @@ import type { CallOptions, LiveEvent, PersistedEvent } from "../../client/index.
 import { api, isRefused } from "./api.ts";
 import { noticeEnd } from "./session.ts";
 
-/** What happened, or a row that was stored. */
+/** An event, or a row that was stored. */
 export type Happened = LiveEvent | PersistedEvent;
 
 /**
@@ -16,7 +16,7 @@ export interface Listener {
   onState(state: LiveState): void;
 }
 
-/** What the leading tab tells the others. */
+/** A message of the leading tab to the others. */
 type News = { event: Happened } | { state: LiveState };
 
 const firstPauseMs = 1_000;

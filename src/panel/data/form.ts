@@ -15,7 +15,7 @@ export interface Form<T extends object> {
   dirty: boolean;
   busy: boolean;
   error: unknown;
-  /** What somebody else stored in a changed field since it was changed here; undefined: nothing. */
+  /** The value that somebody else stored in a changed field since it was changed here; undefined: none. */
   othersValue<Field extends keyof T>(field: Field): T[Field] | undefined;
   /** Why a field was refused. */
   problem(field: FieldOf<T>): string | undefined;
@@ -42,7 +42,7 @@ export function useForm<T extends object>(
       Object.entries(values).filter(([field, value]) => !isSame(value, stored[field as keyof T])),
     ) as Partial<T>;
   const changes = useSignal<Partial<T>>(useMemo(() => differing(draftOf<T>(name) ?? {}), []));
-  /** What each changed field had when its change began. */
+  /** The value of each changed field when its change began. */
   const basesName = `bases.${name}`;
   const bases = useSignal<Partial<T>>(useMemo(() => draftOf<T>(basesName) ?? {}, []));
   const busy = useSignal(false);

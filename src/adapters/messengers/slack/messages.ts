@@ -14,7 +14,7 @@ const isMoment = (value: string) => /^\d{1,20}\.\d{1,10}$/.test(value);
 type BotId = () => Promise<string>;
 
 /**
- * What an event tells (https://docs.slack.dev/reference/events/message); null when that is nothing for the agent.
+ * The arrivals of an event (https://docs.slack.dev/reference/events/message); null when that is nothing for the agent.
  * In a channel the agent hears what mentions it, and replies in a thread that it began itself. Whether it took part in
  * another thread can't be told from an event.
  */

@@ -7,7 +7,7 @@ interface Options {
   clock: Clock;
   /** Asks Slack for the address of a new connection, which works once. */
   open(signal: AbortSignal): Promise<string>;
-  /** What an event tells. */
+  /** The arrivals of an event. */
   read(payload: unknown): Promise<Arrival[]>;
   take: Take;
   onConnected?: (() => void) | undefined;

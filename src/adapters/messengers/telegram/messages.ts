@@ -28,7 +28,7 @@ const longestAlbumId = 64;
 const editableMs = 72 * 3_600_000;
 
 /**
- * What an update tells (https://core.telegram.org/bots/api#update); nothing when it is none for the agent. `now` is in
+ * The arrivals of an update (https://core.telegram.org/bots/api#update); nothing when it is none for the agent. `now` is in
  * milliseconds since the epoch.
  */
 export async function readUpdate(update: unknown, reader: Reader, now: number): Promise<Arrival[]> {
@@ -82,7 +82,7 @@ async function readMessage(message: JsonObject, isEdit: boolean, reader: Reader)
 export const isAllowed = (allowedUserIds: readonly string[], userId: string): boolean =>
   allowedUserIds.length === 0 || allowedUserIds.includes(userId);
 
-/** What a group's message says, without the mention of the bot, and whether that is said to the bot. */
+/** The text of a group's message without the mention of the bot, and whether it is meant for the bot. */
 async function saidInGroup(
   message: JsonObject,
   { botId, botName }: Reader,

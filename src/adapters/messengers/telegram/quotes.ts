@@ -15,7 +15,7 @@ interface Person {
 const anonymousBot = 1_087_968_824;
 
 /**
- * Who wrote a message: a person, or the chat in whose name a person wrote, as administrators without a name and people
+ * The author of a message: a person, or the chat in whose name a person wrote, as administrators without a name and people
  * with channels do. Null where Telegram does not tell.
  */
 export function personOf(message: JsonObject): Person | null {
@@ -45,7 +45,7 @@ interface Message {
   text: string;
 }
 
-/** What a message refers to, with the files of that. */
+/** The message that a message refers to, with its files. */
 export function quotesOf(message: JsonObject, own: Message): { quotes: Quote[]; files: IncomingFile[] } {
   const { reply_to_message: reply, external_reply: external, forward_origin: origin } = message;
   const quotes: Quote[] = [];
@@ -72,7 +72,7 @@ export function quotesOf(message: JsonObject, own: Message): { quotes: Quote[]; 
 
 type Known = Pick<Person, "name"> & { id: string | null };
 
-/** Who wrote what was forwarded (https://core.telegram.org/bots/api#messageorigin). */
+/** The author of a forwarded message (https://core.telegram.org/bots/api#messageorigin). */
 function originOf(origin: JsonObject): Known | null {
   const { sender_user, sender_user_name, sender_chat, chat, author_signature } = origin;
   if (isObject(sender_user)) return personOf({ from: sender_user });

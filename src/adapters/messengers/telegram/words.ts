@@ -11,7 +11,7 @@ export interface Written {
 /** More than Telegram finds in one message. */
 const mostEntities = 100;
 
-/** What a message, or the caption of its picture, says. */
+/** The text of a message, or the caption of its picture. */
 export function writtenIn({ text, entities, caption, caption_entities }: JsonObject): Written {
   const raw = textOf(text) || textOf(caption);
   const marked = listOf(text === undefined ? caption_entities : entities).slice(0, mostEntities);
@@ -34,7 +34,7 @@ export function withSpans({ raw, spans }: Written, instead: (span: Written["span
   return words + raw.slice(at);
 }
 
-/** What a message says, with the addresses behind its links. */
+/** The text of a message, with the addresses behind its links. */
 export const wordsIn = (message: JsonObject): string =>
   storable(withSpans(writtenIn(message), ({ entity, text }) => linkOf(entity, text))).trim();
 

@@ -2,7 +2,7 @@ const openings = ["<think>", "<thinking>"];
 const tags = [...openings, "</think>", "</thinking>"];
 const tag = /<(\/?)think(?:ing)?>/;
 
-/** What the replies of one model have shown. */
+/** The habits that the replies of one model have shown. */
 export interface Habit {
   /** They begin with thoughts that no tag opens, since the model's template did. */
   unopened: boolean;

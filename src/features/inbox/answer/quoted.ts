@@ -16,7 +16,7 @@ export function speakerOf({ id, name }: { id: string | null; name: string | null
   return id === null ? plain : `${plain} (${id})`;
 }
 
-/** What a speaker said in front of others: every line but the first stands in from the names of speakers. */
+/** The words of a speaker in front of others: every line but the first stands in from the names of speakers. */
 export const spoken = (speaker: string, words: string): string =>
   `${speaker}: ${words.replaceAll(lineBreak, "\n  ").replaceAll(/^ +$/gm, "")}`.trimEnd();
 
@@ -29,7 +29,7 @@ const looksQuoted = new RegExp(
 /** A person's own words, none of which look like those of a quote. */
 export const ownWords = (words: string): string => words.replaceAll(looksQuoted, "$1 ");
 
-/** What a message refers to, marked as quoted. `withFiles`: pictures or other files belong to it. */
+/** The message that a message refers to, marked as quoted. `withFiles`: pictures or other files belong to it. */
 export function quoteText({ kind, author, text, passage }: Quote, withFiles: boolean): string {
   const about = kind === "reply" ? `[Reply to ${messageOf(author)}` : `[Forwarded message${writtenBy(author)}`;
   const files = withFiles ? ", with the quoted files" : "";

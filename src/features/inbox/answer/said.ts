@@ -8,7 +8,7 @@ interface Told {
 }
 
 /**
- * What the model reads of messages: what each refers to, then its words, where others read along with the name of who
+ * The text of messages for a model: the message that each refers to, then its words, where others read along with the name of who
  * wrote it. An album is one message. `texts` are the words of the messages, in their order.
  */
 export function saidTexts(messages: readonly PendingMessage[], texts: readonly string[]): string[] {

@@ -23,7 +23,7 @@ export async function withQuotedWords(
   return found;
 }
 
-/** What a message of the person or to them says; empty where it is not stored any more. */
+/** The text of a message of the person or to them; empty where it is not stored any more. */
 async function storedWords(
   tx: Db,
   { agent, name }: MessengerChannel,

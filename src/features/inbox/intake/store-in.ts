@@ -59,7 +59,7 @@ export async function storeIn(
     const { sender, isPrivate, providerId } = first;
     const chat = chatOf(channelId);
     const root = channelId.slice(chat.length + 1);
-    // What was said at a place of the person's id is not for the readers of a group.
+    // Words from the person's private chat are not for the readers of a group.
     const told = isPrivate && namesPerson(channel.name, sender) ? refOf(sender) : null;
     if (root === "" && told !== null) await takeOverTold(tx, { agentId, conversationId, told });
     // A message whose own id is the thread's begins it.

@@ -8,7 +8,7 @@ import type { EventAnswer } from "./schema.ts";
 
 type Judged = Pick<NewEvent, "payload" | "outcome" | "reason"> & { answer: EventAnswer };
 
-/** What a call of a source leaves in the ledger, and what the sender is told. `body` says why it could not be read, where it could not. */
+/** The ledger entry of a call of a source, and the answer to its sender. `body` says why it could not be read, where it could not. */
 export function eventOf(
   { enabled, active }: Pick<WebhookSource, "enabled" | "active">,
   body: Uint8Array | PayloadProblem,

@@ -149,7 +149,7 @@ function EntryView({ entry, conversation, conversationId, decide }: EntryProps) 
   );
 }
 
-/** Who spoke, and when. */
+/** The speaker of a message, and its time. */
 const Speaker = ({ at, children }: { at: string | null; children: ComponentChildren }) => (
   <p class="speaker">
     <span>{children}</span>

@@ -14,7 +14,7 @@ export const channelNames: Readonly<Record<string, string>> = {
 
 const speakers = { webhook: "Event", room: "Room", scheduled: "Task" } as const;
 
-/** Who says to an agent what is not the agent's own in a conversation. */
+/** The names of those who speak to an agent in a conversation. */
 export function speakerOf({ channel, source }: Pick<Conversation, "channel" | "source">): string {
   if (source !== "user") return speakers[source];
   if (channel === "playground") return "Operator";

@@ -10,7 +10,7 @@ interface Props<T extends object> {
   form: State<T>;
   /** Names refused fields where their paths say little. */
   say?: Say;
-  /** What to know before the changes are saved. */
+  /** A notice beside the button that saves. */
   notice?: ComponentChildren;
   children: ComponentChildren;
 }

@@ -2,7 +2,7 @@ import type { AgentTool } from "../../../../client/index.ts";
 
 type Tool = Pick<AgentTool, "name" | "description" | "origin">;
 
-/** What a tool does, in words for people. */
+/** The title and the description of a tool for people. */
 interface ToolWords {
   title: string;
   about: string;

@@ -14,7 +14,7 @@ import type { Sender } from "./senders.tsx";
 interface Props {
   /** Of the source. */
   path: { slug: string; id: string };
-  /** What sends the events, for examples. */
+  /** The kind of the sender, for examples. */
   sender: Sender;
   /** Null: a new one. */
   definition: EventDefinition | null;

@@ -122,7 +122,7 @@ export function Events({ slug }: { slug: string }) {
 const sourceName = (sources: readonly EventSource[], { eventSourceId }: RoomEvent) =>
   sources.find(({ id }) => id === eventSourceId)?.name ?? "a deleted source";
 
-/** What became of an event, and by which definition. */
+/** The outcome of an event, and the definition that decided it. */
 function Fate({ event, sources }: { event: RoomEvent; sources: readonly EventSource[] }) {
   const { outcome, verdicts } = event;
   const matched = verdicts.find((verdict) => verdict.matched)?.definitionId;

@@ -7,7 +7,7 @@ export interface Sender {
   label: string;
   /** Whether it can bring a key as `Authorization: Bearer …`. */
   bringsKey: boolean;
-  /** What is done there. */
+  /** The steps at the sender. */
   steps: readonly ComponentChildren[];
   /** A first definition, as an example. */
   example: { name: string; matchingPrompt: string; conditions: string; prompt: string };

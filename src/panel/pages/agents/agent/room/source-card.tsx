@@ -144,7 +144,7 @@ export function SourceCard({ slug, source, onChange }: Props) {
   );
 }
 
-/** What is done at the sender, where that is known. */
+/** The steps at the sender, where they are known. */
 function HowTo({ sender: { label, steps } }: { sender: Sender }) {
   if (steps.length === 0) return null;
   return (
