@@ -97,7 +97,9 @@ export async function workingRoom(
 }
 
 /** Whether the model is asked to sum up the Room's history. */
-export const isCompaction = (call: Pick<ScriptedCall, "prompt">) => lastText(call).startsWith("You keep the notes of");
+/** Whether a call asks for a summary, also for the second time, with the first answer behind the question. */
+export const isCompaction = ({ prompt }: Pick<ScriptedCall, "prompt">) =>
+  lastText({ prompt: prompt.filter(({ role }) => role === "user") }).startsWith("You keep the notes of");
 
 /** The text of the last message of a prompt. */
 export function lastText({ prompt }: Pick<ScriptedCall, "prompt">): string {
