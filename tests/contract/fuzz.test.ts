@@ -26,6 +26,7 @@ test(
       const { params, json } = await prepare(world, one, world.acme, owner);
       const tree = toTree(json);
       for (const [object, names] of objectsOf(document, tree, jsonSchema(one))) {
+        if (tree instanceof Map && object === tree.get(one.entry.closed ?? "")) continue;
         for (const [name, value] of values) {
           if (!names.includes(name) && !object.has(name) && !one.entry.refuses?.includes(name))
             object.set(name, toTree(value));

@@ -66,6 +66,8 @@ export interface Entry {
   shared?: readonly string[];
   /** Columns that are refused in its body with 400 (decisions §3). */
   refuses?: readonly string[];
+  /** The field of the body whose object takes no unknown fields. */
+  closed?: string;
   /** Its body has fields of the caller's own choosing. */
   freeForm?: true;
   /** What it may change, as `table` (all but what identifies its rows) or `table.column`. */
@@ -172,7 +174,7 @@ export const routes: Record<string, Entry> = {
         config: { requireAuthentication: false, allowedOrigins: [`https://${fresh("host")}.example`] },
       },
     }),
-    { names: ["type"], owns: ["channels", "secrets", "agents.auth_enabled", "agents.auth_key_hmac"] },
+    { names: ["type"], closed: "config", owns: ["channels", "secrets", "agents.auth_enabled", "agents.auth_key_hmac"] },
   ),
   [`DELETE ${agent}/channels/{type}`]: ok("agent", webOn, {
     names: ["type"],
@@ -295,6 +297,7 @@ export const routes: Record<string, Entry> = {
   [`GET ${oneConversation}/turns/{turnId}`]: ok("agent", conversation()),
 
   "GET /api/activity-stream/live": ok("organization"),
+  "GET /api/activity-stream/conversations": ok("organization"),
   "GET /api/activity-stream/conversation": ok("organization", followed),
 
   [`GET ${organization}/plugins`]: ok("organization"),

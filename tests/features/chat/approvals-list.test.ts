@@ -58,6 +58,7 @@ test("calls that wait are listed for who may read the conversations, the oldest 
     requestedAt: expect.stringMatching(/Z$/),
     expiresAt: expect.stringMatching(/Z$/),
     user: "ada",
+    userChannel: "web",
   });
   const lifetime = Date.parse(String(first?.expiresAt)) - Date.parse(String(first?.requestedAt));
   expect(Math.abs(lifetime - 24 * 60 * 60 * 1000)).toBeLessThan(60_000);

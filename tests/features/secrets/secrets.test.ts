@@ -297,7 +297,6 @@ describe("a stored value", () => {
     ["openai", "https://gateway.example/v1", "https://gateway.example:8443/v1", [key]],
     ["openai", "https://gateway.example/v1", "http://gateway.example/v1", [key]],
     ["openai", "https://gateway.example/v1", "https://gateway.example.evil.test/v1", [key]],
-    ["openai", "https://gateway.example/v1", "https://gateway.example@evil.test/v1", [key]],
     ["ollama", "", "https://gateway.example", ["ollama_api_key"]],
     ["openai_compatible", "", "https://gateway.example", ["openai_compatible_api_key"]],
     ["mistral", "https://a.example", "https://api.mistral.ai", ["mistral_api_key"]],
@@ -315,6 +314,17 @@ describe("a stored value", () => {
     expect(await values(h, "one")).toMatchObject({ [`${stem}_base_url`]: next, other_api_key: "other-key" });
     const keys = [`${stem}_base_url`];
     expect((await summaries(h)).at(-1)).toEqual(dropped.length > 0 ? { keys, dropped } : { keys });
+  });
+
+  it("an address that hides its host behind a user's name is refused", async () => {
+    const { h, headers } = await withAgents("one");
+    await put(h, headers, "one", { [base]: "https://gateway.example/v1", [key]: "sk-stored-0123" });
+    const answer = await put(h, headers, "one", { [base]: "https://gateway.example@evil.test/v1" });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      expect.objectContaining({ message: expect.stringContaining("must hold no password") }),
+    ]);
+    expect(await values(h, "one")).toEqual({ [base]: "https://gateway.example/v1", [key]: "sk-stored-0123" });
   });
 
   it("a key that comes with the new address stays, and an empty one does not count as coming", async () => {

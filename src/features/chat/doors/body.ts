@@ -17,7 +17,8 @@ export async function readJson(
   if (type !== "application/json" && !type.endsWith("+json")) {
     throw new EngineError("unsupported-media-type", "Content-Type must be application/json");
   }
-  const text = await (proven ? readText(c) : readStrangersText(c));
+  const held = proven ? null : holdBody(c);
+  const text = await readText(c, held?.grow).finally(() => held?.end());
   let body: unknown;
   try {
     body = parseJson(text, deepestBody);
@@ -26,15 +27,6 @@ export async function readJson(
   }
   requireFewParts(body);
   return { body, text };
-}
-
-async function readStrangersText(c: Context<AppEnv>): Promise<string> {
-  const held = holdBody(c);
-  try {
-    return await readText(c, held.grow);
-  } finally {
-    held.end();
-  }
 }
 
 async function readText(c: Context<AppEnv>, grow?: (bytes: number) => void): Promise<string> {
