@@ -15,10 +15,10 @@ test.each([
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        await clock.advance(input.limits.silenceMs - 1);
         const { value } = pieces.next();
-        if (value === undefined) controller.close();
-        else controller.enqueue(new TextEncoder().encode(value));
+        if (value === undefined) return controller.close();
+        await clock.advance(input.limits.silenceMs - 1);
+        controller.enqueue(new TextEncoder().encode(value));
       },
     },
     { highWaterMark: 0 },
