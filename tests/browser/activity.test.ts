@@ -85,7 +85,7 @@ browserTest("memories are told, found, forgotten and taken back", async () => {
   ] as const) {
     await page.getByRole("button", { name: "New memory" }).click();
     await page.getByLabel("Fact").fill(fact);
-    await page.getByRole("dialog").getByLabel("End user").fill(whose);
+    await page.getByRole("dialog").getByLabel("End user (optional)").fill(whose);
     await page.getByRole("button", { name: "Remember" }).click();
     await page.getByRole("row", { name: new RegExp(fact) }).waitFor();
   }

@@ -126,8 +126,8 @@ browserTest(
       page.getByRole("button", { name: "Download usage by user as CSV" }).click(),
     ]);
     const saved = readFileSync(await file.path(), "utf8");
-    expect(saved.split("\r\n")[0]).toBe("user,turns,prompt_tokens,completion_tokens,total_tokens");
-    expect(saved).toMatch(/^user-3,\d+,/m);
+    expect(saved.split("\r\n")[0]).toBe("user,channel,turns,prompt_tokens,completion_tokens,total_tokens");
+    expect(saved).toMatch(/^user-3,\w+,\d+,/m);
     await page.getByRole("button", { name: "Other days" }).click();
     await page.getByLabel("First day").fill("2020-01-01");
     await page.getByText("At most 366 days at a time.").waitFor();
