@@ -19,14 +19,14 @@ interface Read {
   calls: { name: string; args: unknown }[];
 }
 
-/** What the engine reads; the error where it finds the stream broken. */
+/** The reply as the engine reads it; the error where it finds the stream broken. */
 async function read(fetch: Fetch): Promise<Read | string> {
   const { step, error } = await readStep(await ours("openai-compatible", fetch), "Hi");
   if (error !== undefined) return inWords(error);
   return { text: step.text, calls: step.calls.map(({ name, args }) => ({ name, args })) };
 }
 
-/** What OpenAI's own client reads, put together as its documentation says. */
+/** The reply as OpenAI's own client reads it, put together as its documentation says. */
 async function official(fetch: Fetch): Promise<Read | "thrown"> {
   const client = new OpenAI({ apiKey: "sk-test", baseURL: "https://models.example/v1", maxRetries: 0, fetch });
   let text = "";

@@ -12,7 +12,7 @@ export const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 
 export const stop = chunk({}, "stop", { usage }) + event("[DONE]");
 export const stopForTools = chunk({}, "tool_calls", { usage }) + event("[DONE]");
 
-/** What servers send, besides what is recorded of them. */
+/** Replies of servers, beside the recorded ones. */
 export const shapes: Record<string, string> = {
   "a call in pieces":
     tool({ index: 0, id: "call_1", type: "function", function: { name: "clock", arguments: "" } }) +
@@ -70,7 +70,7 @@ export const shapes: Record<string, string> = {
   "bad JSON": `${chunk({ content: "half" })}data: {"choices":[\n\n${chunk({ content: "more" })}${stop}`,
 };
 
-/** What only OpenAI and the servers of its kind send. */
+/** Replies that only OpenAI and the servers of its kind send. */
 export const compatibleShapes: Record<string, string> = {
   "thoughts as reasoning_content":
     chunk({ reasoning_content: "Two " }) + chunk({ reasoning_content: "and two" }) + chunk({ content: "4" }) + stop,
@@ -112,7 +112,7 @@ export const compatibleShapes: Record<string, string> = {
   "more than one choice": event({ choices: [{ delta: { content: "a" } }, { delta: { content: "b" } }] }) + stop,
 };
 
-/** What only Mistral sends. */
+/** Replies that only Mistral sends. */
 export const mistralShapes: Record<string, string> = {
   "thoughts as parts":
     chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text: "Hm" }], closed: false }] }) +
@@ -133,7 +133,7 @@ export const mistralShapes: Record<string, string> = {
 const hi = chunk({ content: "Hi" });
 const clock = { name: "clock", arguments: "{}" };
 
-/** What the providers' packages refuse, and OpenAI's own client reads. */
+/** Replies that the providers' packages refuse, and OpenAI's own client reads. */
 export const clientShapes: Record<string, string> = {
   "no reason but [DONE]": hi + event("[DONE]"),
   "a reason that is empty": chunk({ content: "Hi" }, "") + event("[DONE]"),
@@ -152,7 +152,7 @@ export const clientShapes: Record<string, string> = {
     tool({ index: 0, id: "call_1", function: clock }) + tool({ index: 0, function: null }) + stopForTools,
 };
 
-/** What no client reads well, although all that was said is there. */
+/** Replies that no client reads well, although they are complete. */
 export const brokenShapes: Record<string, { text: string; calls?: object[]; stream: string }> = {
   "an event without data": { text: "Hi", stream: `data:\n\ndata: \n\n${hi}${stop}` },
   "events that one newline parts": { text: "HiHi", stream: `${hi}${hi}${stop}`.replaceAll("\n\n", "\n") },

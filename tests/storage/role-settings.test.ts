@@ -34,7 +34,7 @@ async function roleWith(settings: Record<string, string>, name = `role_${crypto.
   return { name, address: address.href };
 }
 
-/** What the start says; null for a start that went well. */
+/** The refusal of a start; null for a start that went well. */
 const refusal = (address: string, more: Record<string, string> = {}) =>
   open({ DATABASE_URL: address, ...more }).then(
     async ({ close }) => {
@@ -115,7 +115,7 @@ describe.skipIf(!server)("settings of the role", () => {
       ...{ text: "a\\b", float: 0.1 + 0.2, length: 2, nulls: [null], at: "2027-01-31 00:00:00+00" },
       ...{ schema: "public", isolation: "read committed", agents: 1 },
     });
-    // What was stored under one start is read under the next.
+    // Rows that one start stored are read under the next.
     await database.query("insert into installation (id, key_check) values (1, '\\xdeadbeef')", []);
     const again = await open({ DATABASE_URL: address });
     onTestFinished(again.close);

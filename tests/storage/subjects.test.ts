@@ -86,7 +86,7 @@ test("stored subjects get the channel of their conversation, else the web, and n
       await run(
         `insert into memories (id, agent_id, organization_id, subject, content, digest, search, source_conversation_id)
          values (gen_random_uuid(), $1, $2, $3, $4, sha256($5::bytea), ''::tsvector, $6)`,
-        // What two of a subject know would else be the same.
+        // Two memories of one subject would else be the same.
         [
           agent,
           organization,

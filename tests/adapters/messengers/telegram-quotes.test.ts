@@ -11,7 +11,7 @@ const mention = { type: "text_mention", offset: 0, length: 3, user: telegramBot 
 const photo = (id: string) => [{ file_id: id, file_unique_id: `u${id}`, width: 90, height: 90, file_size: 70 }];
 const quote = { kind: "reply", author: null, text: "", passage: null, messageId: null };
 
-/** What the account makes of an update. */
+/** The arrivals of an update. */
 async function received(update: Fields, allowedUserIds: string[] = []) {
   const { base } = await forTest(telegramServer());
   const { account } = accountAt({ name: "telegram", config: { botToken: telegramToken, allowedUserIds } }, base);

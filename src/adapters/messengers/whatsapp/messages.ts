@@ -28,7 +28,7 @@ export function readForm(form: URLSearchParams, whatsappNumber: string): Incomin
 
 const longestForm = 16_000;
 
-/** What a person wrote, chose of buttons or a list, filled in, or where they are. */
+/** The text of a message: written, chosen of buttons or a list, filled in, or a location. */
 function wordsOf(form: URLSearchParams): string {
   const field = (name: string) => form.get(name)?.trim() ?? "";
   const choices = ["ButtonText", "ListTitle", "ButtonPayload", "ListId"].map(field);
