@@ -18,6 +18,8 @@ export const channels = pgTable(
     config: bytea("config").notNull(),
     status: text("status"),
     lastError: text("last_error"),
+    /** Since when there is an error, the same or others; null without one, and where an earlier release noted it. */
+    errorSince: moment("error_since"),
     /** The public address for which the messenger was told where to deliver, or is being told. */
     registeredAddress: text("registered_address"),
     /** The HMAC of the account's credential, while the channel is on and no other agent may use the account. */

@@ -1,0 +1,1 @@
+ALTER TABLE "channels" ADD COLUMN "error_since" timestamp (3) with time zone;
