@@ -2,6 +2,7 @@ import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
 import { createLeave, leaveAll, leaveKind } from "./messengers/leave.ts";
 import { createMoved } from "./messengers/moved.ts";
+import { createRegistered } from "./messengers/registered.ts";
 import { renewBots } from "./messengers/renew.ts";
 import { createStart, startKind } from "./messengers/start.ts";
 import { createChannelRoutes } from "./routes.ts";
@@ -29,7 +30,7 @@ export function channelsFeature(services: Services, { onWork }: { onWork: () => 
       [startKind]: { run: createStart(services) },
       [leaveKind]: { run: createLeave(services, onWork) },
     },
-    ticks: { seldom: createMoved(services, onWork) },
+    ticks: { seldom: [createMoved(services, onWork), createRegistered(services, onWork)] },
     boot: () => renewBots(services),
     beforeAgentDelete: (tx, agentId) => leaveAll(tx, services.cipher, agentId),
   };

@@ -61,6 +61,7 @@ describe("the start of a channel", () => {
   it("says in words what the messenger refused, without the token, and tries that no more", async () => {
     const telegram = await forTest(telegramServer());
     const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    await h.engine.tick();
     await put(h, headers, "telegram", { enabled: true, config: { botToken: otherToken } });
     const failing = await untilStatus(h, headers, "telegram", "failing");
     expect(failing.lastError).toBe("Telegram does not know the bot token: copy it from @BotFather again");
@@ -126,6 +127,60 @@ describe("the start of a channel", () => {
   });
 });
 
+describe("a webhook that somebody removed at Telegram", () => {
+  const withRunning = async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    await put(h, headers, "telegram", { enabled: true, config: bot });
+    await untilStatus(h, headers, "telegram", "running");
+    await h.engine.tick();
+    await untilNoneRuns(h);
+    const registered = telegram.webhook();
+    await fetch(`${telegram.base}/bot${telegramToken}/deleteWebhook`, { method: "POST", body: "{}" });
+    expect([registered?.url, telegram.webhook()]).toEqual([`${address}/webhooks/telegram/one`, null]);
+    return { telegram, h, headers, registered };
+  };
+
+  it("is back after six hours at the latest", async () => {
+    const { telegram, h, registered } = await withRunning();
+    await h.clock.jump(6 * 60 * 60_000 - 60_000);
+    await h.engine.tick();
+    await untilNoneRuns(h);
+    expect(telegram.webhook()).toBeNull();
+    await h.clock.jump(60_000);
+    await h.engine.tick();
+    await expect.poll(() => telegram.webhook()).toEqual(registered);
+  });
+
+  it("is back when a process starts", async () => {
+    const { telegram, h, registered } = await withRunning();
+    const another = createEngine(h.services);
+    onTestFinished(() => another.stop(0));
+    await another.tick();
+    await expect.poll(() => telegram.webhook()).toEqual(registered);
+  });
+
+  it("leaves a channel alone that is polled or off", async () => {
+    const { telegram, h, headers } = await withRunning();
+    const asked = telegram.requests.length;
+    await put(h, headers, "telegram", { enabled: false });
+    await untilNoneRuns(h);
+    await h.clock.jump(6 * 60 * 60_000);
+    await h.engine.tick();
+    await untilNoneRuns(h);
+    expect(telegram.webhook()).toBeNull();
+    await put(h, headers, "telegram", { enabled: true, config: { transport: "polling" } });
+    await untilStatus(h, headers, "telegram", "starting");
+    await untilNoneRuns(h);
+    const now = telegram.requests.length;
+    expect(now).toBeGreaterThan(asked);
+    await h.clock.jump(6 * 60 * 60_000);
+    await h.engine.tick();
+    await untilNoneRuns(h);
+    expect(telegram.requests.slice(now).filter(({ path }) => !path.endsWith("/getUpdates"))).toEqual([]);
+  });
+});
+
 describe("a start", () => {
   it("says what the channel lacks once another public address asks for another transport", async () => {
     const slack = await forTest(slackServer());
@@ -168,11 +223,13 @@ describe("a start", () => {
     onTestFinished(() => other.stop(0));
     await put(h, headers, "telegram", { enabled: true, config: bot });
     await untilStatus(h, headers, "telegram", "running");
-    const asked = telegram.requests.length;
+    const registered = telegram.webhook();
     // It begins due jobs, too, once it has looked for channels that moved.
     await other.tick();
+    await untilNoneRuns(h);
     expect(policies.values.publicAddress).toBe(address);
-    expect(telegram.requests).toHaveLength(asked);
+    expect(telegram.webhook()).toEqual(registered);
+    const asked = telegram.requests.length;
 
     const [agent] = await h.services.database.db.select().from(agents);
     const late = new CurrentPolicies();
