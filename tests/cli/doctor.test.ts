@@ -24,6 +24,7 @@ import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
 import { agents, jobs, secrets, workspaces } from "../../src/db/schema.ts";
 import type { Engine } from "../../src/engine.ts";
+import { checkChannels } from "../../src/features/health/checks/channels.ts";
 import { checkJobs } from "../../src/features/health/checks/jobs.ts";
 import { checkMessages } from "../../src/features/health/checks/messages.ts";
 import { checkAgentKeys, checkPolicies } from "../../src/features/health/checks/policies.ts";
@@ -246,15 +247,35 @@ test.each<[Parameters<typeof checkJobs>[0], RegExp]>([
 });
 
 test.each<[Parameters<typeof checkMessages>[0], RegExp]>([
-  [{ unanswered: 0, unsent: 0 }, /^ok: None was given up in the last 24 hours$/],
+  [{ unanswered: 0, unsent: 0, lastUnsent: null }, /^ok: None was given up in the last 24 hours$/],
   [
-    { unanswered: 1, unsent: 0 },
+    { unanswered: 1, unsent: 0, lastUnsent: null },
     /^warn: In the last 24 hours 1 message could not be answered: GET .*retry tries one again$/,
   ],
-  [{ unanswered: 0, unsent: 2 }, /^warn: In the last 24 hours 2 messages could not be sent: /],
-  [{ unanswered: 3, unsent: 1 }, /3 messages could not be answered, and 1 message could not be sent: /],
+  [
+    { unanswered: 0, unsent: 2, lastUnsent: { slug: "shop", channel: "telegram", error: "It is away" } },
+    /^warn: In the last 24 hours 2 messages could not be sent \(the last one on telegram of shop: It is away\): /,
+  ],
+  [
+    { unanswered: 3, unsent: 1, lastUnsent: null },
+    /3 messages could not be answered, and 1 message could not be sent: /,
+  ],
 ])("messages: %j", (messages, expected) => {
   expect(line(checkMessages(messages))).toMatch(expected);
+});
+
+test("channels that their messengers refuse are named, with the reason and since when", () => {
+  const now = Date.UTC(2026, 0, 10);
+  const channel = { slug: "shop", type: "telegram", isFailing: true, error: "The token is unknown" };
+  const since = (ms: number) => ({ ...channel, since: new Date(now - ms) });
+  expect(line(checkChannels([], now))).toBe("ok: No messenger refuses one");
+  const hour = 3_600_000;
+  expect(line(checkChannels([since(49 * hour), { ...since(hour), type: "slack", isFailing: false }], now))).toBe(
+    "warn: Failing: telegram of shop for 2 days (The token is unknown). Not delivered lately: slack of shop for 1 hour (The token is unknown). Mend what the messenger names; each PUT of a channel starts it again",
+  );
+  expect(line(checkChannels([{ ...channel, since: null }, since(5_000)], now))).toContain(
+    "telegram of shop (The token is unknown), telegram of shop since a moment ago (",
+  );
 });
 
 test("agents whose key is short are named", () => {

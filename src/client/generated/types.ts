@@ -729,6 +729,12 @@ export interface Instance {
   optoutResumeMessage: string | null;
   /** Whether the chat routes answer; set on the channel `web`. */
   webEnabled: boolean;
+  /** The channels that are on and whose messenger refuses them: their `lastError` says why. */
+  failingChannels: Array<{
+    channelType: string;
+    /** Null: it is not known since when. */
+    since: string | null;
+  }>;
   /** Grows with every change; send it as `If-Match`. */
   revision: number;
   icon: string | null;
@@ -1553,7 +1559,7 @@ export interface WebChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger, or a person who blocked the bot. The next message that the messenger takes clears it. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1576,7 +1582,7 @@ export interface TelegramChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger, or a person who blocked the bot. The next message that the messenger takes clears it. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1601,7 +1607,7 @@ export interface SlackChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger, or a person who blocked the bot. The next message that the messenger takes clears it. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1628,7 +1634,7 @@ export interface WhatsAppChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger, or a person who blocked the bot. The next message that the messenger takes clears it. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1660,7 +1666,7 @@ export interface AgentChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger, or a person who blocked the bot. The next message that the messenger takes clears it. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1766,7 +1772,7 @@ export interface RoomEvent {
     | "matcher-failed";
   /** The definition that matches. */
   definitionId: string | null;
-  /** Why it came to nothing, where something is to be said. */
+  /** Why it came to nothing, where something is to be said, or why the reply of its conversation was not delivered. */
   reason: string | null;
   /** The conversation that it began. */
   conversationId: string | null;
@@ -1868,7 +1874,7 @@ export interface BacklogEntry {
   reactNotes: string | null;
   /** How many turns worked on it. */
   attempts: number;
-  /** Why the last attempt came to nothing. */
+  /** Why the last attempt came to nothing; of a `completed` one, why what the turn sent that completed it was not delivered. */
   error: string | null;
   /** No turn takes it up before; null: the next one does. */
   notBefore: string | null;
@@ -2064,6 +2070,8 @@ export interface ScheduledTask {
   lastRun: {
     status: "queued" | "running" | "completed" | "failed" | "missed" | "skipped";
     at: string;
+    /** Why it failed, or why its result was not delivered; null for neither. */
+    error: string | null;
   } | null;
   createdAt: string;
   updatedAt: string;
@@ -2119,7 +2127,7 @@ export interface TaskRun {
   alsoMissed: number;
   /** What the agent said; null once its conversation is deleted. */
   output: string | null;
-  /** Why it failed or did not take place, or why it is tried again. */
+  /** Why it failed or did not take place, or why it is tried again; of a `completed` one, why its result was not delivered. */
   error: string | null;
   /** The conversation of the run; null when it did not take place. */
   conversationId: string | null;
@@ -5055,7 +5063,7 @@ export interface AgentEngine {
   /**
    * Whether the installation is in order.
    *
-   * What `agent-engine doctor` examines, as far as a running server can: settings, data directory, database, encryption key, stored settings, background work, messages, files, the scheduler, plugins, providers and the public address. It asks each provider of the environment for its models, and the public address for its health, for at most 5 seconds. Callers at the same time share one examination. The permission must be held in the first organization, which a request without `X-Organization` addresses.
+   * What `agent-engine doctor` examines, as far as a running server can: settings, data directory, database, encryption key, stored settings, background work, messages, channels, files, the scheduler, plugins, providers and the public address. It asks each provider of the environment for its models, and the public address for its health, for at most 5 seconds. Callers at the same time share one examination. The permission must be held in the first organization, which a request without `X-Organization` addresses.
    */
   getInstallationHealth(input?: Record<string, never>, options?: CallOptions): Promise<InstallationHealth>;
 

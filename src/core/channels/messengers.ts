@@ -169,8 +169,6 @@ export class MessengerError extends Error {
   readonly mayBeDone: boolean;
   /** Whether the messenger refuses the account's credentials, so that every call is refused until they are changed. */
   readonly isOfAccount: boolean;
-  /** Whether the messenger takes the credentials and refuses them this call, such as one to send, whoever it is for. */
-  readonly isOfChannel: boolean;
   /** The id that the addressed chat has now; null while it has that by which it was addressed. */
   readonly movedTo: string | null;
 
@@ -181,7 +179,6 @@ export class MessengerError extends Error {
       retryAfterMs = null,
       mayBeDone = false,
       isOfAccount = false,
-      isOfChannel = false,
       movedTo = null,
     }: Partial<Omit<MessengerError, keyof Error>> = {},
   ) {
@@ -191,7 +188,6 @@ export class MessengerError extends Error {
     this.retryAfterMs = retryAfterMs;
     this.mayBeDone = mayBeDone;
     this.isOfAccount = isOfAccount;
-    this.isOfChannel = isOfChannel;
     this.movedTo = movedTo;
   }
 }

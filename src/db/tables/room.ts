@@ -153,7 +153,7 @@ export const eventBacklog = pgTable(
     attempts: integer("attempts").notNull().default(0),
     /**
      * The claim that the entry is `processing` for. Each claim has a new value. Of an entry that waits for a person's
-     * decision the turn that stopped for it.
+     * decision the turn that stopped for it; of one that is completed the turn that completed it.
      */
     claim: uuid("claim"),
     /** Before this moment no turn takes the entry up; null for at once. */

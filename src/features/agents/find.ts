@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { type Ctx, workspaceScope, write } from "../../context.ts";
 import type { Changes } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
@@ -79,8 +80,14 @@ export async function writeAgent<T>(
 /** Agents with the columns of other tables that the wire shape has. */
 export function selectInstances(db: Db) {
   const web = and(eq(channels.agentId, agents.id), eq(channels.type, "web"));
+  const failing = alias(channels, "failing");
+  const failed = sql`${failing.agentId} = ${agents.id} and ${failing.enabled} and ${failing.status} = 'failing'`;
+  const since = sql`to_char(${failing.errorSince} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  const failingChannels = sql<Instance["failingChannels"]>`coalesce((
+    select json_agg(json_build_object('channelType', ${failing.type}, 'since', ${since}) order by ${failing.type})
+    from ${channels} ${failing} where ${failed}), '[]')`;
   return db
-    .select({ agent: agents, iconVersion: agentIcons.version, webEnabled: channels.enabled })
+    .select({ agent: agents, iconVersion: agentIcons.version, webEnabled: channels.enabled, failingChannels })
     .from(agents)
     .leftJoin(agentIcons, eq(agentIcons.agentId, agents.id))
     .leftJoin(channels, web);
@@ -89,13 +96,14 @@ export function selectInstances(db: Db) {
 type InstanceRow = Awaited<ReturnType<typeof selectInstances>>[number];
 
 /** An agent as the wire shows it. */
-export function toInstance({ agent, iconVersion, webEnabled }: InstanceRow): Instance {
+export function toInstance({ agent, iconVersion, webEnabled, failingChannels }: InstanceRow): Instance {
   const { organizationId, connectionId, authKeyHmac, createdBy, updatedBy, ...fields } = agent;
   return {
     ...fields,
     provider: fields.provider as Instance["provider"],
     status: agent.active ? "active" : "inactive",
     webEnabled: webEnabled ?? false,
+    failingChannels,
     icon: iconVersion === null ? null : iconAddress(agent.slug, iconVersion),
     createdAt: agent.createdAt.toISOString(),
     updatedAt: agent.updatedAt.toISOString(),

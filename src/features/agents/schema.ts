@@ -163,6 +163,17 @@ export const Instance = z
       .openapi({ description: "The agent's address, and its `model` in the chat API.", example: "support" }),
     ...settable,
     webEnabled: z.boolean().openapi({ description: "Whether the chat routes answer; set on the channel `web`." }),
+    failingChannels: z
+      .array(
+        z.object({
+          channelType: z.string().openapi({ example: "telegram" }),
+          since: z.iso.datetime().nullable().openapi({ description: "Null: it is not known since when." }),
+        }),
+      )
+      .openapi({
+        description: "The channels that are on and whose messenger refuses them: their `lastError` says why.",
+        example: [],
+      }),
     revision: z.int().openapi({ description: "Grows with every change; send it as `If-Match`.", example: 3 }),
     icon: z.string().nullable().openapi({ example: "/api/instances/support/icon?v=9f86d081884c7d65" }),
     createdAt: z.iso.datetime(),

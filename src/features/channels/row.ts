@@ -57,6 +57,13 @@ export type ChannelRow = typeof channels.$inferSelect;
 /** The values of a row that nobody follows until the channel was started. */
 export const unstarted = { transport: null, followedBy: null, followedUntil: null } as const;
 
+/** The columns of an error, which lasts since the first one without a success between; null for none. */
+export const withError = (lastError: string | null, now: number) => ({
+  lastError,
+  errorSince:
+    lastError === null ? null : sql`coalesce(${channels.errorSince}, ${new Date(now).toISOString()}::timestamptz)`,
+});
+
 /** Inserts or replaces the row, with the configuration sealed. Who follows the channel no longer does. */
 export async function saveRow(
   tx: Db,
@@ -68,7 +75,7 @@ export async function saveRow(
   const sealed = await ctx.cipher.seal(JSON.stringify(config), configPlace(agentId, type));
   const author = authorOf(ctx);
   const values = {
-    ...{ ...unstarted, enabled, lastError: null, updatedBy: author },
+    ...{ ...unstarted, enabled, lastError: null, errorSince: null, updatedBy: author },
     ...{ keyId: sealed.keyId, config: sealed.ciphertext },
     ...start,
   };

@@ -52,7 +52,7 @@ const shown = <Type extends ChannelType, Config extends z.ZodType>(type: Type, c
     }),
     lastError: z.string().nullable().openapi({
       description:
-        "Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only.",
+        "Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger, or a person who blocked the bot. The next message that the messenger takes clears it.",
       example: null,
     }),
     lastReceivedAt: moment.openapi({ description: "When the last message of a person came in, over a messenger." }),

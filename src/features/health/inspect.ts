@@ -1,6 +1,7 @@
 import type { Services } from "../../context.ts";
 import { inspectJobs, type JobsReport } from "../../jobs/failed.ts";
 import { ownerExists } from "../account/index.ts";
+import { inspectChannels, type TroubledChannel } from "../channels/index.ts";
 import { type FilesReport, inspectFiles } from "../files/index.ts";
 import { inspectMessages, type MessagesReport } from "../inbox/index.ts";
 import { inspectSettings, type SettingsReport } from "../installation/index.ts";
@@ -14,17 +15,23 @@ export interface Inspection {
   settings: SettingsReport;
   jobs: JobsReport;
   messages: MessagesReport;
+  channels: TroubledChannel[];
   files: FilesReport;
+  /** When it was read, in milliseconds since the epoch. */
+  now: number;
 }
 
 /** Reads it from a database with this release's schema. Changes nothing. */
 export async function inspect(services: Services): Promise<Inspection> {
+  const now = services.clock.now();
   return {
     secrets: await inspectSecrets(services),
     owned: await ownerExists(services),
     settings: await inspectSettings(services),
-    jobs: await inspectJobs(services.database, services.clock.now()),
-    messages: await inspectMessages(services.database, services.clock.now()),
+    jobs: await inspectJobs(services.database, now),
+    messages: await inspectMessages(services.database, now),
+    channels: await inspectChannels(services.database),
     files: await inspectFiles(services.database),
+    now,
   };
 }

@@ -11,7 +11,7 @@ export interface Activity {
   received(agentId: string, name: MessengerName): void;
   /** The channel's last failure is over. */
   sent(agentId: string, name: MessengerName): void;
-  /** Not for what concerns one recipient. `isOfAccount`: the messenger refuses the channel's credentials, so that the channel as a whole fails. */
+  /** `isOfAccount`: the messenger refuses the channel's credentials, so that the channel as a whole fails. */
   failed(agentId: string, name: MessengerName, error: string, isOfAccount: boolean): void;
   /** Stores what was noted since. Call it every 2 seconds. */
   flush(): Promise<void>;
@@ -40,16 +40,17 @@ export function createActivity({ database, clock, meters }: Pick<Services, "data
     const key = `${agentId}:${type}`;
     noted.set(key, { ...(noted.get(key) ?? nothing), ...news, agentId, type });
   };
-  const now = () => new Date(clock.now()).toISOString();
+  const at = () => new Date(clock.now()).toISOString();
   return {
-    received: (agentId, name) => note(agentId, name, "received", { receivedAt: now() }),
-    sent: (agentId, name) => note(agentId, name, "sent", { sentAt: now(), error: "", isOfAccount: false }),
+    received: (agentId, name) => note(agentId, name, "received", { receivedAt: at() }),
+    sent: (agentId, name) => note(agentId, name, "sent", { sentAt: at(), error: "", isOfAccount: false }),
     failed: (agentId, name, error, isOfAccount) => note(agentId, name, "failed", { error, isOfAccount }),
     async flush() {
       if (noted.size === 0) return;
       const news = JSON.stringify([...noted.values()]);
       noted.clear();
-      await unlessDeadlocked(() => noteStatement.run(database, { news }));
+      const now = new Date(clock.now());
+      await unlessDeadlocked(() => noteStatement.run(database, { news, now }));
     },
   };
 }
@@ -67,15 +68,17 @@ const newsShape = {
  * Another process may have stored a later time. The error of a channel that could not be started stays until it is
  * started: that a reply left does not mend it.
  */
-const noteStatement = statement({ news: "jsonb" }, ({ news }) => {
+const noteStatement = statement({ news: "jsonb", now: "timestamptz" }, ({ news, now }) => {
   const { table, row } = jsonRows(news, "noted", newsShape);
-  const { agentId, type, lastReceivedAt, lastSentAt, lastError, status } = channels;
+  const { agentId, type, lastReceivedAt, lastSentAt, lastError, errorSince, status } = channels;
   const isTold = sql`${row.error} is not null and ${status} = 'running'`;
   return sql<never>`
     update ${channels} set ${assign(channels, {
       lastReceivedAt: sql`greatest(${lastReceivedAt}, ${row.receivedAt})`,
       lastSentAt: sql`greatest(${lastSentAt}, ${row.sentAt})`,
       lastError: sql`case when ${isTold} then nullif(${row.error}, '') else ${lastError} end`,
+      errorSince: sql`case when not (${isTold}) then ${errorSince}
+        when ${row.error} <> '' then coalesce(${errorSince}, ${now}) end`,
       status: sql`case when ${isTold} and ${row.isOfAccount} then 'failing' else ${status} end`,
     })} from ${table} where ${agentId} = ${row.agentId} and ${type} = ${row.type}`;
 });

@@ -22,6 +22,8 @@ export { changedPlace, checkOutbound, outboundFields, outboundPlace, withStoredP
 export { continuedElsewhere, continuedReplies, repliesElsewhere } from "./outbox/replies.ts";
 /** Has a text sent to people, or to another agent, with a transaction. */
 export { type Message, sendTo } from "./outbox/send-to.ts";
+/** Why what was said did not reach people. */
+export { undeliveredOf, undeliveredOfTurns } from "./outbox/undelivered.ts";
 /** Why a person is to get nothing that was asked for earlier. */
 export { closedTo } from "./outbox/ways.ts";
 

@@ -62,6 +62,18 @@ export function measureQueues(services: Services): void {
     ["status"],
     ({ turns }) => turns.map(({ status, count }) => ({ labels: { status }, value: count })),
   );
+  gauge(
+    "agent_engine_channels_failing",
+    "Channels whose messengers refuse them or can't be reached.",
+    ["channel"],
+    (found) => found.failingChannels.map(({ channel, count }) => ({ labels: { channel }, value: count })),
+  );
+  gauge(
+    "agent_engine_channels_failing_oldest_seconds",
+    "For how long the channel that has failed the longest has.",
+    ["channel"],
+    (found) => found.failingChannels.map(({ channel, seconds }) => ({ labels: { channel }, value: seconds })),
+  );
   gauge("agent_engine_approvals_waiting", "Calls of tools that wait for a person's decision.", [], ({ approvals }) => [
     { value: approvals },
   ]);

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
 import { fields } from "../../db/fragments.ts";
-import { eventBacklog, inbox, isOpen, jobs, outbox, toolCalls, turns } from "../../db/schema.ts";
+import { channels, eventBacklog, inbox, isOpen, jobs, outbox, toolCalls, turns } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 /** No queue is counted beyond so many rows: who monitors a flood must not add to it. */
@@ -15,6 +15,7 @@ export interface Queues {
   backlog: { status: string; count: number }[];
   turns: { status: string; count: number }[];
   approvals: number;
+  failingChannels: { channel: string; count: number; seconds: number }[];
 }
 
 export async function readQueues(database: Database, now: number): Promise<Queues> {
@@ -43,6 +44,9 @@ const queuesStatement = statement({ now: "timestamptz" }, ({ now }) => {
   const open = sql`select ${turns.status} as status from ${turns} where ${isOpen(turns)} limit ${most}`;
   const undecided = sql`select 1 from ${toolCalls} where ${toolCalls.status} = 'pending' limit ${most}`;
 
+  const failing = sql`select ${channels.type} as channel, coalesce(${channels.errorSince}, ${now}) as since
+    from ${channels} where ${channels.enabled} and ${channels.status} = 'failing' limit ${most}`;
+
   const seconds = sql`greatest(0, extract(epoch from ${now} - min(rows.since)))::float8`;
   const row = fields({
     jobs: groups(sql`(${due}) union all (${running}) union all (${failed})`, ["kind", "state"], seconds),
@@ -50,6 +54,7 @@ const queuesStatement = statement({ now: "timestamptz" }, ({ now }) => {
     inbox: groups(waiting, ["channel"], seconds),
     backlog: groups(backlog, ["status"]),
     turns: groups(open, ["status"]),
+    failingChannels: groups(failing, ["channel"], seconds),
     approvals: sql`(select count(*)::float8 from (${undecided}) as rows)`,
   });
   return sql<Queues>`select ${row}`;

@@ -42,6 +42,7 @@ describe("creating and reading", () => {
       fastModel: null,
       authEnabled: true,
       webEnabled: false,
+      failingChannels: [],
       tracingEnabled: false,
       tracingProject: null,
       memoryEnabled: true,

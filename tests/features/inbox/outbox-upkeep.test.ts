@@ -115,12 +115,12 @@ test("doctor counts what was given up in the last day", async () => {
   const h = await messaging();
   const at = (hours: number) => new Date(h.clock.now() - hours * 60 * 60_000);
   const left = (status: string, hours: number) => ({
-    ...h.place,
-    id: newId(),
-    body: "x",
-    status,
-    createdAt: at(hours),
+    ...{ ...h.place, id: newId(), body: "x", status, createdAt: at(hours) },
+    error: status === "failed" ? `Refused ${hours} hours ago` : null,
   });
   await h.db.insert(outbox).values([left("failed", 1), left("failed", 23), left("failed", 25), left("sent", 1)]);
-  expect((await h.engine.inspect()).messages).toEqual({ unanswered: 0, unsent: 2 });
+  expect((await h.engine.inspect()).messages).toEqual({
+    ...{ unanswered: 0, unsent: 2 },
+    lastUnsent: { slug: "support", channel: "telegram", error: "Refused 1 hours ago" },
+  });
 });

@@ -110,7 +110,7 @@ describe("the outbox", () => {
     expect(h.texts()).toEqual(["Re: Next"]);
   });
 
-  test("tells of a refusal to one person with the message alone, and names the agent in the log", async () => {
+  test("tells of a refusal to one person with the message and the channel, and names the agent in the log", async () => {
     const h = await messaging();
     h.telegram.fail("sendMessage", refusal(502, "Bad Gateway"));
     await h.say("First");
@@ -121,7 +121,8 @@ describe("the outbox", () => {
     await h.later(minuteMs);
     const [row] = await h.settled(([part]) => part?.status === "failed");
     expect(row?.error).toContain("blocked by the user");
-    expect(await h.channel()).toMatchObject({ status: "running", lastError: outage });
+    const since = new Date(h.clock.now() - minuteMs);
+    expect(await h.channel()).toMatchObject({ status: "running", lastError: row?.error, errorSince: since });
     const line = JSON.parse(h.logs.find((one) => one.includes("A message could not be sent")) ?? "{}");
     expect(line).toMatchObject({ agent: "support", channel: "telegram", messageId: row?.id });
     expect(line).not.toHaveProperty("agentId");
@@ -139,10 +140,11 @@ describe("the outbox", () => {
     h.slack.fail("chat.postMessage", { json: { ok: false, error: "is_archived" } });
     await h.say("Second", { channel: "slack", target: "C1" });
     await h.settled(([, row]) => row?.status === "failed");
-    expect(await h.channel("slack")).toMatchObject({ status: "running", lastError });
+    const archived = "This Slack channel is archived (is_archived)";
+    expect(await h.channel("slack")).toMatchObject({ status: "running", lastError: archived });
     await h.say("Third", { channel: "slack", target: "C2" });
     await h.settled(([, , row]) => row?.status === "sent");
-    expect(await h.channel("slack")).toMatchObject({ status: "running", lastError: null });
+    expect(await h.channel("slack")).toMatchObject({ status: "running", lastError: null, errorSince: null });
   });
 
   test("shows a channel as failing whose credentials are refused", async () => {

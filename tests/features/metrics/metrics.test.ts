@@ -1,12 +1,13 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { agents, files } from "../../../src/db/schema.ts";
+import { agents, channels, files } from "../../../src/db/schema.ts";
 import { toolLabels } from "../../../src/features/metrics/tool-label.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { harness } from "../../harness.ts";
 import { finish, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { spyOnStatements } from "../../statements.ts";
+import { saveChannel } from "../inbox/messengers.ts";
 import { weather } from "../tools/plugins/weather.ts";
 import { metricsToken, monitored, samplesOf, scrape } from "./scrape.ts";
 
@@ -264,4 +265,18 @@ describe("what waits in the database", () => {
     await h.clock.jump(5_000);
     expect((await scrape(h)).get("agent_engine_database_up")).toBe(1);
   });
+});
+
+test("channels that fail are counted, with the age of the oldest failure", async () => {
+  const h = await monitored();
+  const { db } = h.services.database;
+  await saveChannel(h, h.agent.slug, "telegram");
+  await saveChannel(h, h.agent.slug, "slack");
+  const errorSince = new Date(h.clock.now() - 7_200_000);
+  const failing = { status: "failing", lastError: "The token is unknown", errorSince };
+  await db.update(channels).set(failing).where(eq(channels.type, "telegram"));
+  const metrics = await scrape(h);
+  expect(metrics.get('agent_engine_channels_failing{channel="telegram"}')).toBe(1);
+  expect(metrics.get('agent_engine_channels_failing_oldest_seconds{channel="telegram"}')).toBe(7_200);
+  expect(metrics.has('agent_engine_channels_failing{channel="slack"}')).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { APICallError } from "@ai-sdk/provider";
 import { asc, eq } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, eventBacklog, messages, outbox, rooms, turns } from "../../../src/db/schema.ts";
 import { settleDueAt } from "../../../src/features/room/backlog/settle.ts";
 import { gate, reply } from "../../scripted-model.ts";
@@ -26,7 +27,7 @@ describe("a turn of the Room", () => {
     expect(told).toMatch(/: Refund\n\nRefund <<(\w+) 7 \1>> at once/);
     expect(told).not.toContain("hidden");
     expect(await h.entries()).toMatchObject([
-      { reactNotes: "Looked at it", error: null, claim: null, completedAt: new Date(h.clock.now()) },
+      { reactNotes: "Looked at it", error: null, completedAt: new Date(h.clock.now()) },
       { id: second },
     ]);
     expect(await h.room()).toMatchObject({ pendingCount: 0, lastEvaluatedAt: new Date(h.clock.now()) });
@@ -39,6 +40,27 @@ describe("a turn of the Room", () => {
     // The next one is proactive, since there is a prompt.
     expect(h.told()).toHaveLength(2);
     expect(h.told()[1]).toContain("No event waits for you.");
+  });
+
+  test("shows with the events that it completed why what it sent was not delivered", async () => {
+    const h = await workingRoom(marking);
+    await h.add({ order: 1 });
+    await h.tick();
+    const listed = async () => {
+      const answer = await h.request("/api/instances/support/room/backlog", { headers: await h.as("owner") });
+      return ((await answer.json()) as { events: { status: string; error: string | null }[] }).events;
+    };
+    expect(await listed()).toMatchObject([{ status: "completed", error: null }]);
+    const [turn] = await h.db.select().from(turns).where(eq(turns.door, "room"));
+    const [agent] = await h.db.select().from(agents).where(eq(agents.slug, "support"));
+    const part = { agentId: agent?.id ?? "", channel: "telegram", target: "42", body: "Done", turnId: turn?.id ?? "" };
+    await h.db.insert(outbox).values([
+      { ...part, id: newId(), part: 0, status: "failed", error: "Telegram refused it" },
+      { ...part, id: newId(), part: 1, status: "failed", error: "An earlier part of the reply was not sent" },
+    ]);
+    expect(await listed()).toMatchObject([
+      { status: "completed", error: "Not delivered on telegram: Telegram refused it" },
+    ]);
   });
 
   test("is not taken without events and without a prompt", async () => {

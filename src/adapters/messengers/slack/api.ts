@@ -46,7 +46,6 @@ export function slackApi({ http, clock, base }: { http: Http; clock: Clock; base
       // Slack says of these that a part of the call may have been done.
       mayBeDone: asked.isSend === true && (code === "fatal_error" || code === "internal_error"),
       isOfAccount: sentences[code] === token,
-      isOfChannel: ofApp.has(code),
     });
   };
 }
@@ -57,12 +56,6 @@ const slower = "Slack asks to send less often";
 const passing = new Set([
   ...["ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"],
   ...["team_added_to_org", "accesslimited"],
-]);
-
-/** The errors that meet whatever the app sends, until somebody changes its rights. */
-const ofApp = new Set([
-  ...["missing_scope", "not_allowed_token_type", "no_permission", "access_denied"],
-  ...["team_access_not_granted", "ekm_access_denied"],
 ]);
 
 const token = "Slack does not take the token: install the app again and copy its token";

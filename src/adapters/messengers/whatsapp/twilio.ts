@@ -54,16 +54,12 @@ export function twilioApi({ http, clock, base, config }: Options): TwilioApi {
       isPermanent: isPermanent(status) && !passing.has(code ?? 0),
       retryAfterMs: retryAfterMs(headers, clock.now()),
       isOfAccount: status === 401 || code === 20404,
-      isOfChannel: ofChannel.has(code ?? 0),
     });
   };
 }
 
 /** Too many requests, in all or of this sender, and a full queue (https://www.twilio.com/docs/api/errors). */
 const passing = new Set([20429, 14107, 63018, 21611, 30001]);
-
-/** An account that is not active, a sender that is none of it, and a key that may not send. */
-const ofChannel = new Set([20005, 63007, 70051]);
 
 const number = "WhatsApp does not know this number";
 

@@ -3,7 +3,7 @@ import { publicAddress, type Services, systemCtx } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { agents, channels, organizations } from "../../../db/schema.ts";
 import { loadPolicies } from "../../installation/index.ts";
-import { isChannel, openConfig } from "../row.ts";
+import { isChannel, openConfig, withError } from "../row.ts";
 import type { StoredFields } from "./rules.ts";
 import { saveMessenger } from "./service.ts";
 
@@ -21,7 +21,10 @@ export async function renewBots(services: Services): Promise<void> {
     await saveMessenger(ctx, slug, "telegram", { config: {} }).catch(async (error: unknown) => {
       if (!(error instanceof EngineError)) throw error;
       services.log.warn({ agent: slug, channel: "telegram", reason: error.message }, "A channel did not start");
-      const failing = { status: "failing", lastError: error.message, registeredAddress: publicAddress(services) };
+      const failing = {
+        ...{ status: "failing", registeredAddress: publicAddress(services) },
+        ...withError(error.message, services.clock.now()),
+      };
       await services.database.db.update(channels).set(failing).where(isChannel(agentId, "telegram"));
     });
   }

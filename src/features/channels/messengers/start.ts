@@ -13,7 +13,7 @@ import type { JobHandler } from "../../../jobs/attempt.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { loadPolicies } from "../../installation/index.ts";
-import { type ChannelStatus, isChannel } from "../row.ts";
+import { type ChannelStatus, isChannel, withError } from "../row.ts";
 import { type FoundMessenger, findMessenger, type MessengerChannel } from "./account.ts";
 
 /** The kind of the jobs that start channels: the messenger takes the credentials and is told where to deliver. */
@@ -93,14 +93,14 @@ interface Noted {
 
 /** Changes nothing when the channel was saved meanwhile, which has it started anew. */
 async function note(
-  { database }: Services,
+  { database, clock }: Services,
   { agent, savedAt }: FoundMessenger,
   name: MessengerName,
-  noted: Noted,
+  { lastError, ...noted }: Noted,
 ): Promise<void> {
   await database.db
     .update(channels)
-    .set(noted)
+    .set({ ...noted, ...withError(lastError, clock.now()) })
     .where(
       and(isChannel(agent.id, name), eq(channels.enabled, true), sql`${channels.updatedAt} = ${savedAt}::timestamptz`),
     );

@@ -70,7 +70,7 @@ async function keepFollowing(options: Options, leased: Leased, signal: AbortSign
 
 /** Notes how it goes, each time that this changes. */
 function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent, name }: MessengerChannel) {
-  const { database, log } = services;
+  const { database, clock, log } = services;
   let noted: string | null | undefined;
   let writing = Promise.resolve();
   const write = (lastError: string | null) => {
@@ -79,7 +79,7 @@ function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent,
     const status = lastError === null ? "running" : "failing";
     // One after the other, so that the last one stays.
     writing = writing
-      .then(() => note(database, { id, savedAt, owner, status, lastError }))
+      .then(() => note(database, { id, savedAt, owner, status, lastError, now: new Date(clock.now()) }))
       .catch((err: unknown) => {
         noted = undefined;
         log.warn({ agent: agent.slug, channel: name, err }, "The state of a channel could not be noted");

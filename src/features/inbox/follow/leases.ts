@@ -49,6 +49,7 @@ interface Noted extends Pick<Leased, "id" | "savedAt"> {
   owner: string;
   status: "running" | "failing";
   lastError: string | null;
+  now: Date;
 }
 
 /** Notes how following a channel goes, if the process still does. */
@@ -102,10 +103,12 @@ const noteTypes = {
   savedAt: "timestamptz",
   status: "text",
   lastError: "text | null",
+  now: "timestamptz",
 } as const;
 
-const noteStatement = statement(noteTypes, ({ id, owner, savedAt, status, lastError }) => {
+const noteStatement = statement(noteTypes, ({ id, owner, savedAt, status, lastError, now }) => {
+  const errorSince = sql`case when ${lastError}::text is not null then coalesce(${channels.errorSince}, ${now}) end`;
   return sql`
-    update ${channels} set ${assign(channels, { status, lastError })}
+    update ${channels} set ${assign(channels, { status, lastError, errorSince })}
     where ${channels.id} = ${id} and ${channels.followedBy} = ${owner} and ${channels.updatedAt} = ${savedAt} and ${isFollowed}`;
 });

@@ -1,6 +1,6 @@
-import { and, eq, gt } from "drizzle-orm";
+import { and, asc, desc, eq, gt } from "drizzle-orm";
 import type { Database } from "../../../db/client.ts";
-import { inbox, outbox } from "../../../db/schema.ts";
+import { agents, inbox, outbox } from "../../../db/schema.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -10,13 +10,24 @@ export interface MessagesReport {
   unanswered: number;
   /** Messages, or parts of them, that could not be sent. */
   unsent: number;
+  /** The newest one of these; null for none. */
+  lastUnsent: { slug: string; channel: string; error: string } | null;
 }
 
 /** Counts them for `doctor`. Changes nothing. */
 export async function inspectMessages({ db }: Database, now: number): Promise<MessagesReport> {
   const failedLately = (table: typeof inbox | typeof outbox) =>
     and(eq(table.status, "failed"), gt(table.createdAt, new Date(now - dayMs)));
+  const { channel, error } = outbox;
+  const [last] = await db
+    .select({ slug: agents.slug, channel, error })
+    .from(outbox)
+    .innerJoin(agents, eq(agents.id, outbox.agentId))
+    .where(failedLately(outbox))
+    .orderBy(desc(outbox.createdAt), asc(outbox.part))
+    .limit(1);
   return {
+    lastUnsent: last ? { ...last, error: last.error ?? "" } : null,
     unanswered: await db.$count(inbox, failedLately(inbox)),
     unsent: await db.$count(outbox, failedLately(outbox)),
   };

@@ -78,7 +78,7 @@ async function sendPart(needs: Needs, place: Place, part: NextPart, signal: Abor
   } catch (error) {
     // Whatever else went wrong, the part may have been sent.
     if (signal.aborted || !(error instanceof MessengerError)) throw error;
-    if (name && !isOfRecipient(error)) activity.failed(place.agentId, name, error.message, error.isOfAccount);
+    if (name) activity.failed(place.agentId, name, error.message, error.isOfAccount);
     rests.note(account, error.isPermanent || error.retryAfterMs !== null);
     await judge(needs, place, sending, error);
   }
@@ -118,10 +118,6 @@ function left(
   const conversationId = conversationRef;
   return { kind: "outbound", ...how, agent: asActing(agent), conversationId, channel, responsePreview };
 }
-
-/** A refusal of this one message says nothing about the channel: it is told with the message alone. */
-const isOfRecipient = ({ isPermanent, isOfAccount, isOfChannel }: MessengerError) =>
-  isPermanent && !isOfAccount && !isOfChannel;
 
 /** Why a part is not sent any more; null when it is. */
 function refusalOf({ status, mayBeRepeated, isStopped, turnId }: NextPart): string | null {

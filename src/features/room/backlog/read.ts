@@ -3,6 +3,7 @@ import type { Ctx } from "../../../context.ts";
 import { eventBacklog } from "../../../db/schema.ts";
 import { mostCounted, totalOf } from "../../../http/paging.ts";
 import { findAgent } from "../../agents/index.ts";
+import { undeliveredOfTurns } from "../../inbox/index.ts";
 import type { BacklogEntry, BacklogQuery } from "./schema.ts";
 import type { BacklogRow } from "./status.ts";
 
@@ -22,8 +23,16 @@ export async function listBacklog(ctx: Ctx, slug: string, { status, limit = 20, 
     .offset(offset);
   const some = ctx.db.select({ id: eventBacklog.id }).from(eventBacklog).where(wanted).limit(mostCounted).as("some");
   const total = totalOf(rows.length, { limit, offset }) ?? (await ctx.db.$count(some));
-  return { events: rows.map(toEntry), total, limit, offset };
+  const undelivered = await undeliveredOfTurns(ctx.db, rows.map(completedBy));
+  const events = rows.map((row) => ({
+    ...toEntry(row),
+    error: row.error ?? undelivered.get(completedBy(row) ?? "") ?? null,
+  }));
+  return { events, total, limit, offset };
 }
+
+/** The turn that completed an entry; null for none. */
+const completedBy = ({ status, claim }: BacklogRow) => (status === "completed" ? claim : null);
 
 /** An entry as the wire shows it. */
 export function toEntry({ definitionId, matchedAt, completedAt, notBefore, ...row }: BacklogRow): BacklogEntry {

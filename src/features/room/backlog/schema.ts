@@ -41,7 +41,11 @@ export const BacklogEntry = z
       .nullable()
       .openapi({ description: "What the agent noted of its work.", example: "Refunded order 17" }),
     attempts: z.int().openapi({ description: "How many turns worked on it.", example: 1 }),
-    error: z.string().nullable().openapi({ description: "Why the last attempt came to nothing.", example: null }),
+    error: z.string().nullable().openapi({
+      description:
+        "Why the last attempt came to nothing; of a `completed` one, why what the turn sent that completed it was not delivered.",
+      example: null,
+    }),
     notBefore: Timestamp.nullable().openapi({ description: "No turn takes it up before; null: the next one does." }),
   })
   .openapi("BacklogEntry");

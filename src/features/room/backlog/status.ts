@@ -10,7 +10,8 @@ export type BacklogStatus = (typeof backlogStatuses)[number];
 export type EntryChange = (
   | { status: "pending" /** Null for at once. */; notBefore: Date | null }
   | { status: "processing"; claim: string }
-  | { status: "completed" | "failed" | "discarded" }
+  | { status: "completed" /** The turn that completes them. */; claim?: string }
+  | { status: "failed" | "discarded" }
 ) & {
   attempts?: number | SQL;
   reactNotes?: string | null;
@@ -43,5 +44,5 @@ function stateOf(change: EntryChange, now: Date): Pick<BacklogRow, "claim" | "no
   const open = { claim: null, notBefore: null, completedAt: null };
   if (change.status === "pending") return { ...open, notBefore: change.notBefore };
   if (change.status === "processing") return { ...open, claim: change.claim };
-  return { ...open, completedAt: now };
+  return { ...open, claim: (change.status === "completed" && change.claim) || null, completedAt: now };
 }

@@ -6,6 +6,7 @@ import type { Db } from "../../../db/client.ts";
 import { roomEvents } from "../../../db/schema.ts";
 import { mostCounted, totalOf } from "../../../http/paging.ts";
 import { findAgent } from "../../agents/index.ts";
+import { undeliveredOf } from "../../inbox/index.ts";
 import type { Verdict } from "../match/schema.ts";
 import type { RoomEvent, RoomEventsQuery } from "./schema.ts";
 
@@ -28,7 +29,7 @@ export async function listEvents(ctx: Ctx, slug: string, query: RoomEventsQuery)
     .limit(limit)
     .offset(offset);
   const total = totalOf(rows.length, { limit, offset }) ?? (await countEvents(ctx.db, wanted));
-  return { events: rows.map(toEvent), total, limit, offset };
+  return { events: await showEvents(ctx.db, agentId, rows), total, limit, offset };
 }
 
 async function countEvents(db: Db, wanted: SQL | undefined): Promise<number> {
@@ -40,7 +41,9 @@ async function countEvents(db: Db, wanted: SQL | undefined): Promise<number> {
 /** One event of an agent. Throws the 404 of both. */
 export async function getEvent(ctx: Ctx, slug: string, id: string): Promise<RoomEvent> {
   const { id: agentId } = await findAgent(ctx, slug);
-  return toEvent(await findEvent(ctx.db, agentId, id));
+  const [event] = await showEvents(ctx.db, agentId, [await findEvent(ctx.db, agentId, id)]);
+  if (!event) throw notFound("Event");
+  return event;
 }
 
 /** The row of an agent's event. Throws the 404. */
@@ -55,10 +58,17 @@ export async function findEvent(db: Db, agentId: string, id: string): Promise<Ev
   return row;
 }
 
-function toEvent(row: EventRow): RoomEvent {
-  const { id, payload, outcome, definitionId, reason, backlogId, replayOf } = row;
+/** Events as the wire shows them, with why the replies of the conversations that they began did not reach people. */
+async function showEvents(db: Db, agentId: string, rows: readonly EventRow[]): Promise<RoomEvent[]> {
+  const refs = rows.map(({ conversationRef }) => conversationRef);
+  const undelivered = await undeliveredOf(db, agentId, refs);
+  return rows.map((row) => toEvent(row, undelivered.get(row.conversationRef ?? "") ?? null));
+}
+
+function toEvent(row: EventRow, undelivered: string | null): RoomEvent {
+  const { id, payload, outcome, definitionId, backlogId, replayOf } = row;
   return {
-    ...{ id, payload, outcome, definitionId, reason, backlogId, replayOf },
+    ...{ id, payload, outcome, definitionId, reason: row.reason ?? undelivered, backlogId, replayOf },
     eventSourceId: row.sourceId,
     receivedAt: row.receivedAt.toISOString(),
     verdicts: row.verdicts as Verdict[],

@@ -29,10 +29,11 @@ export const RoomEvent = z
     verdicts: z.array(Verdict).openapi({ description: "In the order in which the matcher asked." }),
     outcome,
     definitionId: z.uuid().nullable().openapi({ description: "The definition that matches." }),
-    reason: z
-      .string()
-      .nullable()
-      .openapi({ description: "Why it came to nothing, where something is to be said.", example: null }),
+    reason: z.string().nullable().openapi({
+      description:
+        "Why it came to nothing, where something is to be said, or why the reply of its conversation was not delivered.",
+      example: null,
+    }),
     conversationId: z
       .string()
       .nullable()

@@ -28,10 +28,10 @@ export const TaskRun = z
       description: "What the agent said; null once its conversation is deleted.",
       example: "12 orders, all shipped.",
     }),
-    error: z
-      .string()
-      .nullable()
-      .openapi({ description: "Why it failed or did not take place, or why it is tried again." }),
+    error: z.string().nullable().openapi({
+      description:
+        "Why it failed or did not take place, or why it is tried again; of a `completed` one, why its result was not delivered.",
+    }),
     conversationId: z.string().nullable().openapi({
       description: "The conversation of the run; null when it did not take place.",
       example: "assistant:scheduled:01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d:1795939200000",

@@ -3,6 +3,7 @@ import type { Ctx } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { taskRuns } from "../../../db/schema.ts";
 import { writeAgent } from "../../agents/index.ts";
+import { undeliveredOf } from "../../inbox/index.ts";
 import { lockTask } from "../settings/find.ts";
 import { getTask } from "../settings/service.ts";
 import type { TaskRun, TaskRunPage, TaskRunQuery } from "./schema.ts";
@@ -20,7 +21,11 @@ export async function listRuns(ctx: Ctx, slug: string, id: string, query: TaskRu
     .orderBy(desc(taskRuns.dueAt))
     .limit(limit)
     .offset(offset);
-  return { runs: rows.map(toRun), total: await ctx.db.$count(taskRuns, own), limit, offset };
+  const [first] = rows;
+  const refs = rows.map(({ conversationRef }) => conversationRef);
+  const undelivered = first ? await undeliveredOf(ctx.db, first.agentId, refs) : new Map<string, string>();
+  const runs = rows.map((row) => toRun(row, undelivered.get(row.conversationRef ?? "")));
+  return { runs, total: await ctx.db.$count(taskRuns, own), limit, offset };
 }
 
 /**
@@ -42,15 +47,18 @@ export async function runNow(ctx: Ctx, slug: string, id: string): Promise<string
   });
 }
 
-/** A run as the wire shows it. */
-function toRun({ id, status, triggerType, attempts, alsoMissed, output, error, ...row }: RunRow): TaskRun {
+/** A run as the wire shows it, with why its result did not reach people. */
+function toRun(
+  { id, status, triggerType, attempts, alsoMissed, output, error, ...row }: RunRow,
+  undelivered: string | undefined,
+): TaskRun {
   const { dueAt, startedAt, completedAt } = row;
   return {
     ...{ id, status, triggerType, dueAt: dueAt.toISOString() },
     startedAt: startedAt?.toISOString() ?? null,
     completedAt: completedAt?.toISOString() ?? null,
     durationMs: startedAt && completedAt ? Math.max(0, completedAt.getTime() - startedAt.getTime()) : null,
-    ...{ attempts, alsoMissed, output, error },
+    ...{ attempts, alsoMissed, output, error: error ?? undelivered ?? null },
     conversationId: row.conversationRef,
   };
 }

@@ -4,6 +4,7 @@ import { notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
+import { undeliveredOf } from "../../inbox/index.ts";
 import type { Schedule } from "../schedule.ts";
 import type { NewScheduledTask, ScheduledTask } from "./schema.ts";
 
@@ -30,6 +31,8 @@ export function selectTasks(db: Db) {
   const last = db
     .select({
       status: taskRuns.status,
+      error: taskRuns.error,
+      conversationRef: taskRuns.conversationRef,
       at: sql<Date>`coalesce(${taskRuns.completedAt}, ${taskRuns.startedAt}, ${taskRuns.dueAt})`
         .mapWith(taskRuns.dueAt)
         .as("at"),
@@ -40,7 +43,7 @@ export function selectTasks(db: Db) {
     .limit(1)
     .as("last");
   return db
-    .select({ task: scheduledTasks, status: last.status, at: last.at })
+    .select({ task: scheduledTasks, status: last.status, error: last.error, ref: last.conversationRef, at: last.at })
     .from(scheduledTasks)
     .leftJoinLateral(last, sql`true`);
 }
@@ -64,15 +67,22 @@ export function configurationOf(task: TaskRow): NewScheduledTask {
 
 type SelectedTask = Awaited<ReturnType<typeof selectTasks>>[number];
 
+/** Tasks of an agent as the wire shows them, with why the results of their newest runs did not reach people. */
+export async function showTasks(db: Db, agentId: string, rows: readonly SelectedTask[]): Promise<ScheduledTask[]> {
+  const refs = rows.map(({ ref }) => ref);
+  const undelivered = await undeliveredOf(db, agentId, refs);
+  return rows.map((row) => toTask(row, undelivered.get(row.ref ?? "")));
+}
+
 /** A task as the wire shows it. */
-export function toTask({ task, status, at }: SelectedTask): ScheduledTask {
+export function toTask({ task, status, at, error }: SelectedTask, undelivered?: string): ScheduledTask {
   const { id, name, prompt, enabled, deleteAfterRun, maxRetries, onMissed, outboundTarget, source, userName } = task;
   return {
     ...{ id, name, prompt, schedule: scheduleOf(task), enabled, deleteAfterRun, maxRetries, onMissed },
     outboundChannel: task.outboundChannel as ScheduledTask["outboundChannel"],
     ...{ outboundTarget, source, ...shownSubject(task.subject), userName },
     nextRunAt: task.nextRunAt?.toISOString() ?? null,
-    lastRun: status && at ? { status, at: at.toISOString() } : null,
+    lastRun: status && at ? { status, at: at.toISOString(), error: error ?? undelivered ?? null } : null,
     createdAt: task.createdAt.toISOString(),
     updatedAt: task.updatedAt.toISOString(),
   };

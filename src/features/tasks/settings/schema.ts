@@ -55,7 +55,14 @@ export const ScheduledTask = z
       example: "2026-11-23T08:00:00.000Z",
     }),
     lastRun: z
-      .object({ status: z.enum(runStatuses), at: Timestamp })
+      .object({
+        status: z.enum(runStatuses),
+        at: Timestamp,
+        error: z.string().nullable().openapi({
+          description: "Why it failed, or why its result was not delivered; null for neither.",
+          example: null,
+        }),
+      })
       .nullable()
       .openapi({ description: "The newest run, also one that was missed; null when there is none." }),
     createdAt: Timestamp,

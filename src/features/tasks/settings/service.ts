@@ -9,7 +9,7 @@ import { scheduledTasks } from "../../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { changedPlace } from "../../inbox/index.ts";
 import { enqueueSoon } from "../due/work.ts";
-import { configurationOf, lockTask, scheduleOf, selectTasks, type TaskRow, toTask } from "./find.ts";
+import { configurationOf, lockTask, scheduleOf, selectTasks, showTasks, type TaskRow } from "./find.ts";
 import { nextRunAt, requireSchedule } from "./rules.ts";
 import type {
   NewScheduledTask,
@@ -29,7 +29,7 @@ export async function listTasks(ctx: Ctx, slug: string, query: ScheduledTaskQuer
     .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id))
     .limit(limit)
     .offset(offset);
-  return { scheduledTasks: rows.map(toTask), total: await countTasks(ctx.db, id), limit, offset };
+  return { scheduledTasks: await showTasks(ctx.db, id, rows), total: await countTasks(ctx.db, id), limit, offset };
 }
 
 /** Throws the 404 of agent and task. */
@@ -38,8 +38,9 @@ export async function getTask(ctx: Ctx, slug: string, id: string): Promise<Sched
   const [row] = isUuid(id)
     ? await selectTasks(ctx.db).where(and(eq(scheduledTasks.id, id), eq(scheduledTasks.agentId, agent.id)))
     : [];
-  if (!row) throw notFound("Scheduled task");
-  return toTask(row);
+  const [task] = row ? await showTasks(ctx.db, agent.id, [row]) : [];
+  if (!task) throw notFound("Scheduled task");
+  return task;
 }
 
 /** Whom a task is for, and who made it. */

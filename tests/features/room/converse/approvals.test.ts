@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolCalls } from "../../../../src/db/schema.ts";
+import { outbox, toolCalls } from "../../../../src/db/schema.ts";
 import { finish, reply, text, toolCall } from "../../../scripted-model.ts";
 import { eventually } from "../../chat/chat.ts";
 import { answering, matching } from "../match/matching.ts";
@@ -26,4 +26,21 @@ test("an event's turn that has to be approved says so at its place, and goes on 
   await eventually(async () => (await bodies()).length === 2);
   expect((await bodies())[1]).toBe("42: Nobody allowed it, so I did not order.");
   expect((await h.turns()).map(({ status }) => status)).toEqual(["done", "done"]);
+});
+
+test("an event shows why the reply of its conversation was not delivered, until it was", async () => {
+  const h = await matching(answering([reply("yes")], [reply("Order 7 is on its way.")]));
+  await h.define({ outboundChannel: "telegram", outboundTarget: "42" });
+  const { id } = await h.bring({ n: 7 });
+  const shown = async () => {
+    const answer = await h.request(`/api/instances/${h.slug}/room/events/${id}`, { headers: h.agent.headers });
+    return ((await answer.json()) as { event: { outcome: string; reason: string | null } }).event;
+  };
+  await h.db.update(outbox).set({ status: "failed", error: "Telegram refused it" });
+  expect(await shown()).toMatchObject({
+    outcome: "conversation",
+    reason: "Not delivered on telegram: Telegram refused it",
+  });
+  await h.db.update(outbox).set({ status: "sent", error: null });
+  expect(await shown()).toMatchObject({ reason: null });
 });

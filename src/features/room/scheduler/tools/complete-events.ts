@@ -24,12 +24,13 @@ const tool = builtin({
 /** Completes entries of the agent's own backlog that wait or are worked on; what is none of them is told to the model. */
 export function markEventsCompleted({ services }: ToolNeeds, { id: agentId }: RoomAgent): Tool {
   const { database, clock } = services;
-  return tool.implement(async ({ eventIds, notes }) => {
+  return tool.implement(async ({ eventIds, notes }, { turnId }) => {
     const asked = [...new Set(eventIds.map((id) => id.trim().toLowerCase()))];
     const { id, status } = eventBacklog;
     const isOpen = and(inArray(id, asked.filter(isUuid)), inArray(status, ["pending", "processing"]));
     const change = {
       status: "completed",
+      claim: turnId,
       reactNotes: notes === undefined ? null : storable(notes),
       error: null,
     } as const;

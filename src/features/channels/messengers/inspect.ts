@@ -1,0 +1,28 @@
+import { and, asc, eq, inArray, isNotNull } from "drizzle-orm";
+import { messengerNames } from "../../../core/channels/messengers.ts";
+import type { Database } from "../../../db/client.ts";
+import { agents, channels } from "../../../db/schema.ts";
+
+/** A channel with an error, the longest failing first. */
+export interface TroubledChannel {
+  slug: string;
+  type: string;
+  /** Whether its messenger refuses the channel as a whole; else it refused the last message, or did not answer. */
+  isFailing: boolean;
+  /** In words without secrets. */
+  error: string;
+  /** Null: an earlier release noted it, and not when. */
+  since: Date | null;
+}
+
+/** The channels of messengers that are on and have an error. Changes nothing. */
+export async function inspectChannels({ db }: Database): Promise<TroubledChannel[]> {
+  const { type, status, lastError, errorSince: since } = channels;
+  const rows = await db
+    .select({ slug: agents.slug, type, status, error: lastError, since })
+    .from(channels)
+    .innerJoin(agents, eq(agents.id, channels.agentId))
+    .where(and(eq(channels.enabled, true), inArray(type, messengerNames), isNotNull(lastError)))
+    .orderBy(asc(since), asc(agents.slug), asc(type));
+  return rows.map(({ status, error, ...row }) => ({ ...row, isFailing: status === "failing", error: error ?? "" }));
+}
