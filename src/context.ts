@@ -18,6 +18,7 @@ import type { Meters } from "./core/meters.ts";
 import type { Plugin } from "./core/plugins/plugin.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "./core/ports.ts";
+import type { AgentSecrets } from "./core/scrub/agent-secrets.ts";
 import type { Collector, Tracer } from "./core/tracing.ts";
 import type { Database, Db } from "./db/client.ts";
 import { unlessDeadlocked } from "./db/retry.ts";
@@ -63,6 +64,7 @@ export interface Services {
   notify: Notify;
   tracer: Tracer;
   activity: ActivityBus;
+  agentSecrets: AgentSecrets;
   meters: Meters;
   options: EngineOptions;
 }

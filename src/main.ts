@@ -33,6 +33,7 @@ import { type Meters, unmeasured } from "./core/meters.ts";
 import { localNotify } from "./core/notify.ts";
 import { CurrentPolicies } from "./core/policies.ts";
 import type { Log, Notify } from "./core/ports.ts";
+import { AgentSecrets } from "./core/scrub/agent-secrets.ts";
 import { operatorCollector } from "./core/tracing.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
 import { shippedPlugins } from "./plugins/index.ts";
@@ -130,6 +131,7 @@ async function assembleEngine(
       policies: new CurrentPolicies(),
       notify,
       activity: new ActivityBus({ clock: systemClock, log }),
+      agentSecrets: new AgentSecrets(),
       meters: await openMeters(settings, log),
       options: {
         version,

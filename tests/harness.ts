@@ -23,6 +23,7 @@ import { localNotify } from "../src/core/notify.ts";
 import type { Plugin } from "../src/core/plugins/plugin.ts";
 import { CurrentPolicies } from "../src/core/policies.ts";
 import type { Clock, Egress, Files, Log, Mcp, Models, Notify, Scripts } from "../src/core/ports.ts";
+import { AgentSecrets } from "../src/core/scrub/agent-secrets.ts";
 import { type Collector, type Tracer, untraced } from "../src/core/tracing.ts";
 import type { Database } from "../src/db/client.ts";
 import { members, organizations, users, workspaceMembers, workspaces } from "../src/db/schema.ts";
@@ -127,6 +128,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     policies: new CurrentPolicies(),
     notify: options.notify ?? localNotify(collect(logs)),
     activity: new ActivityBus({ clock, log: collect(logs) }),
+    agentSecrets: new AgentSecrets(),
     meters: options.metricsToken === undefined ? unmeasured : createMeters(collect(logs)),
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     mcp: options.mcp ?? unreachable,

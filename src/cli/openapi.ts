@@ -9,6 +9,7 @@ import { unexamined } from "../core/machine.ts";
 import { unmeasured } from "../core/meters.ts";
 import { localNotify } from "../core/notify.ts";
 import { CurrentPolicies } from "../core/policies.ts";
+import { AgentSecrets } from "../core/scrub/agent-secrets.ts";
 import { untraced } from "../core/tracing.ts";
 import { createEngine } from "../engine.ts";
 import { unserved } from "./unserved.ts";
@@ -53,6 +54,7 @@ export async function describeApi(): Promise<object> {
     policies: new CurrentPolicies(),
     notify: localNotify(log),
     activity: new ActivityBus({ clock: systemClock, log }),
+    agentSecrets: new AgentSecrets(),
     meters: unmeasured,
     options: unserved,
   });

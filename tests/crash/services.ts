@@ -10,6 +10,7 @@ import { unmeasured } from "../../src/core/meters.ts";
 import { localNotify } from "../../src/core/notify.ts";
 import { CurrentPolicies } from "../../src/core/policies.ts";
 import type { Log, StreamingModel } from "../../src/core/ports.ts";
+import { AgentSecrets } from "../../src/core/scrub/agent-secrets.ts";
 import { untraced } from "../../src/core/tracing.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { memoryFiles } from "../stored-files.ts";
@@ -41,6 +42,7 @@ export async function servicesOf(database: Database, model: StreamingModel): Pro
     policies: new CurrentPolicies(),
     notify: localNotify(silent),
     activity: new ActivityBus({ clock: systemClock, log: silent }),
+    agentSecrets: new AgentSecrets(),
     meters: unmeasured,
     egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "looked up", url }) },
     messengers: {

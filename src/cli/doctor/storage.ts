@@ -24,6 +24,7 @@ import { unexamined } from "../../core/machine.ts";
 import { unmeasured } from "../../core/meters.ts";
 import { localNotify } from "../../core/notify.ts";
 import { CurrentPolicies } from "../../core/policies.ts";
+import { AgentSecrets } from "../../core/scrub/agent-secrets.ts";
 import { untraced } from "../../core/tracing.ts";
 import { checkContent, checkDatabase, createEngine } from "../../engine.ts";
 import { command } from "../command-name.ts";
@@ -137,6 +138,7 @@ async function openContent(settings: Settings, { database }: UnchangedStorage): 
       policies: new CurrentPolicies(),
       notify: localNotify(silent()),
       activity: new ActivityBus({ clock: systemClock, log: silent() }),
+      agentSecrets: new AgentSecrets(),
       meters: unmeasured,
       options: unserved,
     });

@@ -47,8 +47,8 @@ async function selling(requiredEnv: object, said = "Sold.") {
   };
   return {
     ...{ ...h, send, reached, own, catalogue: `${organization}/skills/shop` },
-    store: (sensitive = true) =>
-      send("PUT", `${own}/skills/shop/env`, { env: [{ key: "API_KEY", value: secret, sensitive }] }),
+    store: (sensitive = true, value = secret) =>
+      send("PUT", `${own}/skills/shop/env`, { env: [{ key: "API_KEY", value, sensitive }] }),
     save: (fields: object) => send("PUT", `${organization}/skills/shop`, { ...skill, ...fields }),
     pin: (how: "upgrade" | "rollback") => send("POST", `${own}/skills/shop/${how}`),
     enable: (...enabled: string[]) => send("PATCH", `${own}/skills`, { enabled }),
@@ -152,6 +152,28 @@ test.each<[string, (h: Awaited<ReturnType<typeof selling>>) => Promise<unknown>]
   const streamed = await (await h.native("Sell", { chat_id: "c" })).text();
   expect(streamed).toContain("It is [secret].");
   expect(JSON.stringify([streamed, await h.stored()])).not.toContain(secret);
+});
+
+test.each<[string, (h: Awaited<ReturnType<typeof selling>>) => Promise<unknown>]>([
+  ["was deleted", (h) => h.send("DELETE", `${h.own}/skills/shop/env/API_KEY`)],
+  ["was deleted with its skill", (h) => h.send("DELETE", h.catalogue)],
+  ["was replaced", (h) => h.store(true, "another-value")],
+])("a value that %s after a turn was served it is in no reply of the process", async (_, change) => {
+  const h = await selling(key(), `It is ${secret}.`);
+  await h.store();
+  await h.reached();
+  await change(h);
+  const streamed = await (await h.native("Sell", { chat_id: "c" })).text();
+  expect(streamed).toContain("It is [secret].");
+  expect(JSON.stringify([streamed, await h.stored()])).not.toContain(secret);
+});
+
+test("a value that is no secret any more is in replies again", async () => {
+  const h = await selling({ requiredEnv: [{ name: "API_KEY", sensitive: false }] }, `It is ${secret}.`);
+  await h.store();
+  expect(await (await h.native("Sell", { chat_id: "c" })).text()).toContain("It is [secret].");
+  await h.store(false);
+  expect(await (await h.native("Sell", { chat_id: "c" })).text()).toContain(`It is ${secret}.`);
 });
 
 test("a value that a version hid after it was stored is in no reply and no list while its skill is off", async () => {

@@ -4,6 +4,7 @@ import type { ToolSource } from "../../../contribution.ts";
 import { TtlCache } from "../../../core/cache.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { AgentSeen } from "../../../core/ports.ts";
+import type { Scrub } from "../../../core/scrub/scrub.ts";
 import { agents } from "../../../db/schema.ts";
 import { type LiveAgent, loadAgent } from "../agent/load.ts";
 import { AgentRefusal, admit, type Caller, type Grant } from "./admit.ts";
@@ -49,6 +50,7 @@ export class Agents {
       },
       () => (["hit", "miss"] as const).map((result) => ({ labels: { result }, value: this.#lookups[result] })),
     );
+    services.agentSecrets.loadBy((id) => this.#scrubOf(id));
     services.notify.listen(
       "agent-changed",
       (id) => this.#drop(({ row }) => row.id === id || row.organizationId === id),
@@ -128,6 +130,18 @@ export class Agents {
   /** Reads an agent from the database; null when there is none. */
   reload(slug: string): Promise<LiveAgent | null> {
     return this.#load(slug);
+  }
+
+  /** The scrub of an agent; null when there is none. Loads it in an overload too: the error that is to be shown is there already. */
+  async #scrubOf(id: string): Promise<Scrub | null> {
+    const { db } = this.#services.database;
+    const [found] = await db.select({ slug: agents.slug }).from(agents).where(eq(agents.id, id));
+    if (!found) return null;
+    return this.#serve(
+      found.slug,
+      async (agent) => agent?.scrub ?? null,
+      (load) => load(),
+    );
   }
 
   /** The ids of the cached agents. */

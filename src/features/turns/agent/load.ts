@@ -69,7 +69,7 @@ export async function loadAgent(
   toolSources: readonly ToolSource[] = [],
 ): Promise<LiveAgent | null> {
   if (!isSlug(slug)) return null;
-  const { database, cipher, options } = services;
+  const { database, cipher, agentSecrets, options } = services;
   const [found] = await database.db
     .select({
       row: agents,
@@ -103,6 +103,13 @@ export async function loadAgent(
     { ...row, iconVersion, secrets: opened },
     { skills, hooks, sources: toolSources, embedder },
   );
+  const values = [
+    ...secretTexts(opened, plainKeys(services.plugins)),
+    ...channels.credentials,
+    ...ofSources.flatMap(({ webhookToken, authKey = "" }) => [webhookToken, authKey]),
+    ...hidden,
+  ];
+  const shown = new Set(skills.env.flatMap(({ sensitive, value }) => (sensitive ? [] : [value])));
   const { name, description, timezone } = row;
   const prompts = await loadPrompts(database.db, row.id);
   const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(served) });
@@ -120,13 +127,7 @@ export async function loadAgent(
     hooks: hooks.map((hook) => ({ ...hook, tool: asksAgent(hook.toolName) ? null : find(hook.toolName) })),
     tracing: row.tracingEnabled ? { apiKey: opened.get("tracing_api_key"), project: row.tracingProject } : null,
     ...(await describe(prompt(unfilled), served, tools)),
-    scrub: scrubber([
-      ...secretTexts(opened, plainKeys(services.plugins)),
-      ...channels.credentials,
-      ...ofSources.flatMap(({ webhookToken, authKey = "" }) => [webhookToken, authKey]),
-      ...hidden,
-      ...secretTexts(options.environmentKeys),
-    ]),
+    scrub: scrubber([...agentSecrets.serve(row.id, values, shown), ...secretTexts(options.environmentKeys)]),
   };
 }
 
