@@ -27,7 +27,7 @@ const real = createMessengers({
 const database = watch(await openPlace(place), "inbox.answer");
 const engine = createEngine({
   ...(await servicesOf(database, model)),
-  messengers: { account: (of) => ({ ...real.account(of), typingMs: null, send: async () => "1" }) },
+  messengers: { account: (...of) => ({ ...real.account(...of), typingMs: null, send: async () => "1" }) },
 });
 
 /** Brings the message `number` of a chat, as Telegram does. */

@@ -30,7 +30,7 @@ const real = createMessengers({
 const database = watch(await openPlace(place), "task.run");
 const engine = createEngine({
   ...(await servicesOf(database, model)),
-  messengers: { account: (of) => ({ ...real.account(of), typingMs: null, send: async () => "1" }) },
+  messengers: { account: (...of) => ({ ...real.account(...of), typingMs: null, send: async () => "1" }) },
 });
 
 const [agent] = await database.db.select().from(agents);

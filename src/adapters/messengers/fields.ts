@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson, textOf } from "../../core/json.ts";
-import { clip, oneLine, storable } from "../../core/text/text.ts";
+import { clip, storable } from "../../core/text/text.ts";
 
 export { listOf, objectOf, textOf } from "../../core/json.ts";
 
@@ -44,6 +44,3 @@ export function mimeOf(value: unknown, otherwise = "application/octet-stream"): 
   const mime = textOf(value).split(";")[0]?.trim().toLowerCase() ?? "";
   return mimeType.test(mime) ? mime : otherwise;
 }
-
-/** A messenger's own words for an error text: one short line. */
-export const wordsOf = (value: unknown): string => oneLine(textOf(value), 300);

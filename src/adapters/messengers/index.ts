@@ -5,6 +5,7 @@ import { identities } from "./identity.ts";
 import { slackAccount } from "./slack/account.ts";
 import { telegramAccount } from "./telegram/account.ts";
 import { whatsAppAccount } from "./whatsapp/account.ts";
+import { wordsBy } from "./words.ts";
 
 interface Options {
   clock: Clock;
@@ -31,10 +32,16 @@ export function createMessengers({
   const shared = { clock, fetch, identities: identities(clock) };
   const base = (name: MessengerName) => (bases[name] ?? ownBases[name]).replace(/\/+$/, "");
   return {
-    account(of: MessengerConfig) {
+    account(of, loadScrub) {
       const address = base(of.name);
       const outside = guarded([URL.parse(address)?.host ?? ""]);
-      const options = { ...shared, base: address, outside, scrub: scrubber(credentialsOf(of)) };
+      const options = {
+        ...shared,
+        base: address,
+        outside,
+        scrub: scrubber(credentialsOf(of)),
+        words: wordsBy(loadScrub),
+      };
       switch (of.name) {
         case "telegram":
           return telegramAccount(of.config, options);

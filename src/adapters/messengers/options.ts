@@ -1,6 +1,7 @@
 import type { Clock } from "../../core/ports.ts";
 import type { Scrub } from "../../core/scrub/scrub.ts";
 import type { Identities } from "./identity.ts";
+import type { Words } from "./words.ts";
 
 /** What every account is made with. */
 export interface AccountOptions {
@@ -11,6 +12,8 @@ export interface AccountOptions {
   identities: Identities;
   /** Takes the account's credentials out of a text. */
   scrub: Scrub;
+  /** The messenger's own words for an error text. */
+  words: Words;
   /** The address of the messenger's API, without a slash at its end. */
   base: string;
 }

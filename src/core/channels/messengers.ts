@@ -1,3 +1,5 @@
+import type { LoadScrub } from "../scrub/scrub.ts";
+
 /** The messengers, by the names of their channels. */
 export const messengerNames = ["telegram", "slack", "whatsapp"] as const;
 export type MessengerName = (typeof messengerNames)[number];
@@ -250,5 +252,6 @@ export interface MessengerAccount {
 
 /** The ways to the messengers. */
 export interface Messengers {
-  account(of: MessengerConfig): MessengerAccount;
+  /** `loadScrub` loads what hides the secrets of the account's agent; it is called when words of the messenger are shown. */
+  account(of: MessengerConfig, loadScrub: LoadScrub): MessengerAccount;
 }

@@ -26,6 +26,9 @@ export interface Scrub {
   stream(): ScrubStream;
 }
 
+/** Loads what scrubs a text, once there is one. */
+export type LoadScrub = () => Promise<Scrub>;
+
 export interface ScrubStream {
   /**
    * Adds a piece, and returns the scrubbed text that is final by now; an end that may begin a secret is held back. The

@@ -9,6 +9,7 @@ import type {
   Received,
   WebhookCall,
 } from "../../../src/core/channels/messengers.ts";
+import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { TestClock } from "../../clock.ts";
 
 /** A stand-in that ends with the test. */
@@ -21,6 +22,9 @@ export async function forTest<S extends { close(): Promise<void> }>(starting: Pr
 /** Where nobody listens. Port 1 would not do: `fetch` refuses that by itself. */
 export const nowhere = "http://127.0.0.1:2";
 
+/** For an agent without secrets. */
+export const nothingHidden = async () => scrubber([]);
+
 /** An account at a stand-in; without one, nowhere. */
 export function accountAt(
   config: MessengerConfig,
@@ -30,6 +34,7 @@ export function accountAt(
 ) {
   const account = createMessengers({ clock, bases: { [config.name]: base }, ...(guarded ? { guarded } : {}) }).account(
     config,
+    nothingHidden,
   );
   return { account, clock, signal: new AbortController().signal };
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import type { MessengerConfig, Received, WebhookCall } from "../../../src/core/channels/messengers.ts";
+import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { apiServer } from "../../messengers/api-server.ts";
 import { slackHeaders, slackServer, slackTokens } from "../../messengers/slack-server.ts";
 import { telegramServer, telegramToken } from "../../messengers/telegram-server.ts";
@@ -182,6 +184,21 @@ test.each(names)("%s: an answer that repeats the request tells nobody the creden
   const { accountSid, authToken } = twilioAccount;
   const basic = Buffer.from(`${accountSid}:${authToken}`).toString("base64").slice(-20, -4);
   for (const secret of [telegramToken, botToken, authToken, basic]) expect(told).not.toContain(secret);
+});
+
+test.each(names)("%s: its words don't tell the secrets of the agent", async (name) => {
+  const { [name]: door } = await doors();
+  if (!door) throw new Error("There is no such door");
+  const canary = "canary-4711-geheim";
+  const words = `refused\n${canary}`;
+  const json = { ok: false, error: words, description: words, code: 1, message: words };
+  const { url } = await forTest(apiServer(async () => ({ status: 400, json })));
+  const { clock, signal } = accountAt(door.config);
+  const account = createMessengers({ clock, bases: { [name]: url } }).account(door.config, async () =>
+    scrubber([canary]),
+  );
+  const refusal = await account.send("4711", "Hello", signal).catch((error: unknown) => error);
+  expect(String(refusal)).toContain(": refused [secret]");
 });
 
 test("a form of any number of names is refused in time that grows with its length only", async () => {

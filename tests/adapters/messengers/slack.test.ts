@@ -2,7 +2,17 @@ import { describe, expect, test, vi } from "vitest";
 import { objectOf } from "../../../src/adapters/messengers/fields.ts";
 import { slackText } from "../../../src/adapters/messengers/slack/text.ts";
 import { slackEvent, slackHeaders, slackServer, slackTokens } from "../../messengers/slack-server.ts";
-import { accountAt, bytesOf, following, forTest, messageIn, nowhere, payloads, webhookCall } from "./accounts.ts";
+import {
+  accountAt,
+  bytesOf,
+  following,
+  forTest,
+  messageIn,
+  nothingHidden,
+  nowhere,
+  payloads,
+  webhookCall,
+} from "./accounts.ts";
 
 const events = payloads("slack");
 const now = Date.UTC(2026, 0, 1);
@@ -328,7 +338,7 @@ describe("files at Slack", () => {
     };
     const { createMessengers } = await import("../../../src/adapters/messengers/index.ts");
     const { clock, signal } = accountAt(byWebhook);
-    const account = createMessengers({ clock, fetch }).account(byWebhook);
+    const account = createMessengers({ clock, fetch }).account(byWebhook, nothingHidden);
     for (const ref of [
       "https://slack.com.evil.example/a",
       "https://evilslack.com/a",

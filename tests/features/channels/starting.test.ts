@@ -270,8 +270,8 @@ async function withHeld(base: string, held: "prove" | "leave") {
   };
   const real = createMessengers({ clock: new TestClock(), bases: { telegram: base } });
   const messengers: Messengers = {
-    account(of) {
-      const account = real.account(of);
+    account(...of) {
+      const account = real.account(...of);
       return {
         ...account,
         async prove(signal) {

@@ -28,7 +28,7 @@ async function following() {
   const slack = await forTest(slackServer());
   const bases = { telegram: telegram.base, slack: slack.base };
   const messengers = (): Messengers => ({
-    account: (of) => createMessengers({ clock: systemClock, bases }).account(of),
+    account: (...of) => createMessengers({ clock: systemClock, bases }).account(...of),
   });
   const h = await harness({ messengers: messengers() });
   const { db } = h.services.database;

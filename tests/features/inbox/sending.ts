@@ -32,9 +32,9 @@ export async function messaging(options: Parameters<typeof harness>[0] & { model
   // The accounts go by the clock of the harness, which is made after them.
   const made: { h?: Harness } = {};
   const messengers: Messengers = {
-    account(of) {
+    account(...of) {
       if (!made.h) throw new Error("There is no harness yet");
-      return createMessengers({ clock: made.h.clock, bases }).account(of);
+      return createMessengers({ clock: made.h.clock, bases }).account(...of);
     },
   };
   const { model = scriptedModel(({ prompt }) => reply(`Re: ${lastWords(prompt.at(-1)?.content)}`)) } = options;

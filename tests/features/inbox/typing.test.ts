@@ -11,9 +11,9 @@ function noting(typing: () => Promise<void> = async () => {}) {
   const typed: string[] = [];
   const real = createMessengers({ clock: new TestClock() });
   const messengers: Messengers = {
-    account(of): MessengerAccount {
+    account(...of): MessengerAccount {
       return {
-        ...real.account(of),
+        ...real.account(...of),
         typingMs: 4_500,
         send: async () => "1",
         async typing(channelId) {

@@ -11,7 +11,7 @@ import {
 import { sameText, toHex } from "../../../core/ids.ts";
 import { clip } from "../../../core/text/text.ts";
 import { escaped } from "../escaped.ts";
-import { jsonObject, mimeOf, objectOf, textOf, wordsOf } from "../fields.ts";
+import { jsonObject, mimeOf, objectOf, textOf } from "../fields.ts";
 import { messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
@@ -30,10 +30,10 @@ const loadMarkup = async () => (await import("./mrkdwn.ts")).slackMrkdwn;
 
 /** A bot in a workspace. A `channelId` is a channel's id, with `:` and the `ts` of a thread's first message in a thread. */
 export function slackAccount(config: SlackConfig, options: AccountOptions): MessengerAccount {
-  const { clock, fetch, identities, base, scrub } = options;
+  const { clock, fetch, identities, base, scrub, words } = options;
   const { botToken, signingSecret, appToken } = config;
   const http = messengerHttp({ name: "Slack", clock, fetch, scrub });
-  const api = slackApi({ http, clock, base });
+  const api = slackApi({ http, clock, base, words });
 
   const botId = () =>
     identities(`slack:${botToken}`, async (signal) => {
@@ -103,7 +103,7 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
 
     async prove(signal) {
       const { user, team } = await api("auth.test", botToken, {}, { signal });
-      return { name: "credentials", ok: true, message: `The bot is ${wordsOf(user)} in ${wordsOf(team)}` };
+      return { name: "credentials", ok: true, message: `The bot is ${await words(user)} in ${await words(team)}` };
     },
 
     async check(wanted, signal) {

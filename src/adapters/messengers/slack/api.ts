@@ -1,8 +1,9 @@
 import { MessengerError } from "../../../core/channels/messengers.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Clock } from "../../../core/ports.ts";
-import { jsonObject, wordsOf } from "../fields.ts";
+import { jsonObject, textOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
+import type { Words } from "../words.ts";
 
 interface Asked {
   signal: AbortSignal;
@@ -17,7 +18,14 @@ export type SlackApi = (
   asked: Asked,
 ) => Promise<JsonObject>;
 
-export function slackApi({ http, clock, base }: { http: Http; clock: Clock; base: string }): SlackApi {
+interface Options {
+  http: Http;
+  clock: Clock;
+  base: string;
+  words: Words;
+}
+
+export function slackApi({ http, clock, base, words }: Options): SlackApi {
   return async (method, token, params, asked) => {
     const { status, headers, text } = await http.ask({
       url: `${base}/${method}`,
@@ -31,7 +39,7 @@ export function slackApi({ http, clock, base }: { http: Http; clock: Clock; base
     });
     const answer = jsonObject(text);
     if (answer?.ok === true) return answer;
-    const code = wordsOf(answer?.error);
+    const code = textOf(answer?.error);
     if (code === "") {
       const done = status === 200 && asked.isSend === true;
       throw new MessengerError(status === 429 ? slower : `Slack answered ${method} with ${status}`, {
@@ -40,7 +48,7 @@ export function slackApi({ http, clock, base }: { http: Http; clock: Clock; base
         mayBeDone: done,
       });
     }
-    throw new MessengerError(sentence(method, code, wordsOf(answer?.needed)), {
+    throw new MessengerError(knownSentence(code) ?? (await refusal(method, answer, words)), {
       isPermanent: !passing.has(code) && status !== 429 && status < 500,
       retryAfterMs: retryAfterMs(headers, clock.now()),
       // Slack says of these that a part of the call may have been done.
@@ -76,7 +84,9 @@ const sentences: Readonly<Record<string, string>> = {
   restricted_action: "The workspace does not let the bot post here",
 };
 
-function sentence(method: string, code: string, needed: string): string {
-  if (code === "missing_scope") return `The Slack app lacks the scope ${needed}: add it and install the app again`;
-  return Object.hasOwn(sentences, code) ? `${sentences[code]} (${code})` : `Slack refused ${method}: ${code}`;
+const knownSentence = (code: string) => (Object.hasOwn(sentences, code) ? `${sentences[code]} (${code})` : null);
+
+async function refusal(method: string, answer: JsonObject | null, words: Words): Promise<string> {
+  if (answer?.error !== "missing_scope") return `Slack refused ${method}: ${await words(answer?.error)}`;
+  return `The Slack app lacks the scope ${await words(answer.needed)}: add it and install the app again`;
 }

@@ -34,9 +34,9 @@ export function telegramAccount(
   { botToken, allowedUserIds }: TelegramConfig,
   options: AccountOptions,
 ): MessengerAccount {
-  const { clock, fetch, identities, base, scrub } = options;
+  const { clock, fetch, identities, base, scrub, words } = options;
   const http = messengerHttp({ name: "Telegram", clock, fetch, scrub });
-  const api = telegramApi({ http, clock, base, botToken });
+  const api = telegramApi({ http, clock, base, botToken, words });
 
   const botName = () =>
     identities(`telegram:${botToken}`, async (signal) => {
@@ -127,8 +127,8 @@ export function telegramAccount(
       await api("setWebhook", { url: wanted.url, allowed_updates: allowedUpdates, ...secret }, { signal });
     },
 
-    prove: (signal) => proveTelegram(api, signal),
-    check: (wanted, signal) => checkTelegram(api, wanted, signal),
+    prove: (signal) => proveTelegram(api, words, signal),
+    check: (wanted, signal) => checkTelegram(api, words, wanted, signal),
 
     async follow(take: Take, signal, onConnected) {
       let offset: number | null = null;

@@ -1,7 +1,8 @@
 import { type ChannelCheck, MessengerError, type WantedWebhook } from "../../../core/channels/messengers.ts";
 import type { Clock } from "../../../core/ports.ts";
-import { integerOf, jsonObject, objectOf, textOf, wordsOf } from "../fields.ts";
+import { integerOf, jsonObject, objectOf, textOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
+import type { Words } from "../words.ts";
 
 /** A refusal of the Bot API. */
 export class TelegramError extends MessengerError {
@@ -28,9 +29,10 @@ interface Options {
   clock: Clock;
   base: string;
   botToken: string;
+  words: Words;
 }
 
-export function telegramApi({ http, clock, base, botToken }: Options): TelegramApi {
+export function telegramApi({ http, clock, base, botToken, words }: Options): TelegramApi {
   return async (method, params, asked) => {
     const { status, headers, text } = await http.ask({
       url: `${base}/bot${botToken}/${method}`,
@@ -47,12 +49,13 @@ export function telegramApi({ http, clock, base, botToken }: Options): TelegramA
     const parameters = objectOf(answer?.parameters);
     const seconds = integerOf(parameters.retry_after);
     const movedTo = integerOf(parameters.migrate_to_chat_id);
-    throw new TelegramError(sentence(method, status, wordsOf(answer?.description)), {
-      description: textOf(answer?.description),
+    const description = textOf(answer?.description);
+    throw new TelegramError(knownSentence(status, description) ?? refused(method, status, await words(description)), {
+      description,
       movedTo: movedTo === null ? null : String(movedTo),
       isPermanent: isPermanent(status) && !isOtherPoller(answer?.description),
       retryAfterMs: seconds === null ? retryAfterMs(headers, clock.now()) : seconds * 1_000,
-      isOfAccount: isOfToken(status, wordsOf(answer?.description)),
+      isOfAccount: isOfToken(status, description),
     });
   };
 }
@@ -63,7 +66,7 @@ const isOtherPoller = (description: unknown) => textOf(description).includes("te
 const isOfToken = (status: number, description: string) =>
   status === 401 || (status === 404 && description === "Not Found");
 
-function sentence(method: string, status: number, description: string): string {
+function knownSentence(status: number, description: string): string | null {
   if (isOfToken(status, description)) {
     return "Telegram does not know the bot token: copy it from @BotFather again";
   }
@@ -72,25 +75,33 @@ function sentence(method: string, status: number, description: string): string {
   }
   if (status === 409) return "Telegram still calls a webhook for this bot, so it cannot be polled";
   if (status === 429) return "Telegram asks to send less often";
-  return `Telegram refused ${method} (${status})${description === "" ? "" : `: ${description}`}`;
+  return null;
 }
 
+const refused = (method: string, status: number, words: string) =>
+  `Telegram refused ${method} (${status})${words === "" ? "" : `: ${words}`}`;
+
 /** Who the bot is. */
-export async function proveTelegram(api: TelegramApi, signal: AbortSignal): Promise<ChannelCheck> {
+export async function proveTelegram(api: TelegramApi, words: Words, signal: AbortSignal): Promise<ChannelCheck> {
   const bot = objectOf(await api("getMe", {}, { signal }));
-  return { name: "credentials", ok: true, message: `The bot is @${wordsOf(bot.username)}` };
+  return { name: "credentials", ok: true, message: `The bot is @${await words(bot.username)}` };
 }
 
 /** Who the bot is, which webhook Telegram calls, and whether it reaches that (decisions §8). */
 export async function checkTelegram(
   api: TelegramApi,
+  words: Words,
   wanted: WantedWebhook | null,
   signal: AbortSignal,
 ): Promise<ChannelCheck[]> {
   try {
-    const credentials = await proveTelegram(api, signal);
+    const credentials = await proveTelegram(api, words, signal);
     const info = objectOf(await api("getWebhookInfo", {}, { signal }));
-    return [credentials, webhookCheck(textOf(info.url), wanted), reachableCheck(info, wanted)];
+    return [
+      credentials,
+      webhookCheck(textOf(info.url), wanted),
+      reachableCheck(info, await words(info.last_error_message), wanted),
+    ];
   } catch (error) {
     if (!(error instanceof MessengerError)) throw error;
     return [{ name: "credentials", ok: false, message: error.message }];
@@ -112,11 +123,10 @@ function webhookCheck(url: string, wanted: WantedWebhook | null): ChannelCheck {
   return { name, ok: false, message: `Telegram ${now} instead of ${wanted.url}: ${again}` };
 }
 
-function reachableCheck(info: Record<string, unknown>, wanted: WantedWebhook | null): ChannelCheck {
+function reachableCheck(info: Record<string, unknown>, failure: string, wanted: WantedWebhook | null): ChannelCheck {
   const name = "reachable";
   const pending = integerOf(info.pending_update_count) ?? 0;
   const waiting = pending === 0 ? "No message waits" : `${pending} waiting at Telegram`;
-  const failure = wordsOf(info.last_error_message);
   if (wanted === null || failure === "") return { name, ok: true, message: waiting };
   // The error stays after a later delivery succeeded; then nothing waits.
   return { name, ok: pending === 0, message: `${waiting}; its last error was: ${failure}` };

@@ -11,7 +11,7 @@ import {
   type WhatsAppConfig,
 } from "../../../core/channels/messengers.ts";
 import { sameText, toBase64 } from "../../../core/ids.ts";
-import { textOf, wordsOf } from "../fields.ts";
+import { textOf } from "../fields.ts";
 import { type Downloaded, messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
@@ -34,12 +34,12 @@ const loadMarkup = async () => (await import("./text.ts")).whatsAppText;
 /** A number at Twilio's WhatsApp. A `channelId` is a person's phone number. */
 export function whatsAppAccount(
   config: WhatsAppConfig,
-  { clock, fetch, outside, base, scrub }: AccountOptions,
+  { clock, fetch, outside, base, scrub, words }: AccountOptions,
 ): MessengerAccount {
   const { credentials, whatsappNumber } = config;
   const http = messengerHttp({ name: "Twilio", clock, fetch, scrub });
   const outsideHttp = messengerHttp({ name: "Twilio", clock, fetch: outside, scrub });
-  const api = twilioApi({ http, clock, base, config });
+  const api = twilioApi({ http, clock, base, config, words });
 
   const refuses = ({ headers, secret, pathSecret }: WebhookHead): Unproven | null => {
     if (credentials.mode === "auth_token") return signatureForm.test(headers.get(signatureHeader) ?? "") ? null : 403;
@@ -67,7 +67,7 @@ export function whatsAppAccount(
       return { name, ok: true, message: "Twilio takes the API key" };
     }
     const { status, friendly_name } = await api(".json", { signal });
-    const message = `The account ${wordsOf(friendly_name)} is ${wordsOf(status)}`;
+    const message = `The account ${await words(friendly_name)} is ${await words(status)}`;
     return { name, ok: status === "active", message };
   };
 

@@ -2,8 +2,9 @@ import { MessengerError, type WhatsAppConfig } from "../../../core/channels/mess
 import { toBase64 } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Clock } from "../../../core/ports.ts";
-import { integerOf, jsonObject, wordsOf } from "../fields.ts";
+import { integerOf, jsonObject } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
+import type { Words } from "../words.ts";
 
 interface Asked {
   signal: AbortSignal;
@@ -28,9 +29,10 @@ interface Options {
   clock: Clock;
   base: string;
   config: WhatsAppConfig;
+  words: Words;
 }
 
-export function twilioApi({ http, clock, base, config }: Options): TwilioApi {
+export function twilioApi({ http, clock, base, config, words }: Options): TwilioApi {
   return async (resource, { signal, form }) => {
     const isSend = form !== undefined;
     const { status, headers, text } = await http.ask({
@@ -50,7 +52,7 @@ export function twilioApi({ http, clock, base, config }: Options): TwilioApi {
       throw new MessengerError("Twilio's answer is not what its API answers", { mayBeDone: isSend });
     }
     const code = integerOf(answer?.code);
-    throw new MessengerError(sentence(status, code, wordsOf(answer?.message)), {
+    throw new MessengerError(knownSentence(status, code) ?? refused([status, code], await words(answer?.message)), {
       isPermanent: isPermanent(status) && !passing.has(code ?? 0),
       retryAfterMs: retryAfterMs(headers, clock.now()),
       isOfAccount: status === 401 || code === 20404,
@@ -79,10 +81,13 @@ const sentences: Readonly<Record<number, string>> = {
   63024: number,
 };
 
-function sentence(status: number, code: number | null, message: string): string {
+function knownSentence(status: number, code: number | null): string | null {
   const known = code === null ? undefined : sentences[code];
   if (known) return `${known} (Twilio ${code})`;
   if (status === 401) return sentences[20003] ?? "";
   if (status === 429) return "Twilio asks to send less often";
-  return `Twilio refused the call (${[status, code].filter(Boolean).join(", ")})${message === "" ? "" : `: ${message}`}`;
+  return null;
 }
+
+const refused = (codes: readonly (number | null)[], words: string) =>
+  `Twilio refused the call (${codes.filter(Boolean).join(", ")})${words === "" ? "" : `: ${words}`}`;

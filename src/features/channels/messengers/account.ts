@@ -73,7 +73,8 @@ export async function findMessenger(
   if (missing.length > 0) return { ...known, channel: null };
   const secret = fields.webhookSecret ?? null;
   const url = webhookAddress(address, name, owner.slug, fields);
-  const account = messengers.account(openedConfig(name, fields, transport));
+  const scrubOf = () => services.agentSecrets.scrubOf(owner.id);
+  const account = messengers.account(openedConfig(name, fields, transport), scrubOf);
   const webhook = transport === "webhook" ? { url, secret } : null;
   const secretInPath = hasSecretPath(name, fields);
   return { ...known, channel: { agent: owner, name, enabled, transport, account, webhook, secretInPath } };

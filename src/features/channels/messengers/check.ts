@@ -21,7 +21,9 @@ export async function testMessenger(ctx: Ctx, slug: string, name: MessengerName)
   const transport = transportOf(name, fields, address);
   const missing = missingFields(name, fields, transport);
   if (missing.length > 0) throw invalid(missing);
-  const account = ctx.messengers.account(openedConfig(name, fields, transport));
+  const account = ctx.messengers.account(openedConfig(name, fields, transport), () =>
+    ctx.agentSecrets.scrubOf(agent.id),
+  );
   const wanted = { url: webhookAddress(address, name, slug, fields), secret: fields.webhookSecret ?? null };
   // Each of its calls has a limit of its own.
   const { signal } = new AbortController();

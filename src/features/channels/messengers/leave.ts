@@ -4,6 +4,7 @@ import { publicAddress, type Services } from "../../../context.ts";
 import { MessengerError, type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import type { Cipher } from "../../../core/credentials/cipher.ts";
 import { fromBase64, newId, toBase64 } from "../../../core/ids.ts";
+import { scrubber } from "../../../core/scrub/scrub.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, channels } from "../../../db/schema.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
@@ -19,6 +20,8 @@ export const leaveKind = "channel.leave";
 
 const Payload = z.object({
   batch: z.string(),
+  /** Absent in jobs of earlier releases. */
+  agentId: z.string().optional(),
   name: z.enum(messengerNames),
   /** The former configuration, sealed for this job: the channel may be gone. */
   keys: z.object({ keyId: z.string(), ciphertext: z.string() }),
@@ -42,7 +45,12 @@ export async function enqueueLeave(
   // What opens with no configured key can't be left, and has to go all the same.
   if (!fields) return;
   const { keyId, ciphertext } = await cipher.seal(JSON.stringify(fields), leavePlace(batch));
-  const payload: z.infer<typeof Payload> = { batch, name, keys: { keyId, ciphertext: toBase64(ciphertext) } };
+  const payload: z.infer<typeof Payload> = {
+    batch,
+    agentId: id,
+    name,
+    keys: { keyId, ciphertext: toBase64(ciphertext) },
+  };
   await enqueue(tx, leaveKind, payload, { organizationId });
 }
 
@@ -62,16 +70,17 @@ export async function leaveAll(tx: Db, cipher: Cipher, agentId: string): Promise
 
 /** Leaves an account, unless a channel that is on has it: it was turned on again, or it is another agent's now. */
 export function createLeave(services: Services, wake: () => void): JobHandler {
-  const { database, cipher, messengers, clock, log } = services;
+  const { database, cipher, messengers, agentSecrets, clock, log } = services;
   return async ({ payload }, signal) => {
-    const { batch, name, keys } = Payload.parse(payload);
+    const { batch, agentId, name, keys } = Payload.parse(payload);
     const sealed = { keyId: keys.keyId, ciphertext: fromBase64(keys.ciphertext) ?? new Uint8Array() };
     const fields = JSON.parse(await cipher.open(sealed, leavePlace(batch))) as StoredFields;
     const transport = transportOf(name, fields, publicAddress(services));
     if (missingFields(name, fields, transport).length > 0) return;
     if (await findUser(database.db, cipher, name, fields)) return;
+    const scrubOf = async () => (agentId === undefined ? scrubber([]) : agentSecrets.scrubOf(agentId));
     try {
-      await messengers.account(openedConfig(name, fields, transport)).register(null, signal);
+      await messengers.account(openedConfig(name, fields, transport), scrubOf).register(null, signal);
     } catch (error) {
       if (!(error instanceof MessengerError)) throw error;
       if (error.isPermanent)
