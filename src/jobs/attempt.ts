@@ -2,9 +2,9 @@ import type { Clock } from "../core/ports.ts";
 import type { ClaimedJob } from "./claim.ts";
 import type { Together } from "./together.ts";
 
-export interface Job {
+export interface Job<Payload = unknown> {
   id: string;
-  payload: unknown;
+  payload: Payload;
   /** How often the job was begun, this time included. */
   attempt: number;
 }
@@ -14,7 +14,11 @@ export interface Job {
  * process or the database went away before that was noted. The signal says that the job is no longer this process's to do.
  * Statements that every job of a kind needs are run by `together`, with those of other jobs.
  */
-export type JobHandler = (job: Job, signal: AbortSignal, together: Together) => Promise<void>;
+export type JobHandler<Payload = unknown> = (
+  job: Job<Payload>,
+  signal: AbortSignal,
+  together: Together,
+) => Promise<void>;
 
 /** How jobs of one kind are done. */
 export interface JobKind {

@@ -39,45 +39,43 @@ function takenOver() {
   return { organizationId, payload, runAt, maxAttempts, attempts: 0, lastError: null };
 }
 
-/** A job that a larger statement enqueues. */
-export interface Work {
+/** A job that is to be done. A `JobDefinition` makes it. */
+export interface NewJob {
   kind: string;
-  key: string;
-  payload: Readonly<Record<string, unknown>>;
-  runAt: Date;
-}
-
-export interface JobOptions {
   /**
    * Jobs of one kind and key are the same work: while one waits, enqueuing it again replaces its payload and time (so a
    * `runAt` that is pushed again and again debounces), and only one of them runs at a time.
    */
-  key?: string;
+  key: string | null;
+  /** Holds ids rather than what people wrote, since failed jobs are stored. */
+  payload: object;
+  /** The job does not run before. */
+  runAt: Date;
+}
+
+interface JobOptions {
   /** Jobs of a kind take turns by organization. Jobs without one take turns as if they had one of their own. */
-  organizationId?: string;
-  /** The job does not run before; at once when absent. */
-  runAt?: Date;
+  organizationId?: string | undefined;
   maxAttempts?: number;
 }
 
 /**
  * Leaves a job to be done once the transaction that `db` is part of is committed, even if this process dies. The job is
- * done at least once, so its handler has to bear being run again. Payloads hold ids rather than what people wrote, since
- * failed jobs are kept. A worker's `wake` after the commit saves the wait for its next tick.
+ * done at least once, so its handler has to bear being run again. A worker's `wake` after the commit saves the wait for
+ * its next tick.
  */
 export async function enqueue(
   db: Db,
-  kind: string,
-  payload: Readonly<Record<string, unknown>>,
-  { key, organizationId, runAt, maxAttempts = usualAttempts }: JobOptions = {},
+  { kind, key, payload, runAt }: NewJob,
+  { organizationId, maxAttempts = usualAttempts }: JobOptions = {},
 ): Promise<void> {
   const job = {
     id: newId(),
     kind,
-    key: key ?? null,
+    key,
     organizationId: organizationId ?? null,
     payload: sql`${storableJson(payload)}::jsonb`,
-    runAt: sql`${runAt?.toISOString() ?? "-infinity"}::timestamptz`,
+    runAt: sql`${runAt.toISOString()}::timestamptz`,
     maxAttempts,
   };
   await db.execute(sql`${insertInto(jobs, job)} ${replaceWaiting}`);

@@ -14,7 +14,10 @@ export function isRefusal(error: unknown): error is EngineError {
  * A handler that ends well when the agent refuses (`isRefusal`). For work that the agent's next turn enqueues again, and
  * that then does the rest as well.
  */
-export function unlessRefused({ log }: Pick<Services, "log">, handler: JobHandler): JobHandler {
+export function unlessRefused<Payload>(
+  { log }: Pick<Services, "log">,
+  handler: JobHandler<Payload>,
+): JobHandler<Payload> {
   return async (job, signal, together) => {
     try {
       await handler(job, signal, together);

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from "../../src/db/client.ts";
 import { roomEvents } from "../../src/db/schema.ts";
 import { createEngine } from "../../src/engine.ts";
 import { addToBacklog } from "../../src/features/room/backlog/add.ts";
-import { evaluateKind } from "../../src/features/room/scheduler/kinds.ts";
+import { evaluateJob } from "../../src/features/room/scheduler/kinds.ts";
 import { enqueue } from "../../src/jobs/enqueue.ts";
 import { plainText } from "../plain-text.ts";
 import { finish, type ScriptStep, scriptedModel, text, toolCall } from "../scripted-model.ts";
@@ -109,7 +109,7 @@ async function bring({ definitionId, ...owner }: Owner, payload: object): Promis
     await tx.insert(roomEvents).values(event);
     const found = await addToBacklog(tx, { ...owner, definitionId, roomEventId: event.id, payload: {}, now });
     const { agentId, organizationId } = owner;
-    await enqueue(tx, evaluateKind, { agentId }, { key: agentId, organizationId });
+    await enqueue(tx, evaluateJob.of({ agentId }), { organizationId });
     return found;
   });
   if (added.outcome === "backlog") process.stdout.write(`${added.backlogId}\n`);

@@ -6,6 +6,7 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { newId } from "../../src/core/ids.ts";
 import { agents, scheduledTasks } from "../../src/db/schema.ts";
 import { createEngine } from "../../src/engine.ts";
+import { dueJob } from "../../src/features/tasks/due/select.ts";
 import { enqueue } from "../../src/jobs/enqueue.ts";
 import { finish, scriptedModel, text } from "../scripted-model.ts";
 import { dieAt } from "./moments.ts";
@@ -46,7 +47,7 @@ async function make(name: string): Promise<void> {
   const outbound = { outboundChannel: "telegram", outboundTarget: name };
   await database.transaction(async (tx) => {
     await tx.insert(scheduledTasks).values({ ...row, ...outbound, schedule });
-    await enqueue(tx, "task.due", { taskId: id }, { key: id, organizationId });
+    await enqueue(tx, dueJob.of({ taskId: id }), { organizationId });
   });
   process.stdout.write(`${name}\n`);
 }

@@ -5,6 +5,7 @@ import { jobs } from "../../src/db/schema.ts";
 import { enqueue } from "../../src/jobs/enqueue.ts";
 import { silent } from "../embedded.ts";
 import { harness } from "../harness.ts";
+import { newJob } from "./jobs.ts";
 
 test("the engine's upkeep looks after jobs, and leaves alone what nobody here can do", async () => {
   const h = await harness();
@@ -16,7 +17,7 @@ test("the engine's upkeep looks after jobs, and leaves alone what nobody here ca
   const day = 24 * 60 * 60 * 1000;
   const [old, recent] = [failed(31 * day), failed(29 * day)];
   await db.insert(jobs).values([old, recent]);
-  await enqueue(db, "newer-release", {});
+  await enqueue(db, newJob("newer-release"));
   await h.engine.tick();
   const left = await db.select({ kind: jobs.kind, attempts: jobs.attempts }).from(jobs).orderBy(jobs.kind);
   expect(left).toEqual([

@@ -5,8 +5,8 @@ import { localNotify } from "../../src/core/notify.ts";
 import type { Clock, Log, Notify } from "../../src/core/ports.ts";
 import type { Database } from "../../src/db/client.ts";
 import { jobs } from "../../src/db/schema.ts";
-import type { JobHandler, JobKind } from "../../src/jobs/attempt.ts";
-import { enqueue, type JobOptions } from "../../src/jobs/enqueue.ts";
+import type { JobHandler, JobKind, JobKinds } from "../../src/jobs/attempt.ts";
+import { enqueue, type NewJob } from "../../src/jobs/enqueue.ts";
 import { createWorker } from "../../src/jobs/worker.ts";
 import { TestClock } from "../clock.ts";
 import { openTestDatabase } from "../database.ts";
@@ -32,6 +32,21 @@ function keepLines(): { log: Log; lines: Line[] } {
   return { log, lines };
 }
 
+/** A job without a key that is due at once. */
+export const newJob = (kind: string): NewJob => ({ kind, key: null, payload: {}, runAt: new Date(0) });
+
+/** The handler of the only kind. */
+export function handlerOf(kinds: JobKinds): JobHandler {
+  const [kind] = Object.values(kinds);
+  if (!kind) throw new Error("There is no kind");
+  return kind.run;
+}
+
+interface Options extends Partial<Pick<NewJob, "key" | "runAt">> {
+  organizationId?: string;
+  maxAttempts?: number;
+}
+
 /** Jobs on an empty database, under a clock of the test's, and workers for them. Those of one `notify` wake each other. */
 export async function jobHarness(given?: Database, givenNotify?: Notify) {
   const { database, close } = given ? { database: given, close: async () => {} } : await openTestDatabase();
@@ -52,8 +67,8 @@ export async function jobHarness(given?: Database, givenNotify?: Notify) {
     clock,
     lines,
     worker,
-    enqueue: (kind: string, payload: Record<string, unknown> = {}, options?: JobOptions) =>
-      enqueue(database.db, kind, payload, options),
+    enqueue: (kind: string, payload: object = {}, { organizationId, maxAttempts = 10, ...job }: Options = {}) =>
+      enqueue(database.db, { ...newJob(kind), payload, ...job }, { organizationId, maxAttempts }),
     rows: () => database.db.select().from(jobs).orderBy(asc(jobs.id)),
     at: (ms: number) => new Date(clock.now() + ms),
   };

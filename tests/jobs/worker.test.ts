@@ -7,7 +7,7 @@ import { enqueue } from "../../src/jobs/enqueue.ts";
 import { inspectJobs } from "../../src/jobs/failed.ts";
 import { leaseMs, renew } from "../../src/jobs/queue.ts";
 import type { Worker } from "../../src/jobs/worker.ts";
-import { gate, jobHarness } from "./jobs.ts";
+import { gate, jobHarness, newJob } from "./jobs.ts";
 
 const minute = 60_000;
 
@@ -28,12 +28,12 @@ describe("work", () => {
   test("is not there before its transaction is committed, nor after that failed", async () => {
     const h = await jobHarness();
     const failing = h.database.transaction(async (tx) => {
-      await enqueue(tx, "count", {});
+      await enqueue(tx, newJob("count"));
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");
     expect(await h.rows()).toEqual([]);
-    await h.database.transaction((tx) => enqueue(tx, "count", {}));
+    await h.database.transaction((tx) => enqueue(tx, newJob("count")));
     expect(await h.rows()).toMatchObject([{ kind: "count", status: "pending", attempts: 0, maxAttempts: 10 }]);
   });
 

@@ -1,10 +1,10 @@
 import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
-import { createLeave, leaveAll, leaveKind } from "./messengers/leave.ts";
+import { leaveAll, leaveJobs } from "./messengers/leave.ts";
 import { createMoved } from "./messengers/moved.ts";
 import { createRegistered } from "./messengers/registered.ts";
 import { renewBots } from "./messengers/renew.ts";
-import { createStart, startKind } from "./messengers/start.ts";
+import { startJobs } from "./messengers/start.ts";
 import { createChannelRoutes } from "./routes.ts";
 
 /** The channels that a bundle holds. */
@@ -28,10 +28,7 @@ export { openWebConfig, type WebConfig } from "./web/config.ts";
 export function channelsFeature(services: Services, { onWork }: { onWork: () => void }): Contribution {
   return {
     routes: [createChannelRoutes(onWork)],
-    jobs: {
-      [startKind]: { run: createStart(services) },
-      [leaveKind]: { run: createLeave(services, onWork) },
-    },
+    jobs: { ...startJobs(services), ...leaveJobs(services, onWork) },
     ticks: { seldom: [createMoved(services, onWork), createRegistered(services, onWork)] },
     boot: () => renewBots(services),
     beforeAgentDelete: (tx, agentId) => leaveAll(tx, services.cipher, agentId),

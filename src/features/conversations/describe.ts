@@ -2,20 +2,21 @@ import { z } from "@hono/zod-openapi";
 import type { Services } from "../../context.ts";
 import { randomHex } from "../../core/ids.ts";
 import { jsonInAnswer } from "../../core/text/prompt-data.ts";
-import { type JobHandler, type JobKinds, mostModelJobs } from "../../jobs/attempt.ts";
+import { type JobKinds, mostModelJobs } from "../../jobs/attempt.ts";
 import type { Asking, Complete } from "../../jobs/complete.ts";
+import { defineJob } from "../../jobs/define.ts";
 import { isRefusal } from "../../jobs/unless-refused.ts";
 import { type Description, descriptionPrompt, firstWords, readDescription, type Wanted } from "./description-prompt.ts";
 import { descriptionStatements } from "./description-statements.ts";
 import { type Noted, noteTogether } from "./noted.ts";
 import { wantedOf } from "./rules.ts";
 
-const description = "describeConversation";
-
-/** The job that gives a conversation the title and the summary that it lacks, as `enqueue` takes it. */
-export function descriptionOf(conversationId: string) {
-  return { kind: description, key: conversationId, payload: { conversationId } };
-}
+/** Gives a conversation the title and the summary that it lacks. */
+export const descriptionJob = defineJob(
+  "describeConversation",
+  z.object({ conversationId: z.uuid() }),
+  ({ conversationId }) => conversationId,
+);
 
 interface Needs {
   services: Pick<Services, "database" | "log">;
@@ -26,15 +27,14 @@ interface Needs {
 export function conversationJobs(needs: Needs): JobKinds {
   const describe = createDescribe(needs);
   const note = noteTogether(needs.services.database, null);
-  const run: JobHandler = async ({ payload }, signal, together) => {
-    const { conversationId: id } = Payload.parse(payload);
-    const noted = await describe(id, { title: true, summary: true }, { signal, together });
-    await together(note, { id, noted, at: "" });
-  };
-  return { [description]: { run, limit: mostModelJobs } };
+  return descriptionJob.doneBy(
+    async ({ payload: { conversationId: id } }, signal, together) => {
+      const noted = await describe(id, { title: true, summary: true }, { signal, together });
+      await together(note, { id, noted, at: "" });
+    },
+    { limit: mostModelJobs },
+  );
 }
-
-const Payload = z.object({ conversationId: z.uuid() });
 
 const tries = 2;
 

@@ -10,7 +10,7 @@ import { turnRoutes } from "./turns/routes.ts";
 /** Deletes many rows of an agent in its deletion. */
 export { deleteRows } from "./delete-all.ts";
 /** Titles and summaries: what gives them to a conversation, and the job that does so, as `enqueue` takes it. */
-export { createDescribe, descriptionOf } from "./describe.ts";
+export { createDescribe, descriptionJob } from "./describe.ts";
 export { firstWords, readDescription, titleRule, type Wanted } from "./description-prompt.ts";
 /** The conversation with a public id, within reach. */
 export { findConversation } from "./find.ts";

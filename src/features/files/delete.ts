@@ -6,12 +6,21 @@ import { EngineError } from "../../core/errors.ts";
 import { fromBase64, newId, toBase64 } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, conversations, files } from "../../db/schema.ts";
-import type { JobHandler, JobKinds } from "../../jobs/attempt.ts";
+import type { JobKinds } from "../../jobs/attempt.ts";
+import { defineJob } from "../../jobs/define.ts";
 import { enqueue } from "../../jobs/enqueue.ts";
 import { bucketOf, type FileRow, open, type S3Keys } from "./storage.ts";
 
-/** The kind of job that deletes the bytes of files, and then their rows. */
-export const deletion = "deleteFiles";
+/** Deletes the bytes of files, and then their rows. */
+export const deletionJob = defineJob(
+  "deleteFiles",
+  z.object({
+    batch: z.uuid(),
+    files: z.array(z.uuid()),
+    keys: z.object({ keyId: z.string(), ciphertext: z.string() }).optional(),
+  }),
+  ({ batch }) => batch,
+);
 
 /** Files of one job: an agent with thousands must not fill the queue that other jobs wait in. */
 const batchSize = 100;
@@ -88,7 +97,7 @@ export async function enqueueDeletion(
   for (const { organizationId, ids } of batchesOf(rows.filter((row) => !isLost(row)))) {
     const batch = newId();
     const payload = { batch, files: ids, ...(await sealKeys(cipher, batch, keys)) };
-    await enqueue(tx, deletion, payload, { key: batch, organizationId, maxAttempts, ...(runAt && { runAt }) });
+    await enqueue(tx, deletionJob.of(payload, runAt), { organizationId, maxAttempts });
   }
   return rows.filter(isLost);
 }
@@ -119,28 +128,17 @@ async function sealKeys(cipher: Cipher, batch: string, keys: S3Keys | null) {
   return { keys: { keyId, ciphertext: toBase64(ciphertext) } };
 }
 
-const Payload = z.object({
-  batch: z.uuid(),
-  files: z.array(z.uuid()),
-  keys: z.object({ keyId: z.string(), ciphertext: z.string() }).optional(),
-});
 const Keys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 
 type Needs = Pick<Services, "database" | "cipher" | "files">;
 
-/** The jobs of this feature. */
-export function fileJobs(services: Needs): JobKinds {
-  return { [deletion]: { run: deleteBatch(services) } };
-}
-
 /**
- * Deletes the files of the batch that it can and fails when some are left; a deleted one has no row at the next
+ * Each job deletes the files of its batch that it can and fails when some are left; a deleted one has no row at the next
  * attempt.
  */
-function deleteBatch({ database, cipher, files: ports }: Needs): JobHandler {
-  return async ({ payload }, signal) => {
+export function fileJobs({ database, cipher, files: ports }: Needs): JobKinds {
+  return deletionJob.doneBy(async ({ payload: { batch, files: ids, keys: sealed } }, signal) => {
     const { db } = database;
-    const { batch, files: ids, keys: sealed } = Payload.parse(payload);
     const keys = sealed ? await openKeys(cipher, batch, sealed) : null;
     const rows = await db
       .select({ id: files.id, store: files.store, storageKey: files.storageKey })
@@ -162,7 +160,7 @@ function deleteBatch({ database, cipher, files: ports }: Needs): JobHandler {
       }
     }
     if (failed !== null) throw failed;
-  };
+  });
 }
 
 async function openKeys(

@@ -4,7 +4,7 @@ import { every } from "../../core/time/every.ts";
 import { isPast } from "../../db/age.ts";
 import type { Database } from "../../db/client.ts";
 import { files, jobs } from "../../db/schema.ts";
-import { abandonedMs, deletion, enqueueDeletion } from "./delete.ts";
+import { abandonedMs, deletionJob, enqueueDeletion } from "./delete.ts";
 
 const everyMs = 10 * 60_000;
 
@@ -44,7 +44,7 @@ function findUnattended({ db }: Database) {
   const attended = db
     .select({ id: sql`(jsonb_array_elements_text(${jobs.payload} -> 'files'))::uuid` })
     .from(jobs)
-    .where(eq(jobs.kind, deletion));
+    .where(eq(jobs.kind, deletionJob.kind));
   return db
     .select({ id: files.id, agentId: files.agentId, organizationId: files.organizationId, store: files.store })
     .from(files)

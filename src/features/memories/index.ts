@@ -9,7 +9,7 @@ import { enqueueMissing } from "./meaning/embed.ts";
 import { memoryRoutes } from "./routes.ts";
 
 /** Learning from a conversation, and the job that does so, as `enqueue` takes it. */
-export { createLearn, extractionOf, type Learn } from "./extraction/extract.ts";
+export { createLearn, extractionJob, type Learn } from "./extraction/extract.ts";
 /** The memories that a turn knows before it answers, their text in a prompt, and whether there are any. */
 export { isRemembered, memoryLines, recall, searchMemories } from "./recall.ts";
 export type { Recalled } from "./recalled.ts";

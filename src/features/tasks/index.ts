@@ -3,11 +3,11 @@ import type { Contribution } from "../../contribution.ts";
 import { mostModelJobs } from "../../jobs/attempt.ts";
 import type { Turns } from "../turns/index.ts";
 import { handleDue } from "./due/handle.ts";
-import { dueKind, dueTasks } from "./due/select.ts";
+import { dueJob, dueTasks } from "./due/select.ts";
 import { taskRoutes } from "./routes.ts";
 import { runTask } from "./runs/run.ts";
 import { createUpkeep } from "./runs/upkeep.ts";
-import { runKind } from "./runs/work.ts";
+import { runJob } from "./runs/work.ts";
 import { taskTools } from "./tool.ts";
 
 /** A turn may wait for others of its agent, and the policies let it take an hour. */
@@ -33,8 +33,8 @@ export function tasksFeature({ services, turns, wake }: Needs): Contribution {
     routes: [taskRoutes(wake)],
     tools: taskTools({ services, wake }),
     jobs: {
-      [dueKind]: { run: handleDue({ services, wake }) },
-      [runKind]: { run: runTask({ services, turns }), limit: mostModelJobs, longestMs },
+      ...dueJob.doneBy(handleDue({ services, wake })),
+      ...runJob.doneBy(runTask({ services, turns }), { limit: mostModelJobs, longestMs }),
     },
     due: dueTasks,
     ticks: { seldom: createUpkeep(services) },

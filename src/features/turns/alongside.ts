@@ -1,5 +1,5 @@
 import type { Channel } from "../../core/channels/channels.ts";
-import type { Work } from "../../jobs/enqueue.ts";
+import type { NewJob } from "../../jobs/enqueue.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 
 /** A part of a reply for the outbox. */
@@ -17,7 +17,7 @@ export interface Alongside {
   /** The reply's parts, in order. */
   sends: readonly OutgoingPart[];
   /** Jobs that send them. */
-  work: readonly Work[];
+  work: readonly NewJob[];
   /**
    * The last `inbox.seq` that the turn knows, when newer messages may take its place: then nothing of the turn is stored,
    * and it ends as `superseded` (decisions §8, "Bursts"). Null when they may not: the turn was restarted often enough.

@@ -6,9 +6,10 @@ import { localNotify } from "../../../src/core/notify.ts";
 import { CurrentPolicies } from "../../../src/core/policies.ts";
 import { agents, channels } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
-import { createStart } from "../../../src/features/channels/messengers/start.ts";
+import { startJobs } from "../../../src/features/channels/messengers/start.ts";
 import { forTest } from "../../adapters/messengers/accounts.ts";
 import { TestClock } from "../../clock.ts";
+import { handlerOf } from "../../jobs/jobs.ts";
 import { slackServer, slackTokens } from "../../messengers/slack-server.ts";
 import { telegramServer, telegramToken } from "../../messengers/telegram-server.ts";
 import { twilioAccount, twilioServer } from "../../messengers/twilio-server.ts";
@@ -233,7 +234,7 @@ describe("a start", () => {
 
     const [agent] = await h.services.database.db.select().from(agents);
     const late = new CurrentPolicies();
-    const start = createStart({ ...h.services, policies: late });
+    const start = handlerOf(startJobs({ ...h.services, policies: late }));
     const job = { id: newId(), payload: { agentId: agent?.id, name: "telegram" }, attempt: 1 };
     const begin = () => start(job, new AbortController().signal, () => Promise.reject(new Error("No statement")));
     await expect(begin()).rejects.toThrow("The public address is changing");

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, jobs } from "../../../src/db/schema.ts";
-import { conversationJobs, descriptionOf } from "../../../src/features/conversations/describe.ts";
+import { conversationJobs, descriptionJob } from "../../../src/features/conversations/describe.ts";
 import type { Complete } from "../../../src/jobs/complete.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
@@ -26,8 +26,7 @@ async function withModel(answers: Answer[]) {
   const worker = createWorker(h.services, conversationJobs({ services: h.services, complete }));
   onTestFinished(() => worker.stop(0));
   const describeIt = async (conversationId: string) => {
-    const { kind, key, payload } = descriptionOf(conversationId);
-    await enqueue(h.database.db, kind, payload, { key });
+    await enqueue(h.database.db, descriptionJob.of({ conversationId }));
     await worker.work();
   };
   const found = async (conversationId: string) => {

@@ -4,9 +4,10 @@ import type { Services } from "../../../src/context.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { Db } from "../../../src/db/client.ts";
 import { conversations, outbox } from "../../../src/db/schema.ts";
-import { createEcho } from "../../../src/features/inbox/outbox/echo.ts";
+import { echoJobs } from "../../../src/features/inbox/outbox/echo.ts";
 import { takeOverTold } from "../../../src/features/inbox/outbox/named-person.ts";
 import { dialect } from "../../database.ts";
+import { handlerOf } from "../../jobs/jobs.ts";
 import { rowsRead } from "../../plan.ts";
 import { eventually } from "../chat/chat.ts";
 import { incoming, storing } from "./messengers.ts";
@@ -216,7 +217,7 @@ async function echoed(h: Awaited<ReturnType<typeof withRoom>>, services: Service
   };
   await h.db.insert(outbox).values(part);
   const job = { id: newId(), payload: { turnId, first: 0, count: 1 }, attempt: 1 };
-  await createEcho(services)(job, new AbortController().signal, undefined as never);
+  await handlerOf(echoJobs(services))(job, new AbortController().signal, undefined as never);
 }
 
 /** The services with transactions in which `look` looks at the end. */

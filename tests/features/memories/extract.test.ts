@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, jobs, memories, messages } from "../../../src/db/schema.ts";
-import { extractionOf } from "../../../src/features/memories/index.ts";
+import { extractionJob } from "../../../src/features/memories/index.ts";
 import { memoryJobs } from "../../../src/features/memories/jobs.ts";
 import type { Complete } from "../../../src/jobs/complete.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
@@ -27,8 +27,7 @@ async function withModel(answers: Answer[], fields: Record<string, unknown> = {}
   const worker = createWorker(h.services, memoryJobs({ services: h.services, complete, embedderOf: async () => null }));
   onTestFinished(() => worker.stop(0));
   const extract = async (conversationId: string) => {
-    const { kind, key, payload } = extractionOf(conversationId);
-    await enqueue(h.database.db, kind, payload, { key });
+    await enqueue(h.database.db, extractionJob.of({ conversationId }));
     await worker.work();
   };
   const waiting = () => h.database.db.select().from(jobs);

@@ -228,10 +228,13 @@ describe("what waits in the database", () => {
     const { db } = h.services.database;
     const asked = vi.spyOn(h.services.database, "query");
     const counts = () => asked.mock.calls.filter(([text]) => text.includes("approvals")).length;
-    const at = (ms: number) => new Date(h.clock.now() + ms);
-    await enqueue(db, "unknown.kind", {}, { runAt: at(-60_000) });
-    await enqueue(db, "unknown.kind", {}, { runAt: at(-10_000) });
-    await enqueue(db, "unknown.kind", {}, { runAt: at(3_600_000) });
+    const unknown = (ms: number, key: string | null = null) => ({
+      ...{ kind: "unknown.kind", key, payload: {} },
+      runAt: new Date(h.clock.now() + ms),
+    });
+    await enqueue(db, unknown(-60_000));
+    await enqueue(db, unknown(-10_000));
+    await enqueue(db, unknown(3_600_000));
     const [found] = await Promise.all([scrape(h), scrape(h), scrape(h)]);
     expect(counts()).toBe(1);
     expect(found.get("agent_engine_database_up")).toBe(1);
@@ -240,7 +243,7 @@ describe("what waits in the database", () => {
       '{kind="unknown.kind",state="waiting"}': 1,
     });
 
-    await enqueue(db, "unknown.kind", {}, { key: newId(), runAt: at(-10_000) });
+    await enqueue(db, unknown(-10_000, newId()));
     expect(samplesOf(await scrape(h), "agent_engine_jobs")['{kind="unknown.kind",state="due"}']).toBe(2);
     await h.clock.jump(5_000);
     expect(samplesOf(await scrape(h), "agent_engine_jobs")['{kind="unknown.kind",state="due"}']).toBe(3);

@@ -2,7 +2,7 @@ import { asc, eq } from "drizzle-orm";
 import { newWebhookToken, sealCredentials } from "../../../src/core/credentials/event-source.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, eventSources, jobs, roomEvents } from "../../../src/db/schema.ts";
-import { matchKind } from "../../../src/features/room/ledger/store.ts";
+import { matchJob } from "../../../src/features/room/ledger/work.ts";
 import { type Harness, harness } from "../../harness.ts";
 
 interface Fields {
@@ -44,6 +44,6 @@ export async function sending(fields: Fields & Parameters<typeof harness>[0] = {
     return [response.status, await response.json()] as const;
   };
   const rows = () => db.select().from(roomEvents).orderBy(asc(roomEvents.id));
-  const work = () => db.select().from(jobs).where(eq(jobs.kind, matchKind));
+  const work = () => db.select().from(jobs).where(eq(jobs.kind, matchJob.kind));
   return { ...h, agent, makeAgent: h.agent, source, db, post, rows, work };
 }

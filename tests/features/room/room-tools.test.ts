@@ -4,6 +4,7 @@ import { newId } from "../../../src/core/ids.ts";
 import type { Database } from "../../../src/db/client.ts";
 import { messages, optOuts, outbox, roomEvents, rooms, toolCalls } from "../../../src/db/schema.ts";
 import { continuedInRoom } from "../../../src/features/room/index.ts";
+import { converseJob } from "../../../src/features/room/ledger/work.ts";
 import { sendMessageTool } from "../../../src/features/room/scheduler/tools/index.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { plainText } from "../../plain-text.ts";
@@ -165,7 +166,7 @@ test("the turn of an event that begins a conversation can tell people, at the pl
   const event = { id: newId(), ...h.owner, receivedAt: new Date(h.clock.now()), payload: { order: 1 } };
   const begun = { outcome: "conversation", conversationRef: "room:support:7", definitionId } as const;
   await h.db.insert(roomEvents).values({ ...event, ...begun });
-  await enqueue(h.db, "room.converse", { eventId: event.id }, { key: event.id });
+  await enqueue(h.db, converseJob.of({ eventId: event.id, agentId: event.agentId }));
   await h.engine.tick();
   await h.rested();
   const sent = await h.db.select().from(outbox).orderBy(asc(outbox.part));

@@ -59,7 +59,7 @@ async function following(answer: (prompt: string) => unknown) {
     /** A conversation that has rested, and got no title before. */
     rested: (said: string) => dueOf(["followUpDueAt"], said),
     begin: (kind: FollowUpKind, { id, organizationId } = h.agent) =>
-      enqueue(db, kind, { agentId: id }, { key: id, organizationId }),
+      enqueue(db, { kind, key: id, payload: { agentId: id }, runAt: new Date(0) }, { organizationId }),
     async row(id: string) {
       const [row] = await db.select().from(conversations).where(eq(conversations.id, id));
       if (!row) throw new Error("The conversation is gone");

@@ -7,7 +7,8 @@ import { fromBase64, newId, toBase64 } from "../../../core/ids.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, channels } from "../../../db/schema.ts";
-import type { JobHandler } from "../../../jobs/attempt.ts";
+import type { JobKinds } from "../../../jobs/attempt.ts";
+import { defineJob } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { openConfig, type SealedConfig } from "../row.ts";
@@ -15,17 +16,19 @@ import { findUser } from "./claim.ts";
 import { missingFields, openedConfig, type StoredFields, transportOf } from "./rules.ts";
 import { enqueueStart } from "./start.ts";
 
-/** The kind of the jobs by which a messenger calls no more for an account that a channel had. */
-export const leaveKind = "channel.leave";
-
-const Payload = z.object({
-  batch: z.string(),
-  /** Absent in jobs of earlier releases. */
-  agentId: z.string().optional(),
-  name: z.enum(messengerNames),
-  /** The former configuration, sealed for this job: the channel may be gone. */
-  keys: z.object({ keyId: z.string(), ciphertext: z.string() }),
-});
+/** Has a messenger stop calling for an account that a channel had. */
+const leaveJob = defineJob(
+  "channel.leave",
+  z.object({
+    batch: z.string(),
+    /** Absent in jobs of earlier releases. */
+    agentId: z.string().optional(),
+    name: z.enum(messengerNames),
+    /** The former configuration, sealed for this job: the channel may be gone. */
+    keys: z.object({ keyId: z.string(), ciphertext: z.string() }),
+  }),
+  ({ batch }) => batch,
+);
 
 interface Left {
   id: string;
@@ -45,13 +48,8 @@ export async function enqueueLeave(
   // What opens with no configured key can't be left, and has to go all the same.
   if (!fields) return;
   const { keyId, ciphertext } = await cipher.seal(JSON.stringify(fields), leavePlace(batch));
-  const payload: z.infer<typeof Payload> = {
-    batch,
-    agentId: id,
-    name,
-    keys: { keyId, ciphertext: toBase64(ciphertext) },
-  };
-  await enqueue(tx, leaveKind, payload, { organizationId });
+  const keys = { keyId, ciphertext: toBase64(ciphertext) };
+  await enqueue(tx, leaveJob.of({ batch, agentId: id, name, keys }), { organizationId });
 }
 
 const leavePlace = (batch: string) => `leave:${batch}`;
@@ -69,10 +67,9 @@ export async function leaveAll(tx: Db, cipher: Cipher, agentId: string): Promise
 }
 
 /** Leaves an account, unless a channel that is on has it: it was turned on again, or it is another agent's now. */
-export function createLeave(services: Services, wake: () => void): JobHandler {
+export function leaveJobs(services: Services, wake: () => void): JobKinds {
   const { database, cipher, messengers, agentSecrets, clock, log } = services;
-  return async ({ payload }, signal) => {
-    const { batch, agentId, name, keys } = Payload.parse(payload);
+  return leaveJob.doneBy(async ({ payload: { batch, agentId, name, keys } }, signal) => {
     const sealed = { keyId: keys.keyId, ciphertext: fromBase64(keys.ciphertext) ?? new Uint8Array() };
     const fields = JSON.parse(await cipher.open(sealed, leavePlace(batch))) as StoredFields;
     const transport = transportOf(name, fields, publicAddress(services));
@@ -92,5 +89,5 @@ export function createLeave(services: Services, wake: () => void): JobHandler {
     if (!user) return;
     await enqueueStart(database.db, { id: user.agentId }, name);
     wake();
-  };
+  });
 }

@@ -4,7 +4,7 @@ import { type MessengerName, messengerNames } from "../../../core/channels/messe
 import { every } from "../../../core/time/every.ts";
 import type { Db } from "../../../db/client.ts";
 import { channels, jobs } from "../../../db/schema.ts";
-import { enqueueStart, startKind } from "./start.ts";
+import { enqueueStart, startJob } from "./start.ts";
 
 const sixHoursMs = 6 * 60 * 60_000;
 
@@ -32,7 +32,7 @@ function findCalled(db: Db) {
   const start = db
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(eq(jobs.kind, startKind), eq(jobs.key, key), eq(jobs.status, "pending")));
+    .where(and(eq(jobs.kind, startJob.kind), eq(jobs.key, key), eq(jobs.status, "pending")));
   // One whose first start failed has no transport yet.
   const isCalled = or(eq(transport, "webhook"), and(isNull(transport), eq(status, "failing")));
   return db

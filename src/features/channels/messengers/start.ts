@@ -9,17 +9,20 @@ import {
 } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { channels } from "../../../db/schema.ts";
-import type { JobHandler } from "../../../jobs/attempt.ts";
+import type { JobKinds } from "../../../jobs/attempt.ts";
+import { defineJob } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { loadPolicies } from "../../installation/index.ts";
 import { type ChannelStatus, isChannel, withError } from "../row.ts";
 import { type FoundMessenger, findMessenger, type MessengerChannel } from "./account.ts";
 
-/** The kind of the jobs that start channels: the messenger takes the credentials and is told where to deliver. */
-export const startKind = "channel.start";
-
-const Payload = z.object({ agentId: z.string(), name: z.enum(messengerNames) });
+/** Starts a channel: the messenger takes the credentials and is told where to deliver. */
+export const startJob = defineJob(
+  "channel.start",
+  z.object({ agentId: z.string(), name: z.enum(messengerNames) }),
+  ({ agentId, name }) => `${agentId}:${name}`,
+);
 
 /** A messenger that is away for longer is one that nobody is waiting for. With the pauses, these take a day. */
 const maxAttempts = 100;
@@ -34,15 +37,13 @@ export async function enqueueStart(
   name: MessengerName,
 ): Promise<void> {
   const { id: agentId, organizationId } = agent;
-  const owner = organizationId === undefined ? {} : { organizationId };
-  await enqueue(tx, startKind, { agentId, name }, { key: `${agentId}:${name}`, maxAttempts, ...owner });
+  await enqueue(tx, startJob.of({ agentId, name }), { organizationId, maxAttempts });
 }
 
 /** Starts a channel, and notes on it how that went. A refusal that stays is noted only; others are tried again. */
-export function createStart(services: Services): JobHandler {
+export function startJobs(services: Services): JobKinds {
   const { clock, log, notify } = services;
-  return async ({ payload }, signal) => {
-    const { agentId, name } = Payload.parse(payload);
+  return startJob.doneBy(async ({ payload: { agentId, name } }, signal) => {
     const found = await findMessenger(services, { id: agentId }, name);
     if (!found?.enabled) return;
     if (found.registeredAddress !== publicAddress(services)) return waitForAddress(services);
@@ -61,7 +62,7 @@ export function createStart(services: Services): JobHandler {
       if (isPermanent) return;
       throw retryAfterMs === null ? error : new Postponed(message, clock.now() + retryAfterMs);
     }
-  };
+  });
 }
 
 /** A channel whose messages have to be asked for is started by who follows it: anew, if somebody does already. */

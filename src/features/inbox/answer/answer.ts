@@ -1,4 +1,3 @@
-import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
 import { messengerNames } from "../../../core/channels/messengers.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
@@ -11,7 +10,7 @@ import type { Newer } from "./newer.ts";
 import { type Pending, readPending } from "./pending.ts";
 import { conclude, setBack } from "./settle.ts";
 import { takeAnswer } from "./turn.ts";
-import { answerKind } from "./work.ts";
+import { answerJob } from "./work.ts";
 
 interface Needs {
   services: Services;
@@ -25,18 +24,15 @@ interface Needs {
 /** A turn may wait for others of its conversation, and the policies let it take an hour. */
 const longestMs = 3 * 60 * 60_000;
 
-const JobPayload = z.object({ conversationId: z.uuid() });
-
 /** The jobs that answer what came in. */
 export function answerJobs(needs: Needs): JobKinds {
-  return { [answerKind]: { run: answer(needs), limit: mostModelJobs, longestMs } };
+  return answerJob.doneBy(answer(needs), { limit: mostModelJobs, longestMs });
 }
 
 /** Answers messages of one conversation in one turn. Those that came meanwhile, or are too many, have a job of their own. */
-function answer(needs: Needs): JobHandler {
+function answer(needs: Needs): JobHandler<{ conversationId: string }> {
   const { services, newer } = needs;
-  return async ({ payload, attempt: begun }, signal) => {
-    const { conversationId } = JobPayload.parse(payload);
+  return async ({ payload: { conversationId }, attempt: begun }, signal) => {
     const pending = await readPending(services.database.db, conversationId);
     if (!pending) return;
     // An attempt that ended with its process was noted by the job only.

@@ -7,7 +7,7 @@ import { inbox, outbox } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { failedNotice } from "../outbox/replies.ts";
 import { sendTo } from "../outbox/send-to.ts";
-import { answerWork } from "./work.ts";
+import { answerJob } from "./work.ts";
 
 /** A person is not told more often, whatever fails. */
 const noticeEvery = sql`interval '1 hour'`;
@@ -44,10 +44,7 @@ export function giveUp({ database, clock }: Pick<Services, "database" | "clock">
       .from(inbox)
       .where(and(eq(inbox.conversationId, conversationId), eq(inbox.status, "pending")))
       .limit(1);
-    if (next) {
-      const { kind, key, payload, runAt } = answerWork(conversationId, new Date(clock.now()));
-      await enqueue(tx, kind, payload, { key, runAt, organizationId });
-    }
+    if (next) await enqueue(tx, answerJob.of({ conversationId }, new Date(clock.now())), { organizationId });
     return failed.length;
   });
 }

@@ -20,7 +20,7 @@ import type { Arrivals } from "./newer.ts";
 import type { Pending } from "./pending.ts";
 import { saidTexts } from "./said.ts";
 import { showTyping } from "./typing.ts";
-import { answerWork } from "./work.ts";
+import { answerJob } from "./work.ts";
 
 interface Needs {
   services: Services;
@@ -112,7 +112,7 @@ function alongsideOf(
       return { inboxIds: [], sends: [], work: [], supersededAfter: null, discarded: true };
     }
     const { sends, work } = failed ? outgoing(place, failedNotice) : repliesOf(place, outcome);
-    const rest = batch.leaves ? [answerWork(conversation.id, new Date(clock.now()))] : [];
+    const rest = batch.leaves ? [answerJob.of({ conversationId: conversation.id }, new Date(clock.now()))] : [];
     const supersededAfter = !wasStopped(outcome) && mayRestart() ? lastSeq : null;
     return { inboxIds: batch.ids, sends, work: [...work, ...rest], supersededAfter };
   };

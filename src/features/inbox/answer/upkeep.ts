@@ -5,7 +5,7 @@ import { inbox, jobs } from "../../../db/schema.ts";
 import { batchOf } from "./batch.ts";
 import { giveUp } from "./give-up.ts";
 import { readPending } from "./pending.ts";
-import { answerKind } from "./work.ts";
+import { answerJob } from "./work.ts";
 
 /** Conversations that one call looks at, at most. */
 const mostConversations = 20;
@@ -31,8 +31,8 @@ async function findDead({ db }: Database): Promise<string[]> {
   const failed = db
     .select({ key: jobs.key })
     .from(jobs)
-    .where(and(eq(jobs.kind, answerKind), eq(jobs.status, "failed")));
-  const living = sql`exists (select 1 from ${jobs} living where living.kind = ${answerKind}
+    .where(and(eq(jobs.kind, answerJob.kind), eq(jobs.status, "failed")));
+  const living = sql`exists (select 1 from ${jobs} living where living.kind = ${answerJob.kind}
     and living.status = 'pending' and living.key = ${inbox.conversationId}::text)`;
   const rows = await db
     .selectDistinct({ id: inbox.conversationId })

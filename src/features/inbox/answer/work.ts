@@ -1,11 +1,11 @@
-/** The kind of the jobs that answer what a conversation's inbox holds. */
-export const answerKind = "inbox.answer";
+import { z } from "@hono/zod-openapi";
+import { defineJob } from "../../../jobs/define.ts";
 
-/**
- * The job that answers a conversation. One at a time runs for a conversation; a later `runAt` of a waiting one debounces,
- * until `latest`: then the messages that came are answered, whatever still comes.
- */
-export function answerWork(conversationId: string, runAt: Date, latest?: Date) {
-  const payload = { conversationId, ...(latest ? { latest: latest.toISOString() } : {}) };
-  return { kind: answerKind, key: conversationId, payload, runAt };
-}
+const Payload = z.object({
+  conversationId: z.uuid(),
+  /** A later `runAt` of a waiting job debounces until this time: then the messages that came are answered. */
+  latest: z.iso.datetime().optional(),
+});
+
+/** Answers the messages of a conversation's inbox. */
+export const answerJob = defineJob("inbox.answer", Payload, ({ conversationId }) => conversationId);

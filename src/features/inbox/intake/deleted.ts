@@ -3,7 +3,7 @@ import type { DeletedMessage } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, inbox, jobs } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
-import { answerKind } from "../answer/work.ts";
+import { answerJob } from "../answer/work.ts";
 
 /**
  * Drops a message that its person took back, with its edits, unless the job that answers it runs: a turn that began is
@@ -21,7 +21,7 @@ export async function dropDeleted(
     .where(and(eq(conversations.ref, ref), eq(conversations.agentId, agent.id)))
     .for("no key update");
   if (!conversation) return;
-  const isOfJob = and(eq(jobs.kind, answerKind), eq(jobs.key, conversation.id), eq(jobs.status, "pending"));
+  const isOfJob = and(eq(jobs.kind, answerJob.kind), eq(jobs.key, conversation.id), eq(jobs.status, "pending"));
   const running = tx
     .select({ found: sql`1` })
     .from(jobs)

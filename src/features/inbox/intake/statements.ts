@@ -6,8 +6,7 @@ import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { assign, column, excluded, fields, insertInto, jsonRows, type RowOf } from "../../../db/fragments.ts";
 import { agents, channels, conversations, inbox, jobs, optOuts } from "../../../db/schema.ts";
-import { debounceWaiting } from "../../../jobs/enqueue.ts";
-import type { answerWork } from "../answer/work.ts";
+import { debounceWaiting, type NewJob } from "../../../jobs/enqueue.ts";
 
 // Two statements store a message, since its number is known only once its conversation is locked.
 
@@ -83,7 +82,7 @@ interface Arrived {
   conversationId: string;
   messages: readonly { id: string; providerId: string; seq: number; sender: string; payload: unknown }[];
   /** The job that answers them. */
-  work: ReturnType<typeof answerWork>;
+  work: NewJob;
 }
 
 interface New {

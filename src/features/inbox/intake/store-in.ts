@@ -4,7 +4,7 @@ import { subjectKey } from "../../../core/channels/subjects.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
-import { answerWork } from "../answer/work.ts";
+import { answerJob } from "../answer/work.ts";
 import { appendRoot } from "../outbox/echo.ts";
 import { takeOverTold } from "../outbox/named-person.ts";
 import { withoutSameEdits } from "./edits.ts";
@@ -77,7 +77,7 @@ export async function storeIn(
   const { ids, answerAt } = await storeNew(tx, {
     ...{ agentId, organizationId: receiver.organizationId, channel: channel.name, conversationId },
     messages: messages.map(({ message: _, ...row }) => row),
-    work: answerWork(conversationId, runAt, latest),
+    work: answerJob.of({ conversationId, latest: latest.toISOString() }, runAt),
   });
   const stored = messages.filter(({ id }) => ids.has(id));
   const sends = await heedKeywords(tx, { channel, receiver, conversationId }, stored);

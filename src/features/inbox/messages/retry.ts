@@ -5,10 +5,10 @@ import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, inbox, optOuts, outbox } from "../../../db/schema.ts";
-import { enqueue, type Work } from "../../../jobs/enqueue.ts";
+import { enqueue, type NewJob } from "../../../jobs/enqueue.ts";
 import { findAgent } from "../../agents/index.ts";
 import { channelType } from "../../channels/index.ts";
-import { answerWork } from "../answer/work.ts";
+import { answerJob } from "../answer/work.ts";
 import { sendWork } from "../outbox/outgoing.ts";
 import { findMessage } from "./read.ts";
 import type { ChannelMessage } from "./schema.ts";
@@ -26,8 +26,7 @@ export async function retryMessage(ctx: Ctx, slug: string, type: string, id: str
   const change = { action: "agent.channel.message.retry", target: slug, agentId, agentUnchanged: true, summary };
   await write(ctx, change, async (tx) => {
     const work = found.direction === "in" ? await answerAgain(ctx, tx, id) : await sendAgain(tx, id);
-    const { kind, key, payload, runAt } = work ?? refuse(found);
-    await enqueue(tx, kind, payload, { key, organizationId, runAt });
+    await enqueue(tx, work ?? refuse(found), { organizationId });
   });
   return (await findMessage(ctx, mailbox, id)) ?? found;
 }
@@ -38,7 +37,7 @@ function refuse({ status }: ChannelMessage): never {
 }
 
 /** A message takes a new place in the order of arrival, behind what was answered meanwhile. Null: it did not fail. */
-async function answerAgain({ clock }: Ctx, tx: Db, id: string): Promise<Work | null> {
+async function answerAgain({ clock }: Ctx, tx: Db, id: string): Promise<NewJob | null> {
   const next = sql`${conversations.lastInboxSeq} + 1`;
   const of = tx.select({ of: inbox.conversationId }).from(inbox).where(isFailed(inbox, id));
   const [conversation] = await tx
@@ -51,7 +50,7 @@ async function answerAgain({ clock }: Ctx, tx: Db, id: string): Promise<Work | n
   const { seq } = conversation;
   const again = { status: "pending", error: null, restarts: 0, attempts: 0, seq };
   const changed = await tx.update(inbox).set(again).where(isFailed(inbox, id)).returning({ id: inbox.id });
-  return changed.length === 0 ? null : answerWork(conversation.id, new Date(clock.now()));
+  return changed.length === 0 ? null : answerJob.of({ conversationId: conversation.id }, new Date(clock.now()));
 }
 
 /** Of a person who stopped the agent since, the message would be dropped if it came now. */
@@ -65,7 +64,7 @@ async function requireListener(tx: Db, id: string): Promise<void> {
 }
 
 /** Null: it did not fail. */
-async function sendAgain(tx: Db, id: string): Promise<Work | null> {
+async function sendAgain(tx: Db, id: string): Promise<NewJob | null> {
   const [part] = await tx.select().from(outbox).where(isFailed(outbox, id)).for("update");
   if (!part) return null;
   const { agentId, channel, target, turnId } = part;

@@ -1,3 +1,4 @@
+import { z } from "@hono/zod-openapi";
 import { and, asc, between, desc, eq, gte, inArray, isNull, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
@@ -8,44 +9,41 @@ import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { agents, conversations, messages, outbox, turns } from "../../../db/schema.ts";
-import type { JobHandler } from "../../../jobs/attempt.ts";
-import type { Work } from "../../../jobs/enqueue.ts";
+import type { JobKinds } from "../../../jobs/attempt.ts";
+import { defineJob } from "../../../jobs/define.ts";
+import type { NewJob } from "../../../jobs/enqueue.ts";
 import { searchColumn, searchWords } from "../../conversations/index.ts";
 import { knownPlace } from "../intake/moved.ts";
 import { lockConversation } from "../intake/statements.ts";
 import { chatAt, takeOverTold } from "./named-person.ts";
 import type { Outgoing, Place } from "./outgoing.ts";
 
-/** The kind of the jobs that write what an agent said of itself into the conversation of the people who read it. */
-export const echoKind = "outbox.echo";
-
 /** One text of a turn in the outbox: `count` parts from the part `first` on. */
-interface Echo {
-  turnId: string;
-  first: number;
-  count: number;
-}
+const Echo = z.object({ turnId: z.uuid(), first: z.int(), count: z.int() });
+type Echo = z.infer<typeof Echo>;
+
+/** Writes what an agent said of itself into the conversation of the people who read it. */
+const echoJob = defineJob("outbox.echo", Echo, ({ turnId, first }) => `${turnId}:${first}`);
 
 /** The job that has a text of a turn belong to the conversation at its place; none where no people read it. */
 export function echoWork(
   { channel }: Pick<Place, "channel">,
   { sends }: Pick<Outgoing, "sends">,
   { turnId, first }: Omit<Echo, "count">,
-): Work[] {
+): NewJob[] {
   if (sends.length === 0 || !messengerNames.some((name) => name === channel)) return [];
-  const payload = { turnId, first, count: sends.length };
-  return [{ kind: echoKind, key: `${turnId}:${first}`, payload, runAt: new Date(0) }];
+  return [echoJob.of({ turnId, first, count: sends.length })];
 }
 
 /**
  * Appends a text to the transcript of the conversation at its place, so that the agent knows what people answer. A job
  * that runs again appends nothing: the message has the id of the text's first part.
  */
-export function createEcho({ database, activity }: Services): JobHandler {
-  return async ({ payload }) => {
-    const row = await unlessDeadlocked(() => database.transaction((tx) => append(tx, payload as Echo)));
+export function echoJobs({ database, activity }: Services): JobKinds {
+  return echoJob.doneBy(async ({ payload }) => {
+    const row = await unlessDeadlocked(() => database.transaction((tx) => append(tx, payload)));
     if (row) activity.persisted(row);
-  };
+  });
 }
 
 /** Null when nothing was appended. */

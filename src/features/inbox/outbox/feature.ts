@@ -4,10 +4,10 @@ import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { createAsk } from "../../handoff/index.ts";
 import type { Turns } from "../../turns/index.ts";
 import type { Activity } from "../activity.ts";
-import { createEcho, echoKind } from "./echo.ts";
-import { sendKind, tellKind } from "./outgoing.ts";
+import { echoJobs } from "./echo.ts";
+import { sendJob, tellJob } from "./outgoing.ts";
 import { createRests } from "./rests.ts";
-import { sentKind } from "./rows.ts";
+import { sentJob } from "./rows.ts";
 import { createSending } from "./sending.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createWays } from "./ways.ts";
@@ -35,13 +35,13 @@ interface Outbox {
 export function createOutbox({ services, turns, activity, wake }: Needs): Outbox {
   const findWay = createWays(services, createAsk(services, turns));
   const run = createSending({ services, activity, rests: createRests(services.clock), findWay, wake });
-  const runHooks: JobHandler = ({ payload }, signal) => turns.replySent((payload as { turnId: string }).turnId, signal);
+  const runHooks: JobHandler<{ turnId: string }> = ({ payload }, signal) => turns.replySent(payload.turnId, signal);
   return {
     jobs: {
-      [sendKind]: { run, limit: mostSends },
-      [tellKind]: { run, limit: mostModelJobs, longestMs: longestTellMs },
-      [echoKind]: { run: createEcho(services) },
-      [sentKind]: { run: unlessRefused(services, runHooks), limit: mostSends },
+      ...sendJob.doneBy(run, { limit: mostSends }),
+      ...tellJob.doneBy(run, { limit: mostModelJobs, longestMs: longestTellMs }),
+      ...echoJobs(services),
+      ...sentJob.doneBy(unlessRefused(services, runHooks), { limit: mostSends }),
     },
     upkeep: createUpkeep(services, wake),
   };

@@ -23,8 +23,7 @@ export async function tellOfLost(database: Database): Promise<number> {
       const part = { ...place, id: newId(), conversationId, turnId, part: 0, body: failedNotice };
       // Another replica may have told it in this moment.
       const told = await tx.insert(outbox).values(part).onConflictDoNothing().returning({ id: outbox.id });
-      const { kind, key, payload } = sendWork(place);
-      if (told.length > 0) await enqueue(tx, kind, payload, { key, organizationId });
+      if (told.length > 0) await enqueue(tx, sendWork(place), { organizationId });
     }
   });
   return lost.length;

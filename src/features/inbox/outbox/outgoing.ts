@@ -1,22 +1,27 @@
-import type { Channel } from "../../../core/channels/channels.ts";
+import { z } from "@hono/zod-openapi";
+import { type Channel, channelOf } from "../../../core/channels/channels.ts";
 import { longestParts } from "../../../core/channels/messengers.ts";
 import { replyParts } from "../../../core/channels/reply-parts.ts";
-import type { Work } from "../../../jobs/enqueue.ts";
+import { defineJob } from "../../../jobs/define.ts";
+import type { NewJob } from "../../../jobs/enqueue.ts";
 import type { Alongside } from "../../turns/index.ts";
 
-/** The kind of the jobs that send what the outbox holds for one place, in order. */
-export const sendKind = "outbox.send";
+/** Where people, or another agent, read what an agent sends. */
+const Place = z.object({
+  agentId: z.uuid(),
+  channel: z.string().transform(channelOf),
+  /** Where the messenger delivers, such as a chat id or a phone number; the slug of an agent. */
+  target: z.string(),
+});
+export type Place = z.infer<typeof Place>;
+
+const placeKey = ({ agentId, channel, target }: Place) => `${agentId}:${channel}:${target}`;
+
+/** Sends what the outbox holds for one place, in order: one at a time runs for a place. */
+export const sendJob = defineJob("outbox.send", Place, placeKey);
 
 /** The same where another agent reads it: its turns take longer than a messenger, and ask models. */
-export const tellKind = "outbox.tell";
-
-/** Where people, or another agent, read what an agent sends. */
-export interface Place {
-  agentId: string;
-  channel: Channel;
-  /** Where the messenger delivers, such as a chat id or a phone number; the slug of an agent. */
-  target: string;
-}
+export const tellJob = defineJob("outbox.tell", Place, placeKey);
 
 /** Rows for the outbox and the job that sends them. */
 export type Outgoing = Pick<Alongside, "sends" | "work">;
@@ -34,9 +39,6 @@ function longestPart(channel: Channel): number {
   return limits[channel] ?? Number.POSITIVE_INFINITY;
 }
 
-/** The job that sends what the outbox holds for a place. One at a time runs for a place, so that parts stay in order. */
-export function sendWork({ agentId, channel, target }: Place): Work {
-  const kind = channel === "agent" ? tellKind : sendKind;
-  const payload = { agentId, channel, target };
-  return { kind, key: `${agentId}:${channel}:${target}`, payload, runAt: new Date(0) };
-}
+/** The job that sends what the outbox holds for a place. */
+export const sendWork = ({ agentId, channel, target }: Place): NewJob =>
+  (channel === "agent" ? tellJob : sendJob).of({ agentId, channel, target });

@@ -1,3 +1,4 @@
+import { z } from "@hono/zod-openapi";
 import { and, asc, eq, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { chatOf } from "../../../core/channels/messengers.ts";
@@ -7,11 +8,12 @@ import type { Database, Db } from "../../../db/client.ts";
 import { assign, insertInto } from "../../../db/fragments.ts";
 import { actingAgent, agents, conversations, hooks, jobs, optOuts, outbox, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
+import { defineJob } from "../../../jobs/define.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import type { Place } from "./outgoing.ts";
 
-/** The kind of the jobs that run what an operator has done after a whole reply was sent. */
-export const sentKind = "outbox.sent";
+/** Runs the hooks of a reply that was sent whole. */
+export const sentJob = defineJob("outbox.sent", z.object({ turnId: z.uuid() }), ({ turnId }) => turnId);
 
 /** As literals, so that the planner finds the index of the unsent parts. */
 export const isUnsent = sql`${outbox.status} in ('pending', 'sending')`;
@@ -149,7 +151,7 @@ const sentStatement = statement(
       ...{ error: sql`null`, retryAt: sql`null` },
     };
     const job = {
-      ...{ id: jobId, kind: sentKind, key: sql`${part.turnId}::text`, organizationId: agents.organizationId },
+      ...{ id: jobId, kind: sentJob.kind, key: sql`${part.turnId}::text`, organizationId: agents.organizationId },
       ...{ payload: sql`jsonb_build_object('turnId', ${part.turnId})`, runAt: sql`'-infinity'` },
     };
     return sql<{ id: string }>`

@@ -42,7 +42,7 @@ export async function sendTo(
   await tx.insert(outbox).values(sends.map((send, index) => ({ ...send, ...owner, id: newId(), part: first + index })));
   // What the engine itself tells people is no word of the agent's.
   const echo = turnId === null ? [] : echoWork(place, { sends }, { turnId, first });
-  for (const { kind, key, payload } of [...work, ...echo]) await enqueue(tx, kind, payload, { key, organizationId });
+  for (const job of [...work, ...echo]) await enqueue(tx, job, { organizationId });
 }
 
 async function requireOpen(tx: Db, { agentId, channel, target }: Place): Promise<void> {

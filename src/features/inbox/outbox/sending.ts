@@ -37,10 +37,9 @@ interface Needs {
  * The job that sends what the outbox holds for a place, one part after the other. What was done is in the rows: a job that
  * runs again goes on where the one before it stopped.
  */
-export function createSending(needs: Needs): JobHandler {
+export function createSending(needs: Needs): JobHandler<Place> {
   const { database, clock } = needs.services;
-  return async ({ payload }, signal) => {
-    const place = payload as Place;
+  return async ({ payload: place }, signal) => {
     const end = clock.now() + shareMs;
     for (let part = await readNext(database, place); part; part = await readNext(database, place)) {
       signal.throwIfAborted();

@@ -6,7 +6,7 @@ import { assign } from "../../../db/fragments.ts";
 import { albums, inbox, jobs, outbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { tellOfLost } from "./lost.ts";
-import { sendKind, tellKind } from "./outgoing.ts";
+import { sendJob, tellJob } from "./outgoing.ts";
 import { isUnsent } from "./rows.ts";
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
@@ -85,7 +85,7 @@ const strandedStatement = statement({ now: "timestamptz" }, ({ now }) => {
   const key = sql`${outbox.agentId} || ':' || ${outbox.channel} || ':' || ${outbox.target}`;
   const job = sql`
     select 1 from ${jobs}
-    where ${jobs.kind} in (${sendKind}, ${tellKind}) and ${jobs.key} = ${key} and ${jobs.status} = 'pending'`;
+    where ${jobs.kind} in (${sendJob.kind}, ${tellJob.kind}) and ${jobs.key} = ${key} and ${jobs.status} = 'pending'`;
   return sql<{ id: string }>`
     update ${outbox} set ${assign(outbox, given)}
     where ${isUnsent} and ${isPast(outbox.createdAt, now, hourMs)} and not exists (${job}) returning ${outbox.id}`;

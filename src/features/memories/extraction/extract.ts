@@ -4,8 +4,9 @@ import { asActing } from "../../../core/activity/activity.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { jsonInAnswer } from "../../../core/text/prompt-data.ts";
 import { sqlState } from "../../../db/client.ts";
-import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
+import { type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import type { Asking, Complete } from "../../../jobs/complete.ts";
+import { defineJob } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import type { Together } from "../../../jobs/together.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
@@ -18,12 +19,12 @@ import { writtenMemory } from "../written.ts";
 import { type ExtractedFact, extractionPrompt, readFacts } from "./prompt.ts";
 import { type Source, type UnreadStatements, unreadStatements } from "./unread.ts";
 
-const extraction = "extractMemories";
-
-/** The job that learns from the messages of a conversation since the last such job. */
-export function extractionOf(conversationId: string) {
-  return { kind: extraction, key: conversationId, payload: { conversationId } };
-}
+/** Learns from the messages of a conversation since the last such job. */
+export const extractionJob = defineJob(
+  "extractMemories",
+  z.object({ conversationId: z.uuid() }),
+  ({ conversationId }) => conversationId,
+);
 
 interface Needs {
   services: Pick<Services, "database" | "clock" | "log" | "options" | "activity">;
@@ -34,15 +35,14 @@ interface Needs {
 export function extractionJobs(needs: Needs): JobKinds {
   const learn = createLearn(needs);
   const note = noteTogether(needs.services.database, null);
-  const run: JobHandler = async ({ payload }, signal, together) => {
-    const { conversationId: id } = Payload.parse(payload);
-    const noted = await learn(id, { title: false }, { signal, together });
-    await together(note, { id, noted, at: "" });
-  };
-  return { [extraction]: { run, limit: mostModelJobs } };
+  return extractionJob.doneBy(
+    async ({ payload: { conversationId: id } }, signal, together) => {
+      const noted = await learn(id, { title: false }, { signal, together });
+      await together(note, { id, noted, at: "" });
+    },
+    { limit: mostModelJobs },
+  );
 }
-
-const Payload = z.object({ conversationId: z.uuid() });
 
 const shownMemories = 20;
 const tries = 2;
@@ -84,8 +84,7 @@ export function createLearn({ services, complete }: Needs): Learn {
     if (unread.length === batch.length) return { title, read: Math.max(last, source.lastSeq) };
     // Noted at once, since the job that reads the rest may begin before the caller notes anything.
     await together(statements.note, { id: conversationId, noted: { read: last }, at: "" });
-    const { kind, key, payload } = extractionOf(conversationId);
-    await enqueue(database.db, kind, payload, { key, organizationId: agent.organizationId });
+    await enqueue(database.db, extractionJob.of({ conversationId }), { organizationId: agent.organizationId });
     return { title };
   };
   return (conversationId, lookedFor, asking) =>

@@ -11,12 +11,13 @@ import { statement } from "../../../db/statement.ts";
 import { memoryVectors } from "../../../db/vectors.ts";
 import { countFitting } from "../../../http/paging.ts";
 import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
+import { defineJob } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { toText } from "./find-near.ts";
 import { embedInParts } from "./parts.ts";
 
-const embedding = "embedMemories";
+const embeddingJob = defineJob("embedMemories", z.object({ agentId: z.uuid() }), ({ agentId }) => agentId);
 
 /**
  * So many texts every provider takes in one call, and so many bytes of them: a token has at least one, and Mistral takes
@@ -39,7 +40,7 @@ type Rememberer = Pick<typeof agents.$inferSelect, "id" | "organizationId" | "me
  */
 export async function enqueueEmbedding({ options }: Has, db: Db, agent: Rememberer): Promise<void> {
   const { id, organizationId, memoryEnabled } = agent;
-  if (options.vectors && memoryEnabled) await enqueue(db, embedding, { agentId: id }, { key: id, organizationId });
+  if (options.vectors && memoryEnabled) await enqueue(db, embeddingJob.of({ agentId: id }), { organizationId });
 }
 
 /** Enqueues the embedding of all memories without a vector, at a start: the database may have vectors since then. */
@@ -62,12 +63,10 @@ interface Needs {
 
 /** Jobs that embed memories, so that they are found by meaning. */
 export function embeddingJobs(needs: Needs): JobKinds {
-  return { [embedding]: { run: unlessRefused(needs.services, embedMemories(needs)) } };
+  return embeddingJob.doneBy(unlessRefused(needs.services, embedMemories(needs)));
 }
 
-const Payload = z.object({ agentId: z.uuid() });
-
-function embedMemories({ services, embedderOf }: Needs): JobHandler {
+function embedMemories({ services, embedderOf }: Needs): JobHandler<{ agentId: string }> {
   const { database, clock, log, options } = services;
   /** When this process found that all memories of an agent have vectors of a model: looking at all takes seconds. */
   const complete = new Map<string, { model: string; at: number }>();
@@ -76,8 +75,7 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
     const age = clock.now() - (found?.at ?? 0);
     return found?.model === model && age >= 0 && age < hourMs;
   };
-  return async ({ payload, attempt }, signal) => {
-    const { agentId } = Payload.parse(payload);
+  return async ({ payload: { agentId }, attempt }, signal) => {
     const { id, organizationId, slug, memoryEnabled } = agents;
     const [agent] = await database.db
       .select({ id, organizationId, slug, memoryEnabled })

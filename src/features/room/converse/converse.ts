@@ -1,4 +1,3 @@
-import { z } from "@hono/zod-openapi";
 import { eq } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
@@ -7,11 +6,11 @@ import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/att
 import { backoffMs } from "../../../jobs/backoff.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { fateOf, setbackOf } from "../../turns/index.ts";
+import { converseJob } from "../ledger/work.ts";
 import { mostTries } from "../tries.ts";
 import { type ConversationEvent, readConversation } from "./event.ts";
 import { afterSetback, type Conclusion, conclusionOf } from "./rules.ts";
 import { type ConverseNeeds, takeConversation } from "./turn.ts";
-import { converseKind } from "./work.ts";
 
 /** A turn may wait for a place, and the policies let it take an hour. */
 const longestMs = 3 * 60 * 60_000;
@@ -19,17 +18,15 @@ const longestMs = 3 * 60 * 60_000;
 /** How long a job waits for the turn of an attempt that it knows nothing of, in milliseconds. */
 const runningMs = 5_000;
 
-const JobPayload = z.object({ eventId: z.uuid() });
-
 /** The jobs that take the turns of events which matched a `conversation` definition. */
 export function converseJobs(needs: ConverseNeeds): JobKinds {
-  return { [converseKind]: { run: converse(needs), limit: mostModelJobs, longestMs } };
+  return converseJob.doneBy(converse(needs), { limit: mostModelJobs, longestMs });
 }
 
-function converse(needs: ConverseNeeds): JobHandler {
+function converse(needs: ConverseNeeds): JobHandler<{ eventId: string }> {
   const { services } = needs;
-  return async ({ payload, attempt: begun }, signal) => {
-    const event = await readConversation(services.database.db, JobPayload.parse(payload).eventId);
+  return async ({ payload: { eventId }, attempt: begun }, signal) => {
+    const event = await readConversation(services.database.db, eventId);
     if (!event) return;
     // An attempt that ended with its process was noted by the job only.
     const tried = event.attempts + begun;

@@ -6,7 +6,7 @@ import type { Queries } from "../../../db/client.ts";
 import { agents, conversations, eventBacklog, jobs, roomEvents, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { isRunning, waits } from "../../../jobs/claim-statement.ts";
-import { converseKind } from "../converse/work.ts";
+import { converseJob } from "./work.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
@@ -89,8 +89,8 @@ const none = (found: SQL) => sql`(${found} limit 1) is null`;
 
 /** No job of the event's turn waits or runs. Their keys are read once, where an event began a conversation. */
 const hasNoJob = sql`${roomEvents.id} <> all(array(
-    select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseKind} and ${waits} union all
-    select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseKind} and ${isRunning}))`;
+    select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseJob.kind} and ${waits} union all
+    select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseJob.kind} and ${isRunning}))`;
 
 /** A turn that waits for a person's decision reads the event when it goes on. */
 const hasNoTurn = none(sql`

@@ -4,8 +4,7 @@ import { type Counted, createLetIn, type LetIn, mostOfOrganization } from "../..
 import { jobs } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { lane, waits } from "../../../jobs/claim-statement.ts";
-import { converseKind } from "../converse/work.ts";
-import { matchKind } from "./store.ts";
+import { converseJob, matchJob } from "./work.ts";
 
 /** Bounds the events that wait for the matcher or for their turns. Call it before an event is stored that is to be matched. */
 export function letInEvents({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): LetIn {
@@ -19,11 +18,11 @@ export function letInEvents({ database, clock, log }: Pick<Services, "database" 
 
 /** Walks the lane of the organization, and no further than what it may have. */
 const countStatement = statement({ organizationId: "uuid" }, ({ organizationId }) => {
-  const ofKind = (kind: string) => sql`(
+  const ofKind = ({ kind }: { kind: string }) => sql`(
     select ${jobs.payload} ->> 'agentId' as agent from ${jobs}
     where ${jobs.kind} = ${kind} and ${lane} = ${organizationId} and ${waits}
     order by ${jobs.runAt}, ${jobs.id} limit ${mostOfOrganization})`;
   return sql<Counted>`
     select agent as "agentId", count(*)::int as count
-    from (${ofKind(matchKind)} union all ${ofKind(converseKind)}) as waiting group by agent`;
+    from (${ofKind(matchJob)} union all ${ofKind(converseJob)}) as waiting group by agent`;
 });

@@ -5,9 +5,7 @@ import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { type eventOutcomes, roomEvents } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
-
-/** The kind of the job that matches an event; its key is the event's id. */
-export const matchKind = "room.match";
+import { matchJob } from "./work.ts";
 
 export interface NewEvent {
   agentId: string;
@@ -34,6 +32,6 @@ export async function storeEvent(tx: Db, { payload, ...event }: NewEvent): Promi
   // JSON's null is a payload; the database's null is none.
   const stored = payload === undefined ? null : sql`${storableJson(payload)}::jsonb`;
   await tx.insert(roomEvents).values({ ...event, id, payload: stored });
-  if (outcome === "pending") await enqueue(tx, matchKind, { eventId: id, agentId }, { key: id, organizationId });
+  if (outcome === "pending") await enqueue(tx, matchJob.of({ eventId: id, agentId }), { organizationId });
   return id;
 }

@@ -5,7 +5,7 @@ import { assign } from "../../../db/fragments.ts";
 import { jobs, roomEvents } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { forgetEvents } from "./forget.ts";
-import { matchKind } from "./store.ts";
+import { matchJob } from "./work.ts";
 
 const minuteMs = 60_000;
 
@@ -32,7 +32,7 @@ const given = {
 /** Each pending event has a job, unless that failed for good. */
 const strandedStatement = statement({}, () => {
   const failed = sql`
-    select ${jobs.key}::uuid from ${jobs} where ${jobs.status} = 'failed' and ${jobs.kind} = ${matchKind}`;
+    select ${jobs.key}::uuid from ${jobs} where ${jobs.status} = 'failed' and ${jobs.kind} = ${matchJob.kind}`;
   return sql<{ id: string }>`
     update ${roomEvents} set ${assign(roomEvents, given)}
     where ${roomEvents.id} = any(array(${failed})) and ${roomEvents.outcome} = 'pending' returning ${roomEvents.id}`;

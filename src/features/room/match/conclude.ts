@@ -10,7 +10,7 @@ import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { addToBacklog } from "../backlog/add.ts";
 import { freeRoomRef } from "../conversation-ref.ts";
-import { converseKind } from "../converse/work.ts";
+import { converseJob } from "../ledger/work.ts";
 import type { EventDefinition } from "../sources/find.ts";
 import type { PendingEvent } from "./event.ts";
 import type { Verdict } from "./schema.ts";
@@ -104,7 +104,7 @@ async function act(tx: Db, event: PendingEvent, definition: EventDefinition, now
   await holdDefinition(tx, definition.id, now);
   if (definition.action === "conversation") {
     const { ref } = await freeRoomRef(tx, slug, now);
-    await enqueue(tx, converseKind, { eventId: event.id, agentId }, { key: event.id, organizationId });
+    await enqueue(tx, converseJob.of({ eventId: event.id, agentId }), { organizationId });
     return { ...common, outcome: "conversation", conversationRef: ref };
   }
   const entry = { agentId, organizationId, roomEventId: event.id, definitionId: definition.id };

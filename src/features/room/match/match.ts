@@ -1,9 +1,8 @@
-import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
-import { matchKind } from "../ledger/store.ts";
+import { matchJob } from "../ledger/work.ts";
 import { mostTries } from "../tries.ts";
 import { conclude, inactive, noteAttempt, whyNot } from "./conclude.ts";
 import { type PendingEvent, readPending } from "./event.ts";
@@ -21,17 +20,15 @@ interface Needs {
 /** Many definitions are asked one after the other, and each may wait for its model. */
 const longestMs = 60 * 60_000;
 
-const JobPayload = z.object({ eventId: z.uuid() });
-
 /** The jobs that decide what an event means to an agent. */
 export function matchJobs(needs: Needs): JobKinds {
-  return { [matchKind]: { run: match(needs), limit: mostModelJobs, longestMs } };
+  return matchJob.doneBy(match(needs), { limit: mostModelJobs, longestMs });
 }
 
-function match({ services, judge, wake }: Needs): JobHandler {
+function match({ services, judge, wake }: Needs): JobHandler<{ eventId: string }> {
   const { database, log } = services;
-  return async ({ payload, attempt: begun }, signal, together) => {
-    const event = await readPending(database.db, JobPayload.parse(payload).eventId);
+  return async ({ payload: { eventId }, attempt: begun }, signal, together) => {
+    const event = await readPending(database.db, eventId);
     if (!event) return;
     const { agent, roomOn, verdicts, definitions, receivedAt } = event;
     const none = unasked(event);

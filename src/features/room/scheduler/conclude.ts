@@ -6,7 +6,7 @@ import { enqueue } from "../../../jobs/enqueue.ts";
 import { lockRoom, settleDueAt } from "../backlog/settle.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ending } from "./fates.ts";
-import { evaluateKind } from "./kinds.ts";
+import { evaluateJob } from "./kinds.ts";
 import { putBack } from "./put-back.ts";
 
 /** How the turn ended that was taken for a claim. */
@@ -39,7 +39,7 @@ export function conclude({ database, clock }: Services, claimed: Claimed, conclu
       .where(eq(rooms.agentId, agentId));
     await settleDueAt(tx, agentId, now);
     if (!leaves) return;
-    await enqueue(tx, evaluateKind, { agentId }, { key: agentId, organizationId: agent.organizationId });
+    await enqueue(tx, evaluateJob.of({ agentId }), { organizationId: agent.organizationId });
   });
 }
 

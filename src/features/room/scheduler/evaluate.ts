@@ -1,4 +1,3 @@
-import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
 import { patiently } from "../../../db/retry.ts";
 import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
@@ -10,7 +9,7 @@ import { type Claimed, claimWork } from "./claim.ts";
 import { compactLongHistory } from "./compact.ts";
 import { type Concluded, conclude } from "./conclude.ts";
 import type { Ending } from "./fates.ts";
-import { evaluateKind } from "./kinds.ts";
+import { evaluateJob } from "./kinds.ts";
 import { readReplies } from "./replies.ts";
 import { type RoomTurn, takeRoomTurn } from "./turn.ts";
 
@@ -24,23 +23,16 @@ interface Needs {
 /** A turn may wait for others of its conversation, and the policies let it take an hour. */
 const longestMs = 3 * 60 * 60_000;
 
-const Payload = z.object({
-  agentId: z.uuid(),
-  /** Whether somebody wants a turn now, also without events. */
-  run: z.boolean().optional(),
-});
-
 /** The jobs that take the turns of Rooms. */
 export function evaluateJobs(needs: Needs): JobKinds {
   const limit = () => needs.services.policies.values.roomSlots;
-  return { [evaluateKind]: { run: evaluate(needs), limit, scarce: true, longestMs } };
+  return evaluateJob.doneBy(evaluate(needs), { limit, scarce: true, longestMs });
 }
 
 /** Takes a turn for the events that wait in an agent's Room, or its proactive one. */
-function evaluate(needs: Needs): JobHandler {
+function evaluate(needs: Needs): JobHandler<{ agentId: string; run?: boolean | undefined }> {
   const { services } = needs;
-  return async ({ payload }, signal, together) => {
-    const { agentId, run = false } = Payload.parse(payload);
+  return async ({ payload: { agentId, run = false } }, signal, together) => {
     const claimed = await claimWork(services, { agentId, run });
     if (!claimed) return;
     const { postponedMs, ...concluded } = await workOn(needs, claimed, { signal, together });

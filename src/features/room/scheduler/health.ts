@@ -4,7 +4,7 @@ import { sharedRead } from "../../../core/queues/shared-read.ts";
 import { json, router } from "../../../http/route.ts";
 import type { Schedule } from "../../../jobs/schedule.ts";
 import { SchedulerHealth } from "./health-schema.ts";
-import { evaluateKind } from "./kinds.ts";
+import { evaluateJob } from "./kinds.ts";
 import { readWork } from "./work.ts";
 
 interface Needs {
@@ -53,7 +53,7 @@ export function createSchedulerState({ services, schedule, running }: Needs): Sc
       const isStalled = work === null || clock.now() - (lastTickAt ?? bootedAt) > stalledMs;
       return {
         status: isStalled ? "stalled" : "ok",
-        slots: { total, free: Math.max(0, total - running(evaluateKind)) },
+        slots: { total, free: Math.max(0, total - running(evaluateJob.kind)) },
         pending: work?.pending ?? null,
         stuckRuns: work?.stuckRuns ?? null,
         lastTickAt: lastTickAt === null ? null : new Date(lastTickAt).toISOString(),

@@ -1,7 +1,15 @@
-import { converseKind } from "../converse/work.ts";
+import { z } from "@hono/zod-openapi";
+import { defineJob } from "../../../jobs/define.ts";
+import { converseJob } from "../ledger/work.ts";
 
-/** The kind of the job that takes a turn of a Room; its key is the agent's id. */
-export const evaluateKind = "room.evaluate";
+const Payload = z.object({
+  agentId: z.uuid(),
+  /** Whether somebody wants a turn now, also without events. */
+  run: z.boolean().optional(),
+});
+
+/** Takes a turn of an agent's Room. */
+export const evaluateJob = defineJob("room.evaluate", Payload, ({ agentId }) => agentId);
 
 /** The kinds of the jobs that take turns which nobody asked for in person. */
-export const ownWorkKinds = [evaluateKind, converseKind, "task.run"] as const;
+export const ownWorkKinds = [evaluateJob.kind, converseJob.kind, "task.run"] as const;

@@ -11,7 +11,7 @@ import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import type { StartedTurn, TurnEnding, TurnObserver } from "../../../turn/observers.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { patienceMs } from "./fates.ts";
-import { evaluateKind } from "./kinds.ts";
+import { evaluateJob } from "./kinds.ts";
 import { isAtPlace } from "./replies.ts";
 
 interface Needs {
@@ -116,7 +116,7 @@ function wakeEntries({ agentId, now, jobId }: Values<typeof types>, found: Retur
   const own = sql`${rooms.agentId} = ${agentId}`;
   const open = sql`select from ${eventBacklog} ${entry} where ${entry.agentId} = ${agentId} and ${isOpen}`;
   const job = {
-    ...{ id: jobId, kind: evaluateKind, key: sql`${room.agentId}::text`, organizationId: room.organizationId },
+    ...{ id: jobId, kind: evaluateJob.kind, key: sql`${room.agentId}::text`, organizationId: room.organizationId },
     ...{ payload: sql`jsonb_build_object('agentId', ${room.agentId})`, runAt: sql`'-infinity'` },
   };
   return sql<{ id: string }>`

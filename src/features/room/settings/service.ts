@@ -11,7 +11,7 @@ import { changedPlace } from "../../inbox/index.ts";
 import { lockRoom, type RoomRow, settleDueAt } from "../backlog/settle.ts";
 import { changeEntries } from "../backlog/status.ts";
 import { freeRoomRef } from "../conversation-ref.ts";
-import { evaluateKind } from "../scheduler/kinds.ts";
+import { evaluateJob } from "../scheduler/kinds.ts";
 import type { BundledRoom, Room, RoomChanges } from "./schema.ts";
 
 /** Throws the 404 of the agent. */
@@ -105,7 +105,7 @@ export async function runRoom(ctx: Ctx, slug: string): Promise<void> {
     // An entry that keeps its claim waits for a decision about a call that is made for it.
     const rests = and(eq(status, "pending"), isNotNull(notBefore), isNull(claim));
     await changeEntries(tx, { agentId, now: ctx.clock.now() }, rests, { status: "pending", notBefore: null });
-    await enqueue(tx, evaluateKind, { agentId, run: true }, { key: agentId, organizationId });
+    await enqueue(tx, evaluateJob.of({ agentId, run: true }), { organizationId });
   });
 }
 

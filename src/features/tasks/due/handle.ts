@@ -1,4 +1,3 @@
-import { z } from "@hono/zod-openapi";
 import { and, eq } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { newId } from "../../../core/ids.ts";
@@ -17,16 +16,13 @@ interface Needs {
   wake(at?: number): void;
 }
 
-const JobPayload = z.object({ taskId: z.uuid() });
-
 /**
  * Has a task run whose time has come, and records the times that were missed. All of it is one transaction, which also
  * sets the next time: a job that runs again, or on two replicas, finds nothing to do.
  */
-export function handleDue({ services, wake }: Needs): JobHandler {
+export function handleDue({ services, wake }: Needs): JobHandler<{ taskId: string }> {
   const { database, clock, log } = services;
-  return async ({ payload }) => {
-    const { taskId } = JobPayload.parse(payload);
+  return async ({ payload: { taskId } }) => {
     const nextRunAt = await unlessDeadlocked(() =>
       database.transaction(async (tx) => {
         const now = new Date(clock.now());

@@ -1,7 +1,7 @@
 import type { Db } from "../../../db/client.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { tickMs } from "../../../jobs/schedule.ts";
-import { dueKind } from "./select.ts";
+import { dueJob } from "./select.ts";
 
 interface Due {
   id: string;
@@ -12,5 +12,5 @@ interface Due {
 /** Enqueues the run of a task that is due before the next tick has looked. Wake the worker after the commit. */
 export async function enqueueSoon(tx: Db, { id, organizationId, nextRunAt }: Due, now: Date): Promise<void> {
   if (!nextRunAt || nextRunAt.getTime() > now.getTime() + 2 * tickMs) return;
-  await enqueue(tx, dueKind, { taskId: id }, { key: id, organizationId, runAt: nextRunAt });
+  await enqueue(tx, dueJob.of({ taskId: id }, nextRunAt), { organizationId });
 }

@@ -7,7 +7,7 @@ import { plannedOf } from "./conversation.ts";
 import { selectRuns } from "./read.ts";
 import { silence } from "./silence.ts";
 import { closedFor } from "./turn.ts";
-import { runWork } from "./work.ts";
+import { runJob } from "./work.ts";
 
 /**
  * What is written with a run's turn that continues after a person's decision: its reply leaves for the task's place, as does
@@ -26,7 +26,7 @@ export function continuedRun(services: Services): ContinuedBy {
     const replies = place ? continuedElsewhere(place) : silence;
     const alongside: AlongsideOf = (outcome, turnId) => {
       const rows = replies(outcome, turnId);
-      return { ...rows, work: [...rows.work, runWork(found.run.id)] };
+      return { ...rows, work: [...rows.work, runJob.of({ runId: found.run.id })] };
     };
     return { alongside };
   };

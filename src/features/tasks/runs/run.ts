@@ -1,4 +1,3 @@
-import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
 import type { Activity } from "../../../core/activity/activity.ts";
 import { EngineError } from "../../../core/errors.ts";
@@ -25,8 +24,6 @@ interface Needs {
   turns: Turns;
 }
 
-const JobPayload = z.object({ runId: z.uuid() });
-
 /** How long a run waits for a turn of it that another process may still run, in milliseconds. */
 const patienceMs = 5_000;
 
@@ -34,10 +31,10 @@ const patienceMs = 5_000;
  * Runs a task once. What an earlier attempt came to stands in the turns of the run's conversation, so that a job that
  * runs again takes no second turn for a run that is done.
  */
-export function runTask({ services, turns }: Needs): JobHandler {
+export function runTask({ services, turns }: Needs): JobHandler<{ runId: string }> {
   const { database, clock } = services;
-  return async ({ payload, attempt: begun }, signal) => {
-    const found = await readOpenRun(database.db, JobPayload.parse(payload).runId);
+  return async ({ payload: { runId: id }, attempt: begun }, signal) => {
+    const found = await readOpenRun(database.db, id);
     if (!found) return;
     const { run } = found;
     const fate = run.status === "queued" ? notBegun : await fateOf(database, run.conversationRef ?? "");

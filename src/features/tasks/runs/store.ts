@@ -4,7 +4,7 @@ import type { Db } from "../../../db/client.ts";
 import { taskRuns } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { refOf } from "./conversation.ts";
-import { runKind } from "./work.ts";
+import { runJob } from "./work.ts";
 
 export type RunRow = typeof taskRuns.$inferSelect;
 
@@ -30,7 +30,7 @@ export async function queueRun(tx: Db, { task, slug, triggerType, now, ...planne
     const made = await tx.insert(taskRuns).values(placed).onConflictDoNothing().returning({ id: taskRuns.id });
     if (made.length > 0) break;
   }
-  await enqueue(tx, runKind, { runId: row.id }, { key: row.id, organizationId });
+  await enqueue(tx, runJob.of({ runId: row.id }), { organizationId });
   return row.id;
 }
 

@@ -10,7 +10,7 @@ import { endRun } from "./end.ts";
 import { selectRuns } from "./read.ts";
 import { endingOf } from "./run.ts";
 import { isOpen } from "./store.ts";
-import { runKind } from "./work.ts";
+import { runJob } from "./work.ts";
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 
@@ -62,7 +62,7 @@ function findStranded({ database: { db } }: Services, last: string) {
   const job = db
     .select({ found: sql`1` })
     .from(jobs)
-    .where(sql`${jobs.kind} = ${runKind} and ${jobs.key} = ${taskRuns.id}::text and ${jobs.status} = 'pending'`);
+    .where(sql`${jobs.kind} = ${runJob.kind} and ${jobs.key} = ${taskRuns.id}::text and ${jobs.status} = 'pending'`);
   return selectRuns(db)
     .where(and(isOpen, notExists(job), last === "" ? undefined : gt(taskRuns.id, last)))
     .orderBy(asc(taskRuns.id))

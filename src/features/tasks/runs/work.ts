@@ -1,10 +1,5 @@
-/** The kind of the jobs that run a task once; their key is the run's id. */
-export const runKind = "task.run";
+import { z } from "@hono/zod-openapi";
+import { defineJob } from "../../../jobs/define.ts";
 
-/** The job of a run. */
-export const runWork = (runId: string) => ({
-  kind: runKind,
-  key: runId,
-  payload: { runId },
-  runAt: new Date(0),
-});
+/** Runs a task once. */
+export const runJob = defineJob("task.run", z.object({ runId: z.uuid() }), ({ runId }) => runId);

@@ -1,7 +1,7 @@
 import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text/text.ts";
 import type { Database } from "../../../db/client.ts";
-import type { Work } from "../../../jobs/enqueue.ts";
+import type { NewJob } from "../../../jobs/enqueue.ts";
 import { clipExecution } from "../../../turn/hooks.ts";
 import { nothingStored, type StoredRows } from "../../../turn/observers.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
@@ -276,7 +276,7 @@ function hookRows({ hooks }: TurnOutcome): HookRow[] {
   return hooks.map((execution, position) => ({ ...clipExecution(execution), id: newId(), position }));
 }
 
-function workRows(work: readonly Work[]): WorkRow[] {
+function workRows(work: readonly NewJob[]): WorkRow[] {
   return work.map((job) => ({ ...job, id: newId(), runAt: job.runAt.toISOString() }));
 }
 

@@ -4,11 +4,12 @@ import { FairRunner } from "../../../core/queues/fair-runner.ts";
 import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";
 import type { Asking, Complete } from "../../../jobs/complete.ts";
+import { defineJob, type JobDefinition } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { createGathering } from "../../../jobs/together.ts";
-import { createDescribe, descriptionOf, type Noted, wantedOf } from "../../conversations/index.ts";
-import { createLearn, extractionOf } from "../../memories/index.ts";
+import { createDescribe, descriptionJob, type Noted, wantedOf } from "../../conversations/index.ts";
+import { createLearn, extractionJob } from "../../memories/index.ts";
 import { type FollowUpKind, followUpKinds } from "./due.ts";
 import { type Due, dueStatements, firstPlace, pageSize } from "./due-statements.ts";
 
@@ -22,7 +23,7 @@ interface Part {
   /** `known` is what the parts before found out. */
   perform(conversation: Due, known: Noted, asking: Asking): Promise<Noted>;
   /** The job that does it for one conversation, where it failed among many. */
-  jobOf(conversationId: string): { kind: string; key: string; payload: Readonly<Record<string, unknown>> };
+  job: JobDefinition<{ conversationId: string }>;
 }
 
 /**
@@ -58,18 +59,18 @@ export function followUpJobs(needs: Needs): JobKinds {
         // A summary has a call of its own, which gives the title as well.
         return learn(conversation.id, { title: title && !summary }, asking);
       },
-      jobOf: extractionOf,
+      job: extractionJob,
     },
     {
       perform(conversation, known, asking) {
         const { title, summary } = lookedFor(conversation);
         return describe(conversation.id, { title: title && !known.title, summary }, asking);
       },
-      jobOf: descriptionOf,
+      job: descriptionJob,
     },
   ];
   const kinds = Object.keys(followUpKinds) as FollowUpKind[];
-  return Object.fromEntries(kinds.map((kind) => [kind, { run: followUp(shared, kind, parts), limit: mostAgents }]));
+  return Object.assign({}, ...kinds.map((kind) => followUp(shared, kind, parts)));
 }
 
 /** What the jobs of this process share. */
@@ -83,14 +84,18 @@ type Shared = ReturnType<typeof createShared>;
 
 const Payload = z.object({ agentId: z.uuid() });
 
+/** Only follow-ups that are left are enqueued one by one: RECORD and the scheduler make the others in SQL. */
+const followUpJob = (kind: FollowUpKind) => defineJob(kind, Payload, ({ agentId }) => agentId);
+
 /**
  * Follows up the due conversations of an agent. A conversation stays due until that is noted, so a process that dies
  * repeats the work; where a part fails, that part gets a job of its own.
  */
-function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): JobHandler {
+function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): JobKinds {
   const { services, runner, together, look } = shared;
   const { database, clock, log } = services;
   const { next, settle, first } = dueStatements(database, kind);
+  const job = followUpJob(kind);
 
   const performPart = async (part: Part, conversation: Due, known: Noted, asking: Asking): Promise<Noted> => {
     try {
@@ -98,9 +103,9 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): J
     } catch (err) {
       if (err instanceof Postponed || asking.signal.aborted) throw err;
       const { id, organizationId } = conversation;
-      const { kind, key, payload } = part.jobOf(id);
+      const { kind } = part.job;
       const runAt = new Date(clock.now() + backoffMs(1, Math.random()));
-      await enqueue(database.db, kind, payload, { key, organizationId, runAt });
+      await enqueue(database.db, part.job.of({ conversationId: id }, runAt), { organizationId });
       log.warn(
         { kind, conversationId: id, again: runAt.toISOString(), err },
         "Background work failed and will be tried again",
@@ -124,8 +129,7 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): J
     await together(settle, { id, noted, at });
   };
 
-  return async ({ payload }, signal) => {
-    const { agentId } = Payload.parse(payload);
+  const run: JobHandler<{ agentId: string }> = async ({ payload: { agentId } }, signal) => {
     const asking = { signal, together };
     const until = clock.now() + longestMs;
     const started: Promise<unknown>[] = [];
@@ -154,8 +158,9 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): J
     const { at, organizationId } = left;
     const now = clock.now();
     const runAt = new Date(more ? now : Math.max(at, now + gatherMs));
-    await enqueue(database.db, kind, { agentId }, { key: agentId, organizationId, runAt });
+    await enqueue(database.db, job.of({ agentId }, runAt), { organizationId });
   };
+  return job.doneBy(run, { limit: mostAgents });
 }
 
 function bounded(problem: Error, now: number): Error {

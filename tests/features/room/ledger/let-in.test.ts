@@ -2,8 +2,7 @@ import { APICallError } from "@ai-sdk/provider";
 import { eq, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { agents, eventSources, jobs } from "../../../../src/db/schema.ts";
-import { converseKind } from "../../../../src/features/room/converse/work.ts";
-import { matchKind } from "../../../../src/features/room/ledger/store.ts";
+import { converseJob, matchJob } from "../../../../src/features/room/ledger/work.ts";
 import { reply } from "../../../scripted-model.ts";
 import { sending, sourceOf } from "../events.ts";
 import { answering, matching } from "../match/matching.ts";
@@ -19,7 +18,12 @@ interface Owner {
 }
 
 /** Leaves the jobs of so many events that wait, an hour from now. */
-async function waiting({ db, clock }: Pick<Sending, "db" | "clock">, owner: Owner, count: number, kind = matchKind) {
+async function waiting(
+  { db, clock }: Pick<Sending, "db" | "clock">,
+  owner: Owner,
+  count: number,
+  kind = matchJob.kind,
+) {
   const { agentId, organizationId } = owner;
   const runAt = new Date(clock.now() + 3_600_000).toISOString();
   await db.execute(sql`
@@ -80,7 +84,7 @@ test("events whose turns have not begun wait too, and a replay is one more", asy
   await h.post("1");
   const [event] = await h.rows();
   await waiting(h, h.source, mostOfAgent / 2);
-  await waiting(h, h.source, mostOfAgent / 2 - 1, converseKind);
+  await waiting(h, h.source, mostOfAgent / 2 - 1, converseJob.kind);
   await h.clock.jump(60_000);
   const replay = `/api/instances/${h.agent.slug}/room/events/${event?.id}/replay`;
   const response = await h.request(replay, { method: "POST", headers: h.agent.headers });

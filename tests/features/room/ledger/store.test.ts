@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { newId } from "../../../../src/core/ids.ts";
 import { sqlState } from "../../../../src/db/client.ts";
 import { jobs, roomEvents } from "../../../../src/db/schema.ts";
-import { matchKind, type NewEvent, storeEvent } from "../../../../src/features/room/ledger/store.ts";
+import { type NewEvent, storeEvent } from "../../../../src/features/room/ledger/store.ts";
+import { matchJob } from "../../../../src/features/room/ledger/work.ts";
 import { harness } from "../../../harness.ts";
 import { sourceOf } from "../events.ts";
 
@@ -29,7 +30,7 @@ test("a pending event has a job of its own, another one has none", async () => {
     { id, payload: { a: 1 }, outcome: "pending", reason: null, replayOf: null, receivedAt, verdicts: [], attempts: 0 },
     { id: other, payload: null, outcome: "room-off", reason: "The agent is inactive" },
   ]);
-  expect(await db.select().from(jobs).where(eq(jobs.kind, matchKind))).toMatchObject([
+  expect(await db.select().from(jobs).where(eq(jobs.kind, matchJob.kind))).toMatchObject([
     { key: id, organizationId, payload: { eventId: id } },
   ]);
 });
@@ -53,5 +54,5 @@ test("of a source that is gone nothing is stored", async () => {
   const refused = await store({ sourceId: newId(), payload: 1 }).catch((error: unknown) => error);
   expect(sqlState(refused)).toBe("23503");
   expect(await db.$count(roomEvents)).toBe(0);
-  expect(await db.$count(jobs, eq(jobs.kind, matchKind))).toBe(0);
+  expect(await db.$count(jobs, eq(jobs.kind, matchJob.kind))).toBe(0);
 });

@@ -2,9 +2,9 @@ import { eq, inArray, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../../../../src/core/ids.ts";
 import { conversations, eventBacklog, jobs, roomEvents, turns } from "../../../../src/db/schema.ts";
-import { converseKind } from "../../../../src/features/room/converse/work.ts";
 import { forgetEvents } from "../../../../src/features/room/ledger/forget.ts";
 import { ledgerUpkeep } from "../../../../src/features/room/ledger/upkeep.ts";
+import { converseJob } from "../../../../src/features/room/ledger/work.ts";
 import { sending, sourceOf } from "../events.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
@@ -38,7 +38,7 @@ async function unfinished(h: Awaited<ReturnType<typeof kept>>, receivedAt: Date)
     return id;
   };
   await event({ outcome: "pending" });
-  const work = { kind: converseKind, organizationId, payload: {} };
+  const work = { kind: converseJob.kind, organizationId, payload: {} };
   const waits = await event({ outcome: "conversation", conversationRef: "room:waits:1" });
   const runs = await event({ outcome: "conversation", conversationRef: "room:runs:1" });
   const lockedUntil = new Date(Date.now() + dayMs);

@@ -12,8 +12,8 @@ import {
   rooms,
   turns,
 } from "../../../../src/db/schema.ts";
-import { converseKind } from "../../../../src/features/room/converse/work.ts";
-import { matchKind, storeEvent } from "../../../../src/features/room/ledger/store.ts";
+import { storeEvent } from "../../../../src/features/room/ledger/store.ts";
+import { converseJob, matchJob } from "../../../../src/features/room/ledger/work.ts";
 import type { Verdict } from "../../../../src/features/room/match/schema.ts";
 import { type ScriptedCall, type ScriptStep, scriptedModel } from "../../../scripted-model.ts";
 import { eventually } from "../../chat/chat.ts";
@@ -82,7 +82,7 @@ export async function matching(
       const waiting = await db
         .select()
         .from(jobs)
-        .where(inArray(jobs.kind, [matchKind, converseKind]));
+        .where(inArray(jobs.kind, [matchJob.kind, converseJob.kind]));
       return waiting.every(({ lockedUntil, runAt }) => lockedUntil === null && +runAt > h.clock.now());
     });
 

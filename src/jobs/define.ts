@@ -1,0 +1,32 @@
+import type { z } from "zod";
+import type { JobHandler, JobKind, JobKinds } from "./attempt.ts";
+import type { NewJob } from "./enqueue.ts";
+
+/** A kind of jobs: its payload has one type where a job is made and where it is done. */
+export interface JobDefinition<Payload extends object> {
+  readonly kind: string;
+  /** A job of this kind, which does not run before `runAt`; at once when absent. */
+  of(payload: Payload, runAt?: Date): NewJob;
+  /** Jobs of this kind are done by the handler. */
+  doneBy(handler: JobHandler<Payload>, options?: Omit<JobKind, "run">): JobKinds;
+}
+
+const atOnce = new Date(0);
+
+/** Defines a kind of jobs. Jobs whose payloads have the same key are the same work (see `NewJob`). */
+export function defineJob<Payload extends object>(
+  kind: string,
+  schema: z.ZodType<Payload>,
+  keyOf: (payload: Payload) => string,
+): JobDefinition<Payload> {
+  return {
+    kind,
+    of: (payload, runAt = atOnce) => ({ kind, key: keyOf(payload), payload, runAt }),
+    doneBy: (handler, options = {}) => ({
+      [kind]: {
+        ...options,
+        run: async (job, signal, together) => handler({ ...job, payload: schema.parse(job.payload) }, signal, together),
+      },
+    }),
+  };
+}
