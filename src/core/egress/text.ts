@@ -7,15 +7,18 @@ const textual = /^text\/|^application\/([\w.-]+\+)?(json|xml|yaml|javascript)$|^
  */
 export function answerText(bytes: Uint8Array, contentType: string | undefined): string {
   const type = /^\s*([\w.+-]+\/[\w.+-]+)\s*(;|$)/.exec(contentType ?? "")?.[1]?.toLowerCase();
-  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType ?? "")?.[1];
-  if (charset !== undefined || (type !== undefined && textual.test(type))) return decoderOf(charset).decode(bytes);
+  const charset = charsetOf(contentType);
+  if (charset !== undefined || (type !== undefined && textual.test(type))) return decoderOf(contentType).decode(bytes);
   const text = readUtf8(bytes);
   return text ?? `[binary, ${bytes.length} bytes, ${type?.slice(0, 128) ?? "unknown type"}]`;
 }
 
-function decoderOf(charset = "utf-8"): TextDecoder {
+const charsetOf = (contentType: string | undefined) => /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType ?? "")?.[1];
+
+/** Reads the charset of a content type; UTF-8 where there is none, or one that the Encoding Standard does not know. */
+export function decoderOf(contentType: string | undefined): TextDecoder {
   try {
-    return new TextDecoder(charset);
+    return new TextDecoder(charsetOf(contentType));
   } catch {
     return new TextDecoder();
   }

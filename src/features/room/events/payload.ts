@@ -1,3 +1,4 @@
+import { formFields } from "../../../core/egress/form.ts";
 import { answerText } from "../../../core/egress/text.ts";
 import { type JsonValue, parseJson } from "../../../core/json.ts";
 import { storable, storableJson } from "../../../core/text/text.ts";
@@ -23,7 +24,7 @@ export function readPayload(body: Uint8Array, contentType: string | null): ReadP
   const read = readers.get(mediaTypeOf(contentType ?? ""));
   if (!read) return { ok: false, error: "unsupported content type" };
   try {
-    const value = read(answerText(body, contentType ?? ""));
+    const value = read(body, contentType ?? "");
     return { ok: true, payload: JSON.parse(storableJson(value)) };
   } catch (error) {
     if (error instanceof SyntaxError) return { ok: false, error: "invalid payload" };
@@ -33,10 +34,15 @@ export function readPayload(body: Uint8Array, contentType: string | null): ReadP
 
 const mediaTypeOf = (contentType: string) => contentType.split(";")[0]?.trim().toLowerCase() ?? "";
 
-const readers = new Map<string, (text: string) => unknown>([
-  ["application/json", (text) => parseJson(text, deepestPayload, longDigits.test(text) ? wholeAsText : undefined)],
+const readers = new Map<string, (body: Uint8Array, contentType: string) => unknown>([
+  ["application/json", jsonValue],
   ["application/x-www-form-urlencoded", formObject],
 ]);
+
+function jsonValue(body: Uint8Array, contentType: string): unknown {
+  const text = answerText(body, contentType);
+  return parseJson(text, deepestPayload, longDigits.test(text) ? wholeAsText : undefined);
+}
 
 /** Whole numbers that lose digits have so many. To look at each value takes some 50 times as long as to parse it. */
 const longDigits = /\d{16}/;
@@ -46,9 +52,9 @@ function wholeAsText(_key: string, value: unknown, { source = "" }: { source?: s
   return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
 }
 
-function formObject(text: string): unknown {
+function formObject(body: Uint8Array, contentType: string): unknown {
   const fields = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(text)) {
+  for (const [name, value] of formFields(body, contentType)) {
     const key = storable(name);
     const values = fields.get(key);
     if (values) values.push(value);

@@ -105,6 +105,22 @@ describe("a form", () => {
     expect(form("")).toEqual({ ok: true, payload: {} });
   });
 
+  test.each([
+    ["; charset=windows-1252", "Jos%E9=%80+a%20b&c"],
+    ['; charset="ISO-8859-1"', "Jos%e9=%80+a%20b&&c="],
+    ["; charset=utf-8", "Jos%C3%A9=%E2%82%AC+a+b&c"],
+    ["; charset=none", "Jos%C3%A9=%E2%82%AC+a+b&c"],
+  ])("is read in the charset of its type: %j", (charset, text) => {
+    const payload = { José: "€ a b", c: "" };
+    expect(read(text, `application/x-www-form-urlencoded${charset}`)).toEqual({ ok: true, payload });
+  });
+
+  test("in UTF-16 has its percent signs in UTF-8", () => {
+    const body = new Uint8Array(Buffer.from("a=%C3%A9", "utf16le"));
+    const type = "application/x-www-form-urlencoded; charset=utf-16";
+    expect(readPayload(body, type)).toEqual({ ok: true, payload: { a: "é" } });
+  });
+
   test("has no field that is more than a field", () => {
     const result = form("__proto__=1&__proto__=2&constructor=3&length=4&a%00=5&a=6%00&%ff=7");
     const payload = result.ok ? result.payload : null;

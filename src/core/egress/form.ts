@@ -1,0 +1,31 @@
+import { decoderOf } from "./text.ts";
+
+/**
+ * The fields of a form (https://url.spec.whatwg.org/#urlencoded-parsing), in the charset of its content type, else in
+ * UTF-8. `URLSearchParams` may take quadratic time for many fields, so that callers bound the body.
+ */
+export function formFields(body: Uint8Array, contentType: string | undefined): URLSearchParams {
+  const decoder = decoderOf(contentType);
+  const text = decoder.decode(body);
+  // Percent signs stand for bytes of the charset, but for UTF-16, whose texts are encoded in UTF-8.
+  if (decoder.encoding.startsWith("utf-")) return new URLSearchParams(text);
+  const decoded = (part: string) => decoder.decode(bytesOf(part));
+  const pairs = text.split("&").flatMap((pair): [string, string][] => {
+    const at = pair.indexOf("=");
+    if (pair === "") return [];
+    return [at < 0 ? [decoded(pair), ""] : [decoded(pair.slice(0, at)), decoded(pair.slice(at + 1))]];
+  });
+  return new URLSearchParams(pairs);
+}
+
+/** The bytes that a percent-encoded text stands for; characters that no encoder leaves as they are become `?`. */
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  const bytes: number[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const hex = text[at] === "%" ? /^[0-9a-f]{2}$/i.exec(text.slice(at + 1, at + 3))?.[0] : undefined;
+    const code = text.charCodeAt(at);
+    bytes.push(hex === undefined ? (text[at] === "+" ? 0x20 : code < 0x80 ? code : 0x3f) : Number.parseInt(hex, 16));
+    if (hex !== undefined) at += 2;
+  }
+  return new Uint8Array(bytes);
+}
