@@ -92,6 +92,13 @@ test("the two sides take turns, and nobody says nothing", () => {
   ]);
 });
 
+test("a conversation that the assistant began has a user's message before it", () => {
+  const begun = user("(Nobody wrote yet. You began the conversation.)");
+  expect(validPrompt([reply("How can I help?"), user("b")])).toEqual([begun, reply("How can I help?"), user("b")]);
+  const system: Message = { role: "system", content: "Be brief." };
+  expect(validPrompt([system, reply(" "), reply("Hi"), user("b")])).toEqual([system, begun, reply("Hi"), user("b")]);
+});
+
 test("a reply and a call after it are one message, whose results follow it", () => {
   expect(validPrompt([user("a"), reply("b"), call("c1", "clock"), result("c1", "clock")])).toEqual([
     user("a"),
@@ -113,7 +120,7 @@ describe("any prompt", () => {
     words.map((thought): Message[] => [{ role: "assistant", content: [{ type: "reasoning", text: thought }] }]),
     fc.tuple(ids, names, fc.integer()).map(([id, name, value]) => [call(id, name), result(id, name, String(value))]),
   );
-  const prompts = fc.array(exchange, { maxLength: 12 }).map((list) => [user("first"), ...list.flat()]);
+  const prompts = fc.array(exchange, { maxLength: 12 }).map((list) => list.flat());
 
   test("becomes one that the strictest provider takes, once and for all", () => {
     fc.assert(
@@ -121,6 +128,7 @@ describe("any prompt", () => {
         const valid = validPrompt(prompt);
         const seen = new Set<string>();
         const open = new Map<string, string>();
+        expect(["user", undefined]).toContain(valid[0]?.role);
         valid.forEach(({ role, content }, index) => {
           const next = valid[index + 1]?.role;
           if (role === "user") expect(next).not.toBe("user");

@@ -15,8 +15,8 @@ export function withValidPrompts(model: StreamingModel): StreamingModel {
 /**
  * A prompt as the strictest provider takes it, whatever a model made up before: names of tools have at most 64 letters,
  * digits, `_` and `-`; ids of calls have at most 40 of them and are unique; no message of the assistant says nothing; and
- * the user and the assistant take turns. Equal prompts become equal ones, so that providers find them in their caches.
- * A message that needs no change is the same object.
+ * the user and the assistant take turns, the user first. Equal prompts become equal ones, so that providers find them in
+ * their caches. A message that needs no change is the same object.
  */
 export function validPrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const ids = new CallIds();
@@ -25,12 +25,19 @@ export function validPrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Promp
     const next = validMessage(message, ids);
     const last = valid.at(-1);
     if (next === null) continue;
-    if (last?.role === "user" && next.role === "user") valid[valid.length - 1] = joinUsers(last, next);
+    if (next.role === "assistant" && (last === undefined || last.role === "system")) valid.push(nobodyYet, next);
+    else if (last?.role === "user" && next.role === "user") valid[valid.length - 1] = joinUsers(last, next);
     else if (last?.role === "assistant" && next.role === "assistant") valid[valid.length - 1] = joinReplies(last, next);
     else valid.push(next);
   }
   return valid;
 }
+
+/** Stands for the user before a greeting: clients send histories that begin with one. */
+const nobodyYet: User = {
+  role: "user",
+  content: [{ type: "text", text: "(Nobody wrote yet. You began the conversation.)" }],
+};
 
 /** Null for a message of the assistant that says nothing. */
 function validMessage(message: Message, ids: CallIds): Message | null {
