@@ -98,6 +98,11 @@ test("an event that is named an error is one, as for OpenAI's client", async () 
   expect(await read(fetch)).toContain("overloaded");
 });
 
+test("an event that is named otherwise is an error where its JSON is broken", async () => {
+  const fetch = answering([bytes(`event: chunk\ndata: {"choices":[\n\n${stop}`)]);
+  expect(await read(fetch)).toContain("no valid JSON");
+});
+
 test("events that are no chunks reach the log of a stream that ends too early", async () => {
   expect(await read(answering([bytes(event({ detail: "no room" }))]))).toContain("no room");
 });

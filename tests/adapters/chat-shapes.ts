@@ -161,6 +161,23 @@ export const brokenShapes: Record<string, { text: string; calls?: object[]; stre
     calls: [{ name: "clock", args: { zone: "UTC" } }],
     stream: tool({ index: 0, id: "call_1", function: { name: "clock", arguments: { zone: "UTC" } } }) + stopForTools,
   },
+  "arguments that are a list": {
+    text: "",
+    calls: [{ name: "clock", args: [] }],
+    stream: tool({ index: 0, id: "call_1", function: { name: "clock", arguments: [] } }) + stopForTools,
+  },
+  "numbers as texts, and ids that are numbers": {
+    text: "",
+    calls: [{ name: "clock", args: { zone: "UTC" } }],
+    stream:
+      tool({ index: "0", id: 7, function: { name: "clock", arguments: '{"zo' } }) +
+      tool({ index: "0", id: 7, function: { arguments: 'ne":"UTC"}' } }) +
+      stopForTools,
+  },
+  "events with a name that hold no JSON": {
+    text: "Hi",
+    stream: `event: ping\ndata: still here\n\n${hi}event: time\ndata: 2026-11-28\ndata: 14:00\n\n${stop}`,
+  },
   "later pieces that are named null": {
     text: "",
     calls: [{ name: "clock", args: { zone: "UTC" } }],

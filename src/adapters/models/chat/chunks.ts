@@ -56,7 +56,10 @@ export class Chunks {
     // Some servers part their events by one newline only.
     const lines = data.includes("\n") ? data.split("\n") : [];
     const isRead = lines.length > 0 && lines.every((line) => this.#line(event, line));
-    if (!isRead && !this.cut) this.#unreadable("no valid JSON", data);
+    if (isRead || this.cut) return;
+    // A named event of other data is a sign of life or a note.
+    if (event && event !== "error" && !/^\s*[{[]/.test(data)) this.#foreign ||= data.slice(0, excerptLength);
+    else this.#unreadable("no valid JSON", data);
   }
 
   /** Takes the data of an event; false for one that is no JSON. */
@@ -249,7 +252,9 @@ function stringAt(from: JsonObject, name: string): string | null {
 }
 
 function pieceOf(piece: JsonObject): CallPiece {
-  const { index = null } = piece;
+  // Some servers write the number as a text, and the id as a number.
+  const { index: nth = null, id } = piece;
+  const index = typeof nth === "string" && /^\d{1,9}$/.test(nth) ? Number(nth) : nth;
   if (index !== null && typeof index !== "number") throw new Unreadable("index is a number");
   const called = piece.function ?? {};
   if (!isObject(called)) throw new Unreadable("function is an object");
@@ -257,15 +262,16 @@ function pieceOf(piece: JsonObject): CallPiece {
   const signature = isObject(google) ? google.thought_signature : null;
   return {
     index,
-    id: stringAt(piece, "id"),
+    id: typeof id === "number" ? String(id) : stringAt(piece, "id"),
     function: { name: stringAt(called, "name"), arguments: argumentsAt(called) },
     thoughtSignature: typeof signature === "string" ? signature : null,
   };
 }
 
-/** Mostly a text of JSON; some servers send the object itself. */
+/** Mostly a text of JSON; some servers send the value itself. */
 function argumentsAt(called: JsonObject): string | null {
-  return isObject(called.arguments) ? JSON.stringify(called.arguments) : stringAt(called, "arguments");
+  const { arguments: args = null } = called;
+  return typeof args === "object" && args !== null ? JSON.stringify(args) : stringAt(called, "arguments");
 }
 
 /** A message in place of the pieces of one: its calls are whole, and not numbered. */
