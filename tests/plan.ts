@@ -74,8 +74,14 @@ export const ofSubjects = /^memories_(?:important|digest)$/;
 
 export const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** The rows of tables that a transaction has read, at times with those that earlier ones of its connection have. */
-export async function rowsRead(tx: Db, tables: readonly string[]): Promise<number> {
+/** Counts the rows of tables that a transaction reads from now on. */
+export async function countReads(tx: Db, tables: readonly string[]): Promise<() => Promise<number>> {
+  const before = await rowsCounted(tx, tables);
+  return async () => (await rowsCounted(tx, tables)) - before;
+}
+
+/** PostgreSQL counts for a connection: the rows that earlier transactions read are in it for a while. */
+async function rowsCounted(tx: Db, tables: readonly string[]): Promise<number> {
   const [row] = await tx.execute<{ rows: number }>(sql`
     select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
     where ${inArray(sql`relname`, [...tables])}`);
