@@ -43,12 +43,20 @@ export const slackEvent = (event: Fields, id = "Ev0PV52K21"): Fields => ({
 });
 
 const refuse = (error: string, more: Fields = {}): ApiAnswer => ({ json: { ok: false, error, ...more } });
-const known = new Set(["auth.test", "chat.postMessage", "files.info", "apps.connections.open"]);
+const known = new Set([
+  "auth.test",
+  "chat.postMessage",
+  "files.info",
+  "apps.connections.open",
+  "conversations.replies",
+]);
 
 /** A Slack workspace with one app. Events go over its socket if one is open, else to `requestUrl`. */
 export async function slackServer({ now = () => Date.now() } = {}) {
   const sent: SentToSlack[] = [];
   const files = new Map<string, { bytes: Uint8Array; mime: string }>();
+  /** The first messages of threads, by their `ts`. */
+  const roots = new Map<string, Fields>();
   const peers: Peer[] = [];
   const acknowledged: string[] = [];
   const unacknowledged = new Map<string, Fields>();
@@ -88,6 +96,12 @@ export async function slackServer({ now = () => Date.now() } = {}) {
         : refuse("file_not_found");
     }
     const channel = params.get("channel") ?? "";
+    if (name === "conversations.replies") {
+      const ts = params.get("ts") ?? "";
+      const root = roots.get(ts);
+      if (!root) return refuse("thread_not_found");
+      return { json: { ok: true, messages: [{ type: "message", ts, thread_ts: ts, reply_count: 1, ...root }] } };
+    }
     if (state.channels && !state.channels.has(channel)) return refuse("channel_not_found");
     if ((params.get("text") ?? "").trim() === "") return refuse("no_text");
     const message = { ts: newTs(), channel, thread: params.get("thread_ts"), text: params.get("text") ?? "" };
@@ -143,6 +157,7 @@ export async function slackServer({ now = () => Date.now() } = {}) {
     base: `${server.url}/api`,
     sent,
     files,
+    roots,
     state,
     /** The open sockets, the newest last. */
     peers,

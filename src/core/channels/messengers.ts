@@ -131,6 +131,11 @@ export interface Quote {
   messageId: string | null;
 }
 
+/** A message of a chat that another one refers to, as its messenger tells of it when it is asked. */
+export interface Quoted extends Pick<Quote, "author" | "text"> {
+  files: IncomingFile[];
+}
+
 /** Pictures and other files that a person sent at once, which the messenger tells one by one. */
 export interface Album {
   id: string;
@@ -236,6 +241,15 @@ export interface MessengerAccount {
   typing(channelId: string, signal: AbortSignal): Promise<void>;
   /** The bytes of a file; rejects with `FileTooLarge` where it has more than `maxBytes`. */
   download(file: IncomingFile, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+  /**
+   * The message `messageId` of a chat, which `message` refers to; null where it is gone. Absent where messages bring along all
+   * that can be known.
+   */
+  quoted?(
+    message: Pick<Incoming, "channelId" | "sender">,
+    messageId: string,
+    signal: AbortSignal,
+  ): Promise<Quoted | null>;
   /** Has the messenger call `wanted`, or, with null, call nothing. Where people do this by hand, does nothing. */
   register(wanted: WantedWebhook | null, signal: AbortSignal): Promise<void>;
   /** Has the messenger check the credentials. Answers what it says about the account. */

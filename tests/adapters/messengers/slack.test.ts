@@ -63,6 +63,7 @@ describe("what people write in Slack", () => {
         providerId: "D024BE91L:1355517540.000005",
         channelId: "D024BE91L:1355517523.000005",
         text: "more",
+        quotes: [{ kind: "reply", author: "sender", text: "", passage: null, messageId: "1355517523.000005" }],
       },
     ],
     ["mention", mention],
@@ -74,6 +75,12 @@ describe("what people write in Slack", () => {
         providerId: "C123ABC456:1515449600.000100",
         channelId: "C123ABC456:1515449500.000001",
         text: "Ask or @ada & @U2: the <page> (https://a.example/?x=1&y=2) in #general, @here a@b.example c.example https://d.example",
+        quotes: [
+          {
+            ...{ kind: "reply", author: { id: "U1", name: null }, text: "", passage: null },
+            messageId: "1515449500.000001",
+          },
+        ],
       },
     ],
     [

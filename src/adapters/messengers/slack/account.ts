@@ -1,6 +1,7 @@
 import {
   type Arrival,
   type ChannelCheck,
+  chatOf,
   FileTooLarge,
   type MessengerAccount,
   MessengerError,
@@ -17,7 +18,7 @@ import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { hmac } from "../signature.ts";
 import { slackApi } from "./api.ts";
-import { readEvent } from "./messages.ts";
+import { readEvent, rootOf } from "./messages.ts";
 import { followSocket } from "./socket.ts";
 
 /** How old a signed request may be (decisions §8). */
@@ -97,6 +98,12 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
         if (status >= 300 && status < 400) throw noRight();
         throw answer.refusal();
       });
+    },
+
+    async quoted({ channelId, sender }, messageId, signal) {
+      const params = { channel: chatOf(channelId), ts: messageId, limit: "1" };
+      const [answer, bot] = await Promise.all([api("conversations.replies", botToken, params, { signal }), botId()]);
+      return rootOf(answer, messageId, { botId: bot, user: sender });
     },
 
     async register() {},

@@ -1,4 +1,4 @@
-import type { DeletedMessage, Incoming, IncomingFile, Quote } from "../../../core/channels/messengers.ts";
+import type { DeletedMessage, Incoming, IncomingFile, Quote, Quoted } from "../../../core/channels/messengers.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { storable } from "../../../core/text/text.ts";
 import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
@@ -41,10 +41,11 @@ export async function readEvent(payload: unknown, askBotId: BotId): Promise<Inco
     .slice(0, mostForwarded)
     .map(objectOf)
     .filter(({ is_share, is_msg_unfurl }) => is_share === true || is_msg_unfurl === true);
-  const quotes = forwarded.map((part) => forwardedBy(part, { botId, user }));
+  const thread = threadQuote(message, { botId, user });
+  const quotes = [...(thread ? [thread] : []), ...forwarded.map((part) => forwardedBy(part, { botId, user }))];
   const quoted = forwarded.flatMap(({ files }) => filesOf(files)).map((file) => ({ ...file, isQuoted: true }));
   const files = [...filesOf(message.files), ...quoted];
-  const isEmpty = files.length === 0 && quotes.length === 0;
+  const isEmpty = files.length === 0 && forwarded.length === 0;
   const text = storable(slackText(raw, botId) || (isEmpty ? slackText(raw, null) : ""));
   if (!isMeant || (text === "" && isEmpty)) return null;
   const providerId = `${channel}:${ts}`;
@@ -85,15 +86,49 @@ function deletedIn(outer: JsonObject): DeletedMessage | null {
   return { deletes: `${textOf(outer.channel)}:${ts}`, channelId: placeOf(outer, { ...before, ts }) };
 }
 
+/** The first message of a thread that a message is said in; null where that is the message itself, or of the agent. */
+function threadQuote({ thread_ts, ts, parent_user_id }: JsonObject, of: { botId: string; user: string }): Quote | null {
+  const root = textOf(thread_ts);
+  const began = textOf(parent_user_id);
+  if (!isMoment(root) || root === ts || began === of.botId) return null;
+  return { kind: "reply", author: authorOf(began, null, of), text: "", passage: null, messageId: root };
+}
+
+/** What `conversations.replies` tells of the first message of a thread; null where that was deleted. */
+export function rootOf(answer: JsonObject, root: string, of: { botId: string; user: string }): Quoted | null {
+  const message = objectOf(listOf(answer.messages)[0]);
+  if (message.ts !== root || message.subtype === "tombstone") return null;
+  const { text, attachments, files, user, user_profile, bot_profile, bot_id, username } = message;
+  const name = senderName(user_profile) ?? nameOf(username) ?? nameOf(objectOf(bot_profile).name);
+  // Programs often write in attachments alone.
+  const parts = [text, ...listOf(attachments).map((part) => objectOf(part).text ?? objectOf(part).fallback)].map(
+    textOf,
+  );
+  return {
+    author: authorOf(textOf(user) || textOf(bot_id), name, of),
+    text: storable(
+      parts
+        .map((part) => slackText(part, null))
+        .filter((part) => part !== "")
+        .join("\n\n"),
+    ),
+    files: filesOf(files),
+  };
+}
+
+function authorOf(found: string, name: string | null, of: { botId: string; user: string }): Quote["author"] {
+  if (found === of.botId) return "agent";
+  if (found === of.user) return "sender";
+  const id = storable(found) || null;
+  return id === null && name === null ? null : { id, name };
+}
+
 /** More than anybody forwards at a time. */
 const mostForwarded = 20;
 
 /** A forwarded message, which Slack puts beside that which forwards it, as it does with one whose address is shared. */
 function forwardedBy({ text, author_id, author_name }: JsonObject, of: { botId: string; user: string }): Quote {
-  const id = storable(textOf(author_id)) || null;
-  const name = nameOf(author_name);
-  const other = id === null && name === null ? null : { id, name };
-  const author = id === of.botId ? "agent" : id === of.user ? "sender" : other;
+  const author = authorOf(textOf(author_id), nameOf(author_name), of);
   const said = storable(slackText(textOf(text), null));
   return { kind: "forward", author, text: said, passage: null, messageId: null };
 }

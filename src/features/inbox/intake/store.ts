@@ -11,6 +11,7 @@ import { letInMessages } from "./let-in.ts";
 import { knownPlace, noteMoved } from "./moved.ts";
 import { storeIn, type Taken } from "./store-in.ts";
 import type { TellArrived } from "./tell.ts";
+import { withThreadRoots } from "./thread-roots.ts";
 
 /**
  * Stores messages, with what else arrived, and arranges their answer, in one transaction. What is stored already is left
@@ -50,7 +51,8 @@ export function createStore({ services, activity, tell, wake }: Needs): StoreMes
     // A channel that is followed was opened long ago: its agent may be active by now.
     const isDropped = channel.transport === "webhook" && !channel.agent.active;
     if (!isDropped) await letIn(channel.agent, arrivals.filter(isMessage).length);
-    const work = () => database.transaction((tx) => storeAll(tx, services, channel, arrivals));
+    const whole = isDropped ? arrivals : await withThreadRoots(services, channel, arrivals);
+    const work = () => database.transaction((tx) => storeAll(tx, services, channel, whole));
     const taken = await unlessDeadlocked(work).catch(unlessGone);
     if (taken.includes("dropped")) tellDropped(channel);
     const stored = taken.filter((one) => typeof one === "object");

@@ -16,8 +16,10 @@ oauth_config:
   scopes:
     bot:
       - app_mentions:read
+      - channels:history
       - chat:write
       - files:read
+      - groups:history
       - im:history
 settings:
   event_subscriptions:${requestUrl === null ? "" : `\n    request_url: ${JSON.stringify(requestUrl)}`}

@@ -1,0 +1,62 @@
+import { and, eq, gt } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { type Arrival, chatOf, type Incoming, MessengerError, type Quote } from "../../../core/channels/messengers.ts";
+import { withinTime } from "../../../core/time/deadline.ts";
+import { conversations } from "../../../db/schema.ts";
+import type { MessengerChannel } from "../../channels/index.ts";
+
+/** A messenger that calls a webhook waits for some 3 seconds, in milliseconds. */
+const patienceMs = 2_000;
+
+/**
+ * The arrivals with the first messages of threads, as far as their messenger has to be asked for these. In a thread where the
+ * agent has answered, its conversation holds the first message. A first message that can't be had stays unknown.
+ */
+export async function withThreadRoots(
+  services: Services,
+  channel: MessengerChannel,
+  arrivals: readonly Arrival[],
+): Promise<Arrival[]> {
+  const asked = arrivals.map((arrival) => ("text" in arrival ? withRoot(services, channel, arrival) : arrival));
+  return Promise.all(asked);
+}
+
+async function withRoot(services: Services, channel: MessengerChannel, message: Incoming): Promise<Incoming> {
+  const root = message.quotes.find((quote) => isRoot(quote, message));
+  if (!root || !channel.account.quoted) return message;
+  const others = message.quotes.filter((quote) => quote !== root);
+  if (await hasAnswered(services, channel, message)) return { ...message, quotes: others };
+  const found = await askFor(services, channel, message);
+  if (!found) return message;
+  const { files, ...said } = found;
+  const quoted = files.map((file) => ({ ...file, isQuoted: true }));
+  const quotes = [{ ...root, ...said, messageId: null }, ...others];
+  return { ...message, quotes, files: [...message.files, ...quoted] };
+}
+
+/** The messenger's id of the message that a thread hangs on; empty outside of threads. */
+const rootIn = (channelId: string) => channelId.slice(chatOf(channelId).length + 1);
+
+const isRoot = ({ messageId }: Quote, { channelId }: Incoming) => messageId !== null && messageId === rootIn(channelId);
+
+/** Whether the thread's conversation has messages of a turn, or those that the agent sent of itself. */
+async function hasAnswered({ database }: Services, { agent, name }: MessengerChannel, { channelId }: Incoming) {
+  const isThread = eq(conversations.ref, `${agent.slug}:${name}:${channelId}`);
+  const found = await database.db
+    .select({ id: conversations.id })
+    .from(conversations)
+    .where(and(isThread, eq(conversations.agentId, agent.id), gt(conversations.messageCount, 0)));
+  return found.length > 0;
+}
+
+async function askFor({ clock, log }: Services, { account, agent, name }: MessengerChannel, message: Incoming) {
+  const tooLate = new MessengerError("The first message of a thread did not come in time");
+  const ask = async (signal: AbortSignal) => account.quoted?.(message, rootIn(message.channelId), signal) ?? null;
+  try {
+    return await withinTime(clock, patienceMs, tooLate, ask);
+  } catch (error) {
+    const err = error instanceof MessengerError ? error.message : error;
+    log.info({ agent: agent.slug, channel: name, err }, "The first message of a thread is unknown");
+    return null;
+  }
+}
