@@ -14,6 +14,8 @@ import { deleteMessagesOf } from "./messages/delete-all.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { createOutbox } from "./outbox/feature.ts";
 
+/** Finds the conversation of a place whose chat got another id. */
+export { idsOfPlace } from "./intake/moved.ts";
 /** Counts what was given up. */
 export { inspectMessages, type MessagesReport } from "./messages/inspect.ts";
 /** Where results of an agent's own work go. */

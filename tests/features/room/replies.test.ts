@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
-import { eventBacklog, rooms } from "../../../src/db/schema.ts";
+import { eventBacklog, movedChats, rooms } from "../../../src/db/schema.ts";
 import { claimWork } from "../../../src/features/room/scheduler/claim.ts";
 import { repliesSeen } from "../../../src/features/room/scheduler/conclude.ts";
 import { readReplies } from "../../../src/features/room/scheduler/replies.ts";
@@ -8,6 +8,7 @@ import { slackEvent, slackHeaders } from "../../messengers/slack-server.ts";
 import { countReads } from "../../plan.ts";
 import type { ScriptedCall } from "../../scripted-model.ts";
 import { spyOnStatements } from "../../statements.ts";
+import { incoming, storing } from "../inbox/messengers.ts";
 import { calling, ending, eventIds, lastText, marking, workingRoom } from "./working.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -107,6 +108,37 @@ describe("a person's reply", () => {
     await write("Yes, you may", person, "D024BE91L");
     await until(async () => expect(await h.statuses()).toEqual(["completed 1"]));
     expect(toldInRoom(h)[1]).toContain('"place":"slack D024BE91L","text":"Yes, you may"');
+  });
+
+  test.each([
+    ["the new id of a group that became a supergroup", "-1000500", "-500"],
+    ["the old id of a group that was written in under its new one", "-500", "-1000500"],
+    ["the new id of a group with topics", "-1000500", "-500:77"],
+  ])("counts where the place is %s", async (_, outboundTarget, place) => {
+    const h = await workingRoom(asking, { room: { outboundChannel: "telegram", outboundTarget } });
+    const store = await storing(h, "support");
+    /** Somebody writes in a group, and is answered. */
+    const write = async (channelId: string, text: string) => {
+      const answered = (await h.rows()).length + 1;
+      await store(incoming({ channelId, providerId: `${channelId}:${text}`, isPrivate: false, sender: "21", text }));
+      await until(async () => {
+        await h.clock.advance(1_000);
+        await h.engine.tick();
+        expect((await h.rows()).length).toBeGreaterThanOrEqual(answered);
+      });
+      await h.rested();
+    };
+    await write(place, "Hello");
+    const moved = { agentId: h.agent.id, channel: "telegram", chatId: "-500", movedTo: "-1000500" };
+    await h.db.insert(movedChats).values(moved);
+    await h.add({ refund: 1 });
+    await h.tick();
+    await write("-700", "Not in here");
+    expect(await h.statuses()).toEqual(["pending 0"]);
+    await write(place, "Yes, you may");
+    await until(async () => expect(await h.statuses()).toEqual(["completed 1"]));
+    expect(toldInRoom(h)[1]).toContain(`"place":"telegram ${place}","text":"Ada (21): Yes, you may"`);
+    expect(toldInRoom(h)[1]).not.toContain("Not in here");
   });
 
   test("is found without a look at what was said before the last turn", async () => {

@@ -1,12 +1,12 @@
-import { and, eq, notExists, sql } from "drizzle-orm";
-import { chatOf, inChat, type MessengerName, type MovedChat } from "../../../core/channels/messengers.ts";
+import { and, eq, notExists, or, sql } from "drizzle-orm";
+import { chatOf, inChat, type MovedChat } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, movedChats } from "../../../db/schema.ts";
 
 /** Where an agent's channel knows a chat. */
 interface Of {
   agentId: string;
-  channel: MessengerName;
+  channel: string;
 }
 
 /** Notes that a chat has another id now. */
@@ -49,7 +49,20 @@ export async function placeNow(db: Db, of: Of, channelId: string): Promise<strin
   return moved ? inChat(channelId, moved.movedTo) : channelId;
 }
 
+/** A place under every id that its chat has or had: all of them mean one place. */
+export async function idsOfPlace(db: Db, of: Of, channelId: string): Promise<string[]> {
+  if (!mayMove(of.channel, channelId)) return [channelId];
+  const { chatId, movedTo } = movedChats;
+  const isIt = or(eq(chatId, chatOf(channelId)), eq(movedTo, chatOf(channelId)));
+  const moved = await db
+    .select({ chatId, movedTo })
+    .from(movedChats)
+    .where(and(isOf(of), isIt));
+  const chats = moved.flatMap((one) => [one.chatId, one.movedTo]);
+  return [...new Set([channelId, ...chats.map((chat) => inChat(channelId, chat))])];
+}
+
 const isOf = ({ agentId, channel }: Of) => and(eq(movedChats.agentId, agentId), eq(movedChats.channel, channel));
 
 /** Only groups of Telegram do, whose ids are negative: no other message waits for the look. */
-const mayMove = (channel: MessengerName, channelId: string) => channel === "telegram" && channelId.startsWith("-");
+const mayMove = (channel: string, channelId: string) => channel === "telegram" && channelId.startsWith("-");

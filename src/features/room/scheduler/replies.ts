@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, inArray, or, type SQL, sql } from "drizzle-orm"
 import { clip } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, eventBacklog, eventDefinitions, messages } from "../../../db/schema.ts";
-import { outboundPlace } from "../../inbox/index.ts";
+import { idsOfPlace, outboundPlace } from "../../inbox/index.ts";
 import type { Claimed } from "./claim.ts";
 import { repliesSeen } from "./conclude.ts";
 
@@ -42,7 +42,11 @@ export async function readReplies(
   { agent, room, conversation }: Pick<Claimed, "agent" | "room" | "conversation">,
 ): Promise<Reply[]> {
   const owners = [room, ...(await ownersOfPlaces(db, agent.id))];
-  const places = owners.flatMap((owner) => outboundPlace(agent.id, owner) ?? []);
+  const places: { channel: string; target: string }[] = [];
+  for (const place of owners.flatMap((owner) => outboundPlace(agent.id, owner) ?? [])) {
+    const ids = await idsOfPlace(db, place, place.target);
+    places.push(...ids.map((target) => ({ channel: place.channel, target })));
+  }
   if (places.length === 0) return [];
   const seen = conversation?.metadata[repliesSeen];
   const since = typeof seen === "string" ? new Date(seen) : room.createdAt;

@@ -10,6 +10,7 @@ import { statement, type Values } from "../../../db/statement.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import type { StartedTurn, TurnEnding, TurnObserver } from "../../../turn/observers.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
+import { idsOfPlace } from "../../inbox/index.ts";
 import { patienceMs } from "./fates.ts";
 import { evaluateJob } from "./kinds.ts";
 import { isAtPlace } from "./replies.ts";
@@ -26,17 +27,20 @@ interface Needs {
  */
 export function repliesTrigger({ services, wake }: Needs): TurnObserver {
   const { database, clock, log } = services;
+  const wakeBy = async (run: () => Promise<readonly unknown[]>) => {
+    if ((await unlessDeadlocked(run)).length > 0) wake();
+  };
   const take = async (turn: StartedTurn, { status }: TurnOutcome) => {
     const { agent, origin, continues } = turn;
     if (continues !== null && status === "approval") return waitOn(services, agent.id, continues, turn.id);
-    const about = { agentId: agent.id, now: new Date(clock.now()), jobId: newId() };
+    const about = () => ({ agentId: agent.id, now: new Date(clock.now()), jobId: newId() });
     const { channel, channelId, subject } = origin;
-    const woken = await unlessDeadlocked(() =>
-      channel === "room"
-        ? decidedStatement.run(database, { ...about, turnId: continues ?? "" })
-        : repliedStatement.run(database, { ...about, channel, channelId, subject }),
-    );
-    if (woken.length > 0) wake();
+    if (channel === "room") {
+      return wakeBy(() => decidedStatement.run(database, { ...about(), turnId: continues ?? "" }));
+    }
+    for (const id of await idsOfPlace(database.db, { agentId: agent.id, channel }, channelId)) {
+      await wakeBy(() => repliedStatement.run(database, { ...about(), channel, channelId: id, subject }));
+    }
   };
   return {
     started(turn) {
