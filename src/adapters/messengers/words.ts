@@ -6,7 +6,7 @@ import { textOf } from "./fields.ts";
 /** A messenger's own words for an error text: one short line that holds no secret. */
 export type Words = (value: unknown) => Promise<string>;
 
-/** Words are empty where nobody can tell which secrets they hold. */
+/** The words are empty when the secrets can't be loaded. */
 export function wordsBy(loadScrub: LoadScrub): Words {
   return async (value) => {
     const text = textOf(value);

@@ -266,6 +266,6 @@ export interface MessengerAccount {
 
 /** The ways to the messengers. */
 export interface Messengers {
-  /** `loadScrub` loads what hides the secrets of the account's agent; it is called when words of the messenger are shown. */
+  /** `loadScrub` loads the scrub of the account's agent; the account calls it when it shows words of the messenger. */
   account(of: MessengerConfig, loadScrub: LoadScrub): MessengerAccount;
 }

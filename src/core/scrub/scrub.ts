@@ -26,7 +26,7 @@ export interface Scrub {
   stream(): ScrubStream;
 }
 
-/** Loads what scrubs a text, once there is one. */
+/** Loads a scrub when a text needs one. */
 export type LoadScrub = () => Promise<Scrub>;
 
 export interface ScrubStream {

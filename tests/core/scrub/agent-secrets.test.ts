@@ -21,11 +21,16 @@ test("a value that is no secret any more is shown again, unless it is one under 
 
 test("of one agent the newest 256 KB are remembered, however many its values are", () => {
   const known = new AgentSecrets();
-  for (let index = 0; index < 6_000; index += 1) known.serve("a", [`value-${index}`], none);
+  known.serve("a", ["oldest-1"], none);
+  known.serve(
+    "a",
+    Array.from({ length: 6_000 }, (_, index) => `value-${index}`),
+    none,
+  );
   const hidden = known.serve("a", [], none);
   expect(hidden.length).toBeGreaterThan(3_000);
   expect(hidden.length).toBeLessThan(4_096);
-  expect(hidden[0]).toBe("value-5999");
+  expect(hidden).not.toContain("oldest-1");
 });
 
 test("of all agents those are forgotten that were loaded longest ago", async () => {

@@ -65,6 +65,21 @@ test("the test of a channel shows no secret of the agent, nor a part of one that
   for (const secret of Object.values(held)) expect([first, second].join()).not.toContain(secret.slice(0, 8));
 });
 
+test("the log tells without secrets why a former account could not be left, also of an agent that is gone", async () => {
+  const h = await holding();
+  h.telegram.fail("deleteWebhook", refusal(400, words));
+  // A turn of this process knows the secrets.
+  await h.answer("Hello");
+  await h.send("DELETE", h.own);
+  await expect
+    .poll(async () => {
+      await h.engine.tick();
+      return h.logs.find((line) => line.includes("could not be left"));
+    })
+    .toContain("no such chat: [secret] or [secret] or [secret] or [secret]");
+  for (const secret of Object.values(held)) expect(h.logs.join()).not.toContain(secret);
+});
+
 test("words are left out while nobody can tell which secrets they hold", async () => {
   const h = await holding();
   h.services.agentSecrets.loadBy(async () => Promise.reject(new Error("A value does not open")));

@@ -43,7 +43,9 @@ async function inSlack(fields: Record<string, unknown> = {}) {
 test("a mention in a thread of somebody else brings the thread's first message, once", async () => {
   const h = await inSlack();
   const profile = { real_name: "Ada Lovelace" };
-  h.slack.roots.set(root, { user: "UADA", user_profile: profile, text: "Deploy *failed* on <https://ci.example|CI>" });
+  const text = "Deploy *failed* on <https://ci.example|CI>";
+  const attachments = [{ text: "A preview of the page", from_url: "https://ci.example" }];
+  h.slack.roots.set(root, { user: "UADA", user_profile: profile, text, attachments });
   const first =
     "[Reply to a message of Ada Lovelace (UADA):]\n> Deploy *failed* on CI (https://ci.example)\n\nUBOB: why?";
   expect(await h.prompt(h.mention("why?"), 1)).toEqual([first]);

@@ -98,22 +98,18 @@ function threadQuote({ thread_ts, ts, parent_user_id }: JsonObject, of: { botId:
 export function rootOf(answer: JsonObject, root: string, of: { botId: string; user: string }): Quoted | null {
   const message = objectOf(listOf(answer.messages)[0]);
   if (message.ts !== root || message.subtype === "tombstone") return null;
-  const { text, attachments, files, user, user_profile, bot_profile, bot_id, username } = message;
+  const { user, bot_id, user_profile, bot_profile, username } = message;
   const name = senderName(user_profile) ?? nameOf(username) ?? nameOf(objectOf(bot_profile).name);
-  // Programs often write in attachments alone.
-  const parts = [text, ...listOf(attachments).map((part) => objectOf(part).text ?? objectOf(part).fallback)].map(
-    textOf,
-  );
-  return {
-    author: authorOf(textOf(user) || textOf(bot_id), name, of),
-    text: storable(
-      parts
-        .map((part) => slackText(part, null))
-        .filter((part) => part !== "")
-        .join("\n\n"),
-    ),
-    files: filesOf(files),
-  };
+  const author = authorOf(textOf(user) || textOf(bot_id), name, of);
+  return { author, text: storable(rootText(message)), files: filesOf(message.files) };
+}
+
+/** Programs often write in attachments alone; those of people are previews. */
+function rootText({ text, bot_id, attachments }: JsonObject): string {
+  const shown = bot_id === undefined ? [] : listOf(attachments).slice(0, mostForwarded).map(objectOf);
+  const parts = [text, ...shown.map((part) => part.text ?? part.fallback)];
+  const read = parts.map((part) => slackText(textOf(part), null));
+  return read.filter((part) => part !== "").join("\n\n");
 }
 
 function authorOf(found: string, name: string | null, of: { botId: string; user: string }): Quote["author"] {

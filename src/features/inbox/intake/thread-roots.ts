@@ -9,8 +9,8 @@ import type { MessengerChannel } from "../../channels/index.ts";
 const patienceMs = 2_000;
 
 /**
- * The arrivals with the first messages of threads, as far as their messenger has to be asked for these. In a thread where the
- * agent has answered, its conversation holds the first message. A first message that can't be had stays unknown.
+ * Asks the messenger for the first messages of threads that arrivals only name, and answers the arrivals with them. Where
+ * the thread's conversation has messages, the agent knows the first one. One that does not come stays unknown.
  */
 export async function withThreadRoots(
   services: Services,
@@ -25,7 +25,7 @@ async function withRoot(services: Services, channel: MessengerChannel, message: 
   const root = message.quotes.find((quote) => isRoot(quote, message));
   if (!root || !channel.account.quoted) return message;
   const others = message.quotes.filter((quote) => quote !== root);
-  if (await hasAnswered(services, channel, message)) return { ...message, quotes: others };
+  if (await hasMessages(services, channel, message)) return { ...message, quotes: others };
   const found = await askFor(services, channel, message);
   if (!found) return message;
   const { files, ...said } = found;
@@ -39,8 +39,8 @@ const rootIn = (channelId: string) => channelId.slice(chatOf(channelId).length +
 
 const isRoot = ({ messageId }: Quote, { channelId }: Incoming) => messageId !== null && messageId === rootIn(channelId);
 
-/** Whether the thread's conversation has messages of a turn, or those that the agent sent of itself. */
-async function hasAnswered({ database }: Services, { agent, name }: MessengerChannel, { channelId }: Incoming) {
+/** Whether the agent has answered in a thread, or written there of itself. */
+async function hasMessages({ database }: Services, { agent, name }: MessengerChannel, { channelId }: Incoming) {
   const isThread = eq(conversations.ref, `${agent.slug}:${name}:${channelId}`);
   const found = await database.db
     .select({ id: conversations.id })

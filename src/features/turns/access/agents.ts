@@ -132,7 +132,7 @@ export class Agents {
     return this.#load(slug);
   }
 
-  /** The scrub of an agent; null when there is none. Loads it in an overload too: the error that is to be shown is there already. */
+  /** The scrub of an agent, also in an overload; null when there is no such agent. */
   async #scrubOf(id: string): Promise<Scrub | null> {
     const { db } = this.#services.database;
     const [found] = await db.select({ slug: agents.slug }).from(agents).where(eq(agents.id, id));
