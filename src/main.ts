@@ -15,7 +15,7 @@ import { createMcp } from "./adapters/node/mcp/servers.ts";
 import { threadedPasswords } from "./adapters/node/password/thread.ts";
 import { type InstalledPlugins, loadPlugins } from "./adapters/node/plugins.ts";
 import { pooledPost } from "./adapters/node/post/post.ts";
-import { postgresTarget } from "./adapters/node/postgres-target.ts";
+import { explainBoot, postgresTarget } from "./adapters/node/postgres-target.ts";
 import { threadedScripts } from "./adapters/node/scripts/pool.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";
 import { openStorage, type Storage, startStorage } from "./adapters/node/storage.ts";
@@ -213,7 +213,11 @@ export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<R
   try {
     const { engine, ready, close } = await assembleEngine(setup, settings.BASE_URL ?? address, startStorage);
     opened = { engine, close };
-    const booted = ready.then(() => engine.boot(owner ? { owner } : {}));
+    const booted = ready
+      .then(() => engine.boot(owner ? { owner } : {}))
+      .catch((error) => {
+        throw explainBoot(error, settings);
+      });
     // A replica behind a load balancer must not look healthy before it is known to start: the others may be stopped.
     if (settings.DATABASE_URL !== undefined) await booted;
     engine.holdUntil(booted);

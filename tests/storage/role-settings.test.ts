@@ -1,8 +1,9 @@
 import { connect, createServer, type Socket } from "node:net";
 import postgres from "postgres";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { prepare, startServer } from "../../src/main.ts";
 import { startThrowaway, withDatabase } from "../real-postgres.ts";
-import { open } from "./setup.ts";
+import { key, open } from "./setup.ts";
 
 /** Of this file alone, since it gets roles. */
 const server = await startThrowaway();
@@ -156,6 +157,22 @@ describe.skipIf(!server)("a start says", () => {
     expect(await refusal(address)).toMatch(
       /gives user role_\w+ no more connections \(too many connections for role "role_\w+"\): lower DATABASE_POOL, or raise the limit/,
     );
+  });
+});
+
+describe.skipIf(!server)("a start whose database is open says", () => {
+  test("that the role may have no more connections", async () => {
+    const { name, address } = await roleWith({});
+    await asAdmin((admin) => admin.unsafe(`alter role "${name}" connection limit 1`));
+    const environment = {
+      DATABASE_URL: address,
+      ENCRYPTION_KEY: key,
+      HOST: "127.0.0.1",
+      PORT: "0",
+      LOG_LEVEL: "silent",
+    };
+    const setup = prepare(environment, { terminal: false });
+    await expect(startServer(setup)).rejects.toThrow(/gives user role_\w+ no more connections .*lower DATABASE_POOL/);
   });
 });
 

@@ -63,6 +63,12 @@ export function explainPostgres(error: unknown, url: string): unknown {
   return reason(`${where} can't be reached (${code || message}): check that it runs and that the address is right`);
 }
 
+/** The same for a start whose database is open, which may fail for other reasons than the database. */
+export const explainBoot = (error: unknown, { DATABASE_URL: url }: Pick<Settings, "DATABASE_URL">): unknown =>
+  url !== undefined && error instanceof EngineError && error.code === "unavailable"
+    ? explainPostgres(error, url)
+    : error;
+
 /** Codes of Node and OpenSSL. */
 const certificateTrouble = /CERT_|_CERT|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
