@@ -210,6 +210,7 @@ describe("a server over HTTP", () => {
     [503, "session-1 is no valid session, for the session has expired"],
     [200, { error: { code: -32_001, message: "Session not found" } }],
     [200, { error: { code: -32_600, message: "Session terminated" } }],
+    [200, { id: null, error: { code: -32_000, message: "Bad Request: No valid session ID provided" } }],
   ])("that says so with %i and %j is connected to anew once", async (status, said) => {
     let calls = 0;
     const { asked, answer } = await calling(({ message: { id } }, response) => {
@@ -262,6 +263,25 @@ describe("a server over HTTP", () => {
       { name: "call", description: "", inputSchema: { type: "object", properties: { a: { default: null } } } },
     ]);
     expect(await mcp.call(known, tool("call"), {}, never)).toBe("done");
+  });
+
+  test("that ends its list with an empty cursor is asked for it once", async () => {
+    const { mcp } = connections();
+    const { known, asked } = await answering({
+      "tools/list": ({ message: { id } }, response) =>
+        say(response, { id, result: { tools: [tool("call")], nextCursor: "" } }),
+    });
+    expect(await mcp.list(known, 256)).toHaveLength(1);
+    expect(asked.filter(({ message: { method } }) => method === "tools/list")).toHaveLength(1);
+  });
+
+  test.each([
+    [{ content: null }, ""],
+    [{ content: null, structuredContent: { n: 1 } }, { n: 1 }],
+    [{ structuredContent: { n: 1 } }, { n: 1 }],
+  ])("that answers a call with %j is understood", async (result, expected) => {
+    const { answer } = await calling(({ message: { id } }, response) => say(response, { id, result }));
+    expect(await answer).toEqual(expected);
   });
 
   test("that only speaks HTTP+SSE gets a sentence", async () => {

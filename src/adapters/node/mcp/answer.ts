@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { EgressError } from "../../../core/egress/target.ts";
+import { isObject } from "../../../core/json.ts";
 import type { Incoming } from "../../../core/queues/unfinished.ts";
 import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
 import { Lines } from "./lines.ts";
@@ -82,7 +83,7 @@ export function answerIn(text: string, id: RequestId): string | null {
   requireWithin(textExcess(text));
   const parsed = parse(text);
   const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-  const answer = messages.find((message): message is object => isAnswer(message, id));
+  const answer = messages.find((message): message is object => isAnswer(message, id)) ?? refusal(messages, id);
   if (answer === undefined) return null;
   requireWithin(listExcess(answer));
   return JSON.stringify(mendAnswer(answer));
@@ -98,6 +99,12 @@ function parse(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** An error without an id: the server did not get as far as the id of the request (JSON-RPC 2.0, section 5). */
+function refusal(messages: readonly unknown[], id: RequestId): object | undefined {
+  const found = messages.filter(isObject).find((message) => message.id === null && isObject(message.error));
+  return found && { ...found, id };
 }
 
 function isAnswer(message: unknown, id: RequestId): boolean {

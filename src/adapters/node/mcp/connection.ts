@@ -134,7 +134,8 @@ async function listAll(client: MCPClient, enough: number, signal: AbortSignal): 
     found += tools.length;
     characters += JSON.stringify(tools).length;
     if (characters > mostWireBytes) throw new Error(`The server's tools are larger than ${mostWireBytes / 1024} KiB`);
-    cursor = tools.length === 0 ? undefined : nextCursor;
+    // Some servers end with an empty cursor.
+    cursor = tools.length === 0 ? undefined : nextCursor || undefined;
   } while (cursor !== undefined && found <= enough);
   return pages.flat();
 }

@@ -10,7 +10,10 @@ const data: ReadonlySet<string> = new Set(["structuredContent", "inputSchema", "
 export function mendAnswer<Answer extends object>(answer: Answer): Answer {
   const mended = withoutNulls(answer) as Answer & { result?: unknown };
   const { tools, ...rest } = objectOf(mended.result);
-  return Array.isArray(tools) ? { ...mended, result: { ...rest, tools: tools.map(mendTool) } } : mended;
+  if (Array.isArray(tools)) return { ...mended, result: { ...rest, tools: tools.map(mendTool) } };
+  const said = objectOf(objectOf(answer).result);
+  const isCall = said.content === null || said.structuredContent !== undefined;
+  return isCall ? { ...mended, result: { content: [], ...rest } } : mended;
 }
 
 function withoutNulls(value: unknown): unknown {
