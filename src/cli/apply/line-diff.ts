@@ -1,3 +1,5 @@
+import { diffArrays } from "diff";
+
 /** The lines of two texts in order: kept, removed and added ones. */
 export type Line = { kind: " " | "-" | "+"; text: string };
 
@@ -36,79 +38,25 @@ export function linesOf(text: string): string[] {
   return text.endsWith("\n") ? text.slice(0, -1).split("\n") : [...text.split("\n"), "\\ No line break at the end"];
 }
 
-/** The shortest way from one list of lines to another (Myers), between their equal beginnings and ends. */
+/** The fewest changes that lead from one list of lines to another. */
 export function diffLines(before: readonly string[], after: readonly string[]): Line[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
   let end = 0;
   const most = Math.min(before.length, after.length) - start;
   while (end < most && before.at(-1 - end) === after.at(-1 - end)) end += 1;
-  const kept = (texts: readonly string[]) => texts.map((text) => ({ kind: " ", text }) as const);
+  const removed = before.slice(start, before.length - end);
+  const added = after.slice(start, after.length - end);
+  const changes = diffArrays(removed, added, { maxEditLength: mostChanges }) ?? [
+    { removed: true, added: false, value: removed },
+    { removed: false, added: true, value: added },
+  ];
+  const kept = (texts: readonly string[]) => texts.map((text): Line => ({ kind: " ", text }));
   return [
     ...kept(before.slice(0, start)),
-    ...shortest(before.slice(start, before.length - end), after.slice(start, after.length - end)),
+    ...changes.flatMap((change) =>
+      change.value.map((text): Line => ({ kind: change.removed ? "-" : change.added ? "+" : " ", text })),
+    ),
     ...kept(before.slice(before.length - end)),
   ];
-}
-
-function shortest(before: readonly string[], after: readonly string[]): Line[] {
-  const rounds = search(before, after);
-  return rounds === null ? replaced(before, after) : retrace(before, after, rounds);
-}
-
-const replaced = (before: readonly string[], after: readonly string[]): Line[] => [
-  ...before.map((text) => ({ kind: "-", text }) as const),
-  ...after.map((text) => ({ kind: "+", text }) as const),
-];
-
-/** How far into `before` each diagonal reaches with each number of changes; null for too many changes. */
-function search(before: readonly string[], after: readonly string[]): Map<number, number>[] | null {
-  const rounds: Map<number, number>[] = [];
-  let reach = new Map([[1, 0]]);
-  for (let changes = 0; changes <= Math.min(before.length + after.length, mostChanges); changes += 1) {
-    rounds.push(reach);
-    const next = new Map(reach);
-    for (let diagonal = -changes; diagonal <= changes; diagonal += 2) {
-      let x = stepsDown(reach, diagonal, changes) ? at(reach, diagonal + 1) : at(reach, diagonal - 1) + 1;
-      while (x < before.length && x - diagonal < after.length && before[x] === after[x - diagonal]) x += 1;
-      next.set(diagonal, x);
-      if (x >= before.length && x - diagonal >= after.length) return rounds;
-    }
-    reach = next;
-  }
-  return null;
-}
-
-const at = (reach: ReadonlyMap<number, number>, diagonal: number) => reach.get(diagonal) ?? -1;
-
-/** Whether the furthest way to a diagonal adds a line, and does not remove one. */
-function stepsDown(reach: ReadonlyMap<number, number>, diagonal: number, changes: number): boolean {
-  if (diagonal === -changes) return true;
-  return diagonal !== changes && at(reach, diagonal - 1) < at(reach, diagonal + 1);
-}
-
-/** The way that a search found, from its end to its beginning. */
-function retrace(
-  before: readonly string[],
-  after: readonly string[],
-  rounds: readonly ReadonlyMap<number, number>[],
-): Line[] {
-  const lines: Line[] = [];
-  let [x, y] = [before.length, after.length];
-  for (let changes = rounds.length - 1; changes >= 0; changes -= 1) {
-    const reach = rounds[changes] ?? new Map();
-    const down = stepsDown(reach, x - y, changes);
-    const diagonal = down ? x - y + 1 : x - y - 1;
-    const fromX = at(reach, diagonal);
-    const fromY = fromX - diagonal;
-    while (x > fromX && y > fromY && x > 0 && y > 0) {
-      lines.push({ kind: " ", text: before[x - 1] ?? "" });
-      x -= 1;
-      y -= 1;
-    }
-    if (changes === 0) break;
-    lines.push(down ? { kind: "+", text: after[fromY] ?? "" } : { kind: "-", text: before[fromX] ?? "" });
-    [x, y] = [fromX, fromY];
-  }
-  return lines.reverse();
 }
