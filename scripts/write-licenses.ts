@@ -10,8 +10,11 @@ const permissive = new Set([
   ...["Bitstream-Vera", "MIT AND OFL-1.1"],
 ]);
 
-/** The licence of a package whose manifest only says where to read it. */
-const unnamed = new Map([["dejavu-fonts-ttf", "Bitstream-Vera"]]);
+/** The licences of packages whose manifests don't name them. */
+const unnamed = new Map([
+  ["dejavu-fonts-ttf", "Bitstream-Vera"],
+  ["png-js", "MIT"],
+]);
 
 interface Library {
   name: string;

@@ -10,7 +10,7 @@ import { bodyBase } from "./layout/style.ts";
 import { Typesetter } from "./layout/typesetter.ts";
 import type { PdfOrder } from "./order.ts";
 import { Pace } from "./pace.ts";
-import { writeDocument } from "./pdf/document.ts";
+import { newDocument, writeDocument } from "./pdf/document.ts";
 import { type Block, plain, textOf } from "./read/blocks.ts";
 import { readMarkdown } from "./read/markdown.ts";
 
@@ -44,25 +44,15 @@ export async function makePdf(
     throw new Error(`markdown: at most ${mostMarkdownBytes / 1024} KB: shorten the document or split it`);
   }
   const pace = new Pace(signal, limitMs);
-  const typefaces = await Typefaces.load(readFont);
-  const { blocks, pictures, warnings } = await readMarkdown(order.markdown, pace);
+  const { blocks, warnings } = await readMarkdown(order.markdown, pace);
   const title = titleOf(order, blocks);
-  const stage = new Stage(new Flow(geometryOf(order), mostPages), typefaces, pictures, pace);
+  const document = newDocument({ title, language: order.language, createdAt: now() });
+  const typefaces = await Typefaces.load(document, readFont);
+  const stage = new Stage(new Flow(geometryOf(order), mostPages), typefaces, pace);
   const typesetter = new Typesetter(stage);
   await typesetter.set(withTitle(blocks, order.title), frameOf(stage.flow.geometry));
   drawFooters(stage);
-  const bytes = await writeDocument(
-    {
-      title,
-      language: order.language ?? null,
-      createdAt: now(),
-      pages: stage.flow.pages,
-      faces: typefaces.faces,
-      pictures,
-      headings: typesetter.headings,
-    },
-    pace,
-  );
+  const bytes = await writeDocument(document, stage.flow.pages, typesetter.headings, pace);
   const all = [...warnings, ...missing(typefaces)];
   if (stage.pen.links > mostLinks) all.push(`Of the links only the first ${mostLinks} lead somewhere`);
   return { name: fileNameOf(order.fileName ?? title), title, bytes, pages: stage.flow.pages.length, warnings: all };

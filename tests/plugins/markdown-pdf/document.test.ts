@@ -8,10 +8,15 @@ describe("a document", () => {
       "Plain **bold** *italic* ***both*** ~~struck~~ `code` **`strong code`** \\*no\\* &copy;&#8364; x<sup>2</sup> a<br>b",
     );
     expect(texts).toEqual(["Plain bold italic both struck code strong code *no* ©€ x2 a\nb"]);
-    expect(fonts[0]?.map((name) => name.replace(/^.*AgentEngine-/, "")).sort()).toEqual(
-      ["mono", "mono-bold", "sans", "sans-bold", "sans-bold-italic", "sans-italic"].sort(),
-    );
+    expect(fonts[0]?.map((name) => name.replace(/^.*\+/, "")).sort()).toEqual([
+      ...["NotoSans-Bold", "NotoSans-BoldItalic", "NotoSans-Italic", "NotoSans-Regular"],
+      ...["NotoSansMono-Bold", "NotoSansMono-Regular"],
+    ]);
     expect([pages, warnings]).toEqual([1, []]);
+  });
+
+  test("slants emphasized code, which has no italic font", async () => {
+    expect((await readBack("*`a`* `b` *c*")).slants[0]).toMatchObject({ a: 200, b: 0, c: 0 });
   });
 
   test("is written in Latin, Greek, Cyrillic and symbols, which readers find as they were", async () => {
@@ -45,6 +50,18 @@ describe("a document", () => {
     const [left = 0, bottom = 0, right = 0, top = 0] = links[0]?.[0]?.rect ?? [];
     expect(left).toBeCloseTo(60, 0);
     expect([right - left > 15, right - left < 25, top > 760, top - bottom < 20]).toEqual([true, true, true, true]);
+  });
+
+  test("links to headings of any script, on their pages", async () => {
+    const names = ["z", "aü", "b", "ä", "Ж", "a", "𝒳"];
+    const { links } = await readBack(
+      names.map((name) => `[${name}](#${name}) `).join("") +
+        names.map((name) => `\n\n${"text\n\n".repeat(33)}# ${name}`).join(""),
+    );
+    const pages = links[0]?.map(({ page }) => page) ?? [];
+    expect(pages).toHaveLength(names.length);
+    expect(pages).toEqual([...new Set(pages)].sort((a, b) => a - b));
+    expect(pages[0]).toBeGreaterThan(1);
   });
 
   test("has its headings as bookmarks, by level", async () => {
@@ -94,6 +111,14 @@ describe("a document", () => {
     expect(metadata).toMatchObject({ Title: "Grüße (1)", CreationDate: "D:20261123100000Z", Language: "de-AT" });
     expect([texts, name]).toEqual([["Grüße (1)\nHello"], "Grüße (1).pdf"]);
     expect(new TextDecoder().decode(bytes.slice(0, 8))).toBe("%PDF-1.7");
+  });
+
+  test("has a title with any characters, and no other metadata", async () => {
+    const title = "a & b </x> (c) \\ \ud83d";
+    const { metadata, bytes, outline } = await readBack({ markdown: `# \ud83d x`, title });
+    expect(metadata).toMatchObject({ Title: title.toWellFormed(), Producer: "Agent Engine" });
+    expect(outline[0]?.title).toBe("\ufffd x");
+    expect(new TextDecoder("latin1").decode(bytes)).not.toContain("/Metadata");
   });
 
   test("is called by its first heading, and has no title above that", async () => {

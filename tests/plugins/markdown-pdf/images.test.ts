@@ -78,12 +78,15 @@ describe("a PNG", () => {
       width: 2,
       height: 1,
       mask: null,
-      entries: { ColorSpace: "/DeviceRGB" },
+      entries: { ColorSpace: "DeviceRGB" },
     });
     const palette = png({ width: 2, height: 1, color: 3, bits: 1 }, [[0, 0b01000000]], { PLTE: [1, 2, 3, 255, 0, 16] });
-    expect((await read(address(palette))).entries.ColorSpace).toBe("[/Indexed /DeviceRGB 1 <010203ff0010>]");
+    expect((await read(address(palette))).entries.ColorSpace).toEqual([
+      ...["Indexed", "DeviceRGB", 1],
+      new Uint8Array([1, 2, 3, 255, 0, 16]),
+    ]);
     const key = png({ width: 1, height: 1, color: 0 }, [[0, 9]], { tRNS: [0, 9] });
-    expect((await read(address(key))).entries.Mask).toBe("[9 9]");
+    expect((await read(address(key))).entries.Mask).toEqual([9, 9]);
   });
 
   test.each([
@@ -143,14 +146,14 @@ describe("a PNG", () => {
 
 describe("a JPEG", () => {
   test.each([
-    [1, "/DeviceGray"],
-    [3, "/DeviceRGB"],
-    [4, "/DeviceCMYK"],
+    [1, "DeviceGray"],
+    [3, "DeviceRGB"],
+    [4, "DeviceCMYK"],
   ])("of %i colours is taken as it is", async (colors, space) => {
     const source = jpeg({ width: 300, height: 200, colors, marker: 0xc2 });
     const { entries, ...picture } = await read(address(source, "jpeg"));
     expect(picture).toEqual({ width: 300, height: 200, bytes: new Uint8Array(source), mask: null });
-    expect(entries).toEqual({ ColorSpace: space, BitsPerComponent: 8, Filter: "/DCTDecode" });
+    expect(entries).toEqual({ ColorSpace: space, BitsPerComponent: 8, Filter: "DCTDecode" });
   });
 
   test.each([

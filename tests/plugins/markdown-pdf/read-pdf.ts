@@ -28,8 +28,10 @@ export async function readPdf(bytes: Uint8Array<ArrayBuffer>) {
   const pdf = await getDocumentProxy(bytes.slice());
   const numbers = Array.from({ length: pdf.numPages }, (_, index) => index + 1);
   const pages = await Promise.all(numbers.map((number) => pdf.getPage(number)));
-  const pageOf = async (destination: unknown) =>
-    Array.isArray(destination) ? (await pdf.getPageIndex(destination[0])) + 1 : 0;
+  const pageOf = async (destination: unknown): Promise<number> => {
+    if (typeof destination === "string") return pageOf(await pdf.getDestination(destination));
+    return Array.isArray(destination) ? (await pdf.getPageIndex(destination[0])) + 1 : 0;
+  };
   const outline = async (items: Awaited<ReturnType<typeof pdf.getOutline>>): Promise<OutlineItem[]> =>
     Promise.all(
       (items ?? []).map(async ({ title, items: inner, dest }) => ({
@@ -54,6 +56,17 @@ export async function readPdf(bytes: Uint8Array<ArrayBuffer>) {
         const { items } = await page.getTextContent();
         return Object.fromEntries(
           items.flatMap((item) => ("str" in item ? [[item.str, item.transform[4] as number]] : [])),
+        );
+      }),
+    ),
+    /** How far each piece of text leans to the right, in thousandths of its height. */
+    slants: await Promise.all(
+      pages.map(async (page) => {
+        const { items } = await page.getTextContent();
+        return Object.fromEntries(
+          items.flatMap((item) =>
+            "str" in item ? [[item.str, Math.round((item.transform[2] / item.transform[3]) * 1000)]] : [],
+          ),
         );
       }),
     ),

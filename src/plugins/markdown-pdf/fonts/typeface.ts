@@ -1,5 +1,5 @@
+import type { EmbeddedFont, PDFDocument } from "pdfkit";
 import { type FontName, fontNames, type ReadFont } from "./names.ts";
-import { TrueType } from "./true-type.ts";
 
 /** A character as a page shows it. */
 export interface Glyph {
@@ -10,22 +10,34 @@ export interface Glyph {
   width: number;
 }
 
-/** A font of a document, with the characters that the document takes from it. */
+/** A font of a document. The file gets the glyphs of the characters that the document takes from it. */
 export class Face {
-  readonly name: FontName;
-  readonly font: TrueType;
-  /** In the order of their codes, which begin at 1. */
-  readonly characters: { codePoint: number; glyph: number; width: number }[] = [];
+  readonly embedded: EmbeddedFont;
+  readonly #glyphs = new Map<number, Glyph>();
 
-  constructor(name: FontName, font: TrueType) {
-    this.name = name;
-    this.font = font;
+  constructor(embedded: EmbeddedFont) {
+    this.embedded = embedded;
   }
 
-  add(codePoint: number, glyph: number): Glyph {
-    const width = Math.round((this.font.widthOf(glyph) * 1000) / this.font.unitsPerEm);
-    const code = this.characters.push({ codePoint, glyph, width });
-    return { face: this, code: code.toString(16).padStart(4, "0"), width };
+  has(codePoint: number): boolean {
+    return this.embedded.font.glyphForCodePoint(codePoint).id !== 0;
+  }
+
+  /** The glyph of a character, a box when the font has none. */
+  glyph(codePoint: number): Glyph {
+    const known = this.#glyphs.get(codePoint);
+    if (known) return known;
+    const { font, subset, widths, unicode } = this.embedded;
+    const { id, advanceWidth } = font.glyphForCodePoint(codePoint);
+    const included = subset.includeGlyph(id);
+    // Readers search and copy by the text of a code, so characters that share a glyph, such as a box, have own codes.
+    const code = unicode[included] === undefined ? included : subset.glyphs.push(id) - 1;
+    const width = Math.round((advanceWidth * 1000) / font.unitsPerEm);
+    widths[code] = width;
+    unicode[code] = [codePoint];
+    const glyph = { face: this, code: code.toString(16).padStart(4, "0"), width };
+    this.#glyphs.set(codePoint, glyph);
+    return glyph;
   }
 }
 
@@ -45,58 +57,43 @@ const replacement = 0xfffd;
 
 /** The fonts of a document. */
 export class Typefaces {
-  readonly faces: readonly Face[];
   /** The code points that no font has, which are shown as boxes. */
   readonly missing = new Set<number>();
-  readonly #glyphs = new Map<FontName, Map<number, Glyph | null>>();
+  readonly #faces: ReadonlyMap<FontName, Face>;
+  readonly #glyphs = new Map<FontName, Map<number, Glyph | null>>(fontNames.map((name) => [name, new Map()]));
 
-  constructor(faces: readonly Face[]) {
-    this.faces = faces;
+  constructor(faces: ReadonlyMap<FontName, Face>) {
+    this.#faces = faces;
   }
 
-  static async load(read: ReadFont): Promise<Typefaces> {
-    return new Typefaces(
-      await Promise.all(fontNames.map(async (name) => new Face(name, new TrueType(await read(name))))),
-    );
+  /** Adds the fonts to a document. */
+  static async load(document: PDFDocument, read: ReadFont): Promise<Typefaces> {
+    const files = await Promise.all(fontNames.map(async (name) => [name, await read(name)] as const));
+    return new Typefaces(new Map(files.map(([name, file]) => [name, new Face(document.font(file)._font)])));
   }
 
   /** The glyph of a character in a font, or in one that stands in for it; null for what is not to be seen. */
   glyph(name: FontName, codePoint: number): Glyph | null {
-    const known = this.#glyphs.get(name) ?? new Map<number, Glyph | null>();
-    this.#glyphs.set(name, known);
-    const glyph = known.get(codePoint);
-    if (glyph !== undefined) return glyph;
+    const known = this.#glyphs.get(name)?.get(codePoint);
+    if (known !== undefined) return known;
     const found = this.#find(name, codePoint);
-    known.set(codePoint, found);
+    this.#glyphs.get(name)?.set(codePoint, found);
     return found;
   }
 
   #find(name: FontName, codePoint: number): Glyph | null {
     const character = String.fromCodePoint(codePoint);
     if (invisible.test(character)) return null;
-    for (const candidate of plainScripts.test(character) ? [name, "symbols", "emoji"] : []) {
-      const face = this.#face(candidate);
-      const glyph = face.font.glyphOf(codePoint);
-      if (glyph !== 0) return this.#share(candidate, name, codePoint) ?? face.add(codePoint, glyph);
-    }
+    const candidates: FontName[] = plainScripts.test(character) ? [name, "symbols", "emoji"] : [];
+    const found = candidates.map((candidate) => this.#face(candidate)).find((face) => face.has(codePoint));
+    if (found) return found.glyph(codePoint);
     this.missing.add(codePoint);
     const face = this.#face(name);
-    if (face.characters.length < mostCodes || codePoint === replacement) return face.add(codePoint, 0);
-    return this.glyph(name, replacement);
+    return face.glyph(face.embedded.widths.length < mostCodes ? codePoint : replacement);
   }
 
-  /** What stands in for several fonts has one code for a character. */
-  #share(candidate: string, name: FontName, codePoint: number): Glyph | null {
-    if (candidate === name) return null;
-    for (const known of this.#glyphs.values()) {
-      const glyph = known.get(codePoint);
-      if (glyph?.face.name === candidate) return glyph;
-    }
-    return null;
-  }
-
-  #face(name: string): Face {
-    const face = this.faces.find((one) => one.name === name);
+  #face(name: FontName): Face {
+    const face = this.#faces.get(name);
     if (!face) throw new Error(`There is no font ${name}`);
     return face;
   }

@@ -1,7 +1,4 @@
-import type { Typefaces } from "../fonts/typeface.ts";
-import { faceResource, pictureResource } from "../pdf/document.ts";
 import type { Box, Page, Target } from "../pdf/page.ts";
-import type { Picture } from "../pdf/picture.ts";
 import type { Line, Run } from "./lines.ts";
 import { shade } from "./style.ts";
 
@@ -12,13 +9,6 @@ export const mostLinks = 10_000;
 export class Pen {
   /** Links that were drawn, those that lead nowhere because there are too many of them included. */
   links = 0;
-  readonly #typefaces: Typefaces;
-  readonly #pictures: readonly Picture[];
-
-  constructor(typefaces: Typefaces, pictures: readonly Picture[]) {
-    this.#typefaces = typefaces;
-    this.#pictures = pictures;
-  }
 
   draw(page: Page, line: Line, left: number, top: number): void {
     let x = left;
@@ -30,7 +20,7 @@ export class Pen {
           ? { x, y: top, width, height: line.height }
           : { x, y: top + line.baseline - piece.height, width, height: piece.height };
       if (piece.kind === "run") this.#run(page, piece, x, top + line.baseline);
-      else page.picture(pictureResource(this.#pictures.indexOf(piece.picture)), box);
+      else page.picture(piece.picture, box);
       const target = piece.kind === "run" ? piece.style.target : piece.target;
       const last = links.at(-1);
       if (target && last?.target === target && last.box.x + last.box.width >= x - 0.01) last.box.width += width;
@@ -43,7 +33,7 @@ export class Pen {
   #run(page: Page, { style, face, codes, width }: Run, x: number, baseline: number): void {
     const { size, color } = style;
     if (style.shaded) page.background({ x, y: baseline - size * 0.95, width, height: size * 1.25 }, shade);
-    const font = faceResource(this.#typefaces.faces.indexOf(face));
+    const font = face.embedded;
     page.text({ x, baseline: baseline - style.rise, font, size, color, codes, slanted: style.slanted });
     const thickness = size / 16;
     if (style.target) page.rectangle({ x, y: baseline + size * 0.12, width, height: thickness }, color);

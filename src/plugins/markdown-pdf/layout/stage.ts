@@ -1,6 +1,5 @@
 import type { Typefaces } from "../fonts/typeface.ts";
 import type { Pace } from "../pace.ts";
-import type { Picture } from "../pdf/picture.ts";
 import type { Span } from "../read/blocks.ts";
 import { Pen } from "./draw.ts";
 import type { Flow } from "./flow.ts";
@@ -19,15 +18,14 @@ export class Stage {
   readonly flow: Flow;
   readonly typefaces: Typefaces;
   readonly pace: Pace;
-  readonly pen: Pen;
+  readonly pen = new Pen();
   /** Signs of list items that wait for their first line. */
   #markers: { line: Line; right: number }[] = [];
 
-  constructor(flow: Flow, typefaces: Typefaces, pictures: readonly Picture[], pace: Pace) {
+  constructor(flow: Flow, typefaces: Typefaces, pace: Pace) {
     this.flow = flow;
     this.typefaces = typefaces;
     this.pace = pace;
-    this.pen = new Pen(typefaces, pictures);
   }
 
   /** Running text in lines as wide as the frame. */

@@ -1,4 +1,4 @@
-import type { Heading as PlacedHeading } from "../pdf/outline.ts";
+import type { Heading as PlacedHeading } from "../pdf/document.ts";
 import { type Block, type ListItem, plain, type Span, textOf } from "../read/blocks.ts";
 import { Anchors } from "./anchors.ts";
 import { codeLinesOf } from "./lines.ts";

@@ -1,113 +1,100 @@
-import { embedFace } from "../fonts/embed.ts";
-import type { Face } from "../fonts/typeface.ts";
+import { type OutlineItem, PDFDocument, type PdfReference } from "pdfkit";
 import type { Pace } from "../pace.ts";
-import { array, dateString, decimal, dict, encode, ObjectFile, type ObjectId, ref, textString } from "./objects.ts";
-import { type Heading, outlineOf } from "./outline.ts";
-import { addressString, type Page, type Target } from "./page.ts";
+import { drained } from "./bytes.ts";
+import { addressOf, type Page } from "./page.ts";
 import { embedPicture, type Picture } from "./picture.ts";
 
-export interface Document {
+/** A heading where it stands. */
+export interface Heading {
   title: string;
-  language: string | null;
+  /** 1 is the highest. */
+  level: number;
+  anchor: string;
+  /** From 0. */
+  page: number;
+  /** From the upper edge of the page. */
+  y: number;
+}
+
+/** A link to a heading shows this much above it. */
+const spaceAbove = 8;
+
+/** A document without XML metadata, since PDFKit would not escape the title there. */
+class Document extends PDFDocument {
+  override endMetadata(): void {}
+}
+
+interface Description {
+  title: string;
+  language: string | undefined;
   /** Milliseconds since the epoch. */
   createdAt: number;
-  pages: readonly Page[];
-  faces: readonly Face[];
-  pictures: readonly Picture[];
-  headings: readonly Heading[];
 }
 
-export const faceResource = (index: number): string => `F${index + 1}`;
-export const pictureResource = (index: number): string => `I${index + 1}`;
-
-/** Writes the file. */
-export async function writeDocument(document: Document, pace: Pace): Promise<Uint8Array<ArrayBuffer>> {
-  const file = new ObjectFile();
-  const [root, tree] = [file.reserve(), file.reserve()];
-  const ids = document.pages.map(() => file.reserve());
-  const resources = await writeResources(file, document, pace);
-  const destinations = new Map<string, string>();
-  for (const heading of document.headings) {
-    const { page, y } = heading;
-    const height = document.pages[page]?.height ?? 0;
-    destinations.set(heading.anchor, array([ref(ids[page] ?? root), "/XYZ", 0, decimal(height - y + 8), "null"]));
-  }
-  const actions = new Actions(file, destinations);
-  for (const [index, page] of document.pages.entries()) {
-    const content = await file.addCompressed(encode(page.content()));
-    const links = page.links.flatMap(({ box, target }) => {
-      const action = actions.of(target);
-      if (!action) return [];
-      return [
-        file.add(dict({ Type: "/Annot", Subtype: "/Link", Rect: page.edges(box), Border: "[0 0 0]", F: 4, ...action })),
-      ];
-    });
-    file.put(ids[index] ?? root, pageBody(page, { tree, resources, content, links }));
-    await pace.breathe();
-  }
-  file.put(tree, dict({ Type: "/Pages", Count: ids.length, Kids: array(ids.map(ref)) }));
-  const outline = outlineOf(file, document.headings, destinations);
-  file.put(root, catalog(document, tree, outline));
-  return file.finish({ root, info: file.add(information(document)) });
-}
-
-async function writeResources(file: ObjectFile, { faces, pictures }: Document, pace: Pace): Promise<ObjectId> {
-  const fonts: Record<string, string> = {};
-  for (const [index, face] of faces.entries()) {
-    if (face.characters.length === 0) continue;
-    fonts[faceResource(index)] = ref(await embedFace(file, face, `AGENT${"ABCDEFGHIJ"[index]}`));
-    await pace.breathe();
-  }
-  const images = pictures.map((picture, index) => [pictureResource(index), ref(embedPicture(file, picture))]);
-  return file.add(dict({ Font: dict(fonts), XObject: dict(Object.fromEntries(images)) }));
-}
-
-function pageBody(
-  page: Page,
-  parts: { tree: ObjectId; resources: ObjectId; content: ObjectId; links: readonly ObjectId[] },
-): string {
-  return dict({
-    Type: "/Page",
-    Parent: ref(parts.tree),
-    MediaBox: array([0, 0, decimal(page.width), decimal(page.height)]),
-    Resources: ref(parts.resources),
-    Contents: ref(parts.content),
-    ...(parts.links.length > 0 ? { Annots: array(parts.links.map(ref)) } : {}),
+/** Begins a document that has no page and no font yet. */
+export function newDocument({ title, language, createdAt }: Description): PDFDocument {
+  const maker = "Agent Engine";
+  const info = { Title: title.toWellFormed(), Producer: maker, Creator: maker, CreationDate: new Date(createdAt) };
+  // Without `font: null` PDFKit reads a standard font from a file that a bundle lacks.
+  return new Document({
+    font: null,
+    autoFirstPage: false,
+    pdfVersion: "1.7",
+    displayTitle: true,
+    lang: language,
+    info,
   });
 }
 
-/** Where links lead, each address once in the file. */
-class Actions {
-  readonly #file: ObjectFile;
-  readonly #destinations: ReadonlyMap<string, string>;
-  readonly #addresses = new Map<string, ObjectId>();
-
-  constructor(file: ObjectFile, destinations: ReadonlyMap<string, string>) {
-    this.#file = file;
-    this.#destinations = destinations;
-  }
-
-  /** Null: the heading does not exist. */
-  of(target: Target): Record<string, string> | null {
-    if ("anchor" in target) {
-      const destination = this.#destinations.get(target.anchor);
-      return destination === undefined ? null : { Dest: destination };
+/** Writes pages into a document and ends it. Returns the file. */
+export async function writeDocument(
+  document: PDFDocument,
+  pages: readonly Page[],
+  headings: readonly Heading[],
+  pace: Pace,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const images = new Map<Picture, PdfReference>();
+  // PDFKit sorts names as text, but readers search them as bytes: the order of ASCII is the same in both.
+  const names = new Map(headings.map(({ anchor }, index) => [anchor, `heading-${index}`]));
+  for (const [index, page] of pages.entries()) {
+    document.addPage({ size: [page.width, page.height], margin: 0 });
+    for (const font of page.fonts) document.page.fonts[font.id] = font.ref();
+    for (const picture of page.pictures) {
+      const image = images.get(picture) ?? embedPicture(document, picture);
+      images.set(picture, image);
+      document.page.xobjects[picture.name] = image;
     }
-    const id =
-      this.#addresses.get(target.address) ?? this.#file.add(dict({ S: "/URI", URI: addressString(target.address) }));
-    this.#addresses.set(target.address, id);
-    return { A: ref(id) };
+    document.addContent(page.content());
+    writeLinks(document, page, names);
+    for (const { anchor, y } of headings.filter((heading) => heading.page === index))
+      document.addNamedDestination(names.get(anchor) ?? "", "XYZ", 0, y - spaceAbove, null);
+    await pace.breathe();
+  }
+  writeOutline(document.outline, pages, headings);
+  document.end();
+  return drained(document);
+}
+
+/** Links to headings that don't exist are left out. */
+function writeLinks(document: PDFDocument, { links }: Page, names: ReadonlyMap<string, string>): void {
+  for (const { box, target } of links) {
+    const { x, y, width, height } = box;
+    if ("address" in target) document.link(x, y, width, height, addressOf(target.address));
+    else {
+      const name = names.get(target.anchor);
+      if (name !== undefined) document.goTo(x, y, width, height, name);
+    }
   }
 }
 
-const catalog = ({ language }: Document, tree: ObjectId, outline: ObjectId | null) =>
-  dict({
-    Type: "/Catalog",
-    Pages: ref(tree),
-    ViewerPreferences: dict({ DisplayDocTitle: "true" }),
-    ...(language === null ? {} : { Lang: textString(language) }),
-    ...(outline === null ? {} : { Outlines: ref(outline), PageMode: "/UseOutlines" }),
-  });
-
-const information = ({ title, createdAt }: Document) =>
-  dict({ Title: textString(title), Producer: textString("Agent Engine"), CreationDate: dateString(createdAt) });
+/** Puts each heading below the nearest earlier one of a higher level. */
+function writeOutline(outline: OutlineItem, pages: readonly Page[], headings: readonly Heading[]): void {
+  const open: { level: number; item: OutlineItem }[] = [];
+  for (const { title, level, page, y } of headings) {
+    while ((open.at(-1)?.level ?? 0) >= level) open.pop();
+    const parent = open.at(-1)?.item ?? outline;
+    // PDFKit counts `left` from the right edge of the page.
+    const place = { pageNumber: page, left: pages[page]?.width ?? 0, top: y - spaceAbove };
+    open.push({ level, item: parent.addItem(title.toWellFormed(), { ...place, expanded: true }) });
+  }
+}

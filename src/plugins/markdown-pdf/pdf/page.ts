@@ -1,4 +1,5 @@
-import { byteString, decimal } from "./objects.ts";
+import type { EmbeddedFont } from "pdfkit";
+import type { Picture } from "./picture.ts";
 
 /** Red, green and blue, each from 0 to 1. */
 export type Color = readonly [number, number, number];
@@ -16,7 +17,7 @@ export interface PageText {
   x: number;
   /** Of the line on which the letters stand. */
   baseline: number;
-  font: string;
+  font: EmbeddedFont;
   size: number;
   color: Color;
   codes: string;
@@ -27,11 +28,13 @@ export interface PageText {
 /** Where a link leads: an address, or a heading of the document. */
 export type Target = { address: string } | { anchor: string };
 
-/** A page while it is drawn, measured from its upper left corner. */
+/** A page while it is drawn, measured from its upper left corner, as PDFKit turns the axes of its pages. */
 export class Page {
   readonly width: number;
   readonly height: number;
   readonly links: { box: Box; target: Target }[] = [];
+  readonly fonts = new Set<EmbeddedFont>();
+  readonly pictures = new Set<Picture>();
   /** Backgrounds come before everything else, so that they may be drawn after what stands on them. */
   readonly #backgrounds: string[] = [];
   readonly #marks: string[] = [];
@@ -50,13 +53,15 @@ export class Page {
   }
 
   text({ x, baseline, font, size, color, codes, slanted }: PageText): void {
-    const matrix = [1, 0, slanted ? 0.2 : 0, 1, x, this.height - baseline].map(decimal).join(" ");
-    this.#marks.push(`BT /${font} ${decimal(size)} Tf ${fill(color)} ${matrix} Tm <${codes}> Tj ET`);
+    const matrix = [1, 0, slanted ? 0.2 : 0, -1, x, baseline].map(decimal).join(" ");
+    this.fonts.add(font);
+    this.#marks.push(`BT /${font.id} ${decimal(size)} Tf ${fill(color)} ${matrix} Tm <${codes}> Tj ET`);
   }
 
-  picture(name: string, { x, y, width, height }: Box): void {
-    const matrix = [width, 0, 0, height, x, this.height - y - height].map(decimal).join(" ");
-    this.#marks.push(`q ${matrix} cm /${name} Do Q`);
+  picture(picture: Picture, { x, y, width, height }: Box): void {
+    const matrix = [width, 0, 0, -height, x, y + height].map(decimal).join(" ");
+    this.pictures.add(picture);
+    this.#marks.push(`q ${matrix} cm /${picture.name} Do Q`);
   }
 
   link(box: Box, target: Target): void {
@@ -67,23 +72,16 @@ export class Page {
     return [...this.#backgrounds, ...this.#marks].join("\n");
   }
 
-  /** A box as PDF writes it: left, bottom, right and top from the lower left corner. */
-  edges({ x, y, width, height }: Box): string {
-    return `[${[x, this.height - y - height, x + width, this.height - y].map(decimal).join(" ")}]`;
-  }
-
   #rectangle({ x, y, width, height }: Box, color: Color): string {
-    return `${fill(color)} ${[x, this.height - y - height, width, height].map(decimal).join(" ")} re f`;
+    return `${fill(color)} ${[x, y, width, height].map(decimal).join(" ")} re f`;
   }
 }
 
 const fill = (color: Color) => `${color.map(decimal).join(" ")} rg`;
 
-/** An address as an annotation holds it: what is not ASCII is percent-encoded. */
-export const addressString = (address: string): string => {
-  try {
-    return byteString(new URL(address).href.replace(/[^\x20-\x7e]/g, ""));
-  } catch {
-    return byteString(encodeURI(address.toWellFormed()).replace(/[^\x20-\x7e]/g, ""));
-  }
-};
+/** A number as PDF has them, without an exponent, to a thousandth. */
+const decimal = (value: number): string => String(Math.round(value * 1000) / 1000);
+
+/** An address as an annotation holds it: characters beyond ASCII are percent-encoded. */
+export const addressOf = (address: string): string =>
+  (URL.parse(address)?.href ?? encodeURI(address.toWellFormed())).replace(/[^\x20-\x7e]/g, "");

@@ -1,25 +1,30 @@
-import { dict, type ObjectFile, type ObjectId, ref } from "./objects.ts";
+import type { PDFDocument, PdfReference } from "pdfkit";
 
 /** An image as a PDF holds it. */
-export interface Picture {
+export interface PictureData {
   /** In pixels. */
   width: number;
   height: number;
-  entries: Readonly<Record<string, string | number>>;
+  /** The entries of its dictionary beside its size: PDFKit writes strings as names. */
+  entries: Readonly<Record<string, unknown>>;
   bytes: Uint8Array<ArrayBuffer>;
   /** How opaque each pixel is, compressed, where not all are. */
   mask: { bits: number; bytes: Uint8Array<ArrayBuffer> } | null;
 }
 
-export function embedPicture(file: ObjectFile, { width, height, entries, bytes, mask }: Picture): ObjectId {
-  const image = { Type: "/XObject", Subtype: "/Image", Width: width, Height: height };
-  const id = file.reserve();
-  if (!mask) return file.putStream(id, { ...image, ...entries }, bytes);
-  const gray = { ColorSpace: "/DeviceGray", BitsPerComponent: mask.bits, Filter: "/FlateDecode" };
-  const soft = file.putStream(file.reserve(), { ...image, ...gray }, mask.bytes);
-  return file.putStream(id, { ...image, ...entries, SMask: ref(soft) }, bytes);
+/** An image of a document, with a name that no other image of it has. */
+export interface Picture extends PictureData {
+  name: string;
 }
 
-/** How FlateDecode undoes the filters of PNG. */
-export const predictor = (colors: number, bits: number, columns: number): string =>
-  dict({ Predictor: 15, Colors: colors, BitsPerComponent: bits, Columns: columns });
+/** Writes an image into the file, after its mask. */
+export function embedPicture(document: PDFDocument, { width, height, entries, bytes, mask }: Picture): PdfReference {
+  const embed = (own: Readonly<Record<string, unknown>>, stream: Uint8Array<ArrayBuffer>) => {
+    const image = document.ref({ Type: "XObject", Subtype: "Image", Width: width, Height: height, ...own });
+    image.end(stream);
+    return image;
+  };
+  if (!mask) return embed(entries, bytes);
+  const gray = { ColorSpace: "DeviceGray", BitsPerComponent: mask.bits, Filter: "FlateDecode" };
+  return embed({ ...entries, SMask: embed(gray, mask.bytes) }, bytes);
+}

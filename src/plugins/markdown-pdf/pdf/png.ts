@@ -1,6 +1,6 @@
 import type { Pace } from "../pace.ts";
-import { deflate, drained, joined } from "./objects.ts";
-import { type Picture, predictor } from "./picture.ts";
+import { deflate, drained } from "./bytes.ts";
+import type { PictureData } from "./picture.ts";
 
 interface Header {
   width: number;
@@ -14,7 +14,8 @@ interface Chunks {
   header: Header;
   palette: Uint8Array;
   transparency: Uint8Array;
-  data: Uint8Array<ArrayBuffer>;
+  /** Packed, of all chunks. */
+  data: Blob;
 }
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -33,7 +34,7 @@ const depths: Readonly<Record<number, readonly number[]>> = {
  * A PNG without transparency goes into the PDF packed as it is; of another the pixels are parted from how opaque they
  * are. Its data is unpacked in both cases, never further than its header announces, so that a damaged one is noticed.
  */
-export async function readPng(bytes: Uint8Array<ArrayBuffer>, mostPixels: number, pace: Pace): Promise<Picture> {
+export async function readPng(bytes: Uint8Array<ArrayBuffer>, mostPixels: number, pace: Pace): Promise<PictureData> {
   const chunks = readChunks(bytes);
   const { width, height, bits, color, interlaced } = chunks.header;
   if (!depths[color]?.includes(bits) || width === 0 || height === 0) throw new Error("the PNG is damaged");
@@ -49,11 +50,11 @@ export async function readPng(bytes: Uint8Array<ArrayBuffer>, mostPixels: number
     entries: {
       ColorSpace: spaceOf(chunks),
       BitsPerComponent: bits,
-      Filter: "/FlateDecode",
-      DecodeParms: predictor(colors, bits, width),
+      Filter: "FlateDecode",
+      DecodeParms: { Predictor: 15, Colors: colors, BitsPerComponent: bits, Columns: width },
       ...colorKey(chunks),
     },
-    bytes: chunks.data,
+    bytes: await chunks.data.bytes(),
     mask,
   };
 }
@@ -73,8 +74,8 @@ function readChunks(bytes: Uint8Array<ArrayBuffer>): Chunks {
   }
   const first = (name: string) => found.get(name)?.[0] ?? new Uint8Array();
   const head = first("IHDR");
-  const data = found.get("IDAT") ?? [];
-  if (head.length < 13 || data.length === 0) throw new Error("the PNG is damaged");
+  const data = new Blob(found.get("IDAT"));
+  if (head.length < 13 || data.size === 0) throw new Error("the PNG is damaged");
   const numbers = new DataView(head.buffer, head.byteOffset, head.byteLength);
   return {
     header: {
@@ -86,10 +87,7 @@ function readChunks(bytes: Uint8Array<ArrayBuffer>): Chunks {
     },
     palette: first("PLTE"),
     transparency: first("tRNS"),
-    data: joined(
-      data,
-      data.reduce((sum, part) => sum + part.length, 0),
-    ),
+    data,
   };
 }
 
@@ -98,33 +96,32 @@ const rowBytes = ({ width, bits, color }: Header) => Math.ceil((width * bits * (
 async function unpacked({ header, data }: Chunks): Promise<Uint8Array<ArrayBuffer>> {
   const expected = (rowBytes(header) + 1) * header.height;
   try {
-    const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const stream = data.stream().pipeThrough(new DecompressionStream("deflate"));
     const raw = await drained(stream, expected);
     if (raw.length === expected) return raw;
   } catch {}
   throw new Error("the PNG is damaged");
 }
 
-function spaceOf({ header: { color }, palette }: Chunks): string {
-  if (color === 0) return "/DeviceGray";
-  if (color === 2) return "/DeviceRGB";
+function spaceOf({ header: { color }, palette }: Chunks): unknown {
+  if (color === 0) return "DeviceGray";
+  if (color === 2) return "DeviceRGB";
   const entries = Math.floor(palette.length / 3);
   if (entries === 0 || entries > 256) throw new Error("the PNG is damaged");
-  const hex = [...palette.subarray(0, entries * 3)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `[/Indexed /DeviceRGB ${entries - 1} <${hex}>]`;
+  return ["Indexed", "DeviceRGB", entries - 1, palette.subarray(0, entries * 3)];
 }
 
 /** The one colour of a PNG without a palette that is transparent. */
-function colorKey({ header: { color }, transparency }: Chunks): Record<string, string> {
+function colorKey({ header: { color }, transparency }: Chunks): Record<string, number[]> {
   const values = color === 0 ? 1 : color === 2 ? 3 : 0;
   if (values === 0 || transparency.length < values * 2) return {};
   const view = new DataView(transparency.buffer, transparency.byteOffset, transparency.byteLength);
   const ranges = Array.from({ length: values }, (_, index) => view.getUint16(index * 2));
-  return { Mask: `[${ranges.map((value) => `${value} ${value}`).join(" ")}]` };
+  return { Mask: ranges.flatMap((value) => [value, value]) };
 }
 
 /** Parts the colours of a PNG from its alpha channel. */
-async function separated(header: Header, raw: Uint8Array<ArrayBuffer>, pace: Pace): Promise<Picture> {
+async function separated(header: Header, raw: Uint8Array<ArrayBuffer>, pace: Pace): Promise<PictureData> {
   const { width, height, bits, color } = header;
   const [sample, colors] = [bits / 8, color === 4 ? 1 : 3];
   const [pixels, alpha] = [new Uint8Array(width * height * colors * sample), new Uint8Array(width * height * sample)];
@@ -136,18 +133,18 @@ async function separated(header: Header, raw: Uint8Array<ArrayBuffer>, pace: Pac
       for (let i = colors * sample; i < pixel; i++) alpha[toAlpha++] = row[at + i] ?? 0;
     }
   });
-  const space = colors === 1 ? "/DeviceGray" : "/DeviceRGB";
+  const space = colors === 1 ? "DeviceGray" : "DeviceRGB";
   return {
     width,
     height,
-    entries: { ColorSpace: space, BitsPerComponent: bits, Filter: "/FlateDecode" },
+    entries: { ColorSpace: space, BitsPerComponent: bits, Filter: "FlateDecode" },
     bytes: await deflate(pixels),
     mask: { bits, bytes: await deflate(alpha) },
   };
 }
 
 /** How opaque each pixel is, by the place of its colour in the palette. */
-async function paletteMask(chunks: Chunks, raw: Uint8Array<ArrayBuffer>, pace: Pace): Promise<Picture["mask"]> {
+async function paletteMask(chunks: Chunks, raw: Uint8Array<ArrayBuffer>, pace: Pace): Promise<PictureData["mask"]> {
   const { header, transparency } = chunks;
   const alpha = new Uint8Array(header.width * header.height);
   const perByte = 8 / header.bits;

@@ -9,7 +9,6 @@ import { lex } from "./lex.ts";
 
 export interface ReadDocument {
   blocks: Block[];
-  pictures: Picture[];
   /** Why some images are not shown. */
   warnings: string[];
 }
@@ -19,16 +18,16 @@ export async function readMarkdown(markdown: string, pace: Pace): Promise<ReadDo
   const tokens = await lex(markdown, pace);
   const gallery = new Gallery(pace);
   const blocks = await new BlockReader((address) => gallery.picture(address), pace).read(tokens);
-  return { blocks, pictures: gallery.pictures, warnings: gallery.warnings };
+  return { blocks, warnings: gallery.warnings };
 }
 
 /** Readers hold the images of a page in memory at a time. */
 const mostPictures = 100;
 
 class Gallery {
-  readonly pictures: Picture[] = [];
   readonly warnings: string[] = [];
   readonly #pace: Pace;
+  #count = 0;
   readonly #known = new Map<string, Picture | null>();
 
   constructor(pace: Pace) {
@@ -40,14 +39,14 @@ class Gallery {
     if (known !== undefined) return known;
     const read = await this.#read(address);
     this.#known.set(address, read);
-    if (read) this.pictures.push(read);
     return read;
   }
 
   async #read(address: string): Promise<Picture | null> {
     try {
-      if (this.pictures.length >= mostPictures) throw new Error(`a document may have ${mostPictures} different images`);
-      return await readPicture(address, this.#pace);
+      if (this.#count >= mostPictures) throw new Error(`a document may have ${mostPictures} different images`);
+      const picture = await readPicture(address, this.#pace);
+      return { ...picture, name: `I${++this.#count}` };
     } catch (error) {
       this.#warn(
         `An image is not shown (${address.slice(0, 60)}): ${error instanceof Error ? error.message : "damaged"}`,

@@ -1,0 +1,18 @@
+/** In the form that FlateDecode reads. The platform does it beside this thread. */
+export const deflate = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> =>
+  drained(new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate")));
+
+/** All bytes of a stream. Throws as soon as there are more than `most`. */
+export async function drained(
+  stream: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const part of stream) {
+    length += part.length;
+    if (length > most) throw new Error("There is more data than announced");
+    parts.push(part);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
