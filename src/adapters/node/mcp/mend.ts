@@ -11,9 +11,8 @@ export function mendAnswer<Answer extends object>(answer: Answer): Answer {
   const mended = withoutNulls(answer) as Answer & { result?: unknown };
   const { tools, ...rest } = objectOf(mended.result);
   if (Array.isArray(tools)) return { ...mended, result: { ...rest, tools: tools.map(mendTool) } };
-  const said = objectOf(objectOf(answer).result);
-  const isCall = said.content === null || said.structuredContent !== undefined;
-  return isCall ? { ...mended, result: { content: [], ...rest } } : mended;
+  const isEmpty = objectOf(objectOf(answer).result).content === null;
+  return isEmpty ? { ...mended, result: { ...rest, content: [] } } : mended;
 }
 
 function withoutNulls(value: unknown): unknown {
