@@ -27,6 +27,9 @@ export interface Alongside {
   discarded?: boolean;
 }
 
+/** No rows are written. */
+export const nothing: Alongside = { inboxIds: [], sends: [], work: [], supersededAfter: null };
+
 /** Gives the rows to write for the outcome of a turn. */
 export type AlongsideOf = (outcome: TurnOutcome, turnId: string) => Alongside;
 

@@ -19,7 +19,7 @@ import { dueFollowUps } from "./follow-up/due.ts";
 import { followUpJobs } from "./follow-up/jobs.ts";
 import type { ContinuedBy } from "./request.ts";
 import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
-import { createTakeUnattended, type TakeUnattended } from "./unattended/take.ts";
+import { type AttemptTurn, createAttempt } from "./unattended/attempt.ts";
 
 // Every door calls these functions. This feature imports no door and no HTTP route.
 
@@ -45,7 +45,7 @@ export type { OpenStreams, Seat } from "./access/open-streams.ts";
 export type { Reading } from "./access/reading.ts";
 export { actingAs, type LiveAgent } from "./agent/load.ts";
 /** Rows of a messenger that are written with the end of its turn. */
-export type { Alongside, AlongsideOf, ContinuedPlace } from "./alongside.ts";
+export { type Alongside, type AlongsideOf, type ContinuedPlace, nothing } from "./alongside.ts";
 /** Records a person's decision about a waiting call. */
 export { decide } from "./approvals/decide.ts";
 /** Lists the calls that wait for a decision. */
@@ -58,10 +58,10 @@ export type { Arrival } from "./place/arrivals.ts";
 export type { StoredReply } from "./place/idempotency.ts";
 export type { ContinuedBy, Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
-/** Turns for which nobody waits: how they end, and what comes of one that did not go well. */
-export { type Fate, fateOf, stopped } from "./unattended/last-turn.ts";
-export { type Setback, setbackOf, setbackOfTurn } from "./unattended/setback.ts";
-export type { Unattended } from "./unattended/take.ts";
+/** Work that nobody waits for: an attempt at it, and the rules by which it ends. */
+export type { Attempt, Attempted } from "./unattended/attempt.ts";
+export { type AttemptEnd, endOfError, giveUp, isStored, repeatLater, type Tries } from "./unattended/end.ts";
+export { type Fate, fateOf } from "./unattended/last-turn.ts";
 export { type WatchedTools, watchTools } from "./unattended/watch-tools.ts";
 
 interface Options extends TurnsOptions {
@@ -71,7 +71,7 @@ interface Options extends TurnsOptions {
 }
 
 export interface Turns extends Pick<RunningTurns, "takeTurn" | "arrive" | "findRepeat"> {
-  takeUnattended: TakeUnattended;
+  attempt: AttemptTurn;
   agents: Agents;
   streams: OpenStreams;
   /** Completes a prompt with the fast model of an agent, for background work. */
@@ -99,7 +99,7 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
     agents,
     streams,
     takeTurn: turns.takeTurn,
-    takeUnattended: createTakeUnattended(services, { agents, takeTurn: turns.takeTurn }),
+    attempt: createAttempt(services, { agents, takeTurn: turns.takeTurn }),
     arrive: turns.arrive,
     findRepeat: turns.findRepeat,
     complete,

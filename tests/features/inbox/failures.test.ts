@@ -64,7 +64,7 @@ test("a message that fails each time fails alone; the others are answered, and t
   await minutes(h, 120, 20_000);
   await h.idle();
   expect(await errors(h)).toEqual([
-    ["failed", "Model provider error"],
+    ["failed", "Model provider error: The provider failed (status 503)"],
     ["done", null],
   ]);
   expect(await h.sent()).toEqual([failedNotice, "Fine."]);
@@ -148,7 +148,12 @@ test("a turn that failed after it called a tool is not made again: the person is
   await minutes(h, 10);
   await h.idle();
   expect((await h.turns()).map(([status]) => status)).toEqual(["failed"]);
-  expect(await errors(h)).toEqual([["failed", "Model provider error"]]);
+  expect(await errors(h)).toEqual([
+    [
+      "failed",
+      "Model provider error: The provider failed (status 503). It is not tried again, since tools were called",
+    ],
+  ]);
   expect(await h.sent()).toEqual([failedNotice]);
 });
 

@@ -132,7 +132,7 @@ describe("a turn of the Room", () => {
     expect(await h.db.select().from(messages)).toEqual([]);
     await h.tick(2 * minute);
     expect(await h.entries()).toMatchObject([
-      { status: "failed", error: "Model provider error, after the agent had called tools" },
+      { status: "failed", error: "Model provider error. It is not tried again, since tools were called" },
     ]);
     expect(await h.turns()).toEqual(["failed", "failed"]);
     expect(await h.db.select().from(messages)).not.toEqual([]);
@@ -146,7 +146,7 @@ describe("a turn of the Room", () => {
     const h = await workingRoom((call, index) => (index === 0 ? { fail: busy } : marking(call)));
     await h.add({ order: 1 });
     await h.tick();
-    const reason = "Model provider is rate limited";
+    const reason = "Model provider is rate limited: The provider is asked too often (status 429)";
     expect(await h.entries()).toMatchObject([{ status: "pending", attempts: 0, error: reason }]);
     await h.tick(299_000);
     expect(h.told()).toHaveLength(1);

@@ -1,55 +1,63 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { batchOf, mostBytes, mostEntries } from "../../../src/features/room/scheduler/batch.ts";
-import { type Ending, fateOf, mostAttempts, patienceMs } from "../../../src/features/room/scheduler/fates.ts";
+import { fateOf, mostAttempts, patienceMs, type RoomEnd } from "../../../src/features/room/scheduler/fates.ts";
 import { roomInput } from "../../../src/features/room/scheduler/input.ts";
+import { giveUp } from "../../../src/features/turns/index.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const at = (ms: number) => new Date(now + ms);
 const minute = 60_000;
 
-const endings: Ending[] = [
-  { kind: "done" },
-  { kind: "again", reason: "why", ms: 0 },
-  { kind: "lost", reason: "why" },
-  { kind: "refused", reason: "why", alone: false },
-  { kind: "refused", reason: "why", alone: true },
-  { kind: "final", reason: "why" },
-  { kind: "undone", reason: "why" },
-  { kind: "closed", reason: "why" },
+const retry = (ms: number, alone = false): RoomEnd => ({ kind: "retry", reason: "why", ms, alone });
+const lost: RoomEnd = { kind: "lost", reason: "why" };
+const refused = giveUp("refused", "why");
+const uncounted: RoomEnd[] = [
+  { kind: "defer", reason: "why", ms: 0 },
+  giveUp("closed", "why"),
+  giveUp("off", "why"),
   { kind: "approval" },
+];
+const ends: RoomEnd[] = [
+  { kind: "done" },
+  retry(0),
+  retry(0, true),
+  lost,
+  refused,
+  giveUp("tools-called", "why"),
+  giveUp("stopped", "why"),
+  ...uncounted,
 ];
 
 describe("an entry after a turn", () => {
-  const fate = (attempts: number, ending: Ending) => fateOf({ attempts, notBefore: null }, ending, now);
+  const fate = (attempts: number, end: RoomEnd) => fateOf({ attempts, notBefore: null }, end, now);
 
   test("rests longer each time, and fails after its third attempt", () => {
     const unmarked = "The agent did not mark it as completed";
     expect(fate(1, { kind: "done" })).toEqual({ status: "pending", notBefore: at(minute), error: unmarked });
     expect(fate(2, { kind: "done" })).toEqual({ status: "pending", notBefore: at(5 * minute), error: unmarked });
     expect(fate(3, { kind: "done" })).toEqual({ status: "failed", error: unmarked });
-    expect(fate(1, { kind: "again", reason: "why", ms: 10 * minute })).toMatchObject({ notBefore: at(10 * minute) });
-    expect(fate(1, { kind: "again", reason: "why", ms: 1 })).toMatchObject({ notBefore: at(minute) });
-    expect(fate(2, { kind: "lost", reason: "why" })).toEqual({ status: "pending", notBefore: null, error: "why" });
-    expect(fate(3, { kind: "lost", reason: "why" })).toEqual({ status: "failed", error: "why" });
+    expect(fate(1, retry(10 * minute))).toMatchObject({ notBefore: at(10 * minute) });
+    expect(fate(1, retry(1))).toMatchObject({ notBefore: at(minute) });
+    expect(fate(2, lost)).toEqual({ status: "pending", notBefore: null, error: "why" });
+    expect(fate(3, lost)).toEqual({ status: "failed", error: "why" });
   });
 
   test("that the model refused in company is tried alone, and alone it fails", () => {
-    expect(fate(1, { kind: "refused", reason: "why", alone: false })).toMatchObject({ status: "pending", attempts: 2 });
-    expect(fate(1, { kind: "refused", reason: "why", alone: true })).toEqual({ status: "failed", error: "why" });
+    expect(fate(1, retry(0, true))).toMatchObject({ status: "pending", attempts: 2 });
+    expect(fate(1, refused)).toEqual({ status: "failed", error: "why" });
   });
 
   test("does not count what nobody tried", () => {
-    for (const ending of endings.filter(({ kind }) => ["undone", "closed", "approval"].includes(kind)))
-      expect(fate(3, ending)).toMatchObject({ status: "pending", attempts: 2 });
+    for (const end of uncounted) expect(fate(3, end)).toMatchObject({ status: "pending", attempts: 2 });
     expect(fate(1, { kind: "approval" })).toMatchObject({ notBefore: at(patienceMs), error: null });
   });
 
   test("about which a person was asked waits, whatever became of the turn", () => {
-    for (const ending of endings) {
-      const waits = fateOf({ attempts: 3, notBefore: at(patienceMs) }, ending, now);
+    for (const end of ends) {
+      const waits = fateOf({ attempts: 3, notBefore: at(patienceMs) }, end, now);
       expect(waits).toEqual({ status: "pending", notBefore: at(patienceMs), attempts: 2, error: null });
-      const answered = fateOf({ attempts: 1, notBefore: at(0) }, ending, now);
+      const answered = fateOf({ attempts: 1, notBefore: at(0) }, end, now);
       expect(answered).toEqual({ status: "pending", notBefore: null, attempts: 0, error: null });
     }
   });

@@ -1,15 +1,8 @@
 import type { Services } from "../../../context.ts";
 import { channelOf } from "../../../core/channels/channels.ts";
-import type { MessengerChannel } from "../../channels/index.ts";
-import {
-  type AlongsideOf,
-  type TurnRequest,
-  type Turns,
-  type Unattended,
-  type WatchedTools,
-  wasStopped,
-  watchTools,
-} from "../../turns/index.ts";
+import { messengerNames } from "../../../core/channels/messengers.ts";
+import { type MessengerChannel, openMessenger } from "../../channels/index.ts";
+import { type Attempt, giveUp, isStored, type TurnRequest, wasStopped, watchTools } from "../../turns/index.ts";
 import { placeNow } from "../intake/moved.ts";
 import { subjectOf } from "../intake/subject.ts";
 import { outgoing } from "../outbox/outgoing.ts";
@@ -19,64 +12,89 @@ import { type Batch, onlyName } from "./batch.ts";
 import type { Arrivals } from "./newer.ts";
 import type { Pending } from "./pending.ts";
 import { saidTexts } from "./said.ts";
-import { showTyping } from "./typing.ts";
+import { showTyping, type Typing } from "./typing.ts";
 import { answerJob } from "./work.ts";
 
 interface Needs {
   services: Services;
-  turns: Turns;
   attach: Attach;
 }
 
-/** What one turn is to answer. */
-interface Attempt {
+/** The messages that one turn is to answer. */
+interface ToAnswer {
   pending: Pending;
   batch: Batch;
-  channel: MessengerChannel;
   arrivals: Arrivals;
   /** The job's. */
   signal: AbortSignal;
 }
 
+/** How often messages are tried before they are given up. */
+const mostAttempts = 10;
+
 /**
- * Takes the turn that answers a batch, to its end. Newer messages supersede it while that costs nothing: until a tool or
- * a hook ran, and as often as the agent allows. Throws the refusals before the turn.
+ * The attempt to answer a batch. Newer messages supersede its turn while that costs nothing: until a tool or a hook ran,
+ * and as often as the agent allows.
  */
-export async function takeAnswer({ services, turns, attach }: Needs, attempt: Attempt): Promise<Unattended> {
-  const { pending, batch, channel, arrivals, signal } = attempt;
-  const { agent, conversation } = pending;
+export function answerAttempt({ services, attach }: Needs, toAnswer: ToAnswer): Attempt {
+  const { pending, batch, arrivals, signal } = toAnswer;
+  const { agent, conversation, lastSeq } = pending;
   const { maxRestarts, typingDelayMs } = services.policies.values;
-  const attached = await attach({ agent, conversation, account: channel.account }, batch.messages, signal);
-  signal.throwIfAborted();
+  const [first] = batch.messages;
   const watched = watchTools();
   const restarts = Math.max(...pending.messages.map((message) => message.restarts));
   const mayRestart = () => restarts < (agent.maxRestarts ?? maxRestarts) && !watched.begun();
-  const request: TurnRequest = {
-    ...requestOf(attempt),
-    input: {
-      history: [],
-      fresh: saidTexts(batch.messages, attached.texts),
-      ...(attached.fileIds.length > 0 ? { fileIds: attached.fileIds } : {}),
-    },
-    alongside: alongsideOf(services, attempt, watched, mayRestart),
-  };
-  const { account } = channel;
-  const { name } = channel;
-  const channelId = await placeNow(services.database.db, { agentId: agent.id, channel: name }, conversation.channelId);
-  const typing = { account, channelId, delayMs: agent.typingDelayMs ?? typingDelayMs };
-  return turns.takeUnattended(agent.slug, request, {
+  let typing: Typing | null = null;
+  return {
+    slug: agent.slug,
+    tries: { tried: first.attempts + 1, most: mostAttempts, items: batch.messages.length, losesNothing: true },
     signal,
+    about: { agent: agent.slug, channel: conversation.channel, conversationId: conversation.id, requestId: first.id },
+    async request() {
+      const channel = await openChannel(services, pending);
+      if (!channel) return giveUp("off", "The channel is off");
+      const { account, name } = channel;
+      const attached = await attach({ agent, conversation, account }, batch.messages, signal);
+      const at = await placeNow(services.database.db, { agentId: agent.id, channel: name }, conversation.channelId);
+      typing = { account, channelId: at, delayMs: agent.typingDelayMs ?? typingDelayMs };
+      const input = { history: [], fresh: saidTexts(batch.messages, attached.texts) };
+      const files = attached.fileIds.length > 0 ? { fileIds: attached.fileIds } : {};
+      return { ...requestOf(toAnswer, channel), input: { ...input, ...files } };
+    },
     watched,
     begun(turn) {
       arrivals.hear(() => {
         if (mayRestart()) turn.abort("superseded");
       });
-      return showTyping(services.clock, typing);
+      return typing ? showTyping(services.clock, typing) : () => {};
     },
-  });
+    /** The messages are answered and the reply leaves, or nothing happened. */
+    alongside(outcome, _turnId, end) {
+      if (!isStored(end)) return null;
+      const place = { agentId: agent.id, channel: channelOf(conversation.channel), target: conversation.channelId };
+      const { sends, work } = outcome.status === "failed" ? outgoing(place, failedNotice) : repliesOf(place, outcome);
+      const rest = answerJob.of({ conversationId: conversation.id }, new Date(services.clock.now()));
+      return {
+        inboxIds: batch.ids,
+        sends,
+        work: batch.leaves ? [...work, rest] : work,
+        supersededAfter: !wasStopped(outcome) && mayRestart() ? lastSeq : null,
+      };
+    },
+  };
 }
 
-function requestOf({ pending: { conversation }, batch, channel }: Attempt): Omit<TurnRequest, "input"> {
+/** Null for a channel that is off or gone. */
+async function openChannel(services: Services, { agent, conversation }: Pending): Promise<MessengerChannel | null> {
+  const name = messengerNames.find((known) => known === conversation.channel);
+  const channel = name ? await openMessenger(services, { id: agent.id }, name) : null;
+  return channel?.enabled ? channel : null;
+}
+
+function requestOf(
+  { pending: { conversation }, batch }: ToAnswer,
+  channel: MessengerChannel,
+): Omit<TurnRequest, "input"> {
   const { ref, channelId } = conversation;
   const [first] = batch.messages;
   const userName = onlyName(batch.messages);
@@ -92,28 +110,5 @@ function requestOf({ pending: { conversation }, batch, channel }: Attempt): Omit
     rule: "always-finish",
     requestId: first.id,
     throttle: null,
-  };
-}
-
-/** What is written with the end of the turn: its messages are answered and the reply goes out, or nothing happened. */
-function alongsideOf(
-  { clock }: Services,
-  { pending, batch }: Attempt,
-  watched: WatchedTools,
-  mayRestart: () => boolean,
-): AlongsideOf {
-  const { agent, conversation, lastSeq } = pending;
-  const place = { agentId: agent.id, channel: channelOf(conversation.channel), target: conversation.channelId };
-  return (outcome) => {
-    const failed = outcome.status === "failed";
-    const isInterrupted = outcome.status === "aborted" && !wasStopped(outcome);
-    // The messages are answered again, unless that would call tools once more.
-    if (isInterrupted || (failed && !watched.acted())) {
-      return { inboxIds: [], sends: [], work: [], supersededAfter: null, discarded: true };
-    }
-    const { sends, work } = failed ? outgoing(place, failedNotice) : repliesOf(place, outcome);
-    const rest = batch.leaves ? [answerJob.of({ conversationId: conversation.id }, new Date(clock.now()))] : [];
-    const supersededAfter = !wasStopped(outcome) && mayRestart() ? lastSeq : null;
-    return { inboxIds: batch.ids, sends, work: [...work, ...rest], supersededAfter };
   };
 }

@@ -1,7 +1,8 @@
 import type { MessengerAccount } from "../../../core/channels/messengers.ts";
 import type { Clock } from "../../../core/ports.ts";
 
-interface Typing {
+/** What a person sees while a turn runs. */
+export interface Typing {
   account: Pick<MessengerAccount, "typing" | "typingMs">;
   channelId: string;
   /** How long the turn runs before. */

@@ -3,10 +3,10 @@ import { subjectKey } from "../../../core/channels/subjects.ts";
 import { digest, randomHex, toHex } from "../../../core/ids.ts";
 import type { Tool } from "../../../turn/types.ts";
 import { repliesElsewhere } from "../../inbox/index.ts";
-import { type AlongsideOf, type TurnRequest, type Turns, type Unattended, watchTools } from "../../turns/index.ts";
+import { type Attempt, giveUp, nothing, type Turns } from "../../turns/index.ts";
 import { eventPrompt } from "../events/templates.ts";
+import { mostTries } from "../tries.ts";
 import type { ConversationEvent } from "./event.ts";
-import { isDiscarded } from "./rules.ts";
 
 /** Gives the tools that the turn of an event has beside its agent's. */
 export type EventTools = (event: ConversationEvent) => readonly Tool[];
@@ -17,10 +17,8 @@ export interface ConverseNeeds {
   tools: EventTools;
 }
 
-interface Attempt {
+interface ToConverse {
   event: ConversationEvent;
-  /** Of the event's definition. */
-  contextPrompt: string;
   /** How often the turn was taken, this time included. */
   tried: number;
   /** The job's. */
@@ -32,44 +30,45 @@ async function identityOf({ id }: Pick<ConversationEvent, "id">) {
   return { key: id, digest: toHex(await digest(id)) };
 }
 
-/** Takes the turn of an event to its end. Throws the refusals before the turn. */
-export async function takeConversation(
-  { turns, tools }: ConverseNeeds,
-  { event, contextPrompt, tried, signal }: Attempt,
-): Promise<Unattended> {
-  const { ref, name, agent, payload } = event;
-  const watched = watchTools();
-  const request: TurnRequest = {
-    door: "room",
-    ref,
-    stored: true,
-    // The first words are a stranger's, between marks.
-    title: name,
-    origin: {
-      channel: "room",
-      channelId: channelIdOf(ref),
-      source: "webhook",
-      depth: 0,
-      subject: subjectKey("conversation", ref),
+/** The attempt to take the turn of an event. */
+export function eventAttempt({ tools }: Pick<ConverseNeeds, "tools">, { event, tried, signal }: ToConverse): Attempt {
+  const { id, ref, name, agent, payload, contextPrompt, place } = event;
+  return {
+    slug: agent.slug,
+    tries: { tried, most: mostTries },
+    signal,
+    about: { agent: agent.slug, eventId: id },
+    async request() {
+      if (contextPrompt === null) return giveUp("off", "The definition was deleted before the turn began");
+      if (tried > mostTries)
+        return giveUp("too-often", "The turn did not end: the server stopped each time while it ran");
+      return {
+        door: "room",
+        ref,
+        stored: true,
+        // The first words are a stranger's, between marks.
+        title: name,
+        origin: {
+          channel: "room",
+          channelId: channelIdOf(ref),
+          source: "webhook",
+          depth: 0,
+          subject: subjectKey("conversation", ref),
+        },
+        input: { history: [], fresh: [eventPrompt(contextPrompt, payload, randomHex(24))] },
+        rule: "always-finish",
+        requestId: id,
+        throttle: null,
+        idempotency: await identityOf(event),
+        tools: tools(event),
+      };
     },
-    input: { history: [], fresh: [eventPrompt(contextPrompt, payload, randomHex(24))] },
-    rule: "always-finish",
-    requestId: event.id,
-    throttle: null,
-    idempotency: await identityOf(event),
-    tools: tools(event),
-    alongside: alongsideOf(event, watched.acted, tried),
+    /** The reply goes out with the turn; an attempt that another one follows leaves nothing. */
+    alongside(outcome, turnId, end) {
+      if (end.kind === "retry" || end.kind === "defer") return null;
+      return place ? repliesElsewhere(place)(outcome, turnId) : nothing;
+    },
   };
-  return turns.takeUnattended(agent.slug, request, { signal, watched });
 }
 
 const channelIdOf = (ref: string) => ref.slice(ref.lastIndexOf(":") + 1);
-
-/** The reply goes out with the turn; an attempt that another one follows leaves nothing. */
-function alongsideOf({ place }: ConversationEvent, acted: () => boolean, tried: number): AlongsideOf {
-  return (outcome, turnId) => {
-    const nothing = { inboxIds: [], sends: [], work: [], supersededAfter: null };
-    if (isDiscarded(outcome, acted(), tried)) return { ...nothing, discarded: true };
-    return place ? repliesElsewhere(place)(outcome, turnId) : nothing;
-  };
-}

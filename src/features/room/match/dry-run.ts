@@ -11,9 +11,9 @@ import { eventPrompt } from "../events/templates.ts";
 import { definitionsOf, type EventDefinition } from "../sources/find.ts";
 import { findSource } from "../sources/rows.ts";
 import { inactive, whyNot } from "./conclude.ts";
+import { endOfAsking, outcomeOf } from "./ends.ts";
 import type { Judge } from "./judge.ts";
 import type { DryRun, Verdict } from "./schema.ts";
-import { askingSetback } from "./setback.ts";
 
 /** What a source's definitions would make of a payload. The models are really asked; nothing is stored. */
 export type TryOut = (ctx: Ctx, slug: string, sourceId: string, tried: Tried) => Promise<DryRun>;
@@ -74,7 +74,7 @@ function shown(definition: EventDefinition, payload: JsonValue): Pick<DryRun, "d
 /** Throws what is not about the agent or its model. */
 function failureOf(error: unknown): Ended {
   if (error instanceof Postponed) return { outcome: "matcher-failed", reason: error.message };
-  const setback = askingSetback(error);
-  if (setback === null || setback.kind === "wait") throw error;
-  return { outcome: setback.kind === "end" ? setback.outcome : "matcher-failed", reason: setback.reason };
+  const end = endOfAsking(error, { tried: 1, most: 1 });
+  if (end?.kind !== "give-up") throw error;
+  return { outcome: outcomeOf(end), reason: end.reason };
 }

@@ -1,14 +1,14 @@
 import type { Services } from "../../../context.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
-import { backoffMs } from "../../../jobs/backoff.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
+import { repeatLater } from "../../turns/index.ts";
 import { matchJob } from "../ledger/work.ts";
 import { mostTries } from "../tries.ts";
 import { conclude, inactive, noteAttempt, whyNot } from "./conclude.ts";
+import { endOfAsking, outcomeOf } from "./ends.ts";
 import { type PendingEvent, readPending } from "./event.ts";
 import type { Judge } from "./judge.ts";
 import { nextStep } from "./rules.ts";
-import { askingSetback } from "./setback.ts";
 
 interface Needs {
   services: Services;
@@ -46,7 +46,7 @@ function match({ services, judge, wake }: Needs): JobHandler<{ eventId: string }
       wake();
     } catch (error) {
       if (signal.aborted) throw error;
-      await setBack(services, event, error, begun - 1);
+      await storeEnd(services, event, error, begun - 1);
     }
   };
 }
@@ -60,28 +60,29 @@ function unasked({ agent, sourceId }: PendingEvent) {
 const endOf = (outcome: "no-match" | "room-off") =>
   outcome === "room-off" ? { outcome, reason: whyNot["room-off"] } : { outcome };
 
-/** Notes that a definition could not be asked. Throws where the job is to be done again; `lost` attempts ended before. */
-async function setBack(services: Services, event: PendingEvent, error: unknown, lost: number): Promise<void> {
+/** Stores that a definition could not be asked. Throws where the job is to be done again; `lost` attempts ended before. */
+async function storeEnd(services: Services, event: PendingEvent, error: unknown, lost: number): Promise<void> {
   const { clock, log } = services;
-  const setback = askingSetback(error);
-  if (error instanceof Postponed || setback?.kind === "wait") {
-    await noteAttempt(services, event, event.attempts);
-    throw setback?.kind === "wait" ? new Postponed(setback.reason, clock.now() + setback.ms) : error;
-  }
-  if (setback === null) throw error;
-  if (setback.kind === "end") {
-    const { outcome, reason } = setback;
-    return conclude(services, event, { outcome, reason });
-  }
+  if (error instanceof Postponed) await noteAttempt(services, event, event.attempts);
   const attempts = event.attempts + 1;
   const tried = attempts + lost;
+  const end = endOfAsking(error, { tried, most: mostTries });
+  if (end === null) throw error;
+  if (end.kind === "defer") {
+    await noteAttempt(services, event, event.attempts);
+    return repeatLater(clock, { end, tried });
+  }
+  if (end.kind === "give-up" && end.why !== "too-often") {
+    return conclude(services, event, { outcome: outcomeOf(end), reason: end.reason });
+  }
+  if (end.kind !== "retry" && end.kind !== "give-up") return;
   const step = nextStep(event.definitions, event);
   const asked = "definition" in step ? ` about the definition "${step.definition.name}"` : "";
-  const reason = `The model could not be asked${asked}: ${setback.reason}`;
-  log.warn({ agent: event.agent.slug, eventId: event.id, attempt: tried, reason: setback.reason }, failed(tried));
-  if (tried >= mostTries) return conclude(services, event, { outcome: "matcher-failed", reason });
+  const reason = `The model could not be asked${asked}: ${end.reason}`;
+  log.warn({ agent: event.agent.slug, eventId: event.id, attempt: tried, reason: end.reason }, failed(tried));
+  if (end.kind === "give-up") return conclude(services, event, { outcome: "matcher-failed", reason });
   await noteAttempt(services, event, attempts);
-  throw new Postponed(reason, clock.now() + backoffMs(tried, Math.random()));
+  repeatLater(clock, { end: { ...end, reason }, tried });
 }
 
 const failed = (tried: number) =>

@@ -1,3 +1,4 @@
+import type { AttemptEnd } from "../../turns/index.ts";
 import type { BacklogRow, EntryChange } from "../backlog/status.ts";
 
 /** How often a turn takes an entry up before it fails (decisions §9). */
@@ -12,24 +13,8 @@ const rests = [60_000, 5 * 60_000];
 /** How long the entries of an agent rest that takes no turns for now, in milliseconds. */
 const closedMs = 60 * 60_000;
 
-/** What a turn of the Room came to. `reason` is in words without secrets. */
-export type Ending =
-  /** It went well: what the agent did not mark as completed has been tried once more. */
-  | { kind: "done" }
-  /** It failed, and may go well another time, not before `ms` milliseconds and the usual rest. */
-  | { kind: "again"; reason: string; ms: number }
-  /** Its process died. */
-  | { kind: "lost"; reason: string }
-  /** The model does not take what the turn says. */
-  | { kind: "refused"; reason: string; alone: boolean }
-  /** It must not be repeated. */
-  | { kind: "final"; reason: string }
-  /** Nothing is the entries' fault: they are taken up again at once. */
-  | { kind: "undone"; reason: string }
-  /** The agent takes no turns for now. */
-  | { kind: "closed"; reason: string }
-  /** A person decides about a call first. */
-  | { kind: "approval" };
+/** How a turn of the Room ended; `lost`: with its process. */
+export type RoomEnd = AttemptEnd | { kind: "lost"; reason: string };
 
 /** An entry that a turn took up and that the agent did not mark as completed. */
 export type Held = Pick<BacklogRow, "attempts" | "notBefore">;
@@ -38,34 +23,32 @@ export type Held = Pick<BacklogRow, "attempts" | "notBefore">;
  * What becomes of an entry after a turn. One about which the agent asked a person has a `notBefore`: it waits for the
  * reply, or was answered already where that time has come. `now` is in milliseconds since the epoch.
  */
-export function fateOf({ attempts, notBefore }: Held, ending: Ending, now: number): EntryChange {
+export function fateOf({ attempts, notBefore }: Held, end: RoomEnd, now: number): EntryChange {
   const uncounted = { status: "pending", attempts: Math.max(0, attempts - 1) } as const;
   if (notBefore !== null) {
     return { ...uncounted, notBefore: notBefore.getTime() > now ? notBefore : null, error: null };
   }
-  switch (ending.kind) {
+  switch (end.kind) {
     case "done":
       return tried(attempts, "The agent did not mark it as completed", restOf(attempts), now);
-    case "again":
-      return tried(attempts, ending.reason, Math.max(ending.ms, restOf(attempts)), now);
+    case "approval":
+      return { ...uncounted, notBefore: new Date(now + patienceMs), error: null };
+    case "defer":
+      return { ...uncounted, notBefore: null, error: end.reason };
     case "lost":
-      return tried(attempts, ending.reason, 0, now);
-    case "refused":
-      if (ending.alone) return { status: "failed", error: ending.reason };
+      return tried(attempts, end.reason, 0, now);
+    case "retry":
+      if (!end.alone) return tried(attempts, end.reason, Math.max(end.ms, restOf(attempts)), now);
       return {
         status: "pending",
         notBefore: null,
         attempts: Math.max(attempts, mostAttempts - 1),
-        error: ending.reason,
+        error: end.reason,
       };
-    case "final":
-      return { status: "failed", error: ending.reason };
-    case "undone":
-      return { ...uncounted, notBefore: null, error: ending.reason };
-    case "closed":
-      return { ...uncounted, notBefore: new Date(now + closedMs), error: ending.reason };
-    case "approval":
-      return { ...uncounted, notBefore: new Date(now + patienceMs), error: null };
+    case "give-up":
+      if (end.why === "stopped") return tried(attempts, end.reason, restOf(attempts), now);
+      if (end.why !== "closed" && end.why !== "off") return { status: "failed", error: end.reason };
+      return { ...uncounted, notBefore: new Date(now + closedMs), error: end.reason };
   }
 }
 

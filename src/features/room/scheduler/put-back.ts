@@ -2,7 +2,7 @@ import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { eventBacklog } from "../../../db/schema.ts";
 import { changeEntries } from "../backlog/status.ts";
-import { type Ending, fateOf } from "./fates.ts";
+import { fateOf, type RoomEnd } from "./fates.ts";
 
 /**
  * Ends the work on an agent's entries that are `processing`, of one claim or of all, in a transaction that holds the lock
@@ -11,7 +11,7 @@ import { type Ending, fateOf } from "./fates.ts";
 export async function putBack(
   tx: Db,
   { agentId, now }: { agentId: string; now: number },
-  ending: Ending,
+  end: RoomEnd,
   claim?: string,
 ): Promise<string[]> {
   const isHeld = and(eq(eventBacklog.status, "processing"), claim ? eq(eventBacklog.claim, claim) : undefined);
@@ -20,7 +20,7 @@ export async function putBack(
     .select({ id, attempts, notBefore })
     .from(eventBacklog)
     .where(and(eq(eventBacklog.agentId, agentId), isHeld));
-  const fates = held.map((entry) => ({ id: entry.id, change: fateOf(entry, ending, now) }));
+  const fates = held.map((entry) => ({ id: entry.id, change: fateOf(entry, end, now) }));
   for (const alike of Map.groupBy(fates, ({ change }) => JSON.stringify(change)).values()) {
     const own: SQL = inArray(
       id,

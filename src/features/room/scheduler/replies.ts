@@ -4,7 +4,7 @@ import type { Db } from "../../../db/client.ts";
 import { conversations, eventBacklog, eventDefinitions, messages } from "../../../db/schema.ts";
 import { idsOfPlace, outboundPlace } from "../../inbox/index.ts";
 import type { Claimed } from "./claim.ts";
-import { repliesSeen } from "./conclude.ts";
+import { repliesSeen } from "./store-end.ts";
 
 /** What a person wrote to the agent where the agent sends what the Room comes to. */
 export interface Reply {

@@ -2,10 +2,9 @@ import { and, eq } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { taskRuns } from "../../../db/schema.ts";
 import { continuedElsewhere, outboundPlace } from "../../inbox/index.ts";
-import type { AlongsideOf, ContinuedBy } from "../../turns/index.ts";
+import { type AlongsideOf, type ContinuedBy, nothing } from "../../turns/index.ts";
 import { plannedOf } from "./conversation.ts";
 import { selectRuns } from "./read.ts";
-import { silence } from "./silence.ts";
 import { closedFor } from "./turn.ts";
 import { runJob } from "./work.ts";
 
@@ -23,7 +22,7 @@ export function continuedRun(services: Services): ContinuedBy {
     if (!found) return {};
     const isClosed = (await closedFor(services, found.task)) !== null;
     const place = isClosed ? null : outboundPlace(agentId, found.task);
-    const replies = place ? continuedElsewhere(place) : silence;
+    const replies = place ? continuedElsewhere(place) : () => nothing;
     const alongside: AlongsideOf = (outcome, turnId) => {
       const rows = replies(outcome, turnId);
       return { ...rows, work: [...rows.work, runJob.of({ runId: found.run.id })] };

@@ -1,23 +1,26 @@
 import type { Services } from "../../../context.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { closedTo, outboundPlace, repliesElsewhere } from "../../inbox/index.ts";
-import {
-  type AlongsideOf,
-  type TurnRequest,
-  type Turns,
-  type Unattended,
-  type WatchedTools,
-  wasStopped,
-  watchTools,
-} from "../../turns/index.ts";
+import { type Attempt, isStored, nothing, type TurnRequest } from "../../turns/index.ts";
 import { channelIdOf, refOf } from "./conversation.ts";
 import type { OpenRun } from "./read.ts";
-import { silence } from "./silence.ts";
 
-/** Takes the turn of a run, to its end. Throws the refusals before the turn. */
-export function takeRun(turns: Turns, found: OpenRun, signal: AbortSignal): Promise<Unattended> {
-  const watched = watchTools();
-  return turns.takeUnattended(found.slug, requestOf(found, watched), { signal, watched });
+/** The attempt to take the turn of a run. `tried` counts it. */
+export function runAttempt(found: OpenRun, tried: number, signal: AbortSignal): Attempt {
+  const { run, task, slug } = found;
+  const place = outboundPlace(task.agentId, task);
+  return {
+    slug,
+    tries: { tried, most: task.maxRetries + 1 },
+    signal,
+    about: { runId: run.id, taskId: task.id },
+    request: async () => requestOf(found),
+    /** The reply leaves, or nothing happened and the run may be tried again. */
+    alongside(outcome, turnId, end) {
+      if (!isStored(end)) return null;
+      return place ? repliesElsewhere(place)(outcome, turnId) : nothing;
+    },
+  };
 }
 
 /**
@@ -32,7 +35,7 @@ export async function closedFor(
   return place && closedTo(services, place);
 }
 
-function requestOf({ run, task, slug }: OpenRun, watched: WatchedTools): TurnRequest {
+function requestOf({ run, task, slug }: OpenRun): Omit<TurnRequest, "alongside"> {
   const ref = refOf(slug, run);
   const { name, subject, userName, prompt } = task;
   return {
@@ -51,17 +54,5 @@ function requestOf({ run, task, slug }: OpenRun, watched: WatchedTools): TurnReq
     throttle: null,
     // Of two processes that both hold the run, one takes its turn.
     idempotency: { key: run.id, digest: run.id },
-    alongside: alongsideOf(task, watched),
-  };
-}
-
-/** What is written with the end of the turn: the reply leaves, or nothing happened and the run may be tried again. */
-function alongsideOf(task: OpenRun["task"], watched: WatchedTools): AlongsideOf {
-  const place = outboundPlace(task.agentId, task);
-  const replies = place ? repliesElsewhere(place) : silence;
-  return (outcome, turnId) => {
-    const isInterrupted = outcome.status === "aborted" && !wasStopped(outcome);
-    const isUndone = (isInterrupted || outcome.status === "failed") && !watched.acted();
-    return isUndone ? { ...silence(outcome, turnId), discarded: true } : replies(outcome, turnId);
   };
 }

@@ -100,7 +100,7 @@ describe("a matched event", () => {
     const other = await off.bring(1);
     await off.change("", { active: false });
     await off.again();
-    expect(await off.event(other.id)).toMatchObject({ reason: "The turn was not taken: The agent is inactive" });
+    expect(await off.event(other.id)).toMatchObject({ reason: "The agent is inactive" });
     expect(await off.turns()).toHaveLength(1);
   });
 });
@@ -142,7 +142,9 @@ describe("a turn that fails", () => {
     await h.change("/tools", { enabled: ["httpRequest"], needsApproval: [] });
     await h.define(place);
     const { reason } = await h.bring(1);
-    expect(reason).toMatch(/^The turn failed: Model provider error.*\. It is not taken again, since it called tools$/);
+    expect(reason).toMatch(
+      /^The turn failed: Model provider error.*\. It is not tried again, since tools were called$/,
+    );
     await h.again();
     expect(await h.turns()).toHaveLength(1);
     expect(await h.sent()).toEqual([]);
@@ -177,7 +179,7 @@ describe("a turn that fails", () => {
     await h.db.update(turns).set({ stopRequested: true });
     await h.engine.renewLeases();
     held.open();
-    await eventually(async () => (await h.event(id)).reason === "The turn was stopped");
+    await eventually(async () => (await h.event(id)).reason === "Somebody stopped the turn");
   });
 });
 

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EngineError, ProviderSetupError } from "../../../../src/core/errors.ts";
 import type { JsonValue } from "../../../../src/core/json.ts";
+import { endOfAsking, outcomeOf } from "../../../../src/features/room/match/ends.ts";
 import { nextStep, passed, verdictOf } from "../../../../src/features/room/match/rules.ts";
 import type { Verdict } from "../../../../src/features/room/match/schema.ts";
-import { askingSetback } from "../../../../src/features/room/match/setback.ts";
 import { NoAnswer } from "../../../../src/jobs/complete.ts";
 
 const at = Date.UTC(2026, 0, 1);
@@ -88,21 +88,37 @@ test("an answer that decides nothing is no match, with a warning, and is cut", (
   expect(odd.answer?.isWellFormed()).toBe(true);
 });
 
+const tries = { tried: 1, most: 3 };
+
 test.each([
-  [new NoAnswer("Model provider error"), { kind: "again", reason: "Model provider error" }],
-  [new ProviderSetupError("The provider openai has no key"), { kind: "again" }],
+  [new NoAnswer("Model provider error"), { kind: "retry", reason: "Model provider error" }, "matcher-failed"],
+  [new ProviderSetupError("The provider openai has no key"), { kind: "retry" }, "matcher-failed"],
   [
     new EngineError("not-found", "Unknown model"),
-    { kind: "end", outcome: "room-off", reason: "The agent is inactive" },
+    { kind: "give-up", why: "off", reason: "The agent is inactive" },
+    "room-off",
   ],
   [
     new EngineError("rate-limited", "Used up", { headers: { "Retry-After": "86400" } }),
-    { kind: "end", outcome: "matcher-failed", reason: "Used up" },
+    { kind: "give-up", why: "closed", reason: "Used up" },
+    "matcher-failed",
   ],
-  [new EngineError("rate-limited", "Used up", { headers: { "Retry-After": "60" } }), { kind: "wait", ms: 60_000 }],
-  [new EngineError("unavailable", "Overloaded", { headers: { "Retry-After": "2" } }), { kind: "wait", ms: 2_000 }],
-])("%s", (error, expected) => expect(askingSetback(error)).toMatchObject(expected));
+  [
+    new EngineError("rate-limited", "Used up", { headers: { "Retry-After": "60" } }),
+    { kind: "defer", ms: 60_000 },
+    "matcher-failed",
+  ],
+  [
+    new EngineError("unavailable", "Overloaded", { headers: { "Retry-After": "2" } }),
+    { kind: "defer", ms: 2_000 },
+    "matcher-failed",
+  ],
+])("%s", (error, expected, outcome) => {
+  const end = endOfAsking(error, tries);
+  expect(end).toMatchObject(expected);
+  expect(end && outcomeOf(end)).toBe(outcome);
+});
 
 test("an error of the engine's own is nobody's answer", () => {
-  expect(askingSetback(new TypeError("x is undefined"))).toBeNull();
+  expect(endOfAsking(new TypeError("x is undefined"), tries)).toBeNull();
 });

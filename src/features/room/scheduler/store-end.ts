@@ -3,36 +3,36 @@ import type { Services } from "../../../context.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, eventBacklog, rooms } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
+import type { AttemptEnd } from "../../turns/index.ts";
 import { lockRoom, settleDueAt } from "../backlog/settle.ts";
 import type { Claimed } from "./claim.ts";
-import type { Ending } from "./fates.ts";
 import { evaluateJob } from "./kinds.ts";
 import { putBack } from "./put-back.ts";
 
 /** How the turn ended that was taken for a claim. */
-export interface Concluded {
-  ending: Ending;
-  /** The turn that waits for a decision; null for others. */
-  awaiting: string | null;
+export interface Ended {
+  end: AttemptEnd;
+  /** Null: none was taken. */
+  turnId: string | null;
   /** The newest message of a person that the stored turn knows; null for none. */
   repliesSeenAt: Date | null;
 }
 
-/** Notes what came of a turn of the Room, all in one transaction. What another claim took over is left to that one. */
-export function conclude({ database, clock }: Services, claimed: Claimed, concluded: Concluded): Promise<void> {
+/** Stores how a turn of the Room ended, all in one transaction. What another claim took over is left to that one. */
+export function storeEnd({ database, clock }: Services, claimed: Claimed, ended: Ended): Promise<void> {
   const { agent, claim, leaves } = claimed;
-  const { ending, awaiting } = concluded;
+  const { end, turnId } = ended;
   const agentId = agent.id;
   return database.transaction(async (tx) => {
     const now = clock.now();
     if (!(await lockRoom(tx, agentId))) return;
-    const waiting = await putBack(tx, { agentId, now }, ending, claim);
-    if (awaiting !== null && waiting.length > 0) {
-      // The end of that turn finds them by it.
-      await tx.update(eventBacklog).set({ claim: awaiting }).where(inArray(eventBacklog.id, waiting));
+    const waiting = await putBack(tx, { agentId, now }, end, claim);
+    if (end.kind === "approval" && waiting.length > 0) {
+      // The end of the turn that waits for a decision finds them by it.
+      await tx.update(eventBacklog).set({ claim: turnId }).where(inArray(eventBacklog.id, waiting));
     }
-    await noteReplies(tx, claimed, concluded);
-    if (ending.kind === "undone") return;
+    await noteReplies(tx, claimed, ended);
+    if (end.kind === "defer") return;
     await tx
       .update(rooms)
       .set({ lastEvaluatedAt: new Date(now) })
@@ -46,8 +46,8 @@ export function conclude({ database, clock }: Services, claimed: Claimed, conclu
 /** The field of the conversation's metadata that tells which replies of people its turns know. */
 export const repliesSeen = "repliesSeenAt";
 
-async function noteReplies(tx: Db, { room }: Claimed, { repliesSeenAt }: Concluded): Promise<void> {
-  if (repliesSeenAt === null) return;
+async function noteReplies(tx: Db, { room }: Claimed, { end, repliesSeenAt }: Ended): Promise<void> {
+  if (repliesSeenAt === null || (end.kind !== "done" && end.kind !== "approval")) return;
   const seen = sql`jsonb_build_object(${repliesSeen}::text, ${repliesSeenAt.toISOString()}::text)`;
   await tx
     .update(conversations)

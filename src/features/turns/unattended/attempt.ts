@@ -1,0 +1,100 @@
+import type { Services } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { Postponed } from "../../../jobs/postponed.ts";
+import type { TurnOutcome } from "../../../turn/types.ts";
+import { admit } from "../access/admit.ts";
+import type { Agents } from "../access/agents.ts";
+import { type Alongside, nothing } from "../alongside.ts";
+import type { TurnRequest } from "../request.ts";
+import type { RunningTurns, Turn } from "../turns.ts";
+import { type AttemptEnd, endOfError, endOfTurn, interrupted, type Tries } from "./end.ts";
+import { type WatchedTools, watchTools } from "./watch-tools.ts";
+
+/** An attempt at work that nobody waits for: one turn. */
+export interface Attempt {
+  /** Of the agent. */
+  slug: string;
+  tries: Tries;
+  /** The job's. With it the turn ends as `superseded`: another attempt takes it anew. */
+  signal: AbortSignal;
+  /** The fields of its log lines. */
+  about: Readonly<Record<string, unknown>>;
+  /** Makes the request, or ends the attempt without a turn. */
+  request(): Promise<Omit<TurnRequest, "alongside"> | AttemptEnd>;
+  /** What is written with a turn that ends so. Null: its row alone, since another attempt says the same. */
+  alongside(outcome: TurnOutcome, turnId: string, end: AttemptEnd): Alongside | null;
+  /** Hears which tools the turn calls; absent where only the end counts. */
+  watched?: WatchedTools;
+  /** Told of the turn once it has its slot; gives what to do at its end. */
+  begun?(turn: Turn): () => void;
+}
+
+export interface Attempted {
+  /** How often the work was tried, this time included. */
+  tried: number;
+  end: AttemptEnd;
+  /** Null: none was taken. */
+  turn: { id: string; outcome: TurnOutcome } | null;
+}
+
+/**
+ * Takes the turn of an attempt to its end, and judges the end by the rules that all unattended work has in common. The
+ * door stores the end, and calls `repeatLater`.
+ */
+export type AttemptTurn = (attempt: Attempt) => Promise<Attempted>;
+
+/** How long an attempt waits for a turn that another process took, in milliseconds. */
+const takenMs = 5_000;
+
+export function createAttempt(
+  { admission, log }: Services,
+  { agents, takeTurn }: { agents: Agents } & Pick<RunningTurns, "takeTurn">,
+): AttemptTurn {
+  const take = async (attempt: Attempt, asked: Omit<TurnRequest, "alongside">): Promise<Attempted> => {
+    const { slug, tries, signal, watched = watchTools(), begun = () => () => {} } = attempt;
+    const endOf = (outcome: TurnOutcome) => endOfTurn(outcome, watched.acted(), tries);
+    const request: TurnRequest = {
+      ...asked,
+      alongside: (outcome, turnId) =>
+        attempt.alongside(outcome, turnId, endOf(outcome)) ?? { ...nothing, discarded: true },
+    };
+    const turn = await agents.serve(slug, async (live) => {
+      const grant = admit(live, slug, { type: "engine", whileInactive: false });
+      watched.know([...grant.agent.tools.values(), ...(request.tools ?? [])]);
+      const share = [grant.agent.row.organizationId, slug, request.origin.subject] as const;
+      return admission.during(share, () => takeTurn(grant, request, watched));
+    });
+    const end = begun(turn);
+    const giveWay = () => turn.abort("superseded");
+    if (signal.aborted) giveWay();
+    signal.addEventListener("abort", giveWay, { once: true });
+    try {
+      const outcome = await turn.ended;
+      return { tried: tries.tried, end: endOf(outcome), turn: { id: turn.id, outcome } };
+    } finally {
+      signal.removeEventListener("abort", giveWay);
+      end();
+    }
+  };
+
+  return async (attempt) => {
+    const { tries, signal, about } = attempt;
+    const without = (end: AttemptEnd): Attempted => ({ tried: tries.tried, end, turn: null });
+    let fenced = false;
+    try {
+      const asked = await attempt.request();
+      if ("kind" in asked) return without(asked);
+      signal.throwIfAborted();
+      fenced = Boolean(asked.idempotency);
+      return await take(attempt, asked);
+    } catch (error) {
+      if (signal.aborted) return without(interrupted);
+      if (error instanceof Postponed) throw error;
+      if (fenced && error instanceof EngineError && error.code === "conflict") {
+        return without({ kind: "defer", reason: error.message, ms: takenMs });
+      }
+      if (!(error instanceof EngineError)) log.error({ ...about, err: error }, "Unattended work met an error");
+      return without(endOfError(error, tries));
+    }
+  };
+}

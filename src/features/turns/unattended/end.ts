@@ -1,0 +1,106 @@
+import { Overloaded } from "../../../core/admission/admission.ts";
+import { EngineError, ProviderSetupError } from "../../../core/errors.ts";
+import type { Clock } from "../../../core/ports.ts";
+import { backoffMs } from "../../../jobs/backoff.ts";
+import { NoAnswer } from "../../../jobs/complete.ts";
+import { Postponed } from "../../../jobs/postponed.ts";
+import { isRefused } from "../../../turn/failure.ts";
+import type { Failure, TurnOutcome } from "../../../turn/types.ts";
+import { wasStopped } from "../end/ending.ts";
+import { stopped } from "./last-turn.ts";
+
+/** How an attempt at work that nobody waits for ended. Each `reason` is in words without secrets. */
+export type AttemptEnd =
+  /** The turn went well. */
+  | { kind: "done" }
+  /** The turn stopped at a tool call that a person has to approve. */
+  | { kind: "approval" }
+  /** The work is tried again after `ms` milliseconds or later. The attempt is not counted. */
+  | { kind: "defer"; reason: string; ms: number }
+  /** The same, but the attempt is counted. `alone`: the model refused several items, which are tried one by one. */
+  | { kind: "retry"; reason: string; ms: number; alone: boolean }
+  | GivenUp;
+
+/** The work ended for good. */
+interface GivenUp {
+  kind: "give-up";
+  reason: string;
+  why:
+    | "stopped"
+    /** Another attempt would call the tools once more. */
+    | "tools-called"
+    /** The model refuses what the turn says. */
+    | "refused"
+    /** The agent takes no turns for longer than work waits, such as with a spent budget. */
+    | "closed"
+    /** The agent is inactive or gone, or its channel is off: people are told nothing. */
+    | "off"
+    | "too-often";
+}
+
+/** The rules of one attempt. */
+export interface Tries {
+  /** How often the work was tried, this time included. */
+  tried: number;
+  /** How often it is tried. */
+  most: number;
+  /** How many items the turn is for; 1 when absent. */
+  items?: number;
+  /** Whether an interrupted turn is taken again even after it called tools: no message is lost (decisions §8). */
+  losesNothing?: boolean;
+}
+
+/** A refusal that lasts longer, in milliseconds, is not waited for. */
+const patienceMs = 15 * 60_000;
+
+export const giveUp = (why: GivenUp["why"], reason: string): GivenUp => ({ kind: "give-up", reason, why });
+
+/** The end of an attempt whose turn ended. `acted`: the turn called a tool that may have changed something outside the engine. */
+export function endOfTurn(outcome: TurnOutcome, acted: boolean, tries: Tries): AttemptEnd {
+  if (outcome.status === "done" || outcome.status === "approval") return { kind: outcome.status };
+  if (wasStopped(outcome)) return giveUp("stopped", stopped);
+  const end = outcome.status === "failed" ? endOfFailure(outcome.failure, tries) : interrupted;
+  if (!acted || (tries.losesNothing && outcome.status === "aborted")) return end;
+  return giveUp("tools-called", `${end.reason}. It is not tried again, since tools were called`);
+}
+
+export const interrupted = { kind: "defer", reason: "The turn was interrupted", ms: 0 } as const;
+
+function endOfFailure({ code, message, cause, retryAfterSeconds = 0, hint }: Failure, tries: Tries) {
+  const reason = hint === undefined ? message : `${message}: ${hint}`;
+  const ms = 1_000 * retryAfterSeconds;
+  if (cause instanceof EngineError && code === "rate-limited" && ms > patienceMs) return giveUp("closed", reason);
+  if (code !== "too-large" && !(code === "provider-failed" && isRefused(cause))) return retry(reason, tries, ms);
+  if ((tries.items ?? 1) === 1) return giveUp("refused", reason);
+  return { kind: "retry", reason, ms: 0, alone: true } as const;
+}
+
+/** The end of an attempt at which an error came instead of a turn. */
+export function endOfError(error: unknown, tries: Tries): AttemptEnd {
+  if (error instanceof NoAnswer || error instanceof ProviderSetupError) return retry(error.message, tries);
+  if (!(error instanceof EngineError)) return retry("Internal server error", tries);
+  const { code, message: reason } = error;
+  const ms = 1_000 * (Number(error.headers["Retry-After"]) || 5);
+  if (error instanceof Overloaded || code === "unavailable") return { kind: "defer", reason, ms };
+  if (code === "rate-limited") return ms <= patienceMs ? { kind: "defer", reason, ms } : giveUp("closed", reason);
+  if (code === "not-found") return giveUp("off", "The agent is inactive");
+  return retry(reason, tries);
+}
+
+function retry(reason: string, { tried, most }: Tries, ms = 0): AttemptEnd & { reason: string } {
+  return tried < most ? { kind: "retry", reason, ms, alone: false } : giveUp("too-often", reason);
+}
+
+/** Whether messages of the turn are stored: it went well, was stopped, or called tools. Another attempt would say the others again. */
+export const isStored = (end: AttemptEnd): boolean =>
+  end.kind === "done" ||
+  end.kind === "approval" ||
+  (end.kind === "give-up" && (end.why === "stopped" || end.why === "tools-called"));
+
+/** Throws `Postponed` where the work is tried again, so that its job is done once more. */
+export function repeatLater(clock: Clock, { end, tried }: { end: AttemptEnd; tried: number }): void {
+  if (end.kind === "defer") throw new Postponed(end.reason, clock.now() + end.ms);
+  if (end.kind !== "retry") return;
+  const restMs = end.alone ? 0 : Math.max(end.ms, backoffMs(tried, Math.random()));
+  throw new Postponed(end.reason, clock.now() + restMs);
+}
