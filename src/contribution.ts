@@ -2,6 +2,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Db } from "./db/client.ts";
 import type { AppEnv } from "./http/environment.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
+import type { OldRows } from "./jobs/old-rows.ts";
 import type { DueWork } from "./jobs/schedule.ts";
 import type { TurnObserver } from "./turn/observers.ts";
 import type { Tool } from "./turn/types.ts";
@@ -32,6 +33,8 @@ export interface Contribution {
   /** Selects the work that falls due by itself, which becomes jobs of these kinds. */
   due?: DueWork;
   ticks?: Ticks;
+  /** Rows that are deleted for their age. */
+  oldRows?: readonly OldRows[];
   /** Deletes an agent's data outside the agent's rows, in the transaction that deletes the agent. */
   beforeAgentDelete?(tx: Db, agentId: string): Promise<void>;
   /** Runs at a start, before the first call. */

@@ -41,13 +41,14 @@ import {
   verifyEncryptionKey,
 } from "./features/secrets/index.ts";
 import { skillsFeature } from "./features/skills/index.ts";
-import { continuedRun, tasksFeature } from "./features/tasks/index.ts";
+import { continuedRun, runJob, tasksFeature } from "./features/tasks/index.ts";
 import { toolsFeature } from "./features/tools/index.ts";
 import { tracingFeature } from "./features/tracing/index.ts";
 import { answeringModel, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
 import { createOpening } from "./http/opening.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
+import { deleteOldRows } from "./jobs/old-rows.ts";
 import { endLeases } from "./jobs/queue.ts";
 import { createSchedule } from "./jobs/schedule.ts";
 import { createWorker } from "./jobs/worker.ts";
@@ -165,6 +166,7 @@ export function createEngine(services: Services): Engine {
     services,
     schedule: () => schedule,
     running: (kind) => worker.running(kind),
+    taskKind: runJob.kind,
   });
   const health = createHealth(services, opening);
   // The order is that of the OpenAPI document.
@@ -173,8 +175,8 @@ export function createEngine(services: Services): Engine {
     chat.doors,
     { routes: [health.routes] },
     metricsFeature(services),
-    accountFeature(services),
-    organizationsFeature(services),
+    accountFeature(),
+    organizationsFeature(),
     agentsFeature({
       async beforeDelete(tx, agentId) {
         for (const { beforeAgentDelete } of features) await beforeAgentDelete?.(tx, agentId);
@@ -220,6 +222,10 @@ export function createEngine(services: Services): Engine {
     wake: () => worker.wake(),
   });
   const ticks = (which: keyof Ticks) => features.flatMap(({ ticks }) => ticks?.[which] ?? []);
+  const deletions = deleteOldRows(
+    services,
+    features.flatMap(({ oldRows }) => oldRows ?? []),
+  );
 
   return {
     app,
@@ -259,7 +265,7 @@ export function createEngine(services: Services): Engine {
     inspect: () => inspect(services),
     renewLeases: () => allOf(ticks("leases")),
     closeRevoked: () => allOf(ticks("often")),
-    tick: () => allOf([...ticks("seldom"), schedule.tick, worker.tick]),
+    tick: () => allOf([...ticks("seldom"), ...deletions, schedule.tick, worker.tick]),
     async stop(graceMs) {
       health.stopping();
       const stopFeatures = async () => {

@@ -1,10 +1,9 @@
 import { and, desc, eq, getTableColumns, gt, type SQL, sql } from "drizzle-orm";
-import { isPast } from "../db/age.ts";
 import type { Database } from "../db/client.ts";
 import { jobs } from "../db/schema.ts";
+import type { OldRows } from "./old-rows.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
-const keptDays = 30;
 
 export interface FailedJob {
   id: string;
@@ -56,7 +55,10 @@ function toFailedJob({ failedAt, lastError, ...job }: FailedRow): FailedJob {
   return { ...job, error: lastError ?? "", failedAt: failedAt?.toISOString() ?? "" };
 }
 
-/** Deletes the jobs that failed 30 days ago or earlier. */
-export async function forgetFailed({ db }: Database, now: number): Promise<void> {
-  await db.delete(jobs).where(and(eq(jobs.status, "failed"), isPast(jobs.failedAt, now, keptDays * dayMs)));
-}
+/** Jobs that failed are deleted after 30 days. */
+export const failedJobs: OldRows = {
+  table: jobs,
+  since: jobs.failedAt,
+  afterMs: 30 * dayMs,
+  where: eq(jobs.status, "failed"),
+};

@@ -1,11 +1,11 @@
 import type { Services } from "../context.ts";
 import { newId } from "../core/ids.ts";
 import { Rounds } from "../core/queues/rounds.ts";
-import { every } from "../core/time/every.ts";
 import { Rest } from "../core/time/rest.ts";
 import { attempt, type JobKinds } from "./attempt.ts";
 import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";
-import { forgetFailed } from "./failed.ts";
+import { failedJobs } from "./failed.ts";
+import { deleteOldRows } from "./old-rows.ts";
 import { createPlaces } from "./places.ts";
 import { createSettling, type Held, leaseMs, renew } from "./queue.ts";
 import { createSettle, sayFailed } from "./settle.ts";
@@ -44,7 +44,6 @@ const restMs = 1_000;
 const gatherMs = 250;
 /** Freed places are filled once they are this part of the jobs that run. */
 const freedPart = 1 / 8;
-const hourMs = 60 * 60_000;
 /** Longer than a message takes to all replicas, so that those without places do not wake each other on and on. */
 const quietMs = 1_000;
 
@@ -205,10 +204,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     );
   };
 
-  const tidy = every(clock, hourMs, async (now) => {
-    await forgetFailed(database, now);
-    return true;
-  });
+  const deletions = deleteOldRows(services, [failedJobs]);
 
   return {
     wake,
@@ -217,7 +213,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
       // A command of the command line never ticks its worker, and ends too soon to take jobs of others.
       if (!stopping) endListening ??= notify.listen("work-due", () => wake());
       await claiming.run();
-      await tidy();
+      for (const deleteOld of deletions) await deleteOld();
     },
     async work() {
       for (;;) {

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from "../../src/db/client.ts";
 import { roomEvents } from "../../src/db/schema.ts";
 import { createEngine } from "../../src/engine.ts";
 import { addToBacklog } from "../../src/features/room/backlog/add.ts";
-import { evaluateJob } from "../../src/features/room/scheduler/kinds.ts";
+import { evaluateJob } from "../../src/features/room/scheduler/job.ts";
 import { enqueue } from "../../src/jobs/enqueue.ts";
 import { plainText } from "../plain-text.ts";
 import { finish, type ScriptStep, scriptedModel, text, toolCall } from "../scripted-model.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { accessTokens, oneTimeTokens, throttles } from "../../src/db/schema.ts";
-import { issueSetupToken } from "../../src/features/account/index.ts";
-import { tidyAccounts } from "../../src/features/account/upkeep.ts";
+import { accountFeature, issueSetupToken } from "../../src/features/account/index.ts";
 import { countCall, forgetCalls, uncountCall } from "../../src/http/callers/throttle.ts";
+import { deleteOldRows } from "../../src/jobs/old-rows.ts";
 import { harness } from "../harness.ts";
 
 const limit = { calls: 3, windowMs: 60_000 };
@@ -77,8 +77,8 @@ test("upkeep deletes windows, sessions and links that are over, and no managemen
   await countCall(services, "old", limit);
   await clock.advance(30_000);
   await countCall(services, "new", limit);
-  await clock.advance(30_000);
-  await tidyAccounts(services);
+  await clock.advance(30_001);
+  for (const deleteOld of deleteOldRows(services, accountFeature().oldRows ?? [])) await deleteOld();
   expect((await db.select().from(accessTokens)).map(({ kind }) => kind).sort()).toEqual(["management", "session"]);
   expect(await db.select().from(oneTimeTokens)).toEqual([]);
   expect((await db.select().from(throttles)).map(({ key }) => key)).toEqual(["new"]);

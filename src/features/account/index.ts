@@ -1,7 +1,10 @@
-import type { Services } from "../../context.ts";
+import { eq } from "drizzle-orm";
 import type { Contribution } from "../../contribution.ts";
+import { accessTokens, oneTimeTokens, signInAddresses } from "../../db/schema.ts";
+import { endedWindows } from "../../http/callers/throttle.ts";
+import type { OldRows } from "../../jobs/old-rows.ts";
 import { accountRoutes } from "./routes.ts";
-import { tidyAccounts } from "./upkeep.ts";
+import { knownAddressMs } from "./sign-in-limits.ts";
 
 /** Makes the first owner with an organization and a workspace, unless there is an owner. */
 export { bootstrapOwner, ownerExists } from "./owner.ts";
@@ -24,6 +27,13 @@ export { userOf } from "./user.ts";
  * The routes of sign-in, the current user and the setup of an installation, and the deletion of expired sessions, links
  * and throttle windows.
  */
-export function accountFeature(services: Services): Contribution {
-  return { routes: [accountRoutes], ticks: { seldom: () => tidyAccounts(services) } };
+export function accountFeature(): Contribution {
+  return { routes: [accountRoutes], oldRows: [...expired, endedWindows] };
 }
+
+/** Expired management keys stay on their list. */
+const expired: OldRows[] = [
+  { table: accessTokens, since: accessTokens.expiresAt, afterMs: 0, where: eq(accessTokens.kind, "session") },
+  { table: oneTimeTokens, since: oneTimeTokens.expiresAt, afterMs: 0 },
+  { table: signInAddresses, since: signInAddresses.usedAt, afterMs: knownAddressMs },
+];

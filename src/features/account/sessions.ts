@@ -123,5 +123,5 @@ export const isLive = (sessionId: string, now: Date) => sql`exists (
 
 const ownSessions = (ctx: Ctx) => and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, userOf(ctx).id));
 
-/** The live sessions of the calling user. Expired ones count as absent, and `tidyAccounts` deletes them. */
+/** The live sessions of the calling user. Expired ones count as absent, and are deleted within an hour. */
 const liveSessions = (ctx: Ctx) => and(ownSessions(ctx), gt(accessTokens.expiresAt, new Date(ctx.clock.now())));

@@ -1,12 +1,16 @@
 import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
-import { createRetention } from "./retention.ts";
+import { auditLogs } from "../../db/schema.ts";
 import { createAuditRoutes } from "./routes.ts";
 
 /**
  * `/api/audit-logs`, and the deletion of entries older than the policy `retentionDays`. The features that change
  * something write the entries.
  */
-export function auditFeature(services: Services): Contribution {
-  return { routes: [createAuditRoutes()], ticks: { seldom: createRetention(services) } };
+export function auditFeature({ policies }: Services): Contribution {
+  const afterMs = () => {
+    const { retentionDays } = policies.values;
+    return retentionDays === null ? null : retentionDays * 86_400_000;
+  };
+  return { routes: [createAuditRoutes()], oldRows: [{ table: auditLogs, since: auditLogs.createdAt, afterMs }] };
 }

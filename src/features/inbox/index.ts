@@ -13,6 +13,7 @@ import { createTellArrived } from "./intake/tell.ts";
 import { deleteMessagesOf } from "./messages/delete-all.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { createOutbox } from "./outbox/feature.ts";
+import { oldMessages } from "./outbox/upkeep.ts";
 
 /** Finds the conversation of a place whose chat got another id. */
 export { idsOfPlace } from "./intake/moved.ts";
@@ -44,6 +45,7 @@ export function inboxFeature(services: Services, turns: Turns, wake: (at?: numbe
       leases: following.look,
       seldom: [() => giveUpDead(services), ...outbox.upkeep],
     },
+    oldRows: oldMessages,
     beforeAgentDelete: deleteMessagesOf,
     boot: following.begin,
     async stop() {

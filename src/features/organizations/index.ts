@@ -1,7 +1,6 @@
-import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
+import { invitations } from "../../db/schema.ts";
 import { invitationRoutes } from "./invitations/routes.ts";
-import { tidyInvitations } from "./invitations/service.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { memberRoutes } from "./members/routes.ts";
 import { organizationRoutes } from "./routes.ts";
@@ -16,9 +15,9 @@ export { writeOrganization } from "./write.ts";
  * `/api/organizations`, with their members, invitations, workspaces and management keys, and the deletion of expired
  * invitations.
  */
-export function organizationsFeature(services: Services): Contribution {
+export function organizationsFeature(): Contribution {
   return {
     routes: [organizationRoutes, memberRoutes, invitationRoutes, workspaceRoutes, keyRoutes],
-    ticks: { seldom: () => tidyInvitations(services) },
+    oldRows: [{ table: invitations, since: invitations.expiresAt, afterMs: 0 }],
   };
 }

@@ -1,8 +1,8 @@
 import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
+import { eventBacklog } from "../../db/schema.ts";
 import type { ContinuedBy, Turns } from "../turns/index.ts";
 import { backlogRoutes } from "./backlog/routes.ts";
-import { backlogUpkeep } from "./backlog/upkeep.ts";
 import { continuedReply } from "./converse/continued.ts";
 import { converseJobs } from "./converse/converse.ts";
 import { createReceive } from "./intake/receive.ts";
@@ -75,7 +75,9 @@ export function roomFeature(needs: RoomNeeds): Contribution {
       ...evaluateJobs(own),
     },
     due: dueRooms,
-    ticks: { seldom: [...ledgerUpkeep(services), backlogUpkeep(services)] },
+    ticks: { seldom: ledgerUpkeep(services) },
+    // Entries of a backlog that are over.
+    oldRows: [{ table: eventBacklog, since: eventBacklog.completedAt, afterMs: 30 * 86_400_000 }],
     beforeAgentDelete: deleteEventsOf,
     boot: async () => scheduler.booted(),
   };

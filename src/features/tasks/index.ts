@@ -6,7 +6,7 @@ import { handleDue } from "./due/handle.ts";
 import { dueJob, dueTasks } from "./due/select.ts";
 import { taskRoutes } from "./routes.ts";
 import { runTask } from "./runs/run.ts";
-import { createUpkeep } from "./runs/upkeep.ts";
+import { createUpkeep, oldRuns } from "./runs/upkeep.ts";
 import { runJob } from "./runs/work.ts";
 import { taskTools } from "./tool.ts";
 
@@ -23,6 +23,8 @@ interface Needs {
 
 /** What is written with a run that continues after a person's decision. */
 export { continuedRun } from "./runs/continue.ts";
+/** The jobs that run tasks. */
+export { runJob } from "./runs/work.ts";
 /** The tasks that a bundle holds. */
 export { exportTasks, importTasks } from "./settings/bundle.ts";
 export { bundledTasks } from "./settings/schema.ts";
@@ -38,5 +40,6 @@ export function tasksFeature({ services, turns, wake }: Needs): Contribution {
     },
     due: dueTasks,
     ticks: { seldom: createUpkeep(services) },
+    oldRows: [oldRuns],
   };
 }

@@ -1,7 +1,6 @@
-import { and, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, type SQL, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
-import { earlierNow } from "../../db/age.ts";
 import { assign, column, excluded, fields, insertInto, type RowOf } from "../../db/fragments.ts";
 import { throttles } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -140,14 +139,5 @@ export function standingHeaders({ limit, remaining, resetSeconds }: Standing): R
   };
 }
 
-/** Deletes windows that have ended, at most 10,000 a call. */
-export async function deleteEndedWindows({ database, clock }: Services): Promise<void> {
-  const { db } = database;
-  const ended = db
-    .select({ key: throttles.key })
-    .from(throttles)
-    .where(sql`${throttles.resetsAt} <= ${earlierNow(clock.now())}`)
-    .orderBy(throttles.resetsAt)
-    .limit(10_000);
-  await db.delete(throttles).where(inArray(throttles.key, ended));
-}
+/** Windows that have ended. A flood of strangers leaves many, so they go at every call. */
+export const endedWindows = { table: throttles, since: throttles.resetsAt, afterMs: 0, everyMs: 0 };

@@ -8,7 +8,7 @@ import { adaTarget, messaging, paragraphs } from "./sending.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-test("settled messages are deleted after 30 days, a bounded number at a time; what waits stays", async () => {
+test("messages that are done or given up are deleted after 30 days; those that wait stay", async () => {
   const h = await messaging();
   await h.answer("Hello");
   const [sent] = await h.allSent();
@@ -19,8 +19,7 @@ test("settled messages are deleted after 30 days, a bounded number at a time; wh
     ...{ ...h.place, id: newId(), body: `${status} ${days}`, status, createdAt: at(days) },
   });
   const statuses = ["sent", "failed"];
-  const old = Array.from({ length: 1_100 }, () => left("sent", 31));
-  await h.db.insert(outbox).values([...old, ...statuses.flatMap((status) => [left(status, 31), left(status, 29)])]);
+  await h.db.insert(outbox).values(statuses.flatMap((status) => [left(status, 31), left(status, 29)]));
   const came = (status: string, days: number, seq: number) => ({
     ...{ agentId: h.agent.id, channel: "telegram", id: newId(), providerId: newId(), conversationId, seq, status },
     ...{ sender: adaTarget, payload: {}, createdAt: at(days) },
@@ -30,8 +29,6 @@ test("settled messages are deleted after 30 days, a bounded number at a time; wh
     .insert(inbox)
     .values(all.flatMap((status, index) => [came(status, 31, 2 * index), came(status, 29, 2 * index + 1)]));
   // A pending message of the inbox waits for its job, of which this test has none.
-  await h.engine.tick();
-  expect(await h.db.$count(outbox)).toBe(1_105 - 1_000);
   await h.engine.tick();
   const bodies = (await h.rows()).map(({ body }) => body);
   expect(bodies.toSorted()).toEqual(["Re: Hello", "failed 29", "sent 29"]);

@@ -3,7 +3,6 @@ import { audit, type Ctx, type Services } from "../../../context.ts";
 import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
-import { isPast } from "../../../db/age.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { afterMembershipsOf, invitations, members, users } from "../../../db/schema.ts";
@@ -120,9 +119,4 @@ export async function endOffersTo(tx: Db, ctx: Ctx, { id, email }: { id: string;
   const entry = { action: "invitation.delete", target: email, actor, request: { id: ctx.request.id, ip: "" } };
   const [first, ...others] = gone.map(({ roleKey, ...offer }) => ({ ...entry, ...offer, summary: { roleKey } }));
   if (first) await audit(tx, first, ...others);
-}
-
-/** Deletes the offers whose time is over. */
-export async function tidyInvitations({ database, clock }: Services): Promise<void> {
-  await database.db.delete(invitations).where(isPast(invitations.expiresAt, clock.now()));
 }

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { agents, rooms } from "../../../db/schema.ts";
 import type { DueWork } from "../../../jobs/schedule.ts";
-import { evaluateJob } from "./kinds.ts";
+import { evaluateJob } from "./job.ts";
 
 /** The Rooms of active agents that have something to do now. */
 export const dueRooms: DueWork = ({ now }) => sql`

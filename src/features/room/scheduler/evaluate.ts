@@ -14,7 +14,7 @@ import {
 } from "../../turns/index.ts";
 import { type Claimed, claimWork } from "./claim.ts";
 import { compactLongHistory } from "./compact.ts";
-import { evaluateJob } from "./kinds.ts";
+import { evaluateJob } from "./job.ts";
 import { readReplies } from "./replies.ts";
 import { storeEnd } from "./store-end.ts";
 import { roomRequest } from "./turn.ts";

@@ -3,14 +3,17 @@ import type { Services } from "../../../context.ts";
 import { sharedRead } from "../../../core/queues/shared-read.ts";
 import { json, router } from "../../../http/route.ts";
 import type { Schedule } from "../../../jobs/schedule.ts";
+import { converseJob } from "../ledger/work.ts";
 import { SchedulerHealth } from "./health-schema.ts";
-import { evaluateJob } from "./kinds.ts";
+import { evaluateJob } from "./job.ts";
 import { readWork } from "./work.ts";
 
 interface Needs {
   services: Services;
   schedule: () => Pick<Schedule, "lastTickAt">;
   running(kind: string): number;
+  /** The kind of the jobs that run tasks. */
+  taskKind: string;
 }
 
 /** A process that has not looked for due work for so long is stalled (decisions §9), in milliseconds. */
@@ -40,11 +43,12 @@ export interface SchedulerState {
 }
 
 /** How the scheduler of this process does. */
-export function createSchedulerState({ services, schedule, running }: Needs): SchedulerState {
+export function createSchedulerState({ services, schedule, running, taskKind }: Needs): SchedulerState {
   const { clock, log, policies } = services;
+  const kinds = [evaluateJob.kind, converseJob.kind, taskKind];
   let bootedAt = clock.now();
   const onFailure = (err: unknown) => log.warn({ err }, "The scheduler's health could not be read");
-  const readShared = sharedRead({ clock, freshMs, onFailure }, () => readWork(services));
+  const readShared = sharedRead({ clock, freshMs, onFailure }, () => readWork(services, kinds));
   return {
     async read() {
       const work = await readShared();

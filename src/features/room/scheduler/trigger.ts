@@ -12,7 +12,7 @@ import type { StartedTurn, TurnEnding, TurnObserver } from "../../../turn/observ
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { idsOfPlace } from "../../inbox/index.ts";
 import { patienceMs } from "./fates.ts";
-import { evaluateJob } from "./kinds.ts";
+import { evaluateJob } from "./job.ts";
 import { isAtPlace } from "./replies.ts";
 
 interface Needs {

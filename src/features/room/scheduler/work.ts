@@ -3,7 +3,6 @@ import type { Services } from "../../../context.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
 import { jobs, rooms } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import { ownWorkKinds } from "./kinds.ts";
 
 /** What waits and what hangs, of all agents. */
 export interface WaitingWork {
@@ -13,18 +12,18 @@ export interface WaitingWork {
   stuckRuns: number;
 }
 
-export async function readWork({ database, clock }: Pick<Services, "database" | "clock">): Promise<WaitingWork> {
-  const [work] = await workStatement.run(database, { now: new Date(clock.now()) });
+/** `kinds` are those of the jobs that take turns which nobody asked for in person. */
+export async function readWork(
+  { database, clock }: Pick<Services, "database" | "clock">,
+  kinds: readonly string[],
+): Promise<WaitingWork> {
+  const [work] = await workStatement.run(database, { now: new Date(clock.now()), kinds });
   if (!work) throw new Error("The statement answered no row");
   return work;
 }
 
-const isOwnWork = sql`${jobs.kind} in (${sql.join(
-  ownWorkKinds.map((kind) => sql`${kind}`),
-  sql`, `,
-)})`;
-
-const workStatement = statement({ now: "timestamptz" }, ({ now }) => {
+const workStatement = statement({ now: "timestamptz", kinds: "text[]" }, ({ now, kinds }) => {
+  const isOwnWork = sql`${jobs.kind} = any(${kinds})`;
   const hung = sql`select count(*) from ${jobs} where ${isOwnWork} and ${jobs.lockedUntil} < ${now} - interval '1 minute'`;
   const waiting = sql`select coalesce(sum(${rooms.pendingCount}), 0) from ${rooms} where ${rooms.pendingCount} > 0`;
   const row = fields({

@@ -11,7 +11,7 @@ import { changedPlace } from "../../inbox/index.ts";
 import { lockRoom, type RoomRow, settleDueAt } from "../backlog/settle.ts";
 import { changeEntries } from "../backlog/status.ts";
 import { freeRoomRef } from "../conversation-ref.ts";
-import { evaluateJob } from "../scheduler/kinds.ts";
+import { evaluateJob } from "../scheduler/job.ts";
 import type { BundledRoom, Room, RoomChanges } from "./schema.ts";
 
 /** Throws the 404 of the agent. */

@@ -2,9 +2,8 @@ import { and, asc, gt, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import { every } from "../../../core/time/every.ts";
-import { isPast } from "../../../db/age.ts";
 import { jobs, taskRuns } from "../../../db/schema.ts";
-import { statement } from "../../../db/statement.ts";
+import type { OldRows } from "../../../jobs/old-rows.ts";
 import { fateOf } from "../../turns/index.ts";
 import { endRun } from "./end.ts";
 import { selectRuns } from "./read.ts";
@@ -12,28 +11,17 @@ import { endingOf } from "./run.ts";
 import { isOpen } from "./store.ts";
 import { runJob } from "./work.ts";
 
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const [minuteMs, dayMs] = [60_000, 86_400_000];
 
-/** How long runs are kept. */
-const keptMs = 90 * dayMs;
-
-/** Rows that one call looks at or deletes at most, so that no other upkeep waits for it. */
+/** Rows that one statement looks at. */
 const batchSize = 1_000;
 
-/** Upkeep of runs: ends those whose jobs are gone, once a minute, and deletes old ones, once an hour. */
-export function createUpkeep(services: Services): (() => Promise<void>)[] {
-  const { database, clock } = services;
-  return [
-    every(clock, minuteMs, async () => {
-      await endStranded(services);
-      return true;
-    }),
-    // While more are left than one batch, every call deletes a batch.
-    every(clock, hourMs, async (now) => {
-      const gone = await deleteOld.run(database, { now: new Date(now) });
-      return gone.length < batchSize;
-    }),
-  ];
+/** Upkeep of runs, once a minute: ends those whose jobs are gone. */
+export function createUpkeep(services: Services): () => Promise<void> {
+  return every(services.clock, minuteMs, async () => {
+    await endStranded(services);
+    return true;
+  });
 }
 
 /**
@@ -71,14 +59,11 @@ function findStranded({ database: { db } }: Services, last: string) {
 
 const newer = alias(taskRuns, "newer");
 
-/** Each task keeps its last run. Replicas may run it at the same time: each skips the rows that another one holds. */
-const deleteOld = statement(
-  { now: "timestamptz" },
-  ({ now }) => sql<{ id: string }>`
-    delete from ${taskRuns} where ${taskRuns.id} = any(array(
-      select ${taskRuns.id} from ${taskRuns}
-      where ${isPast(taskRuns.createdAt, now, keptMs)} and ${taskRuns.status} not in ('queued', 'running') and exists (
-        select 1 from ${taskRuns} ${newer} where ${newer.taskId} = ${taskRuns.taskId} and ${newer.dueAt} > ${taskRuns.dueAt})
-      order by ${taskRuns.createdAt} limit ${batchSize} for update of ${sql.identifier("task_runs")} skip locked))
-    returning ${taskRuns.id}`,
-);
+/** Runs that have ended. Each task keeps its last run. */
+export const oldRuns: OldRows = {
+  table: taskRuns,
+  since: taskRuns.createdAt,
+  afterMs: 90 * dayMs,
+  where: sql`not ${isOpen} and exists (
+    select 1 from ${taskRuns} ${newer} where ${newer.taskId} = ${taskRuns.taskId} and ${newer.dueAt} > ${taskRuns.dueAt})`,
+};

@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { defineJob } from "../../../jobs/define.ts";
-import { converseJob } from "../ledger/work.ts";
 
 const Payload = z.object({
   agentId: z.uuid(),
@@ -10,6 +9,3 @@ const Payload = z.object({
 
 /** Takes a turn of an agent's Room. */
 export const evaluateJob = defineJob("room.evaluate", Payload, ({ agentId }) => agentId);
-
-/** The kinds of the jobs that take turns which nobody asked for in person. */
-export const ownWorkKinds = [evaluateJob.kind, converseJob.kind, "task.run"] as const;

@@ -1,0 +1,48 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import type { Services } from "../context.ts";
+import { every } from "../core/time/every.ts";
+import { isPast } from "../db/age.ts";
+
+/** Rows of a table that are deleted when they are old. */
+export interface OldRows {
+  table: PgTable;
+  /** The time from which their age counts. */
+  since: PgColumn;
+  /** The age at which they are deleted, in milliseconds; null for never, as a policy may say. */
+  afterMs: number | (() => number | null);
+  /** The rows that are deleted; all when absent. */
+  where?: SQL;
+  /** How often they are looked for, in milliseconds; once an hour when absent. */
+  everyMs?: number;
+}
+
+const hourMs = 3_600_000;
+
+/** A statement deletes at most so many rows, and a call runs so many statements: no other upkeep waits for long. */
+const [batchSize, mostBatches] = [1_000, 10];
+
+/** Deletes the old rows of each table. While more are left than one call deletes, each call goes on. Call each every 10 seconds. */
+export function deleteOldRows(
+  { database, clock }: Pick<Services, "database" | "clock">,
+  tables: readonly OldRows[],
+): (() => Promise<void>)[] {
+  return tables.map(({ table, since, afterMs, where, everyMs = hourMs }) => {
+    const deleteBatch = async (now: number, ageMs: number) => {
+      // Replicas may run it at the same time: each skips the rows that another one holds.
+      const old = sql`array(
+        select ctid from ${table} where ${isPast(since, now, ageMs)} and ${where ?? sql`true`}
+        order by ${since} limit ${batchSize} for update skip locked)`;
+      const gone = await database.db.delete(table).where(sql`ctid = any(${old})`).returning({ found: sql`1` });
+      return gone.length;
+    };
+    return every(clock, everyMs, async (now) => {
+      const ageMs = typeof afterMs === "number" ? afterMs : afterMs();
+      if (ageMs === null) return false;
+      for (let batch = 0; batch < mostBatches; batch += 1) {
+        if ((await deleteBatch(now, ageMs)) < batchSize) return true;
+      }
+      return false;
+    });
+  });
+}
