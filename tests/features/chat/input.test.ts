@@ -72,6 +72,12 @@ describe("Open WebUI's chores", () => {
 
   test.each([
     ["begins otherwise", "Look: ### Task:", {}, headers],
+    [
+      "asks about documents",
+      "### Task:\nRespond to the user query using the provided context, with\u2026",
+      {},
+      headers,
+    ],
     ["has its id in the body", title, { chat_id: "own" }, headers],
     ["has another client's header", title, {}, { headers: { "X-Chat-Id": "own", ...headers.headers } }],
   ])("a message that %s is none", async (_what, content, body, sent) => {

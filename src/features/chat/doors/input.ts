@@ -94,6 +94,9 @@ function readChatId(
   return header;
 }
 
-/** Open WebUI has titles, tags and more written under the chat's id: they are no part of the conversation. */
+/**
+ * Open WebUI has titles, tags and more written under the chat's id: they are no part of the conversation. A person's
+ * question about documents begins alike, since Open WebUI puts it into its template.
+ */
 const isChore = ([first, ...more]: readonly TextMessage[]) =>
-  more.length === 0 && first?.role === "user" && first.text.startsWith("### Task:");
+  more.length === 0 && first?.role === "user" && /^### Task:(?!\s*Respond to the user query\b)/.test(first.text);
