@@ -21,7 +21,7 @@ declare module "pdfkit" {
     addItem(title: string, options: { pageNumber: number; left: number; top: number; expanded: boolean }): OutlineItem;
   }
 
-  export class PDFDocument implements AsyncIterable<Uint8Array<ArrayBuffer>> {
+  export class PDFDocument implements AsyncIterable<Uint8Array> {
     readonly _font: EmbeddedFont;
     readonly outline: OutlineItem;
     readonly page: { fonts: Record<string, PdfReference>; xobjects: Record<string, PdfReference> };
@@ -35,6 +35,6 @@ declare module "pdfkit" {
     link(x: number, y: number, width: number, height: number, address: string): this;
     end(): void;
     endMetadata(): void;
-    [Symbol.asyncIterator](): AsyncIterator<Uint8Array<ArrayBuffer>>;
+    [Symbol.asyncIterator](): AsyncIterator<Uint8Array>;
   }
 }

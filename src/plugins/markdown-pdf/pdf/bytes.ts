@@ -4,15 +4,21 @@ export const deflate = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<Arra
 
 /** All bytes of a stream. Throws as soon as there are more than `most`. */
 export async function drained(
-  stream: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  stream: AsyncIterable<Uint8Array>,
   most = Number.POSITIVE_INFINITY,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
+  const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of stream) {
     length += part.length;
     if (length > most) throw new Error("There is more data than announced");
     parts.push(part);
   }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
