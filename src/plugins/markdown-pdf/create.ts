@@ -18,7 +18,7 @@ const mostMarkdownBytes = 512 * 1024;
 const mostPages = 200;
 const limitMs = 45_000;
 
-/** A file as it is to be stored, and what to tell about it. */
+/** A PDF before it is stored, with warnings for the model. */
 export interface Made {
   name: string;
   title: string;
@@ -96,7 +96,7 @@ export function fileNameOf(wish: string): string {
   return `${[...name].slice(0, 80).join("").trim() || "document"}.pdf`;
 }
 
-/** Tells of the characters that no font has. */
+/** The warning about characters that no font has, if there are any. */
 function missing({ missing }: Typefaces): string[] {
   if (missing.size === 0) return [];
   const named = [...missing]

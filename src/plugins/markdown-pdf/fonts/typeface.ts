@@ -42,13 +42,13 @@ export class Face {
 }
 
 /**
- * What is written from left to right, each character for itself. Scripts that join or reorder their characters would
- * come out wrong, so they are shown as missing even where a font has them.
+ * Scripts that run from left to right and set each character alone. Scripts that join or reorder their characters
+ * would come out wrong, so their characters count as missing even where a font has them.
  */
 const plainScripts =
   /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Common}\p{Script=Inherited}]/u;
 
-/** Characters that only tell how others are shown, and shades of skin. */
+/** Characters that only change how their neighbours look, and shades of skin. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cs}\p{Emoji_Modifier}]/u;
 
 /** A code has 16 bits. */
@@ -72,7 +72,7 @@ export class Typefaces {
     return new Typefaces(new Map(files.map(([name, file]) => [name, new Face(document.font(file)._font)])));
   }
 
-  /** The glyph of a character in a font, or in one that stands in for it; null for what is not to be seen. */
+  /** The glyph of a character in a font, or in a font that stands in for it; null for an invisible character. */
   glyph(name: FontName, codePoint: number): Glyph | null {
     const known = this.#glyphs.get(name)?.get(codePoint);
     if (known !== undefined) return known;

@@ -7,7 +7,7 @@ export const mostLinks = 10_000;
 
 /** Puts lines onto pages. */
 export class Pen {
-  /** Links that were drawn, those that lead nowhere because there are too many of them included. */
+  /** Counts all links, also those beyond the limit, which lead nowhere. */
   links = 0;
 
   draw(page: Page, line: Line, left: number, top: number): void {

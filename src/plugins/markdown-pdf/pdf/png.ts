@@ -31,8 +31,9 @@ const depths: Readonly<Record<number, readonly number[]>> = {
 };
 
 /**
- * A PNG without transparency goes into the PDF packed as it is; of another the pixels are parted from how opaque they
- * are. Its data is unpacked in both cases, never further than its header announces, so that a damaged one is noticed.
+ * Reads a PNG. The PDF gets the packed data of a PNG without transparency as it is; of a PNG with transparency it gets
+ * the colours and their opacity apart. The data is always unpacked, at most to the length that the header announces: so
+ * a damaged PNG is refused. Throws an `Error` that says why a PNG can't be shown.
  */
 export async function readPng(bytes: Uint8Array<ArrayBuffer>, mostPixels: number, pace: Pace): Promise<PictureData> {
   const chunks = readChunks(bytes);
