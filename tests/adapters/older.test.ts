@@ -153,7 +153,7 @@ test("one that stays too long fails with the last messages alone", async () => {
   expect((await readStep(model, long)).error).toMatchObject({ statusCode: 400 });
   expect(heard()).toEqual(["a b c d e", "c d e", "d e"]);
   expect((await readStep(model, [assistant("Hello"), user("a")])).error).toMatchObject({ statusCode: 400 });
-  expect(heard().slice(3)).toEqual(["a", "a"]);
+  expect(heard().slice(3)).toEqual(["(Nobody wrote yet. You began the conversation.) a", "a"]);
 });
 
 test.each([
