@@ -1,5 +1,7 @@
+import { APICallError } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
+import { refusalOf } from "../../src/adapters/models/removable-parts.ts";
 import type { ModelCall } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";
 import { done, event, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
@@ -133,26 +135,104 @@ test.each([
 });
 
 test.each([
-  ["a refusal of something else", refusal(400, "no such tool"), settings, 1],
-  ["a setting that was not made", refusal(400, "bad temperature"), { maxOutputTokens: 5 }, 1],
+  ["a refusal that names nothing", refusal(400, "no such tool"), settings, 2],
+  ["a setting that was not made", refusal(400, "bad temperature"), { maxOutputTokens: 5 }, 2],
   [
     "a conversation that is too long",
     refusal(400, "max_tokens and the context exceed 8192"),
     { maxOutputTokens: 5 },
-    1,
+    2,
   ],
   [
     "blocks of thinking",
     refusal(400, "messages.1: `thinking` blocks cannot be modified"),
     { reasoning: "medium" as const },
-    1,
+    2,
   ],
+  ["a refusal of a call without settings", refusal(400, "no such tool"), {}, 1],
   ["another status", refusal(403, "thinking is not for you"), settings, 1],
   ["a refusal that stays", refusal(400, "no temperature, no max_tokens, not thinking"), settings, 4],
 ])("%s is the provider's error", async (_what, reply, made, asked) => {
   const { provider, model } = await start(reply);
   expect((await readStep(model, "Hi", made)).error).toBeDefined();
   expect(provider.exchanges).toHaveLength(asked);
+});
+
+test("all settings are left out after a refusal that names none, for half an hour", async () => {
+  const { provider, clock, model } = await start(refusal(400, "Bad Request"), ok);
+  const read = async (options: Parameters<typeof readStep>[2]) => {
+    expect((await readStep(model, "Hi", options)).step.text).toBe("ok");
+    return sent(provider.exchanges.at(-1) ?? { body: {} });
+  };
+  expect(await read(settings)).toEqual([]);
+  expect(await read(settings)).toEqual([]);
+  expect(await read({ ...settings, maxOutputTokens: 500 })).toEqual(["max_tokens"]);
+  expect(provider.exchanges).toHaveLength(4);
+  await clock.advance(30 * 60_000);
+  expect(await read(settings)).toEqual(["reasoning_effort", "temperature", "max_tokens"]);
+});
+
+/** A request as a server repeats it. */
+const request = {
+  model: "m",
+  messages: [{ role: "user", content: 'Which "context length" has it? It\'s } {"a": [' }],
+  temperature: 0.3,
+  max_tokens: 900_000,
+  stream_options: { include_usage: true },
+};
+
+/** As Python writes it. */
+const written =
+  "{'model': 'm', 'messages': [{'role': 'user', 'content': \"What's {'the context length'?\"}], 'temperature': 0.3, 'max_tokens': 900000}";
+
+test.each([
+  ["FastAPI", { detail: [{ type: "missing", loc: ["body", "thinking"], msg: "Field required", input: request }] }],
+  ["a gateway", { error: { message: "No thinking", type: "bad", request } }],
+  ["a gateway that names it otherwise", { error: "No thinking", sent: { body: request } }],
+  ["Google", { error: { message: "No thinking" }, sent: { contents: [{ parts: [] }], temperature: 1 } }],
+  ["a gateway that wraps it", { error: { message: `No thinking in ${JSON.stringify(request)}` } }],
+  [
+    "OpenRouter",
+    { error: { message: "Provider returned error", metadata: { raw: JSON.stringify({ thinking: 1, request }) } } },
+  ],
+  [
+    "vLLM",
+    {
+      object: "error",
+      message: `[{'type': 'extra_forbidden', 'loc': ('body', 'thinking'), 'msg': 'Extra inputs are not permitted', 'input': ${written}}]`,
+    },
+  ],
+  [
+    "pydantic",
+    {
+      message: `1 validation error for Body\nthinking\n  Extra inputs are not permitted [type=extra_forbidden, input_value=${written}, input_type=dict]`,
+    },
+  ],
+  [
+    "Bedrock",
+    {
+      message:
+        "Failed to deserialize the JSON body into the target type: thinking: unknown field `thinking`, expected one of `messages`, `model`, `max_tokens`, `stream_options`, `temperature`, or `user` at line 1 column 212",
+    },
+  ],
+])("a refusal by %s that repeats the request or lists fields is about nothing of that", async (_by, body) => {
+  const { provider, model } = await start({ status: 400, body: JSON.stringify(body) }, ok);
+  for (const _ of [1, 2]) {
+    const { step } = await readStep(model, [...called(), ...called()], settings);
+    expect([step.text, step.shortened]).toEqual(["ok", false]);
+  }
+  const others = ["temperature", "max_tokens"];
+  expect(provider.exchanges.map(sent)).toEqual([["reasoning_effort", ...others], others, others]);
+  for (const { body } of provider.exchanges) expect(body).toHaveProperty("stream_options");
+});
+
+test("a refusal of braces, quotes or backslashes is read at once", () => {
+  const begun = performance.now();
+  for (const piece of ["{", "{[", '{"', "\\", "{'\\", '"input":{', '{"messages', '"request', "expected `a`, "]) {
+    const text = piece.repeat(64_000 / piece.length);
+    refusalOf(new APICallError({ message: text, url: "", requestBodyValues: {}, statusCode: 400, responseBody: text }));
+  }
+  expect(performance.now() - begun).toBeLessThan(1_000);
 });
 
 const called = (...thoughts: string[]): ModelCall["prompt"] => [

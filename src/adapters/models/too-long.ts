@@ -1,58 +1,62 @@
 import { TtlCache } from "../../core/cache.ts";
 import { digest, toBase64, toHex } from "../../core/ids.ts";
 import type { ModelCall } from "../../core/ports.ts";
-import { conversationStart } from "./older.ts";
 
-/** How many refusals of a model are known at once. */
-const mostKnown = 100;
+type Prompt = ModelCall["prompt"];
 
-interface Refused {
-  /** The digest of all that the call had beside its conversation. */
-  frame: string;
-  /** The digest of the conversation, and how many messages it has. */
-  conversation: string;
+/**
+ * A prompt without the older half of its conversation, which is cut before a message of the user. Null where only the
+ * user's last messages and the replies to them are left.
+ */
+export function withoutOlder(prompt: Prompt): Prompt | null {
+  const start = conversationStart(prompt);
+  const cuts = prompt.flatMap(({ role }, at) =>
+    at > start && role === "user" && prompt[at - 1]?.role !== "user" ? [at] : [],
+  );
+  const cut = cuts[cuts.length >> 1];
+  return cut === undefined ? null : [...prompt.slice(0, start), ...prompt.slice(cut)];
+}
+
+interface LongConversation {
   messages: number;
-  /** How many of these messages, the last ones, the model took. */
+  /** Of these messages. */
+  digest: string;
+  /** How many of them, the last ones, the model took. */
   taken: number;
 }
 
 /**
- * What a model refused as too long, and what it took of that. No length is compared: how many tokens a text has depends on
- * what it says. A call that holds a refused one word for word is longer whatever a token is, so nothing that would have
- * fit is left out; any other call is asked whole. It lives for `ttlMs`, since a server may get a larger context.
+ * The conversations that a model refused as too long, with the part of each that it took. Lengths are not compared: how
+ * many tokens a text has depends on its words. A call that holds a refused conversation word for word is too long as well;
+ * any other call is sent whole. An entry lives for `ttlMs`, since a server may get a larger context.
  */
-export class TooLong {
-  /** By the digest of the frame and the last message. */
-  readonly #known: TtlCache<Refused>;
+export class LongConversations {
+  readonly #known: TtlCache<LongConversation>;
 
   constructor(ttlMs: number, now: () => number) {
-    this.#known = new TtlCache({ ttlMs, limit: mostKnown, now });
+    this.#known = new TtlCache({ ttlMs, limit: 100, now });
   }
 
-  /** The model refused a call as too long, and took another with the last messages of its conversation. */
-  async note(refused: ModelCall, taken: ModelCall): Promise<void> {
+  /** Remembers that the model refused a call as too long, and took another with the last messages of its conversation. */
+  async add(refused: ModelCall, taken: ModelCall): Promise<void> {
     const conversation = conversationOf(refused);
-    const frame = await frameOf(refused);
-    this.#known.set(await keyOf(frame, conversation), {
-      frame,
-      conversation: await digestOf(conversation),
+    this.#known.set(await keyOf(await frameOf(refused), conversation.at(-1)), {
       messages: conversation.length,
+      digest: await digestOf(conversation),
       taken: conversationOf(taken).length,
     });
   }
 
   /** The call without the older messages with which it is known to be too long. */
   async shorten<Call extends ModelCall>(call: Call): Promise<Call> {
-    const known = this.#known.values();
     const conversation = conversationOf(call);
-    if (!known.some(({ messages }) => messages <= conversation.length)) return call;
+    if (!this.#known.values().some(({ messages }) => messages <= conversation.length)) return call;
     const frame = await frameOf(call);
-    const fewest = Math.min(...known.map((refused) => (refused.frame === frame ? refused.messages : Infinity)));
-    // What came since the refusal is at the end.
-    for (let end = conversation.length; end >= fewest; end -= 1) {
-      const refused = this.#known.get(await keyOf(frame, conversation.slice(0, end)))?.value;
+    // The newest messages may have come after the refusal.
+    for (let end = conversation.length; end > 0; end -= 1) {
+      const refused = this.#known.get(await keyOf(frame, conversation[end - 1]))?.value;
       if (!refused || refused.messages > end) continue;
-      if ((await digestOf(conversation.slice(end - refused.messages, end))) !== refused.conversation) continue;
+      if ((await digestOf(conversation.slice(end - refused.messages, end))) !== refused.digest) continue;
       const system = call.prompt.slice(0, conversationStart(call.prompt));
       return { ...call, prompt: [...system, ...conversation.slice(end - refused.taken)] };
     }
@@ -60,17 +64,22 @@ export class TooLong {
   }
 }
 
+function conversationStart(prompt: Prompt): number {
+  const start = prompt.findIndex(({ role }) => role !== "system");
+  return start === -1 ? prompt.length : start;
+}
+
 const conversationOf = ({ prompt }: ModelCall) => prompt.slice(conversationStart(prompt));
 
-/** The time and the date in the prompt are as long in tokens whatever they are. */
+/** The digest of a call without its conversation. Times and dates in the prompt have as many tokens as any other. */
 function frameOf({ prompt, tools, toolChoice, maxOutputTokens, reasoning }: ModelCall): Promise<string> {
   const system = prompt.slice(0, conversationStart(prompt)).map(({ content }) => String(content).replace(/\d/g, "0"));
   return digestOf([system, tools, toolChoice, maxOutputTokens, reasoning]);
 }
 
-/** Made of message after message, mostly of other conversations: of a picture, which may have megabytes, its size does. */
-const keyOf = (frame: string, conversation: ModelCall["prompt"]) =>
-  digestOf([frame, conversation.at(-1)], ({ byteLength }) => byteLength);
+/** Computed for each message of a call: of a picture, which may have megabytes, only the size is read. */
+const keyOf = (frame: string, last: Prompt[number] | undefined) =>
+  digestOf([frame, last], ({ byteLength }) => byteLength);
 
 async function digestOf(value: unknown, picture: (bytes: Uint8Array) => unknown = toBase64): Promise<string> {
   const json = JSON.stringify(value, (_, inner) => (inner instanceof Uint8Array ? picture(inner) : inner));

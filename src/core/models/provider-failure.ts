@@ -21,7 +21,7 @@ const tooLong = "The prompt is longer than the model can read: shorten it, or ha
 const otherApi = "The address does not answer as the provider's API does: check it";
 
 /** Words of a provider that say one thing. */
-export type Words = Pick<RegExp, "test">;
+type Words = Pick<RegExp, "test">;
 
 /** The words in which providers say that a prompt is too long. */
 const overlong =
@@ -45,7 +45,7 @@ const other =
  * The words in which providers refuse the limit of tokens by itself, whatever the prompt: Groq's is to be less than the
  * context window. With a prompt that it is added to, it is the prompt that is too long.
  */
-export const limitWords =
+const limitWords =
   /(?<!\b(?:and|plus) [`'"]?|\+ ?[`'"]?)\bmax_?(?:new_?|output_?|completion_?)?tokens\b[`'"]?(?: ?\([^)]*\)| ?[=:]? ?\d+)? (?:exceeds|must be|must not|should be|can't|cannot|is (?:greater|larger|more|higher))\b/i;
 
 /** Says that a prompt is too long, and not merely what a context has to do with something else that is wrong. */

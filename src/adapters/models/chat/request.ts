@@ -8,14 +8,14 @@ import {
 import { convertToBase64 } from "@ai-sdk/provider-utils";
 import { isObject } from "../../../core/json.ts";
 import type { ModelCall } from "../../../core/ports.ts";
-import type { AskedCall } from "../refusals.ts";
+import type { ReducedCall } from "../removable-parts.ts";
 
 type Message = LanguageModelV4Prompt[number];
 type Assistant = Extract<Message, { role: "assistant" }>;
 type User = Extract<Message, { role: "user" }>;
 
 /** The body of a call of chat completions, as OpenAI made them and most servers speak them. */
-export function chatRequest(model: string, call: AskedCall): object {
+export function chatRequest(model: string, call: ReducedCall): object {
   const { prompt, temperature, maxOutputTokens, reasoning, uncounted } = call;
   return {
     model,

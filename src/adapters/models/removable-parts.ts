@@ -1,0 +1,136 @@
+import { APICallError, UnsupportedFunctionalityError } from "@ai-sdk/provider";
+import { lengthWords } from "../../core/models/provider-failure.ts";
+import type { ModelCall } from "../../core/ports.ts";
+import { withoutOlder } from "./too-long.ts";
+
+/** A model call without the parts that the model refused. */
+export interface ReducedCall extends ModelCall {
+  /** The server is not asked for counts of tokens. */
+  uncounted?: boolean;
+}
+
+interface Refusal {
+  /** 0 for an error without an answer, or inside a stream. */
+  status: number;
+  words: string;
+}
+
+/** A removable part of a model call. */
+export interface Part {
+  isNamed(refusal: Refusal): boolean;
+  /** The call without this part; null where the call has no such part. */
+  leaveOut(call: ReducedCall): ReducedCall | null;
+  /** The name under which a refusal is remembered. Absent: the model may take this part of another call. */
+  key?(call: ReducedCall): string;
+}
+
+type Message = ModelCall["prompt"][number];
+
+/** A part of messages. `change` returns a message without this part as it is. */
+const inMessages = (change: (message: Message) => Message): Part["leaveOut"] => {
+  return (call) => {
+    const prompt = call.prompt.map(change);
+    return prompt.every((message, at) => message === call.prompt[at]) ? null : { ...call, prompt };
+  };
+};
+
+const isInvalid = ({ status }: Refusal) => status === 400 || status === 422;
+
+const pictureWords =
+  /(?:image|vision|multi-?modal)[^.]*\b(?:not|only|un\w+)\b|\b(?:no|not|un\w+|missing)\b[^.]*(?:image|vision|multi-?modal)|content must be a string/i;
+
+/** Self-hosted servers refuse pictures with 404 or 500, too. Pictures are most of the bytes of a large request. */
+const pictures: Part = {
+  isNamed: ({ status, words }) =>
+    status === 415 || pictureWords.test(words) || (status === 413 && !/token/i.test(words)),
+  leaveOut: inMessages((message) => {
+    if (message.role !== "user" || message.content.every(({ type }) => type !== "file")) return message;
+    const unseen = { type: "text", text: "[A picture that you can't see]" } as const;
+    return { ...message, content: message.content.map((part) => (part.type === "file" ? unseen : part)) };
+  }),
+};
+
+/** The older half of the conversation. llama.cpp refuses one that is too long with 500. */
+export const older: Part = {
+  isNamed: ({ status, words }) => status === 413 || ([0, 400, 422, 500].includes(status) && lengthWords.test(words)),
+  leaveOut(call) {
+    const prompt = withoutOlder(call.prompt);
+    return prompt && { ...call, prompt };
+  },
+};
+
+const missing = /reasoning_content\b[^.]*\b(?:missing|must be)\b|\bmissing\b[^.]*reasoning_content/i;
+
+/** DeepSeek and Moonshot require the thoughts of earlier turns, which no prompt has: a blank stands for them. */
+const missingThoughts: Part = {
+  isNamed: (refusal) => isInvalid(refusal) && missing.test(refusal.words),
+  leaveOut: inMessages((message) => {
+    if (message.role !== "assistant" || message.content.some(({ type }) => type === "reasoning")) return message;
+    // DeepSeek takes no empty text.
+    return { ...message, content: [{ type: "reasoning", text: " " }, ...message.content] };
+  }),
+  key: () => "missing thoughts",
+};
+
+/** Some servers, such as Groq's, don't know the field of thoughts. */
+const thoughts: Part = {
+  isNamed: (refusal) => isInvalid(refusal) && /reasoning_content/i.test(refusal.words),
+  leaveOut: inMessages((message) => {
+    if (message.role !== "assistant" || message.content.every(({ type }) => type !== "reasoning")) return message;
+    return { ...message, content: message.content.filter(({ type }) => type !== "reasoning") };
+  }),
+  key: () => "thoughts",
+};
+
+/** Databricks and older gateways don't know the field of counts; some of them send counts unasked. */
+const counts: Part = {
+  isNamed: (refusal) => isInvalid(refusal) && /stream_options|include_usage/i.test(refusal.words),
+  leaveOut: (call) => (call.uncounted ? null : { ...call, uncounted: true }),
+  key: () => "counts",
+};
+
+/** The model may take another value, such as a lower limit of tokens. */
+const setting = (name: "reasoning" | "temperature" | "maxOutputTokens", words: RegExp): Part => ({
+  isNamed: (refusal) => isInvalid(refusal) && words.test(refusal.words),
+  leaveOut: ({ [name]: value, ...rest }) => (value === undefined ? null : rest),
+  key: (call) => `${name} ${call[name]}`,
+});
+
+/** Temperature comes before thinking, because some models refuse a temperature on account of their thinking. */
+const settings: readonly Part[] = [
+  setting("temperature", /temperature/i),
+  setting("maxOutputTokens", /max\w*tokens/i),
+  setting("reasoning", /reasoning|thinking/i),
+];
+
+/** The first part that a refusal names counts. */
+export const removableParts: readonly Part[] = [pictures, older, missingThoughts, thoughts, counts, ...settings];
+
+/**
+ * The parts to leave out of a call after a refusal: the one that the refusal names, else all settings; empty where neither
+ * is left. `removed` are the parts that the call went without before, in vain.
+ */
+export function refusedParts(
+  refusal: Refusal,
+  call: ReducedCall,
+  removed: ReadonlyMap<Part, unknown>,
+): readonly Part[] {
+  const named = removableParts.find((part) => !removed.has(part) && part.isNamed(refusal) && part.leaveOut(call));
+  if (named) return [named];
+  return isInvalid(refusal) ? settings.filter((part) => part.leaveOut(call)) : [];
+}
+
+export function refusalOf(error: unknown): Refusal {
+  // The provider's package throws it, and sends nothing.
+  if (UnsupportedFunctionalityError.isInstance(error)) return { status: 415, words: "" };
+  const { statusCode = 0, responseBody = "" } = APICallError.isInstance(error) ? error : {};
+  const message = error instanceof Error ? error.message : JSON.stringify(error);
+  return { status: statusCode, words: ownWords(`${message} ${responseBody}`) };
+}
+
+/** Where an error begins to repeat the request, or to list the fields that a server knows. */
+const repeated =
+  /["'](?:messages|contents)\\*["']\s*:\s*\[|["'](?:input|request\w*|body)\\*["']\s*:\s*\[?\{|\binput_value=|expected one of /;
+
+/** The words of an error up to there: a conversation may have any words. */
+const ownWords = (text: string): string => text.slice(0, 4_000).split(repeated, 1).join();
