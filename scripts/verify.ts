@@ -39,6 +39,7 @@ interface Result {
 
 await Promise.all([
   step("format and lint", () => command("biome", ["ci", "--colors=off", "."])),
+  step("unused code", () => command("knip", ["--no-progress"])),
   step("types", () => checkTypes("tsconfig.json")),
   step("types of what runs at the edge", () => checkTypes("tsconfig.edge.json")),
   step("build", () => command("node", ["scripts/build.ts"])),

@@ -70,7 +70,7 @@ export interface Services {
 }
 
 /** Options that stay the same while the process runs; settings that may change are policies. */
-export interface EngineOptions {
+interface EngineOptions {
   version: string;
   /** The number of trusted proxies in front (decisions §1, "Proxy"). */
   trustProxy: number;

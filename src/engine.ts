@@ -81,7 +81,7 @@ export interface Quickstart extends QuickstartAgent {
   ownerCreated: boolean;
 }
 
-export interface Rotation {
+interface Rotation {
   /** The number of values that this call sealed again. */
   resealed: number;
   /** The number of all sealed values of the installation. */
@@ -89,7 +89,7 @@ export interface Rotation {
 }
 
 /** A caller on this machine, with all rights in one organization. */
-export interface Operator {
+interface Operator {
   /** Slug of the organization. */
   organization: string;
   /** The credential of the calls. It ends with `close`. */

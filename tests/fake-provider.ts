@@ -11,7 +11,7 @@ export type Reply =
   /** Takes the request and never answers. */
   | "hang";
 
-export interface Exchange {
+interface Exchange {
   path: string;
   /** Of the client: requests over one connection have the same. */
   port: number | undefined;

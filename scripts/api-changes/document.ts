@@ -42,7 +42,7 @@ export interface Change {
 }
 
 /** Which way a value goes. A request that was accepted must be, an answer must be what it was said to be. */
-export type Direction = "request" | "answer";
+type Direction = "request" | "answer";
 
 /** Where a schema stands. */
 export interface Place {

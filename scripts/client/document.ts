@@ -16,7 +16,7 @@ export interface Schema {
   description?: string;
 }
 
-export interface Parameter {
+interface Parameter {
   name: string;
   in: "path" | "query" | "header" | "cookie";
   required?: boolean;

@@ -4,7 +4,7 @@ import type { Schema } from "./document.ts";
 /** Names of schemas that would hide a global of TypeScript, and their names in the client. */
 const renamed: Record<string, string> = { Error: "ErrorBody" };
 
-export const typeName = (schema: string) => renamed[schema] ?? schema;
+const typeName = (schema: string) => renamed[schema] ?? schema;
 
 const known = new Set([
   ...["$ref", "type", "enum", "const", "properties", "required", "additionalProperties", "items"],

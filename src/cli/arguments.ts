@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { nearest } from "../core/text/nearest.ts";
 import { command } from "./command-name.ts";
 
-export interface Flag {
+interface Flag {
   type: "string" | "boolean";
   description: string;
 }

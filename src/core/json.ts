@@ -41,7 +41,7 @@ export function parseJson(text: string, levels: number, reviver?: Reviver): unkn
 }
 
 /** Whether a JSON text nests its objects and lists more than `levels` times. The text is not parsed. */
-export function opensDeeperThan(text: string, levels: number): boolean {
+function opensDeeperThan(text: string, levels: number): boolean {
   return jsonExcess(text, { levels }) !== null;
 }
 

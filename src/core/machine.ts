@@ -1,7 +1,7 @@
 import type { Check } from "./check.ts";
 
 /** The installation's policies that the checks of a machine depend on; null where they are not set. */
-export interface CheckedPolicies {
+interface CheckedPolicies {
   publicAddress: string | null;
   defaultModel: string | null;
 }

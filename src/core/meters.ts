@@ -6,7 +6,7 @@ export interface Measure<Label extends string = string> {
   labels?: readonly Label[];
 }
 
-export type Labels<Label extends string = string> = Readonly<Record<Label, string>>;
+type Labels<Label extends string = string> = Readonly<Record<Label, string>>;
 
 export interface Reading<Label extends string = string> {
   labels?: Labels<Label>;

@@ -53,7 +53,7 @@ export interface ModelCall
 }
 
 /** A part of a reply, or those that came together: one list costs less than as many reads. */
-export type ModelParts = LanguageModelV4StreamPart | readonly LanguageModelV4StreamPart[];
+type ModelParts = LanguageModelV4StreamPart | readonly LanguageModelV4StreamPart[];
 
 /** The warning in the `stream-start` of a reply for which the model got the newer part of the conversation only. */
 export const shortened = { type: "other", message: "The conversation was shortened" } as const;
@@ -248,7 +248,7 @@ export interface Files {
 }
 
 /** What the processes of one installation tell each other. */
-export type Topic =
+type Topic =
   | "activity"
   | "agent-changed"
   | "conversation-freed"

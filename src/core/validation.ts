@@ -6,7 +6,7 @@ type RawIssue = Parameters<NonNullable<ReturnType<typeof z.config>["customError"
  * The message of an issue whose schema names none, as the end of a sentence that begins with the field: `slug is
  * required`, `maxSteps must be a whole number`.
  */
-export function sentenceOf(issue: RawIssue): string {
+function sentenceOf(issue: RawIssue): string {
   switch (issue.code) {
     case "invalid_type":
       return issue.input === undefined ? "is required" : `must be ${named(issue.expected)}`;

@@ -80,7 +80,7 @@ interface Waiter {
 }
 
 /** A connection for one caller alone. */
-export interface Reserved {
+interface Reserved {
   run: Run;
   release(): void;
 }

@@ -60,7 +60,7 @@ export function invalid(issues: readonly { path: readonly PropertyKey[]; message
 const ofTheBody = (message: string) => (/^(must|is) /.test(message) ? `The body ${message}` : message);
 
 /** The error that the caller sees for a thrown value. Errors of libraries and defects become a 500 without details. */
-export function toEngineError(error: unknown): EngineError {
+function toEngineError(error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   if (error instanceof HTTPException) {
     if (error.status === 400) return new EngineError("bad-request", "The body is not valid JSON");
@@ -85,7 +85,7 @@ interface BodyOptions {
 }
 
 /** The one place that writes an error body. */
-export function errorBody(error: EngineError, { requestId, vendorShape }: BodyOptions) {
+function errorBody(error: EngineError, { requestId, vendorShape }: BodyOptions) {
   const { status, code, issues } = error;
   // Only the log shows the message of a 500.
   const message = status === 500 ? "Internal server error" : error.message;

@@ -5,7 +5,7 @@ import { zMoment } from "../core/time/moment.ts";
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** The longest period of statistics. */
-export const longestDays = 366;
+const longestDays = 366;
 const usualDays = 30;
 
 const moment = "must be an ISO 8601 date, or date and time with a zone";

@@ -5,7 +5,7 @@ import type { OldRows } from "./old-rows.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-export interface FailedJob {
+interface FailedJob {
   id: string;
   kind: string;
   key: string | null;

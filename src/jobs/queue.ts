@@ -49,7 +49,7 @@ export interface Settling {
   setBack: Gathered<SetBack, boolean>;
 }
 
-export interface SetBack extends Held {
+interface SetBack extends Held {
   /** Null: as before. */
   runAt: number | null;
   /** Null: as before. */

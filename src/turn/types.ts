@@ -33,7 +33,7 @@ export interface Limits {
   toolMs: number;
 }
 
-export interface ModelSettings {
+interface ModelSettings {
   temperature?: number;
   maxOutputTokens?: number;
   /** Ask the model to reason, where it can. */
@@ -231,13 +231,7 @@ export interface Step {
 export type AbortReason = "disconnect" | "stop" | "shutdown" | "lease-lost" | "superseded";
 
 /** Why a model call ended badly, without a word of the provider's. */
-export type FailureCode =
-  | "provider-failed"
-  | "provider-timeout"
-  | "rate-limited"
-  | "unavailable"
-  | "too-large"
-  | "internal";
+type FailureCode = "provider-failed" | "provider-timeout" | "rate-limited" | "unavailable" | "too-large" | "internal";
 
 export interface Failure {
   code: FailureCode;

@@ -7,10 +7,10 @@ export const chunk = (delta: unknown, finish: string | null = null, more: object
     choices: [{ index: 0, delta, finish_reason: finish }],
     ...more,
   });
-export const tool = (...pieces: object[]) => chunk({ tool_calls: pieces });
+const tool = (...pieces: object[]) => chunk({ tool_calls: pieces });
 export const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
 export const stop = chunk({}, "stop", { usage }) + event("[DONE]");
-export const stopForTools = chunk({}, "tool_calls", { usage }) + event("[DONE]");
+const stopForTools = chunk({}, "tool_calls", { usage }) + event("[DONE]");
 
 /** Replies of servers, beside the recorded ones. */
 export const shapes: Record<string, string> = {

@@ -24,7 +24,7 @@ interface Parameter {
   schema?: Schema;
 }
 
-export interface Operation {
+interface Operation {
   operationId?: string;
   tags?: string[];
   summary?: string;

@@ -70,7 +70,7 @@ function fitting(document: Document, given: Schema): Tree[] {
 }
 
 /** The properties that a schema names, whatever it is put together from. */
-export function propertiesOf(document: Document, given: Schema | undefined): Record<string, Schema> {
+function propertiesOf(document: Document, given: Schema | undefined): Record<string, Schema> {
   const { properties = {}, allOf = [], anyOf = [], oneOf = [], items } = resolve(document, given);
   const parts = [...allOf, ...anyOf, ...oneOf, ...(items ? [items] : [])].map((one) => propertiesOf(document, one));
   return Object.assign({}, ...parts, properties) as Record<string, Schema>;

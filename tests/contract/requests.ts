@@ -65,7 +65,7 @@ const png = Uint8Array.from(`\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR${"\0".repeat(17)}`,
 );
 
 /** The same picture as a body. */
-export const iconAsText = `data:image/png;base64,${btoa(String.fromCharCode(...png))}`;
+const iconAsText = `data:image/png;base64,${btoa(String.fromCharCode(...png))}`;
 
 export const withIcon: Prepare = async ({ db }, { agentId }) => {
   const icon = { agentId, mime: "image/png", bytes: png, version: "1" };

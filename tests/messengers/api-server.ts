@@ -17,7 +17,7 @@ export interface ApiAnswer {
 }
 
 /** How the next calls fail: with an answer, never answered, or cut off after the request was read. */
-export type Failure = ApiAnswer | "hang" | "reset";
+type Failure = ApiAnswer | "hang" | "reset";
 
 export interface ApiServer {
   url: string;

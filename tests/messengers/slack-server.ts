@@ -5,7 +5,7 @@ import { acceptWebSocket, type Peer } from "./web-socket.ts";
 
 type Fields = Record<string, unknown>;
 
-export interface SentToSlack {
+interface SentToSlack {
   ts: string;
   channel: string;
   thread: string | null;

@@ -4,7 +4,7 @@ import { apiServer } from "./api-server.ts";
 
 type Fields = Record<string, unknown>;
 
-export interface SentToTelegram {
+interface SentToTelegram {
   messageId: number;
   chatId: number;
   topicId: number | null;

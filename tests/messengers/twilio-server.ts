@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { ApiAnswer, ApiRequest } from "./api-server.ts";
 import { apiServer } from "./api-server.ts";
 
-export interface SentToTwilio {
+interface SentToTwilio {
   sid: string;
   from: string;
   to: string;

@@ -24,7 +24,7 @@ const certificate = { key: fixture("key.pem"), cert: fixture("certificate.pem") 
 type Names = Readonly<Record<string, readonly string[] | (() => readonly string[] | Promise<readonly string[]>)>>;
 
 /** What the servers of the internet were asked, bodies included. */
-export interface Asked {
+interface Asked {
   method: string;
   url: string;
   headers: IncomingMessage["headers"];

@@ -9,7 +9,7 @@ import type { Clock, Log, Mcp, McpServer, McpTransport } from "../../src/core/po
 /** A credential that must turn up nowhere. */
 export const canary = "canary-9f2c1e7b44d0";
 
-export const environment = { PATH: process.env.PATH, HOME: "/nonexistent", AWS_SECRET_ACCESS_KEY: "not-for-children" };
+const environment = { PATH: process.env.PATH, HOME: "/nonexistent", AWS_SECRET_ACCESS_KEY: "not-for-children" };
 
 export const never = new AbortController().signal;
 

@@ -9,7 +9,7 @@ interface Canned {
 }
 
 /** The time of every call. */
-export const now = Date.parse("2026-11-23T10:00:00Z");
+const now = Date.parse("2026-11-23T10:00:00Z");
 
 interface Options {
   plugin: Plugin;

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 
-export interface Snippet {
+interface Snippet {
   /** The word behind the fence; empty without one. */
   language: string;
   text: string;

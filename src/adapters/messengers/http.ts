@@ -14,7 +14,7 @@ interface Options {
   scrub: Scrub;
 }
 
-export interface Call {
+interface Call {
   url: string;
   method: "GET" | "POST";
   headers?: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface Call {
   isSend?: boolean;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: Headers;
   text: string;

@@ -10,13 +10,13 @@ import { type AgentStep, compareAgents, type Plan } from "./plan.ts";
 import { readAgentToChange, readOutline } from "./state.ts";
 
 /** One thing that was done. */
-export interface Done {
+interface Done {
   kind: "agent" | "skill" | "allowance";
   slug: string;
   action: "created" | "updated" | "deleted" | "allowed";
 }
 
-export interface Warning {
+interface Warning {
   slug: string;
   type: ImportWarning["type"];
   message: string;

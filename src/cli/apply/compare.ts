@@ -45,7 +45,7 @@ export function compare(before: Fields, after: Fields, path = ""): FieldChange[]
 const own = (fields: Fields, name: string) => (Object.hasOwn(fields, name) ? fields[name] : undefined);
 
 /** `compare` that also tells the fields that only `before` has. */
-export function compareWhole(before: Fields, after: Fields, path: string): FieldChange[] {
+function compareWhole(before: Fields, after: Fields, path: string): FieldChange[] {
   const gone = Object.keys(before).filter((name) => before[name] !== undefined && own(after, name) === undefined);
   return [...compare(before, after, path), ...gone.map((name) => ({ path: `${path}.${name}`, before: before[name] }))];
 }

@@ -56,7 +56,7 @@ function isStored(now: Instance, to: Exclude<Reference["to"], { kind: "channel" 
 }
 
 /** A credential as the field of the file that names its variable. */
-export function pathOf({ to }: Reference): string {
+function pathOf({ to }: Reference): string {
   switch (to.kind) {
     case "secret":
       return `secrets[${to.key}]`;

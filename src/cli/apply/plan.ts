@@ -12,7 +12,7 @@ import { findWorkspace, type Outline, readAgentToChange, readOutline, readSkillN
 
 export type Action = "create" | "update" | "none";
 
-export interface SkillStep {
+interface SkillStep {
   action: Action;
   file: SkillFile;
   fields: FieldChange[];

@@ -5,16 +5,6 @@ export interface Problem {
   message: string;
 }
 
-/** The files can't be applied. It ends the command with one line for each problem. */
-export class FilesError extends Error {
-  readonly problems: readonly Problem[];
-
-  constructor(problems: readonly Problem[]) {
-    super(`${problems.length} ${problems.length === 1 ? "problem" : "problems"} in the files`);
-    this.problems = problems;
-  }
-}
-
 /** A way into a value: names of fields and indexes of lists. */
 export type Path = readonly (string | number)[];
 

@@ -137,7 +137,7 @@ export interface Quoted extends Pick<Quote, "author" | "text"> {
 }
 
 /** Pictures and other files that a person sent at once, which the messenger tells one by one. */
-export interface Album {
+interface Album {
   id: string;
   /** Whether this part is said to the agent. In a group only one part names it, which may be the last to come. */
   isMeant: boolean;

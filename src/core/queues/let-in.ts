@@ -6,7 +6,8 @@ import type { Clock } from "../ports.ts";
  * So much of an agent, and of an organization's agents together, may wait to be handled. Of an agent also no more than its
  * organization has left: so each further flood gets half of the rest, and none takes all of it from agents that are quiet.
  */
-export const [mostOfAgent, mostOfOrganization] = [5_000, 20_000];
+const mostOfAgent = 5_000;
+export const mostOfOrganization = 20_000;
 
 /** How long a count is good, in milliseconds: what this process lets in is added to it, what others let in is not. */
 const countedMs = 60_000;

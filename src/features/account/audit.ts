@@ -5,7 +5,7 @@ import type { Db } from "../../db/client.ts";
 import { members } from "../../db/schema.ts";
 
 /** The holder of an account. */
-export interface Person {
+interface Person {
   id: string;
   name: string;
 }

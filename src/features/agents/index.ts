@@ -29,11 +29,9 @@ export { isSlug, modelColumns, revisionTag } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
 export {
   AgentChanges,
-  type BundledAgent,
   bundledAgent,
   type Instance,
   ifMatchHeader,
-  modelName,
   NewAgent,
   slugParam,
 } from "./schema.ts";

@@ -16,7 +16,7 @@ const keyword = zText(64)
   .refine((word) => !word.includes("\\"), "must not contain a backslash");
 const keywords = z.array(keyword).max(32, "must have at most 32 entries");
 /** A model, alone or behind its provider. */
-export const modelName = z.string().trim().refine(namesModel, `must be ${modelNameRule}; provider:model names both`);
+const modelName = z.string().trim().refine(namesModel, `must be ${modelNameRule}; provider:model names both`);
 const message = (description: string) => zText(4096).nullable().openapi({ description });
 const toggle = (description: string) => z.boolean().openapi({ description });
 const status = z.enum(["active", "inactive"]);

@@ -22,7 +22,7 @@ export { createQuickstartAgent, type QuickstartAgent, quickstartAgent } from "./
 /** The channel that a path names. */
 export { channelType } from "./rules.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */
-export { openWebConfig, type WebConfig } from "./web/config.ts";
+export { openWebConfig } from "./web/config.ts";
 
 /** `/api/instances/{slug}/channels`, and the starts of messengers' channels. `onWork` begins due background work. */
 export function channelsFeature(services: Services, { onWork }: { onWork: () => void }): Contribution {

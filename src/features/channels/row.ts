@@ -12,7 +12,7 @@ export interface SealedConfig {
 }
 
 /** The text that the configuration is bound to. */
-export const configPlace = (agentId: string, type: ChannelType) => `${agentId}:channel:${type}`;
+const configPlace = (agentId: string, type: ChannelType) => `${agentId}:channel:${type}`;
 
 /** Limits a query for channels to one of an agent. */
 export const isChannel = (agentId: string, type: ChannelType) =>

@@ -7,7 +7,7 @@ import type { ForeignTurns } from "./replay/foreign.ts";
 import type { Replays } from "./replay/replay.ts";
 
 /** A refusal by a throttle. */
-export interface RefusedCall {
+interface RefusedCall {
   verdict: Verdict;
   /** The end of the throttle's window, in milliseconds since the epoch. */
   until: number;

@@ -6,7 +6,7 @@ import { statement } from "../../db/statement.ts";
 import type { Gathered } from "../../jobs/together.ts";
 import { summarizedMessages } from "./noted.ts";
 
-export interface Subject {
+interface Subject {
   /** The public id of the conversation. */
   conversationRef: string;
   slug: string;

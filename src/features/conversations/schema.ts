@@ -41,7 +41,7 @@ const FoundConversation = Conversation.extend({
       example: "… the invoice of October is still open …",
     }),
 }).openapi("FoundConversation");
-export type FoundConversation = z.infer<typeof FoundConversation>;
+type FoundConversation = z.infer<typeof FoundConversation>;
 
 export const ConversationQuery = z
   .object({

@@ -17,7 +17,7 @@ export { linkPluginFile, savePluginFile } from "./plugin-files.ts";
 /** The path that serves a file, what name it may have, and how large it may be. */
 export { fileAddress, fileName, longestFile } from "./rules.ts";
 /** Stores a file that came in with a message. */
-export { type Attachment, type InboundFile, storeFile } from "./store-file.ts";
+export { type InboundFile, storeFile } from "./store-file.ts";
 
 /** `/api/files`, `/files` for links, and the deletion of files whose conversation or agent is gone or that were never stored in full. */
 export function filesFeature(services: Services): Contribution {

@@ -9,12 +9,12 @@ import { enqueueMissing } from "./meaning/embed.ts";
 import { memoryRoutes } from "./routes.ts";
 
 /** Learning from a conversation, and the job that does so, as `enqueue` takes it. */
-export { createLearn, extractionJob, type Learn } from "./extraction/extract.ts";
+export { createLearn, extractionJob } from "./extraction/extract.ts";
 /** The memories that a turn knows before it answers, their text in a prompt, and whether there are any. */
 export { isRemembered, memoryLines, recall, searchMemories } from "./recall.ts";
-export type { Recalled } from "./recalled.ts";
+
 /** Stores a fact, or updates the memory of the same subject that says nearly the same. */
-export { type Fact, type Saved, saveMemory } from "./store.ts";
+export { saveMemory } from "./store.ts";
 /** The tools `saveMemory` and `searchMemory` of an agent. */
 export { memoryTools } from "./tools.ts";
 

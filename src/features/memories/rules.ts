@@ -101,7 +101,7 @@ function wordScore(word: string, words: ReadonlySet<string>): number {
 }
 
 /** The most important first, then the newest. */
-export function byImportance(a: Ranked, b: Ranked): number {
+function byImportance(a: Ranked, b: Ranked): number {
   return b.importance - a.importance || b.updatedAt.getTime() - a.updatedAt.getTime();
 }
 

@@ -16,7 +16,7 @@ const byLength = 16;
 /**
  * So many memories of one subject an agent keeps; beyond, the least important are deleted, the oldest of them first.
  */
-export const subjectLimit = 10_000;
+const subjectLimit = 10_000;
 
 const factShape = {
   nth: "int",

@@ -10,7 +10,7 @@ import { longestContent } from "./schema.ts";
 import { type MemoryRow, readAlike, type WrittenFact, writeFacts } from "./store-statements.ts";
 import { canonical, distinctiveWords, queryForAny } from "./text.ts";
 
-export { type MemoryRow, subjectLimit } from "./store-statements.ts";
+export type { MemoryRow } from "./store-statements.ts";
 
 export interface Fact {
   agent: { id: string; organizationId: string };

@@ -10,10 +10,9 @@ export { datetimeIn } from "./datetime.ts";
 /** The sections that a bundle holds. */
 export { bundledPrompts } from "./schema.ts";
 /** Whether a section has the engine's own text, which is not stored. */
-export { isDefault as isDefaultPrompt, type PromptKey, type StoredPrompts } from "./sections.ts";
+export { isDefault as isDefaultPrompt } from "./sections.ts";
 /** The sections that were written for an agent. */
 export { exportPrompts, importPrompts, loadPrompts } from "./service.ts";
-export type { FixedValues, TurnValues } from "./template.ts";
 
 /** `/api/instances/{slug}/prompts`. */
 export const promptsFeature: Contribution = { routes: [promptRoutes] };

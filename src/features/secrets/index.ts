@@ -16,7 +16,7 @@ export { rotateSecrets } from "./rotate.ts";
 /** The name of the agent's own API key, the rule for its value, and the keys whose values are no secret. */
 export { authKeyName, authKeyProblem, plainKeys } from "./rules.ts";
 /** Secrets of an agent: changed inside a transaction that locked it, and bounded in size. */
-export { removeSecret, requireRoom, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
+export { requireRoom, saveSecrets, storedKeys } from "./store.ts";
 
 /** `/api/instances/{slug}/secrets`. A start fails unless the encryption key is the right one. */
 export function secretsFeature(services: Services): Contribution {

@@ -3,10 +3,10 @@ import type { PluginSecret } from "../../core/plugins/plugin.ts";
 import { inputSchemaOf, readInput } from "../../core/plugins/tool-input.ts";
 import type { JsonValue, Tool, ToolContext } from "../../turn/types.ts";
 
-export type ToolOrigin = "builtin" | "plugin" | "mcp" | "agent";
+type ToolOrigin = "builtin" | "plugin" | "mcp" | "agent";
 
 /** A secret of the agent that a tool needs (decisions §4). */
-export type RequiredSecret = PluginSecret;
+type RequiredSecret = PluginSecret;
 
 /** A tool as catalogues show it. */
 export interface ToolDefinition {

@@ -7,7 +7,7 @@ import { noteTransports } from "./plugins/mcp/note-transports.ts";
 import { pluginRoutes } from "./plugins/mcp/routes.ts";
 import { toolRoutes } from "./routes.ts";
 
-export { type ToolSetting, toolSettings } from "./agent-tools.ts";
+export { toolSettings } from "./agent-tools.ts";
 /** The tool that asks an agent, as catalogues and models see it. */
 export { agentTool } from "./agents-as-tools.ts";
 /** Tools of other features, described; those features add the functions that do their work. */
@@ -28,7 +28,7 @@ export { type FillingRoom, fillingRoom, type Placeholder, Placeholders } from ".
 /** The families of tools that an organization has, as turns call them. */
 export { familyTools } from "./plugins/families/tools.ts";
 /** The MCP servers of an organization, opened for a turn, and their tools. */
-export { loadMcpPlugins, type OpenPlugin } from "./plugins/mcp/store.ts";
+export { loadMcpPlugins } from "./plugins/mcp/store.ts";
 export { mcpSecrets, mcpTools } from "./plugins/mcp/tools.ts";
 /** The tools that took the place of one from before plugins. */
 export { successorsOf } from "./renamed.ts";

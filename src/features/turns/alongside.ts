@@ -3,7 +3,7 @@ import type { NewJob } from "../../jobs/enqueue.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 
 /** A part of a reply for the outbox. */
-export interface OutgoingPart {
+interface OutgoingPart {
   channel: string;
   /** Where the messenger delivers the part. */
   target: string;

@@ -39,7 +39,7 @@ export {
   refuseKey,
   WrongKey,
 } from "./access/admit.ts";
-export { AgentChanged, type Agents } from "./access/agents.ts";
+export type { Agents } from "./access/agents.ts";
 /** The open replies to clients. */
 export type { OpenStreams, Seat } from "./access/open-streams.ts";
 export type { Reading } from "./access/reading.ts";
@@ -62,7 +62,7 @@ export type { Turn } from "./turns.ts";
 export type { Attempt, Attempted } from "./unattended/attempt.ts";
 export { type AttemptEnd, endOfError, giveUp, isStored, repeatLater, type Tries } from "./unattended/end.ts";
 export { type Fate, fateOf } from "./unattended/last-turn.ts";
-export { type WatchedTools, watchTools } from "./unattended/watch-tools.ts";
+export { watchTools } from "./unattended/watch-tools.ts";
 
 interface Options extends TurnsOptions {
   /** The tools of features above this one. */

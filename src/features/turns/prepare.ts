@@ -119,7 +119,7 @@ const unasked = "(Nobody wrote. You sent the next message of your own accord, fr
  * The messages of a stored transcript for the model. The first one is a user's. Reasoning is left out, since providers
  * accept it only within its own turn.
  */
-export function replay(stored: readonly StoredMessage[]): ModelMessage[] {
+function replay(stored: readonly StoredMessage[]): ModelMessage[] {
   const first = stored.findIndex((message) => message.role === "user" || isSent(message));
   if (first === -1) return [];
   return stored.slice(first).flatMap((message): ModelMessage[] => {

@@ -5,7 +5,7 @@ import type { Continued, JsonObject, ModelMessage, Origin, Tool } from "../../tu
 import type { AlongsideOf, ContinuedPlace } from "./alongside.ts";
 
 /** The messages of a turn request. */
-export interface TurnMessages {
+interface TurnMessages {
   /** The earlier messages of a conversation that is not stored; else empty. */
   history: readonly ModelMessage[];
   /** The new messages of the user, in order. */

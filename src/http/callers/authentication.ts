@@ -165,7 +165,7 @@ export function offersSession(c: Context<AppEnv>): boolean {
 }
 
 /** The bearer token, or null without `Authorization`. Throws the 401 for any other form, and for a repeated header. */
-export function readBearer(c: Context<AppEnv>): string | null {
+function readBearer(c: Context<AppEnv>): string | null {
   const header = c.req.header("Authorization");
   if (header === undefined) return null;
   // A repeated header arrives joined by ", ", and the pattern allows no space in a token.

@@ -6,7 +6,7 @@ import type { AppEnv } from "../environment.ts";
 import { isSecure } from "./origin.ts";
 
 /** The session cookie's name (decisions §2). */
-export const sessionCookie = "agent_engine.session_token";
+const sessionCookie = "agent_engine.session_token";
 
 /**
  * The session's token, or null. Throws the 401 for several cookies that differ: a neighbouring site may have set one of

@@ -49,7 +49,7 @@ export function upsertThrottle({ key, now, resetsAt }: { key: SQL; now: SQL; res
 }
 
 /** The types of the values of `throttleValues`. */
-export const throttleTypes = { key: "text", now: "timestamptz", resetsAt: "timestamptz" } as const;
+const throttleTypes = { key: "text", now: "timestamptz", resetsAt: "timestamptz" } as const;
 
 /** The values of an `upsertThrottle`. */
 export function throttleValues(key: string, { windowMs }: Limit, now: number) {

@@ -36,7 +36,7 @@ export interface Reply {
   sentFrom: string | null;
 }
 
-export interface Question {
+interface Question {
   role: "user";
   text: string;
   at: string | null;

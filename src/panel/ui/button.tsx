@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 
 /** `bordered` is the usual look. */
-export type Look = "primary" | "danger" | "plain" | "bordered";
+type Look = "primary" | "danger" | "plain" | "bordered";
 
 interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "class" | "icon"> {
   look?: Look | undefined;

@@ -28,7 +28,7 @@ export function treeEntry(value: unknown, folder: readonly string[]): JsonObject
 }
 
 /** Of a file's text, so much is given at once. */
-export const mostCharacters = 40_000;
+const mostCharacters = 40_000;
 
 /** A file with its text from `offset` on; `next` is the offset to read on from. */
 export function fileOf({ body, scrub }: ApiAnswer, offset: number): JsonObject {

@@ -41,7 +41,7 @@ export async function activityHarness(options: Parameters<typeof harness>[0] = {
 
 export type ActivityHarness = Awaited<ReturnType<typeof activityHarness>>;
 
-export interface Told {
+interface Told {
   id: string;
   event: string;
   data: Record<string, unknown>;

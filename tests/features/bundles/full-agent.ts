@@ -24,7 +24,7 @@ export const canaries = {
 };
 
 /** The fields of answers that these tests read. */
-export interface Answer {
+interface Answer {
   id: string;
   slug: string;
   workspace: { id: string };

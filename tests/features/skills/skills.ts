@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { agents, agentTools, skills } from "../../../src/db/schema.ts";
+import { agents, agentTools } from "../../../src/db/schema.ts";
 import { type Harness, harness } from "../../harness.ts";
 
 export type Headers = Record<string, string>;
@@ -58,13 +58,6 @@ export async function agentRow(h: Harness, slug: string) {
   const [row] = await h.services.database.db.select().from(agents).where(eq(agents.slug, slug));
   if (!row) throw new Error("No such agent");
   return row;
-}
-
-export async function skillId(h: Harness, slug: string): Promise<string> {
-  const own = and(eq(skills.slug, slug), eq(skills.organizationId, h.organization.id));
-  const [row] = await h.services.database.db.select().from(skills).where(own);
-  if (!row) throw new Error("No such skill");
-  return row.id;
 }
 
 /** An agent's tools of source `skill`. */

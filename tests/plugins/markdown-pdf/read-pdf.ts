@@ -4,7 +4,7 @@ import { makePdf } from "../../../src/plugins/markdown-pdf/create.ts";
 import type { PdfOrder } from "../../../src/plugins/markdown-pdf/order.ts";
 
 /** The time at which all documents are made. */
-export const madeAt = Date.parse("2026-11-23T10:00:00Z");
+const madeAt = Date.parse("2026-11-23T10:00:00Z");
 
 /** Makes a PDF as the tool does. */
 export const made = (order: PdfOrder | string, signal = new AbortController().signal) =>

@@ -12,7 +12,7 @@ import type { Hop } from "../../../core/egress/request.ts";
 import { EgressError, reachableAddresses } from "../../../core/egress/target.ts";
 
 /** The way to one host. */
-export interface Route {
+interface Route {
   /** The host's checked addresses; `send` connects to no other. */
   addresses: readonly string[];
   /** The address to connect to in place of the given one; with it tests play the internet on this machine. */
@@ -45,7 +45,7 @@ export async function sendChecked(
 const mostInformation = 8;
 
 /** Sends one hop over a connection of its own. Resolves with the headers of the answer; the body is yet to be read. */
-export function send(hop: Hop, route: Route, signal: AbortSignal): Promise<IncomingMessage> {
+function send(hop: Hop, route: Route, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, literal, host, port } = hop.target;
   const [first = "", ...others] = route.addresses.map(route.dial ?? ((address) => address));
   const options = { ...message(hop), host: literal ? first : host, port, signal };

@@ -79,7 +79,7 @@ async function* eventData(response: IncomingMessage, incoming: Incoming): AsyncG
  * The message that answers the request, as JSON text, out of one message or a batch of them; null if there is none.
  * Throws an `EgressError` for a text that is nested too deeply or holds too much to be parsed.
  */
-export function answerIn(text: string, id: RequestId): string | null {
+function answerIn(text: string, id: RequestId): string | null {
   requireWithin(textExcess(text));
   const parsed = parse(text);
   const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];

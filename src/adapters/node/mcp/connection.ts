@@ -37,7 +37,7 @@ export interface Connection {
 }
 
 /** The outcome of a call that reached the server. */
-export interface Answer {
+interface Answer {
   /** Throws the server's own words if the tool failed; they may hold secrets. */
   read(): JsonValue;
 }

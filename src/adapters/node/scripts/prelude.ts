@@ -3,7 +3,7 @@ export const entryName = "script:entry";
 
 /** The longest texts that leave the sandbox, in UTF-16 units; outside, result and log are limited in bytes too. */
 export const longestResult = 1024 * 1024;
-export const longestLogText = 64 * 1024;
+const longestLogText = 64 * 1024;
 /** Far more than is shown. A text is scrubbed before it is cut: a part of a secret that was cut would stay. */
 export const longestError = 16_000;
 

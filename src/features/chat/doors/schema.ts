@@ -89,7 +89,7 @@ export const PlaygroundRequest = ChatRequest.extend({
 
 export type PlaygroundRequest = z.infer<typeof PlaygroundRequest>;
 
-export const Usage = z
+const Usage = z
   .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })
   .openapi("Usage", { example: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 } });
 

@@ -19,7 +19,7 @@ import { documentText, type Fate, withFileWords } from "./file-words.ts";
 const mostDownloads = 6;
 
 /** A file of a stored message, with what became of it once that is certain. */
-export interface InboxFile extends IncomingFile {
+interface InboxFile extends IncomingFile {
   fate?: Fate | undefined;
 }
 
@@ -38,7 +38,7 @@ interface Home {
 }
 
 /** What a turn gets of messages: their texts, with words about their files, and the ids of the stored files. */
-export interface Attached {
+interface Attached {
   texts: string[];
   fileIds: string[];
 }

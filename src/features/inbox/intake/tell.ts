@@ -4,7 +4,7 @@ import type { Incoming } from "../../../core/channels/messengers.ts";
 import { actingAs, type Turns } from "../../turns/index.ts";
 
 /** Messages that were stored in a conversation, whose public id is `ref`. */
-export interface Arrived {
+interface Arrived {
   slug: string;
   ref: string;
   channel: string;

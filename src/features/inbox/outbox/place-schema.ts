@@ -6,7 +6,7 @@ import { invalid } from "../../../http/errors.ts";
 import type { Message } from "./send-to.ts";
 
 /** The channels over which an agent sends what nobody asked for. */
-export const outboundChannels = [...messengerNames, "agent"] as const;
+const outboundChannels = [...messengerNames, "agent"] as const;
 
 /** Where results go, as callers name the place: both fields, or null for nowhere. */
 export const outboundFields = {

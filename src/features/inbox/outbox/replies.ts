@@ -29,7 +29,7 @@ export function continuedReplies({ agentId, channel, channelId }: ContinuedPlace
 }
 
 /** What is written with a turn that is taken once and whose reply a person reads at a place. */
-export function laterReplies(place: Place): AlongsideOf {
+function laterReplies(place: Place): AlongsideOf {
   return (outcome) => ({ inboxIds: [], supersededAfter: null, ...repliesOrFailure(place, outcome) });
 }
 

@@ -18,7 +18,7 @@ import { hasStopped, type NextPart, stoppedAgent } from "./rows.ts";
 type Send = (signal: AbortSignal) => Promise<string>;
 
 /** How a part gets to its place, or in words why it can't, or why nothing can. */
-export type Way = { send: Send } | { refused: string } | { closed: string };
+type Way = { send: Send } | { refused: string } | { closed: string };
 
 /** Finds the way of a part as the agent's channels are now. */
 export type FindWay = (place: Place, part: NextPart) => Promise<Way>;

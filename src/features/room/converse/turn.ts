@@ -9,7 +9,7 @@ import { mostTries } from "../tries.ts";
 import type { ConversationEvent } from "./event.ts";
 
 /** Gives the tools that the turn of an event has beside its agent's. */
-export type EventTools = (event: ConversationEvent) => readonly Tool[];
+type EventTools = (event: ConversationEvent) => readonly Tool[];
 
 export interface ConverseNeeds {
   services: Services;

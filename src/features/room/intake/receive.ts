@@ -13,7 +13,7 @@ import { eventOf, received } from "./event-of.ts";
 import type { EventAnswer } from "./schema.ts";
 
 /** What came with a call of a webhook. */
-export interface WebhookCall {
+interface WebhookCall {
   token: string;
   /** Or why it could not be read. */
   body: Uint8Array | PayloadProblem;

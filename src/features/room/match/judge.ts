@@ -8,10 +8,10 @@ import { type Matching, nextStep, passed, type Step, verdictOf } from "./rules.t
 import type { Verdict } from "./schema.ts";
 
 /** How the matching of an event ends: with a definition, or without one. */
-export type Judged = Extract<Step<EventDefinition>, { kind: "act" | "end" }>;
+type Judged = Extract<Step<EventDefinition>, { kind: "act" | "end" }>;
 
 /** An event that is being matched. */
-export interface Judging extends Matching {
+interface Judging extends Matching {
   agent: AgentSeen;
   /** When the event came, in milliseconds since the epoch. */
   receivedAt: number;

@@ -9,7 +9,7 @@ import { batchOf, mostEntries } from "./batch.ts";
 import { putBack } from "./put-back.ts";
 
 /** An entry with the definition that it matched; null when that was deleted since. */
-export interface ClaimedEntry extends BacklogRow {
+interface ClaimedEntry extends BacklogRow {
   definition: typeof eventDefinitions.$inferSelect | null;
 }
 
@@ -27,7 +27,7 @@ export interface Claimed {
   conversation: RoomConversation | null;
 }
 
-export interface RoomConversation {
+interface RoomConversation {
   id: string;
   lastSeq: number;
   awaiting: string | null;
@@ -124,10 +124,7 @@ async function withDefinitions(tx: Db, rows: readonly BacklogRow[]): Promise<Cla
 }
 
 /** Whether a turn without events is due. */
-export function isProactive(
-  { prompt, evalIntervalMinutes, lastEvaluatedAt, createdAt }: RoomRow,
-  now: number,
-): boolean {
+function isProactive({ prompt, evalIntervalMinutes, lastEvaluatedAt, createdAt }: RoomRow, now: number): boolean {
   if (prompt === "" || evalIntervalMinutes === 0) return false;
   return (lastEvaluatedAt ?? createdAt).getTime() + evalIntervalMinutes * 60_000 <= now;
 }

@@ -4,7 +4,7 @@ import { fillTemplate } from "../events/templates.ts";
 import type { Reply } from "./replies.ts";
 
 /** An event that waits in the backlog. */
-export interface InputEntry {
+interface InputEntry {
   id: string;
   matchedAt: Date;
   rawPayload: unknown;

@@ -9,7 +9,7 @@ import { Schedule } from "../schema.ts";
 import { mostTasks } from "./shares.ts";
 
 /** The longest prompt, in UTF-16 units. */
-export const longestPrompt = 32_768;
+const longestPrompt = 32_768;
 
 /** The fields that callers may set, with their descriptions: one list for create, change and read. */
 const settable = {

@@ -16,10 +16,10 @@ export const mostTasks = 100;
 const keptForApi = 20;
 
 /** An end user has at most so many tasks of an agent. */
-export const mostOfPerson = 5;
+const mostOfPerson = 5;
 
 /** A task of an end user runs at most once in this time, in milliseconds. */
-export const shortestOfPerson = 15 * 60_000;
+const shortestOfPerson = 15 * 60_000;
 
 /** The end user in whose turn an agent makes a task. */
 export interface TaskPerson {
@@ -49,7 +49,7 @@ const run = (db: Db) =>
     .where(and(eq(taskRuns.taskId, scheduledTasks.id), isOpen));
 
 /** A task for a time that has passed, whose run has ended. */
-export const isOver = (db: Db) =>
+const isOver = (db: Db) =>
   and(
     sql`${scheduledTasks.schedule} ->> 'type' = 'one-shot'`,
     ...[eq(scheduledTasks.enabled, true), isNull(scheduledTasks.nextRunAt), notExists(run(db))],

@@ -27,7 +27,7 @@ import { embedderFor } from "./embedder.ts";
 import { secretTexts } from "./secret-texts.ts";
 import { loadTools } from "./tools.ts";
 
-export type AgentRow = typeof agents.$inferSelect;
+type AgentRow = typeof agents.$inferSelect;
 
 /** A decrypted copy of an agent and all its settings, valid until the agent's revision changes. */
 export interface LiveAgent {

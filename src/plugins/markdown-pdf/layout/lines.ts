@@ -14,7 +14,7 @@ export interface Run {
   width: number;
 }
 
-export interface PlacedPicture {
+interface PlacedPicture {
   kind: "picture";
   picture: Picture;
   width: number;
@@ -22,7 +22,7 @@ export interface PlacedPicture {
   target: Target | null;
 }
 
-export type Piece = Run | PlacedPicture;
+type Piece = Run | PlacedPicture;
 
 export interface Line {
   pieces: Piece[];

@@ -2,9 +2,9 @@ import type { FontName } from "../fonts/names.ts";
 import type { Color, Target } from "../pdf/page.ts";
 import type { Emphasis } from "../read/blocks.ts";
 
-export const ink: Color = [0.13, 0.15, 0.18];
+const ink: Color = [0.13, 0.15, 0.18];
 export const gray: Color = [0.4, 0.44, 0.49];
-export const linkBlue: Color = [0.04, 0.36, 0.75];
+const linkBlue: Color = [0.04, 0.36, 0.75];
 export const lineGray: Color = [0.82, 0.84, 0.87];
 export const shade: Color = [0.955, 0.96, 0.967];
 
@@ -18,7 +18,7 @@ export interface Base {
 }
 
 export const bodyBase: Base = { size: 10.5, leading: 1.5, bold: false, color: ink };
-export const codeSize = 8.8;
+const codeSize = 8.8;
 
 const headingSizes = [22, 17, 14, 12, 11, 10.5];
 

@@ -54,7 +54,7 @@ const StdioSettings = z
   })
   .openapi("StdioTransportSettings", { description: "Needs the setting `ALLOW_STDIO_MCP=true`." });
 
-export const TransportSettings = z.discriminatedUnion("type", [HttpSettings, StdioSettings]);
+const TransportSettings = z.discriminatedUnion("type", [HttpSettings, StdioSettings]);
 
 export const PluginSettings = z
   .object({

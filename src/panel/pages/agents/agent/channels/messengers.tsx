@@ -20,7 +20,7 @@ export interface ConfigField {
 }
 
 /** What a step may speak of. */
-export interface Place {
+interface Place {
   /** The agent's name. */
   name: string;
   /** What the messenger calls; null where it calls nothing, or before the first save. */
