@@ -1,5 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Services } from "./context.ts";
+import type { Services } from "./context/ctx.ts";
 import { EngineError } from "./core/errors.ts";
 import type { AppEnv } from "./http/environment.ts";
 import { onError } from "./http/errors.ts";

@@ -1,5 +1,5 @@
 import { type App, createApp, describe } from "./app.ts";
-import { type Services, systemCtx } from "./context.ts";
+import { type Services, systemCtx } from "./context/ctx.ts";
 import type { Contribution, Ticks } from "./contribution.ts";
 import {
   accountFeature,

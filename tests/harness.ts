@@ -9,7 +9,7 @@ import { createMeters } from "../src/adapters/node/meters.ts";
 import { pooledPost } from "../src/adapters/node/post/post.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import { listen as listenAt } from "../src/adapters/node/server.ts";
-import type { Services } from "../src/context.ts";
+import type { Services } from "../src/context/ctx.ts";
 import { ActivityBus } from "../src/core/activity/bus.ts";
 import { Admission } from "../src/core/admission/admission.ts";
 import type { Messengers } from "../src/core/channels/messengers.ts";

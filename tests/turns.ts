@@ -1,5 +1,5 @@
 import { systemClock } from "../src/adapters/node/clock.ts";
-import type { Services } from "../src/context.ts";
+import type { Services } from "../src/context/ctx.ts";
 import { newId } from "../src/core/ids.ts";
 import { scrubber } from "../src/core/scrub/scrub.ts";
 import { admit, createTurns, type Turn, type TurnRequest, type Turns } from "../src/features/turns/index.ts";

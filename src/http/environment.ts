@@ -1,4 +1,4 @@
-import type { Ctx, Services } from "../context.ts";
+import type { Ctx, Services } from "../context/ctx.ts";
 import type { Log } from "../core/ports.ts";
 import type { Unfinished } from "../core/queues/unfinished.ts";
 import type { LocalThrottle } from "./callers/local-throttle.ts";

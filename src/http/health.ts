@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import type { Services } from "../context.ts";
+import type { Services } from "../context/ctx.ts";
 import type { Opening } from "./opening.ts";
 import { json, router } from "./route.ts";
 

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
-import type { Services } from "../context.ts";
+import type { Services } from "../context/ctx.ts";
 import { Overloaded } from "../core/admission/admission.ts";
 import { newId } from "../core/ids.ts";
 import { clip } from "../core/text/text.ts";

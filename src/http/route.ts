@@ -1,7 +1,8 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
-import { requireInstallationPermission, requirePermission, requireStanding, requireToken } from "../context.ts";
+import { requireInstallationPermission, requirePermission } from "../context/membership.ts";
+import { requireStanding, requireToken } from "../context/standing.ts";
 import type { Permission } from "../core/credentials/permissions.ts";
 import { EngineError } from "../core/errors.ts";
 import "../core/validation.ts";

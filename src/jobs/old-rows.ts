@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-import type { Services } from "../context.ts";
+import type { Services } from "../context/ctx.ts";
 import { every } from "../core/time/every.ts";
 import { isPast } from "../db/age.ts";
 

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import type { Services } from "../context.ts";
+import type { Services } from "../context/ctx.ts";
 import { every } from "../core/time/every.ts";
 import { column } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../context.ts";
+import type { Services } from "../context/ctx.ts";
 import { clip, storable } from "../core/text/text.ts";
 import { patiently } from "../db/retry.ts";
 import { backoffMs } from "./backoff.ts";

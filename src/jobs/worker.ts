@@ -1,4 +1,4 @@
-import type { Services } from "../context.ts";
+import type { Services } from "../context/ctx.ts";
 import { newId } from "../core/ids.ts";
 import { Rounds } from "../core/queues/rounds.ts";
 import { Rest } from "../core/time/rest.ts";

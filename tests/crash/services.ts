@@ -1,7 +1,7 @@
 import { shippedAssets } from "../../src/adapters/node/assets.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
-import type { Services } from "../../src/context.ts";
+import type { Services } from "../../src/context/ctx.ts";
 import { ActivityBus } from "../../src/core/activity/bus.ts";
 import { Admission } from "../../src/core/admission/admission.ts";
 import { createCipher } from "../../src/core/credentials/cipher.ts";

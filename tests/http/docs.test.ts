@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { Services } from "../../src/context.ts";
+import type { Services } from "../../src/context/ctx.ts";
 import { docsRoutes } from "../../src/http/pages/docs.ts";
 
 /** The routes over these files; the page asks for nothing else of the engine. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Services } from "../../src/context.ts";
+import type { Services } from "../../src/context/ctx.ts";
 import { panelRoutes } from "../../src/http/pages/panel.ts";
 import { harness } from "../harness.ts";
 

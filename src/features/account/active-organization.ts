@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { notFound } from "../../core/errors.ts";
 import { accessTokens, members, organizations, reachable, users } from "../../db/schema.ts";
 import type { ActiveOrganization } from "./schema.ts";

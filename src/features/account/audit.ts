@@ -1,5 +1,5 @@
 import { asc, eq } from "drizzle-orm";
-import { audit } from "../../context.ts";
+import { audit } from "../../context/audit.ts";
 import { clip, storable } from "../../core/text/text.ts";
 import type { Db } from "../../db/client.ts";
 import { members } from "../../db/schema.ts";

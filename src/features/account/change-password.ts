@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { isSamePassword } from "../../core/credentials/password.ts";
 import type { Db } from "../../db/client.ts";
 import { users } from "../../db/schema.ts";

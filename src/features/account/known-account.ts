@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { members, users } from "../../db/schema.ts";
 import { oldestFirst } from "./audit.ts";
 

@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { changesBetween } from "../../core/changes.ts";
 import { permissionsOf } from "../../core/credentials/permissions.ts";
 import { notFound } from "../../core/errors.ts";

@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { users } from "../../db/schema.ts";
 import type { OnboardingChange } from "./schema.ts";

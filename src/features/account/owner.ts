@@ -1,5 +1,5 @@
 import { asc, eq, sql } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { newId } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { installation, members, organizations, users, workspaces } from "../../db/schema.ts";

@@ -1,5 +1,5 @@
 import { asc, eq } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";

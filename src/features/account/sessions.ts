@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, ne, type SQL, sql } from "drizzle-orm";
-import type { Ctx, Services } from "../../context.ts";
+import type { Ctx, Services } from "../../context/ctx.ts";
 import { newToken, sessionSeconds } from "../../core/credentials/tokens.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid, newId } from "../../core/ids.ts";

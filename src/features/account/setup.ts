@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import { digest, newId, randomToken } from "../../core/ids.ts";
 import { oneTimeTokens } from "../../db/schema.ts";

@@ -1,5 +1,5 @@
 import { and, eq, gt, ne } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { signInAddresses, users } from "../../db/schema.ts";

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import { users } from "../../db/schema.ts";
 import { clientKey } from "../../http/callers/address.ts";

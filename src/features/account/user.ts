@@ -1,4 +1,4 @@
-import type { Actor, Ctx } from "../../context.ts";
+import type { Actor, Ctx } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 
 /** A signed-in person. */

@@ -1,5 +1,6 @@
 import { and, inArray } from "drizzle-orm";
-import { type Ctx, workspaceScope } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
+import { workspaceScope } from "../../context/membership.ts";
 import type { OwningAgent } from "../../core/activity/activity.ts";
 import type { Watcher } from "../../core/activity/bus.ts";
 import type { ActivityEvent } from "../../core/activity/event.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Ctx, Services } from "../../context.ts";
+import type { Ctx, Services } from "../../context/ctx.ts";
 import type { Watcher } from "../../core/activity/bus.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { AppEnv } from "../../http/environment.ts";

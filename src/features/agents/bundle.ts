@@ -1,4 +1,4 @@
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import type { Db } from "../../db/client.ts";
 import type { AgentRow } from "./find.ts";
 import { exportIcon, importIcon } from "./icon.ts";

@@ -1,5 +1,6 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
-import { audit, type Ctx } from "../../context.ts";
+import { audit } from "../../context/audit.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { type SubjectKey, subjectKey } from "../../core/channels/subjects.ts";
 import type { Db } from "../../db/client.ts";
 import { scheduledTasks } from "../../db/schema.ts";

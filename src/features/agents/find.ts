@@ -1,6 +1,8 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { type Ctx, workspaceScope, write } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
+import { workspaceScope } from "../../context/membership.ts";
+import { write } from "../../context/write.ts";
 import type { Changes } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { iconAddress } from "../../core/files/image.ts";

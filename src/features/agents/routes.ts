@@ -1,4 +1,4 @@
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { usableKeys } from "../../core/policies.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";

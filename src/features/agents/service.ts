@@ -1,5 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx, workspaceScope, write } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context/ctx.ts";
+import { workspaceScope } from "../../context/membership.ts";
+import { write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";

@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { askingTools } from "../../core/plugins/plugins.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";

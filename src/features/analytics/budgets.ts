@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { shownSubject } from "../../core/channels/subjects.ts";
 import { monthOf } from "../../core/time/month.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, ne, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import type { Db } from "../../db/client.ts";
 import {

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import { noConversation } from "../../db/schema.ts";
 import { everyDay, requirePeriod } from "../../http/period.ts";

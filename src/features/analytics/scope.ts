@@ -1,5 +1,5 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import type { Db } from "../../db/client.ts";

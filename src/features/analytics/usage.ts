@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { shownSubject } from "../../core/channels/subjects.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import { agents } from "../../db/schema.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { auditLogs } from "../../db/schema.ts";
 import { createAuditRoutes } from "./routes.ts";

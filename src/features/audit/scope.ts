@@ -1,5 +1,5 @@
 import { eq, isNull, type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { auditLogs } from "../../db/schema.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { and, count, desc, eq, gte, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import type { Db } from "../../db/client.ts";
 import { auditLogs } from "../../db/schema.ts";

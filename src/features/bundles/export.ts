@@ -1,4 +1,4 @@
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import type { Db } from "../../db/client.ts";
 import { type AgentRow, exportAgent, writeAgent } from "../agents/index.ts";
 import { exportChannels } from "../channels/index.ts";

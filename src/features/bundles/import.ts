@@ -1,5 +1,7 @@
 import { eq, or, sql } from "drizzle-orm";
-import { type Ctx, requirePermission, write } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
+import { requirePermission } from "../../context/membership.ts";
+import { write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";

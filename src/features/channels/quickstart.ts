@@ -1,4 +1,4 @@
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
 import { fastModels, type ProviderName, splitModel } from "../../core/models/providers.ts";

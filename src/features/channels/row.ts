@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context/ctx.ts";
 import type { Cipher } from "../../core/credentials/cipher.ts";
 import type { Db } from "../../db/client.ts";
 import { channels } from "../../db/schema.ts";

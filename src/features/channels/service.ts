@@ -1,4 +1,4 @@
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import { findAgent } from "../agents/index.ts";
 import { saveAgentChannel, showAgent } from "./agent/service.ts";

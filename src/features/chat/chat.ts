@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { TtlCache } from "../../core/cache.ts";
 import type { Verdict } from "../../http/callers/throttle.ts";
 import type { Turns } from "../turns/index.ts";

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, type SQL } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { notFound } from "../../core/errors.ts";
 import { isStorable } from "../../core/text/text.ts";
 import type { Db } from "../../db/client.ts";

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
 import { agents, conversations, messages } from "../../db/schema.ts";

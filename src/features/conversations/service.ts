@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
-import { type Ctx, write } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
+import { write } from "../../context/write.ts";
 import { changesBetween } from "../../core/changes.ts";
 import { subjectKey } from "../../core/channels/subjects.ts";
 import { notFound } from "../../core/errors.ts";

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { writeArray } from "../../db/arrays.ts";
 import { files, hookExecutions, messages } from "../../db/schema.ts";
 import { countFitting } from "../../http/paging.ts";

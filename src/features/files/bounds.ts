@@ -1,5 +1,5 @@
 import { and, eq, ne, sql } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { TtlCache } from "../../core/cache.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { ObjectStore } from "../../core/ports.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { and, eq, inArray } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Cipher } from "../../core/credentials/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import { fromBase64, newId, toBase64 } from "../../core/ids.ts";

@@ -1,6 +1,6 @@
 import type { LanguageModelV4FilePart } from "@ai-sdk/provider";
 import { and, eq, inArray } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { withinTime } from "../../core/time/deadline.ts";
 import { files } from "../../db/schema.ts";
 import { isRaster } from "./rules.ts";

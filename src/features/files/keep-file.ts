@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError, notFound, StorageRefusal } from "../../core/errors.ts";
 import { newId, toHex } from "../../core/ids.ts";
 import { sqlState } from "../../db/client.ts";

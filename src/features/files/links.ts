@@ -1,4 +1,4 @@
-import { publicAddress, type Services } from "../../context.ts";
+import { publicAddress, type Services } from "../../context/ctx.ts";
 import type { Cipher } from "../../core/credentials/cipher.ts";
 import { sameText, toHex } from "../../core/ids.ts";
 import { type Claim, linkAddress, linkSeconds } from "./rules.ts";

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
 import type { PluginFile, SavedFile } from "../../core/plugins/plugin.ts";

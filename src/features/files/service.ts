@@ -1,5 +1,5 @@
 import { and, eq, isNotNull } from "drizzle-orm";
-import type { Ctx, Services } from "../../context.ts";
+import type { Ctx, Services } from "../../context/ctx.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
 import { agents, files } from "../../db/schema.ts";

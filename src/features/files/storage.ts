@@ -1,5 +1,5 @@
 import { and, eq, inArray } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Cipher } from "../../core/credentials/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import { type S3Bucket, s3Problem, s3Secrets } from "../../core/files/s3.ts";

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { agents, conversations } from "../../db/schema.ts";
 import { keepFile, requireFitting } from "./keep-file.ts";

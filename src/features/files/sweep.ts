@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, notInArray, sql } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { every } from "../../core/time/every.ts";
 import { isPast } from "../../db/age.ts";
 import type { Database } from "../../db/client.ts";

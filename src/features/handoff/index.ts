@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import type { Turns } from "../turns/index.ts";
 import { createAsk } from "./ask.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { and, asc, eq, inArray, ne } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { ToolOwner } from "../../contribution.ts";
 import { agents } from "../../db/schema.ts";
 import type { Tool, ToolContext } from "../../turn/types.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { inspectJobs, type JobsReport } from "../../jobs/failed.ts";
 import { ownerExists } from "../account/index.ts";
 import { inspectChannels, type TroubledChannel } from "../channels/index.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { type Check, ok } from "../../core/check.ts";
 import type { SchedulerHealth } from "../room/index.ts";
 import { checkContent } from "./checks/content.ts";

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context/ctx.ts";
 import type { ImportNotes } from "../../core/bundle.ts";
 import { newId } from "../../core/ids.ts";
 import { asJson, sameJson } from "../../core/json.ts";

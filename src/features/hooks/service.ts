@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { isUuid, newId } from "../../core/ids.ts";

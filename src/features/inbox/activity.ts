@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { MessengerName } from "../../core/channels/messengers.ts";
 import { assign, jsonRows } from "../../db/fragments.ts";
 import { unlessDeadlocked } from "../../db/retry.ts";

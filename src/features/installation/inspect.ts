@@ -1,5 +1,5 @@
 import { and, eq, isNull } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { type Policies, readPolicies } from "../../core/policies.ts";
 import { accessTokens, agents, channels, installation, organizations } from "../../db/schema.ts";
 import { isSensitiveHost } from "./rules.ts";

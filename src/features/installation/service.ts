@@ -1,5 +1,6 @@
 import { eq, sql } from "drizzle-orm";
-import { type Ctx, publicAddress, type Services, write } from "../../context.ts";
+import { type Ctx, publicAddress, type Services } from "../../context/ctx.ts";
+import { write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { type PolicyChanges, readPolicies } from "../../core/policies.ts";
 import { installation } from "../../db/schema.ts";

@@ -1,6 +1,6 @@
 /** What agents remember about end users: found by words and by meaning, learned in the background. */
 
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import type { Embedder } from "../../core/ports.ts";
 import type { Complete } from "../../jobs/complete.ts";

@@ -1,6 +1,6 @@
 import { and, eq, ne, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { messengerNames } from "../../core/channels/messengers.ts";
 import { subjectChannels } from "../../core/channels/subjects.ts";
 import { conversations, memories } from "../../db/schema.ts";

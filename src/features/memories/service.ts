@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
-import { type Ctx, write } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
+import { write } from "../../context/write.ts";
 import { shownSubject } from "../../core/channels/subjects.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";

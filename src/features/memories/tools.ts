@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { type ActingAgent, asActing } from "../../core/activity/activity.ts";
 import type { Embedder } from "../../core/ports.ts";
 import { sqlState } from "../../db/client.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { inspectFiles, megabyte } from "../files/index.ts";
 import { readInTime } from "./read-in-time.ts";
 

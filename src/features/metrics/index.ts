@@ -1,6 +1,6 @@
 /** What an operator's monitoring reads: `GET /metrics`. */
 
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { measureFiles } from "./files.ts";
 import { measureProcess } from "./process.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 
 /** The metrics of what this process shares among its calls. */
 export function measureProcess({ meters, admission, activity, tracer, database, options }: Services): void {

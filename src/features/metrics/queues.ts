@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Reading } from "../../core/meters.ts";
 import { readInTime } from "./read-in-time.ts";
 import { type Queues, readQueues } from "./read-queues.ts";

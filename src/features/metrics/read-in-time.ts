@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { sharedRead } from "../../core/queues/shared-read.ts";
 import { withinTime } from "../../core/time/deadline.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import { sameText } from "../../core/ids.ts";
 import { countRefused } from "../../http/callers/refused.ts";

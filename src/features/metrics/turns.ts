@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import {
   isAnswer,
   type StartedTurn,

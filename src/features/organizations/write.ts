@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
-import { type Ctx, write } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
+import { write } from "../../context/write.ts";
 import type { Changes } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";

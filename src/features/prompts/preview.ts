@@ -1,4 +1,4 @@
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { findAgent } from "../agents/index.ts";
 import { loadSkills, skillsList } from "../skills/index.ts";
 import { assemblePrompt } from "./assemble.ts";

@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";

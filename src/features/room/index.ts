@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { eventBacklog } from "../../db/schema.ts";
 import type { ContinuedBy, Turns } from "../turns/index.ts";

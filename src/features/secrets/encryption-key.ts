@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import { excluded } from "../../db/fragments.ts";
 import { installation } from "../../db/schema.ts";

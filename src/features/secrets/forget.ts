@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
-import { audit, type Services } from "../../context.ts";
+import { audit } from "../../context/audit.ts";
+import type { Services } from "../../context/ctx.ts";
 import { agents } from "../../db/schema.ts";
 import { verifyEncryptionKey } from "./encryption-key.ts";
 import { type Sealing, sealings } from "./sealings.ts";

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, lt, ne, notInArray, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { addedBySealing } from "../../core/credentials/cipher.ts";
 import { s3Places } from "../../core/files/s3.ts";
 import { shortestSecret } from "../../core/scrub/scrub.ts";

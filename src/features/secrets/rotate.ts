@@ -1,6 +1,7 @@
 import { getTableName, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { audit, type Services } from "../../context.ts";
+import { audit } from "../../context/audit.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import { sqlState } from "../../db/client.ts";
 import { assign } from "../../db/fragments.ts";

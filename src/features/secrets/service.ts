@@ -1,4 +1,4 @@
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { declaredSecrets } from "../../core/plugins/plugins.ts";
 import type { Db } from "../../db/client.ts";
 import { invalid } from "../../http/errors.ts";

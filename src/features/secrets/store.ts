@@ -1,6 +1,6 @@
 import { and, eq, inArray, ne, sql, sum } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
-import { authorOf, type Ctx } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context/ctx.ts";
 import type { Cipher } from "../../core/credentials/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";

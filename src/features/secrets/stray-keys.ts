@@ -1,5 +1,5 @@
 import { and, eq, inArray } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import { apiKeySecret, baseUrlSecret, type ProviderName, providerAddresses } from "../../core/models/providers.ts";
 import type { Db } from "../../db/client.ts";
 import { secrets } from "../../db/schema.ts";

@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns } from "drizzle-orm";
-import { type Ctx, workspaceScope } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
+import { workspaceScope } from "../../context/membership.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";

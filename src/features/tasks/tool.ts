@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { type Services, systemCtx } from "../../context.ts";
+import { type Services, systemCtx } from "../../context/ctx.ts";
 import type { ToolSource } from "../../contribution.ts";
 import { messengerNames } from "../../core/channels/messengers.ts";
 import { subjectKey } from "../../core/channels/subjects.ts";

@@ -1,5 +1,5 @@
 import { and, asc, eq, ne } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import type { Db } from "../../db/client.ts";
 import { agents } from "../../db/schema.ts";
 import { type AgentRow, isAskable, withinReach } from "../agents/index.ts";

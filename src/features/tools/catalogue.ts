@@ -1,5 +1,5 @@
 import { and, asc, eq } from "drizzle-orm";
-import type { Ctx, Services } from "../../context.ts";
+import type { Ctx, Services } from "../../context/ctx.ts";
 import type { Db } from "../../db/client.ts";
 import { plugins } from "../../db/schema.ts";
 import { agentToolsWithin } from "./agents-as-tools.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { type Destination, destinationOf, isSameDestination } from "../../core/egress/destination.ts";
 import type { JsonObject, JsonValue, Tool } from "../../turn/types.ts";
 import { httpRequest } from "./builtin.ts";

@@ -1,6 +1,6 @@
 /** The tools that agents can have, and which an agent has. */
 
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { noteTaken } from "./plugins/families/note-taken.ts";
 import { noteTransports } from "./plugins/mcp/note-transports.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { toBase64 } from "../../core/ids.ts";
 import { type AgentTracing, type Collector, keyPairProblem, type ProjectKey } from "../../core/tracing.ts";
 import type { StartedCompletion } from "../../turn/observers.ts";

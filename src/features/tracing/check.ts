@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Ctx, Services } from "../../context.ts";
+import type { Ctx, Services } from "../../context/ctx.ts";
 import { TtlCache } from "../../core/cache.ts";
 import { clip, visible } from "../../core/text/text.ts";
 import { withinTime } from "../../core/time/deadline.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { agentCollectors } from "./agent-collectors.ts";
 import { type TracingCheck, tracingCheck } from "./check.ts";

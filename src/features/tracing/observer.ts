@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Collector, SpanRef } from "../../core/tracing.ts";
 import type { TurnListener, TurnObserver } from "../../turn/observers.ts";
 import type { AgentCollectors } from "./agent-collectors.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { sameJson } from "../../core/json.ts";
 import type { JsonObject, TurnInput } from "../../turn/types.ts";
 import { type FreshFiles, imageParts } from "../files/index.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution, ToolSource } from "../../contribution.ts";
 import { apiKeySecret, baseUrlSecret, missingSecret, type ProviderName } from "../../core/models/providers.ts";
 import type { Embedder } from "../../core/ports.ts";

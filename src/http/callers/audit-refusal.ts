@@ -1,4 +1,5 @@
-import { audit, type Ctx } from "../../context.ts";
+import { audit } from "../../context/audit.ts";
+import type { Ctx } from "../../context/ctx.ts";
 import type { EngineError } from "../../core/errors.ts";
 import { clip, storable } from "../../core/text/text.ts";
 import { countCall, type Limit } from "./throttle.ts";

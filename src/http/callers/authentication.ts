@@ -1,7 +1,9 @@
 import { eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Context } from "hono";
-import { type Actor, type Ctx, type Membership, membershipIn, type Services, unknownToken } from "../../context.ts";
+import type { Actor, Ctx, Services } from "../../context/ctx.ts";
+import { type Membership, membershipIn } from "../../context/membership.ts";
+import { unknownToken } from "../../context/standing.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../../core/credentials/tokens.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { digest } from "../../core/ids.ts";

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, sql } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import type { Database } from "../../db/client.ts";
 import { accessTokens } from "../../db/schema.ts";
 import { countCall, type Limit, requireAllowed, uncountCall } from "./throttle.ts";

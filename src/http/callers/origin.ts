@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { publicAddress } from "../../context.ts";
+import { publicAddress } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { AppEnv } from "../environment.ts";
 

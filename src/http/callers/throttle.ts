@@ -1,5 +1,5 @@
 import { and, eq, gt, type SQL, sql } from "drizzle-orm";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import { assign, column, excluded, fields, insertInto, type RowOf } from "../../db/fragments.ts";
 import { throttles } from "../../db/schema.ts";

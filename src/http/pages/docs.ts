@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { digest, toBase64 } from "../../core/ids.ts";
 import { matchesEtag } from "../etag.ts";
 import { router } from "../route.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Services } from "../../context.ts";
+import type { Services } from "../../context/ctx.ts";
 import { notFound } from "../../core/errors.ts";
 import type { AppEnv } from "../environment.ts";
 import { matchesEtag } from "../etag.ts";

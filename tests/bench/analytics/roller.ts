@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { openStorage } from "../../../src/adapters/node/storage.ts";
-import type { Services } from "../../../src/context.ts";
+import type { Services } from "../../../src/context/ctx.ts";
 import { parseSettings } from "../../../src/core/config.ts";
 import { createRollUp } from "../../../src/features/analytics/roll-up.ts";
 import { silent } from "../../embedded.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Ctx } from "../../../src/context.ts";
+import type { Ctx } from "../../../src/context/ctx.ts";
 import { roles } from "../../../src/core/credentials/permissions.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { createQuickstartAgent } from "../../../src/features/channels/index.ts";

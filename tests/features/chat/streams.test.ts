@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Services } from "../../../src/context.ts";
+import type { Services } from "../../../src/context/ctx.ts";
 import { unmeasured } from "../../../src/core/meters.ts";
 import { OpenStreams, streamLimit } from "../../../src/features/turns/access/open-streams.ts";
 import type { Agents, Grant } from "../../../src/features/turns/index.ts";

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import type { Services } from "../../../src/context.ts";
+import type { Services } from "../../../src/context/ctx.ts";
 import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, files } from "../../../src/db/schema.ts";

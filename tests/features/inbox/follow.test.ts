@@ -3,7 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { expect, onTestFinished, test } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
-import type { Services } from "../../../src/context.ts";
+import type { Services } from "../../../src/context/ctx.ts";
 import type { MessengerName, Messengers } from "../../../src/core/channels/messengers.ts";
 import { agents, channels, inbox } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";

@@ -1,7 +1,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
-import { type Ctx, publicAddress } from "../../../src/context.ts";
+import { type Ctx, publicAddress } from "../../../src/context/ctx.ts";
 import type { Arrival, Incoming, MessengerName } from "../../../src/core/channels/messengers.ts";
 import { agents, channels, conversations, inbox, jobs, outbox } from "../../../src/db/schema.ts";
 import { openMessenger } from "../../../src/features/channels/index.ts";

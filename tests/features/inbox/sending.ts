@@ -1,6 +1,6 @@
 import { asc, eq } from "drizzle-orm";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
-import { publicAddress } from "../../../src/context.ts";
+import { publicAddress } from "../../../src/context/ctx.ts";
 import type { MessengerName, Messengers } from "../../../src/core/channels/messengers.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, channels, jobs, outbox } from "../../../src/db/schema.ts";

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
-import type { Services } from "../../../src/context.ts";
+import type { Services } from "../../../src/context/ctx.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { Db } from "../../../src/db/client.ts";
 import { conversations, outbox } from "../../../src/db/schema.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from "vitest";
-import type { Services } from "../../../src/context.ts";
+import type { Services } from "../../../src/context/ctx.ts";
 import { TextsRefused } from "../../../src/core/errors.ts";
 import type { Embedder, Models } from "../../../src/core/ports.ts";
 import type { agents } from "../../../src/db/schema.ts";

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import type { Services } from "../../../src/context.ts";
+import type { Services } from "../../../src/context/ctx.ts";
 import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { agents, secrets } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";

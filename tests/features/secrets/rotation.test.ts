@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import type { Services } from "../../../src/context.ts";
+import type { Services } from "../../../src/context/ctx.ts";
 import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, channels, installation, plugins, secrets, skillEnv, skills } from "../../../src/db/schema.ts";

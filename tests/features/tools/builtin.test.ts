@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Services } from "../../../src/context.ts";
+import type { Services } from "../../../src/context/ctx.ts";
 import { CurrentPolicies, defaultPolicies } from "../../../src/core/policies.ts";
 import type { EgressRequest } from "../../../src/core/ports.ts";
 import { builtins } from "../../../src/features/tools/builtin.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { type ActingConversation, type Persisted, tellsBegin } from "../../../core/activity/activity.ts";
 import { type ActivityBus, type Outside, ringSize } from "../../../core/activity/bus.ts";
 import { ActivityEvent } from "../../../core/activity/event.ts";

@@ -1,4 +1,4 @@
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import type { Db } from "../../../db/client.ts";
 import { type AgentRow, findAgent, touchAskers, writeAgent } from "../../agents/index.ts";

@@ -1,4 +1,4 @@
-import { type Ctx, publicAddress } from "../../../context.ts";
+import { type Ctx, publicAddress } from "../../../context/ctx.ts";
 import type { ImportNotes } from "../../../core/bundle.ts";
 import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";

@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { publicAddress, type Services } from "../../../context.ts";
+import { publicAddress, type Services } from "../../../context/ctx.ts";
 import type { MessengerAccount, MessengerName, Transport, WantedWebhook } from "../../../core/channels/messengers.ts";
 import { agents, channels } from "../../../db/schema.ts";
 import { isSlug } from "../../agents/index.ts";

@@ -1,4 +1,4 @@
-import { type Ctx, publicAddress } from "../../../context.ts";
+import { type Ctx, publicAddress } from "../../../context/ctx.ts";
 import type { ChannelCheck, MessengerName } from "../../../core/channels/messengers.ts";
 import { EgressError } from "../../../core/egress/target.ts";
 import { isObject, parseJson } from "../../../core/json.ts";

@@ -1,6 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
-import { publicAddress, type Services } from "../../../context.ts";
+import { publicAddress, type Services } from "../../../context/ctx.ts";
 import { MessengerError, type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import type { Cipher } from "../../../core/credentials/cipher.ts";
 import { fromBase64, newId, toBase64 } from "../../../core/ids.ts";

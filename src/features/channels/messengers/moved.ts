@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, ne, or } from "drizzle-orm";
-import { publicAddress, type Services } from "../../../context.ts";
+import { publicAddress, type Services } from "../../../context/ctx.ts";
 import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import { channels } from "../../../db/schema.ts";
 import { loadPolicies } from "../../installation/index.ts";

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, notExists, or, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import { every } from "../../../core/time/every.ts";
 import type { Db } from "../../../db/client.ts";

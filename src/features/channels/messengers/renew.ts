@@ -1,5 +1,5 @@
 import { and, eq, isNull } from "drizzle-orm";
-import { publicAddress, type Services, systemCtx } from "../../../context.ts";
+import { publicAddress, type Services, systemCtx } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { agents, channels, organizations } from "../../../db/schema.ts";
 import { loadPolicies } from "../../installation/index.ts";

@@ -1,4 +1,4 @@
-import { type Ctx, publicAddress } from "../../../context.ts";
+import { type Ctx, publicAddress } from "../../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import type { MessengerName } from "../../../core/channels/messengers.ts";
 import { randomToken } from "../../../core/ids.ts";

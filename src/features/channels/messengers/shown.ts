@@ -1,4 +1,4 @@
-import { type Ctx, publicAddress } from "../../../context.ts";
+import { type Ctx, publicAddress } from "../../../context/ctx.ts";
 import type { MessengerName } from "../../../core/channels/messengers.ts";
 import type { AgentRow } from "../../agents/index.ts";
 import { type ChannelRow, type ChannelStatus, openConfig } from "../row.ts";

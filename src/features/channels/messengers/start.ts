@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import { z } from "zod";
-import { publicAddress, type Services } from "../../../context.ts";
+import { publicAddress, type Services } from "../../../context/ctx.ts";
 import {
   MessengerError,
   type MessengerName,

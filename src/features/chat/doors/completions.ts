@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { Overloaded } from "../../../core/admission/admission.ts";
 import { tokenKind } from "../../../core/credentials/tokens.ts";
 import { asEngineError } from "../../../core/errors.ts";

@@ -1,6 +1,7 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Context } from "hono";
-import { type Ctx, requirePermission, workspaceScope } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import { requirePermission, workspaceScope } from "../../../context/membership.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { agents, channels, organizations } from "../../../db/schema.ts";
 import { authenticateSession, offersSession } from "../../../http/callers/authentication.ts";

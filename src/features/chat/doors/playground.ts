@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { every } from "hono/combine";
-import { type Ctx, requirePermission } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import { requirePermission } from "../../../context/membership.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { newId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../../http/environment.ts";

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { pause } from "../../../core/time/pause.ts";
 import type { Database } from "../../../db/client.ts";
 import { insertInto } from "../../../db/fragments.ts";

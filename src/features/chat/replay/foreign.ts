@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { notFound } from "../../../core/errors.ts";
 import { pause } from "../../../core/time/pause.ts";
 import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";

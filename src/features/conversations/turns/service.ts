@@ -1,5 +1,5 @@
 import { and, asc, count, desc, eq } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { shownSubject } from "../../../core/channels/subjects.ts";
 import { notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";

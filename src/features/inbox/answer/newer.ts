@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { newestSeq } from "./pending.ts";
 
 /** Tells what this process is answering that newer messages came. */

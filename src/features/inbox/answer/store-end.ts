@@ -1,5 +1,5 @@
 import { inArray, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { inbox } from "../../../db/schema.ts";
 import type { Attempted } from "../../turns/index.ts";
 import { type Batch, sharedAttempts } from "./batch.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { channelOf } from "../../../core/channels/channels.ts";
 import { messengerNames } from "../../../core/channels/messengers.ts";
 import { type MessengerChannel, openMessenger } from "../../channels/index.ts";

@@ -1,5 +1,5 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { Database } from "../../../db/client.ts";
 import { inbox, jobs } from "../../../db/schema.ts";
 import { batchOf } from "./batch.ts";

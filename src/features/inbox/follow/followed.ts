@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { MessengerError } from "../../../core/channels/messengers.ts";
 import { TooManyWait } from "../../../core/queues/let-in.ts";
 import { pause } from "../../../core/time/pause.ts";

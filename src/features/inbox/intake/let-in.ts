@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { type Counted, createLetIn, type LetIn } from "../../../core/queues/let-in.ts";
 import { agents, inbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { Arrival, Incoming } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { sqlState } from "../../../db/client.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { scrubbedPreview } from "../../../core/activity/preview.ts";
 import type { Incoming } from "../../../core/channels/messengers.ts";
 import { actingAs, type Turns } from "../../turns/index.ts";

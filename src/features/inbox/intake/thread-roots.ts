@@ -1,5 +1,5 @@
 import { and, eq, gt } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { type Arrival, chatOf, type Incoming, MessengerError, type Quote } from "../../../core/channels/messengers.ts";
 import { withinTime } from "../../../core/time/deadline.ts";
 import { conversations } from "../../../db/schema.ts";

@@ -1,6 +1,6 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, inbox, outbox } from "../../../db/schema.ts";
 import { mostCounted, totalOf } from "../../../http/paging.ts";

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
-import { type Ctx, write } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import { write } from "../../../context/write.ts";
 import { channelOf } from "../../../core/channels/channels.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { and, asc, between, desc, eq, gte, inArray, isNull, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { type OwningAgent, ownerOf, type Persisted } from "../../../core/activity/activity.ts";
 import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";

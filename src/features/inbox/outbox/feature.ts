@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { createAsk } from "../../handoff/index.ts";

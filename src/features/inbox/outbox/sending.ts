@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { asActing, type Activity as Happened } from "../../../core/activity/activity.ts";
 import { previewOfText } from "../../../core/activity/preview.ts";
 import { MessengerError } from "../../../core/channels/messengers.ts";

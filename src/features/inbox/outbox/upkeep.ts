@@ -1,5 +1,5 @@
 import { ne, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
 import { isPast } from "../../../db/age.ts";
 import { assign } from "../../../db/fragments.ts";

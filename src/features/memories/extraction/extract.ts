@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { asActing } from "../../../core/activity/activity.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { jsonInAnswer } from "../../../core/text/prompt-data.ts";

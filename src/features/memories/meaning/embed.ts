@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { and, desc, eq, exists, getTableColumns, notInArray, or, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { Embedder } from "../../../core/ports.ts";
 import { clip } from "../../../core/text/text.ts";
 import type { Database, Db } from "../../../db/client.ts";

@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
-import { audit, type Ctx, type Services } from "../../../context.ts";
+import { audit } from "../../../context/audit.ts";
+import type { Ctx, Services } from "../../../context/ctx.ts";
 import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";

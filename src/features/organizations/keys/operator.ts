@@ -1,5 +1,5 @@
 import { asc } from "drizzle-orm";
-import { type Services, systemCtx } from "../../../context.ts";
+import { type Services, systemCtx } from "../../../context/ctx.ts";
 import { StartError } from "../../../core/errors.ts";
 import { organizations } from "../../../db/schema.ts";
 import { createManagementKey, deleteManagementKey } from "./service.ts";

@@ -1,5 +1,6 @@
 import { and, asc, eq } from "drizzle-orm";
-import { authorOf, type Ctx, write } from "../../../context.ts";
+import { authorOf, type Ctx } from "../../../context/ctx.ts";
+import { write } from "../../../context/write.ts";
 import { newToken } from "../../../core/credentials/tokens.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";

@@ -1,4 +1,4 @@
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { randomToken } from "../../../core/ids.ts";
 import { deleteSessionsOf, replacePassword } from "../../account/index.ts";
 import { endOffersTo } from "../invitations/service.ts";

@@ -1,5 +1,6 @@
 import { and, eq, ne } from "drizzle-orm";
-import type { Ctx, Membership } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import type { Membership } from "../../../context/membership.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users } from "../../../db/schema.ts";

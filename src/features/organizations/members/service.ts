@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
-import { audit, type Ctx } from "../../../context.ts";
+import { audit } from "../../../context/audit.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { newId, randomToken } from "../../../core/ids.ts";

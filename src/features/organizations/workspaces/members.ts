@@ -1,5 +1,5 @@
 import { and, asc, eq } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { sortByName } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users, workspaceMembers } from "../../../db/schema.ts";

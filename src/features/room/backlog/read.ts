@@ -1,5 +1,5 @@
 import { and, desc, eq } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { eventBacklog } from "../../../db/schema.ts";
 import { mostCounted, totalOf } from "../../../http/paging.ts";
 import { findAgent } from "../../agents/index.ts";

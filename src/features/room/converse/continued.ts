@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { continuedElsewhere } from "../../inbox/index.ts";
 import type { ContinuedBy } from "../../turns/index.ts";
 import { placeOfConversation } from "./event.ts";

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { roomEvents } from "../../../db/schema.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";

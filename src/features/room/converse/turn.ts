@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { digest, randomHex, toHex } from "../../../core/ids.ts";
 import type { Tool } from "../../../turn/types.ts";

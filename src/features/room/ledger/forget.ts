@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
 import { earlierNow } from "../../../db/age.ts";
 import type { Queries } from "../../../db/client.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { type Counted, createLetIn, type LetIn, mostOfOrganization } from "../../../core/queues/let-in.ts";
 import { jobs } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";

@@ -1,5 +1,5 @@
 import { and, count, desc, eq, type SQL } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";

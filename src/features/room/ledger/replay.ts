@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
-import { type Ctx, write } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import { write } from "../../../context/write.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import type { LetIn } from "../../../core/queues/let-in.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
 import { assign } from "../../../db/fragments.ts";
 import { jobs, roomEvents } from "../../../db/schema.ts";

@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { type Activity, asActing } from "../../../core/activity/activity.ts";
 import { previewOfText } from "../../../core/activity/preview.ts";
 import { storableJson } from "../../../core/text/text.ts";

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { randomHex } from "../../../core/ids.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import { rooms } from "../../../db/schema.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { randomHex } from "../../../core/ids.ts";
 import type { AgentSeen } from "../../../core/ports.ts";
 import type { Asking, Complete } from "../../../jobs/complete.ts";

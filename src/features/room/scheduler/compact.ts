@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { clip, storable } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";

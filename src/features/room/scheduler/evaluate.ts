@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { patiently } from "../../../db/retry.ts";
 import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import type { Failure } from "../../../turn/types.ts";

@@ -1,5 +1,5 @@
 import { createRoute } from "@hono/zod-openapi";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { sharedRead } from "../../../core/queues/shared-read.ts";
 import { json, router } from "../../../http/route.ts";
 import type { Schedule } from "../../../jobs/schedule.ts";

@@ -1,5 +1,5 @@
 import { eq, inArray, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, eventBacklog, rooms } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";

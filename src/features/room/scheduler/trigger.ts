@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { messengerNames } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
 import { assign, insertInto } from "../../../db/fragments.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
 import { jobs, rooms } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";

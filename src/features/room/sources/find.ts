@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
 import { digestOf, isWebhookToken, openCredentials } from "../../../core/credentials/event-source.ts";
 import type { Db } from "../../../db/client.ts";

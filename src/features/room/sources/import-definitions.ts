@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, notInArray, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../../context.ts";
+import { authorOf, type Ctx } from "../../../context/ctx.ts";
 import { newId } from "../../../core/ids.ts";
 import { asJson, sameJson } from "../../../core/json.ts";
 import { takeNamed } from "../../../core/text/names.ts";

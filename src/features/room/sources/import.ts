@@ -1,5 +1,5 @@
 import { and, asc, eq, notInArray, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../../context.ts";
+import { authorOf, type Ctx } from "../../../context/ctx.ts";
 import type { ImportNotes } from "../../../core/bundle.ts";
 import { newWebhookToken, sealCredentials } from "../../../core/credentials/event-source.ts";
 import { newId } from "../../../core/ids.ts";

@@ -1,5 +1,5 @@
 import { asc, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../../context.ts";
+import { authorOf, type Ctx } from "../../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { newWebhookToken, openCredentials, sealCredentials } from "../../../core/credentials/event-source.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";

@@ -1,4 +1,4 @@
-import { type Ctx, publicAddress } from "../../../context.ts";
+import { type Ctx, publicAddress } from "../../../context/ctx.ts";
 import { openCredentials } from "../../../core/credentials/event-source.ts";
 import type { EventCondition } from "../events/conditions.ts";
 import type { EventDefinition } from "./definition-schema.ts";

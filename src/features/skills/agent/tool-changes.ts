@@ -1,5 +1,5 @@
 import { and, eq, ne } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { Db } from "../../../db/client.ts";
 import { agentTools } from "../../../db/schema.ts";
 import { syncSkillTools } from "../../agents/index.ts";

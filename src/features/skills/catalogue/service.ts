@@ -1,5 +1,6 @@
 import { eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx, write } from "../../../context.ts";
+import { authorOf, type Ctx } from "../../../context/ctx.ts";
+import { write } from "../../../context/write.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";

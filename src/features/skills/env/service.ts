@@ -1,5 +1,5 @@
 import { and, asc, count, eq, sql } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { shortSecretProblem } from "../../../core/scrub/scrub.ts";
 import type { Db } from "../../../db/client.ts";

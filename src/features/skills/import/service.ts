@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import { type Db, sqlState } from "../../../db/client.ts";

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { Db } from "../../../db/client.ts";
 import { agentSkills, skills, skillVersions, workspaceSkills } from "../../../db/schema.ts";
 import { type ToolOffer, unusableTools } from "../../tools/index.ts";

@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
-import { type Ctx, write } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import { write } from "../../../context/write.ts";
 import type { Db } from "../../../db/client.ts";
 import { skills, workspaceSkills } from "../../../db/schema.ts";
 import { syncSkillTools } from "../../agents/index.ts";

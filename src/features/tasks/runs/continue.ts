@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { taskRuns } from "../../../db/schema.ts";
 import { continuedElsewhere, outboundPlace } from "../../inbox/index.ts";
 import { type AlongsideOf, type ContinuedBy, nothing } from "../../turns/index.ts";

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
-import { audit, type Services } from "../../../context.ts";
+import { audit } from "../../../context/audit.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { newId } from "../../../core/ids.ts";
 import { clip, storable } from "../../../core/text/text.ts";
 import type { Database, Db } from "../../../db/client.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { Activity } from "../../../core/activity/activity.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";

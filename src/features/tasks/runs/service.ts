@@ -1,5 +1,5 @@
 import { desc, eq } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { taskRuns } from "../../../db/schema.ts";
 import { writeAgent } from "../../agents/index.ts";

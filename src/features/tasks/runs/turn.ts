@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { closedTo, outboundPlace, repliesElsewhere } from "../../inbox/index.ts";
 import { type Attempt, isStored, nothing, type TurnRequest } from "../../turns/index.ts";

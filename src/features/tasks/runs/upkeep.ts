@@ -1,6 +1,6 @@
 import { and, asc, gt, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
 import { jobs, taskRuns } from "../../../db/schema.ts";
 import type { OldRows } from "../../../jobs/old-rows.ts";

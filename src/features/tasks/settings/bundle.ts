@@ -1,5 +1,5 @@
 import { inArray } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import type { ImportNotes } from "../../../core/bundle.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";

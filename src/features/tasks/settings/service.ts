@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
-import { audit, authorOf, type Ctx } from "../../../context.ts";
+import { audit } from "../../../context/audit.ts";
+import { authorOf, type Ctx } from "../../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";

@@ -1,4 +1,5 @@
-import { type Ctx, workspaceScope } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import { workspaceScope } from "../../../context/membership.ts";
 import { EngineError, type ErrorCode } from "../../../core/errors.ts";
 import { sameText } from "../../../core/ids.ts";
 import type { LiveAgent } from "../agent/load.ts";

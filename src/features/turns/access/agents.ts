@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import { TtlCache } from "../../../core/cache.ts";
 import { EngineError } from "../../../core/errors.ts";

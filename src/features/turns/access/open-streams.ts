@@ -1,4 +1,6 @@
-import { type Ctx, membershipNow, requirePermission, type Services } from "../../../context.ts";
+import type { Ctx, Services } from "../../../context/ctx.ts";
+import { requirePermission } from "../../../context/membership.ts";
+import { membershipNow } from "../../../context/standing.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { refusalHeaders } from "../../../http/callers/throttle.ts";
 import { admit, type Grant } from "./admit.ts";

@@ -1,4 +1,6 @@
-import { type Ctx, type Membership, membershipNow, requirePermission, workspaceScope } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import { type Membership, requirePermission, workspaceScope } from "../../../context/membership.ts";
+import { membershipNow } from "../../../context/standing.ts";
 import type { Permission } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import type { Rights } from "./rights.ts";

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
-import type { Ctx, Standing } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import type { Standing } from "../../../context/membership.ts";
 import type { Database } from "../../../db/client.ts";
 import { fields, jsonObject, orNull, type RowOf } from "../../../db/fragments.ts";
 import { accessTokens, agents, conversations, members, workspaceIdsOf } from "../../../db/schema.ts";

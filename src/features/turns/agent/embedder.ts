@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { TextsRefused } from "../../../core/errors.ts";
 import { embeddingModels } from "../../../core/models/providers.ts";
 import type { Embedder, ModelSpec } from "../../../core/ports.ts";

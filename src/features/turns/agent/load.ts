@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import { type ActingAgent, asActing } from "../../../core/activity/activity.ts";
 import { openCredentials } from "../../../core/credentials/event-source.ts";

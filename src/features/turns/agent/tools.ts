@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { Embedder } from "../../../core/ports.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { channels } from "../../../core/channels/channels.ts";
 import { sqlState } from "../../../db/client.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";

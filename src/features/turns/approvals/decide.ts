@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, sql } from "drizzle-orm";
-import { type Ctx, write } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
+import { write } from "../../../context/write.ts";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
 import { channelsThat } from "../../../core/channels/channels.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";

@@ -1,5 +1,5 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import { shownSubject, subjectKey } from "../../../core/channels/subjects.ts";
 import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
 import { mostCounted, totalOf } from "../../../http/paging.ts";

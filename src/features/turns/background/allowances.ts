@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { loopDelay } from "../../../core/admission/loop-delay.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import { Allowance } from "./allowance.ts";

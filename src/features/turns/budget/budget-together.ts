@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import type { Gathered } from "../../../jobs/together.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
 import { type Reservation, reserve, settle } from "./budget.ts";

@@ -1,6 +1,6 @@
 import { type Column, type SQL, type SQLWrapper, sql, type Table } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, column, fields, insertInto, only, type RowOf } from "../../../db/fragments.ts";

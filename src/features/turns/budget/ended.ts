@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
 import { earlierNow } from "../../../db/age.ts";
 import { userBudgetPeriods } from "../../../db/schema.ts";

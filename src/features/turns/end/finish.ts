@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { patiently } from "../../../db/retry.ts";
 import { turns } from "../../../db/schema.ts";

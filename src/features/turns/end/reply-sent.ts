@@ -1,5 +1,5 @@
 import { and, asc, count, eq, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { ownerOf } from "../../../core/activity/activity.ts";
 import { channelOf } from "../../../core/channels/channels.ts";
 import { newId } from "../../../core/ids.ts";

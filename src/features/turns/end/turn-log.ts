@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { clip } from "../../../core/text/text.ts";
 import { elapsedMs } from "../../../core/time/elapsed.ts";
 import type { StartedTurn, TurnEnding, TurnListener, TurnObserver } from "../../../turn/observers.ts";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { FairRunner } from "../../../core/queues/fair-runner.ts";
 import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";

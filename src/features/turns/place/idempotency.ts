@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
 import { conversations, messages, toolCalls, turns } from "../../../db/schema.ts";

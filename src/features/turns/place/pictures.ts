@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { FairRunner } from "../../../core/queues/fair-runner.ts";
 import type { TurnInput } from "../../../turn/types.ts";
 import { type FreshFiles, imageBytes } from "../../files/index.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../context.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { pause } from "../../../core/time/pause.ts";
 import type { Leases } from "./leases.ts";
 

@@ -1,6 +1,6 @@
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import type { Ctx } from "../../../../src/context.ts";
+import type { Ctx } from "../../../../src/context/ctx.ts";
 import { EngineError } from "../../../../src/core/errors.ts";
 import type { Db } from "../../../../src/db/client.ts";
 import { skills } from "../../../../src/db/schema.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../../context.ts";
+import type { Services } from "../../../../context/ctx.ts";
 
 /** What the Room's tools need of the engine. */
 export interface ToolNeeds {

@@ -1,5 +1,5 @@
 import { count, inArray } from "drizzle-orm";
-import type { Services } from "../../../../context.ts";
+import type { Services } from "../../../../context/ctx.ts";
 import { plugins } from "../../../../db/schema.ts";
 
 /** Tells the operator which families some organizations do not have, since MCP servers of theirs keep the namespace. */

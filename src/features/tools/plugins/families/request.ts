@@ -1,4 +1,4 @@
-import type { Services } from "../../../../context.ts";
+import type { Services } from "../../../../context/ctx.ts";
 import { admits, type Destination, destinationOf } from "../../../../core/egress/destination.ts";
 import type { Plugin, PluginAnswer, PluginRequest } from "../../../../core/plugins/plugin.ts";
 import type { EgressRequest } from "../../../../core/ports.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../../context.ts";
+import type { Services } from "../../../../context/ctx.ts";
 import type { Plugin, PluginContext, PluginFile, PluginTool } from "../../../../core/plugins/plugin.ts";
 import { pluginToolName } from "../../../../core/plugins/plugins.ts";
 import type { JsonObject, Tool, ToolContext } from "../../../../turn/types.ts";

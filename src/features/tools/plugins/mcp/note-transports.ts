@@ -1,5 +1,5 @@
 import { eq, isNull } from "drizzle-orm";
-import type { Services } from "../../../../context.ts";
+import type { Services } from "../../../../context/ctx.ts";
 import { plugins } from "../../../../db/schema.ts";
 import { openTransport } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
-import type { Services } from "../../../../context.ts";
+import type { Services } from "../../../../context/ctx.ts";
 import { EngineError } from "../../../../core/errors.ts";
 import type { McpTransport } from "../../../../core/ports.ts";
 import { plugins } from "../../../../db/schema.ts";

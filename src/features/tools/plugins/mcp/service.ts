@@ -1,5 +1,5 @@
 import { count, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../../../context.ts";
+import { authorOf, type Ctx } from "../../../../context/ctx.ts";
 import { changesBetween } from "../../../../core/changes.ts";
 import { EngineError, notFound } from "../../../../core/errors.ts";
 import { newId } from "../../../../core/ids.ts";

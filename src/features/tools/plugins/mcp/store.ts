@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns } from "drizzle-orm";
-import type { Services } from "../../../../context.ts";
+import type { Services } from "../../../../context/ctx.ts";
 import type { Cipher, Sealed } from "../../../../core/credentials/cipher.ts";
 import { digest, toHex } from "../../../../core/ids.ts";
 import type { McpTransport } from "../../../../core/ports.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../../context.ts";
+import type { Services } from "../../../../context/ctx.ts";
 import type { McpServer } from "../../../../core/ports.ts";
 import type { JsonObject, Tool } from "../../../../turn/types.ts";
 import { argumentCheck } from "../arguments.ts";

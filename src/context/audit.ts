@@ -1,0 +1,42 @@
+import { newId } from "../core/ids.ts";
+import type { Db } from "../db/client.ts";
+import { auditLogs } from "../db/schema.ts";
+import type { Actor } from "./ctx.ts";
+
+/** An entry of the audit log. */
+export interface AuditEvent {
+  /** `<noun>.<verb>`, as the audit log shows it. */
+  action: string;
+  /** The name of the changed thing, as people know it. */
+  target: string;
+  agentId?: string;
+  /** Never the value of a secret, and nothing that is stored sealed. */
+  summary?: Record<string, unknown>;
+  /** Null for an event of the installation, or by somebody without an account. */
+  organizationId: string | null;
+  actor: { type: Actor["type"]; id: string | null; name: string | null };
+  success?: boolean;
+  request: { id: string; ip: string };
+}
+
+/** Stores entries of the audit log in one statement. Changes of configuration use `write` instead. */
+export async function audit(db: Db, ...events: [AuditEvent, ...AuditEvent[]]): Promise<void> {
+  const rows = events.map(({ actor, request, ...event }) => {
+    const { organizationId, action, target, agentId = null, success = true, summary = {} } = event;
+    return {
+      id: newId(),
+      organizationId,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorName: actor.name,
+      action,
+      target,
+      agentId,
+      success,
+      summary,
+      ip: request.ip,
+      requestId: request.id,
+    };
+  });
+  await db.insert(auditLogs).values(rows);
+}

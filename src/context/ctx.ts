@@ -1,0 +1,107 @@
+import type { ActivityBus } from "../core/activity/bus.ts";
+import type { Admission } from "../core/admission/admission.ts";
+import type { Messengers } from "../core/channels/messengers.ts";
+import type { Cipher } from "../core/credentials/cipher.ts";
+import { roles } from "../core/credentials/permissions.ts";
+import { newId } from "../core/ids.ts";
+import type { Machine } from "../core/machine.ts";
+import type { Meters } from "../core/meters.ts";
+import type { Plugin } from "../core/plugins/plugin.ts";
+import type { CurrentPolicies } from "../core/policies.ts";
+import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "../core/ports.ts";
+import type { AgentSecrets } from "../core/scrub/agent-secrets.ts";
+import type { Collector, Tracer } from "../core/tracing.ts";
+import type { Database, Db } from "../db/client.ts";
+import type { Membership } from "./membership.ts";
+
+/** The one who acts: a signed-in user, a management key for its organization, or `system` for the engine itself. */
+export type Actor =
+  | { type: "user"; id: string; name: string; email: string; sessionId: string }
+  | { type: "key"; id: string; name: string }
+  | { type: "system"; id: null; name: string };
+
+/** The ports and options that the composition root passes to services. */
+export interface Services {
+  database: Database;
+  cipher: Cipher;
+  clock: Clock;
+  log: Log;
+  admission: Admission;
+  models: Models;
+  egress: Egress;
+  mcp: Mcp;
+  /** The families of tools that every organization has. */
+  plugins: readonly Plugin[];
+  messengers: Messengers;
+  files: Files;
+  assets: Assets;
+  machine: Machine;
+  passwords: Passwords;
+  scripts: Scripts;
+  policies: CurrentPolicies;
+  notify: Notify;
+  tracer: Tracer;
+  activity: ActivityBus;
+  agentSecrets: AgentSecrets;
+  meters: Meters;
+  options: EngineOptions;
+}
+
+/** Options that stay the same while the process runs; settings that may change are policies. */
+interface EngineOptions {
+  version: string;
+  /** The number of trusted proxies in front (decisions §1, "Proxy"). */
+  trustProxy: number;
+  /** The most chat completions a minute from one client address; 0 for no limit. */
+  chatRequestsPerMinute: number;
+  /** The public address unless the policy `publicAddress` names another, without a slash at its end. */
+  baseUrl: string;
+  /** Provider keys and addresses of the environment, by the agent secrets that they stand in for. */
+  environmentKeys: ReadonlyMap<string, string>;
+  /** Whether no other process can use the database: the embedded one is locked for one process. */
+  soleProcess: boolean;
+  /** Whether plugins may start processes on this machine. */
+  allowStdioMcp: boolean;
+  /** Whether the database has vectors (db/vectors.ts). */
+  vectors?: boolean;
+  /** What an operator's monitoring shows to read the meters; absent where nobody monitors. */
+  metricsToken?: string | undefined;
+  /** Whether the admin panel is served. */
+  panel?: boolean;
+  /** The operator's own collector of traces; absent for none. */
+  collector?: Collector | null;
+}
+
+/** The call that a verb of a service serves: the services, the actor, and the addressed organization. */
+export interface Ctx extends Services {
+  db: Db;
+  actor: Actor;
+  membership: Membership;
+  request: { id: string; ip: string };
+}
+
+/** The call of the engine itself in an organization, with all rights there; `name` tells the audit log what acted. */
+export function systemCtx(
+  services: Services,
+  { first = false, ...organization }: Pick<Membership, "organizationId" | "organizationSlug"> & { first?: boolean },
+  name: string,
+): Ctx {
+  const rights = { role: "owner", permissions: roles.owner, workspaceIds: null } as const;
+  return {
+    ...services,
+    db: services.database.db,
+    actor: { type: "system", id: null, name },
+    membership: { ...organization, first, ...rights },
+    request: { id: newId(), ip: "" },
+  };
+}
+
+/** What `created_by` and `updated_by` hold: the user's id; null for keys and the engine, which the audit log names. */
+export function authorOf({ actor }: Pick<Ctx, "actor">): string | null {
+  return actor.type === "user" ? actor.id : null;
+}
+
+/** The address at which clients reach the installation, without a slash at its end. */
+export function publicAddress({ policies, options }: Services): string {
+  return policies.values.publicAddress ?? options.baseUrl;
+}

@@ -1,0 +1,58 @@
+import {
+  isRoleKey,
+  type Permission,
+  type RoleKey,
+  reachesAllWorkspaces,
+  roles,
+} from "../core/credentials/permissions.ts";
+import { EngineError } from "../core/errors.ts";
+
+/** The organization that a request addresses, and the rights of its actor there. */
+export interface Membership {
+  organizationId: string;
+  organizationSlug: string;
+  /** Whether it is the first organization, whose Owners administer the installation. */
+  first: boolean;
+  role: RoleKey;
+  permissions: ReadonlySet<Permission>;
+  /** The workspaces that the actor reaches; null for all of the organization. */
+  workspaceIds: readonly string[] | null;
+}
+
+/** A role in an organization, and the ids of the reached workspaces, joined by commas. */
+export interface Standing {
+  role: string | null;
+  workspaceIds: string | null;
+}
+
+/** The membership of a role. A role that this release does not know may do nothing. */
+export function membershipIn(
+  { organizationId, organizationSlug, first }: Pick<Membership, "organizationId" | "organizationSlug" | "first">,
+  { role: key, workspaceIds }: Standing,
+): Membership {
+  const known = key !== null && isRoleKey(key) ? key : null;
+  const role = known ?? "viewer";
+  return {
+    ...{ organizationId, organizationSlug, first, role },
+    permissions: known ? roles[known] : new Set(),
+    workspaceIds: reachesAllWorkspaces(role) ? null : (workspaceIds?.split(",") ?? []),
+  };
+}
+
+/** The workspaces that limit a query; null when the actor reaches all of the organization. */
+export function workspaceScope(membership: Membership): readonly string[] | null {
+  return reachesAllWorkspaces(membership.role) ? null : membership.workspaceIds;
+}
+
+/** Throws the 403 of decisions §2 unless the caller holds the permission. */
+export function requirePermission(membership: Membership, permission: Permission): void {
+  if (!membership.permissions.has(permission)) throw lacking(permission);
+}
+
+/** `requirePermission` for the whole installation: the permission must be held in the first organization. */
+export function requireInstallationPermission(membership: Membership, permission: Permission): void {
+  if (!membership.first) throw lacking(permission);
+  requirePermission(membership, permission);
+}
+
+const lacking = (permission: Permission) => new EngineError("forbidden", `Missing permission: ${permission}`);

@@ -1,0 +1,54 @@
+import { eq, sql } from "drizzle-orm";
+import type { Changes } from "../core/changes.ts";
+import type { Db } from "../db/client.ts";
+import { unlessDeadlocked } from "../db/retry.ts";
+import { agents } from "../db/schema.ts";
+import { type AuditEvent, audit } from "./audit.ts";
+import type { Ctx } from "./ctx.ts";
+import { requireStanding } from "./standing.ts";
+
+/** A change, with what its audit entry says. */
+interface Change extends Pick<AuditEvent, "action" | "target" | "agentId" | "summary"> {
+  /** Whether the agent is only named in the audit entry: its revision stays, so that no process loads it anew. */
+  agentUnchanged?: boolean;
+  /** Filled by an update: what it changed, never a secret. Where it stays empty, nothing changed: there is no entry. */
+  changes?: Changes;
+  /** Asked after `fn` where `changes` can't tell: whether nothing changed, so that there is no entry. */
+  unchanged?: () => boolean;
+  /** Takes the lock for which simultaneous changes wait: before the caller's rights are read, which may end meanwhile. */
+  lock?: (tx: Db) => Promise<void>;
+}
+
+/**
+ * The only way to change configuration: one transaction for the change, its audit entry and the increment of the
+ * agent's revision, which readers of caches compare. `fn` may use only `tx`. A deadlock repeats it
+ * (`unlessDeadlocked`).
+ */
+export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
+  const result = await unlessDeadlocked(() => writeOnce(ctx, change, fn));
+  // Copies that other processes load after this commit have the change.
+  if (!change.agentUnchanged) ctx.notify.publish("agent-changed", change.agentId ?? ctx.membership.organizationId);
+  return result;
+}
+
+async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
+  const { actor, membership, request } = ctx;
+  return ctx.database.transaction(async (tx) => {
+    const { changes, unchanged = () => isEmpty(changes), lock, summary, ...entry } = change;
+    await lock?.(tx);
+    await requireStanding(tx, ctx);
+    // What a repeated transaction found before is not true any more.
+    for (const field of Object.keys(changes ?? {})) delete changes?.[field];
+    const result = await fn(tx);
+    if (change.agentId && !change.agentUnchanged) {
+      const changed = { revision: sql`${agents.revision} + 1`, updatedAt: sql`now()` };
+      await tx.update(agents).set(changed).where(eq(agents.id, change.agentId));
+    }
+    if (unchanged()) return result;
+    const told = { ...summary, ...(changes ? { changes } : {}) };
+    await audit(tx, { ...entry, summary: told, actor, request, organizationId: membership.organizationId });
+    return result;
+  });
+}
+
+const isEmpty = (changes: Changes | undefined) => changes !== undefined && Object.keys(changes).length === 0;
