@@ -28,17 +28,6 @@ function withRetryAfter(error: unknown): unknown {
   const { responseBody = "" } = error;
   const seconds = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(responseBody)?.[1];
   if (seconds === undefined) return error;
-  const { message, url, statusCode, isRetryable, data, cause } = error;
   const responseHeaders = { "retry-after": seconds, ...error.responseHeaders };
-  return new APICallError({
-    message,
-    url,
-    requestBodyValues: undefined,
-    statusCode,
-    responseHeaders,
-    responseBody,
-    isRetryable,
-    data,
-    cause,
-  });
+  return new APICallError({ ...error, message: error.message, requestBodyValues: undefined, responseHeaders });
 }

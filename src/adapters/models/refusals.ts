@@ -10,10 +10,11 @@ const knownMs = 30 * 60_000;
 /** A call that the model accepted, and its reply. */
 interface AcceptedCall {
   call: ReducedCall;
-  /** The last call before it that the model refused as too long. */
-  tooLong: ReducedCall | null;
   reader: PartsReader;
 }
+
+/** Makes a call until the model accepts it. `tooLong` is the call before it that the model refused as too long. */
+type Open = (call: ReducedCall, tooLong?: ReducedCall) => Promise<AcceptedCall>;
 
 /** The parts of a stream that say nothing yet. */
 const openings: ReadonlySet<LanguageModelV4StreamPart["type"]> = new Set(["stream-start", "response-metadata", "raw"]);
@@ -31,16 +32,17 @@ export function withoutRefused(model: StreamingModel, now: () => number): Stream
   const withoutKnown = (call: ReducedCall, part: Part) =>
     part.key && refused.get(part.key(call)) ? (part.leaveOut(call) ?? call) : call;
 
-  const open = async (full: ReducedCall, before: ReducedCall | null): Promise<AcceptedCall> => {
+  const open: Open = async (full, refusedInStream) => {
     let call = removableParts.reduce(withoutKnown, full);
-    let tooLong = before;
+    let tooLong = refusedInStream;
     const removed = new Map<Part, string | null>();
     for (;;) {
       call = await longConversations.shorten(call);
       try {
         const { stream } = await model.doStream(call);
         for (const key of removed.values()) if (key !== null) refused.set(key, true);
-        return { call, tooLong, reader: stream.getReader() };
+        if (tooLong) await longConversations.add(tooLong, call);
+        return { call, reader: stream.getReader() };
       } catch (error) {
         const refusal = refusalOf(error);
         const parts = refusedParts(refusal, call, removed);
@@ -58,27 +60,22 @@ export function withoutRefused(model: StreamingModel, now: () => number): Stream
 
   return {
     async doStream(call) {
-      const reader = readReply(call, await open(call, null), { open, longConversations });
+      const reader = readReply(call, await open(call), open);
       return { stream: { getReader: () => reader } };
     },
   };
-}
-
-interface Dependencies {
-  open(call: ReducedCall, tooLong: ReducedCall): Promise<AcceptedCall>;
-  longConversations: LongConversations;
 }
 
 /**
  * Reads the reply to a call. LM Studio and OpenAI say only in the stream that a conversation is too long: then the call is
  * made again without its older half.
  */
-function readReply(full: ModelCall, first: AcceptedCall, { open, longConversations }: Dependencies): PartsReader {
+function readReply(full: ModelCall, first: AcceptedCall, open: Open): PartsReader {
   let accepted = first;
   let begun = false;
   let cancelled = false;
   const begin: PartsReader["read"] = async () => {
-    const { call, tooLong, reader } = accepted;
+    const { call, reader } = accepted;
     const result = await reader.read();
     const parts = [result.value ?? []].flat();
     const part = parts.find(({ type }) => !openings.has(type));
@@ -92,7 +89,6 @@ function readReply(full: ModelCall, first: AcceptedCall, { open, longConversatio
       return { done: false, value: [] };
     }
     begun = result.done || part !== undefined;
-    if (tooLong && part && part.type !== "error") await longConversations.add(tooLong, call);
     if (!part || call.prompt.length === full.prompt.length) return result;
     return { done: false, value: [{ type: "stream-start", warnings: [shortened] }, ...parts] };
   };

@@ -26,15 +26,20 @@ export interface Part {
 
 type Message = ModelCall["prompt"][number];
 
-/** A part of messages. `change` returns a message without this part as it is. */
-const inMessages = (change: (message: Message) => Message): Part["leaveOut"] => {
-  return (call) => {
+/** `change` returns the same message where there is nothing to leave out. */
+const inMessages =
+  (change: (message: Message) => Message): Part["leaveOut"] =>
+  (call) => {
     const prompt = call.prompt.map(change);
     return prompt.every((message, at) => message === call.prompt[at]) ? null : { ...call, prompt };
   };
-};
 
 const isInvalid = ({ status }: Refusal) => status === 400 || status === 422;
+
+const named =
+  (words: RegExp): Part["isNamed"] =>
+  (refusal) =>
+    isInvalid(refusal) && words.test(refusal.words);
 
 const pictureWords =
   /(?:image|vision|multi-?modal)[^.]*\b(?:not|only|un\w+)\b|\b(?:no|not|un\w+|missing)\b[^.]*(?:image|vision|multi-?modal)|content must be a string/i;
@@ -59,11 +64,9 @@ export const older: Part = {
   },
 };
 
-const missing = /reasoning_content\b[^.]*\b(?:missing|must be)\b|\bmissing\b[^.]*reasoning_content/i;
-
 /** DeepSeek and Moonshot require the thoughts of earlier turns, which no prompt has: a blank stands for them. */
 const missingThoughts: Part = {
-  isNamed: (refusal) => isInvalid(refusal) && missing.test(refusal.words),
+  isNamed: named(/reasoning_content\b[^.]*\b(?:missing|must be)\b|\bmissing\b[^.]*reasoning_content/i),
   leaveOut: inMessages((message) => {
     if (message.role !== "assistant" || message.content.some(({ type }) => type === "reasoning")) return message;
     // DeepSeek takes no empty text.
@@ -74,7 +77,7 @@ const missingThoughts: Part = {
 
 /** Some servers, such as Groq's, don't know the field of thoughts. */
 const thoughts: Part = {
-  isNamed: (refusal) => isInvalid(refusal) && /reasoning_content/i.test(refusal.words),
+  isNamed: named(/reasoning_content/i),
   leaveOut: inMessages((message) => {
     if (message.role !== "assistant" || message.content.every(({ type }) => type !== "reasoning")) return message;
     return { ...message, content: message.content.filter(({ type }) => type !== "reasoning") };
@@ -84,14 +87,14 @@ const thoughts: Part = {
 
 /** Databricks and older gateways don't know the field of counts; some of them send counts unasked. */
 const counts: Part = {
-  isNamed: (refusal) => isInvalid(refusal) && /stream_options|include_usage/i.test(refusal.words),
+  isNamed: named(/stream_options|include_usage/i),
   leaveOut: (call) => (call.uncounted ? null : { ...call, uncounted: true }),
   key: () => "counts",
 };
 
 /** The model may take another value, such as a lower limit of tokens. */
 const setting = (name: "reasoning" | "temperature" | "maxOutputTokens", words: RegExp): Part => ({
-  isNamed: (refusal) => isInvalid(refusal) && words.test(refusal.words),
+  isNamed: named(words),
   leaveOut: ({ [name]: value, ...rest }) => (value === undefined ? null : rest),
   key: (call) => `${name} ${call[name]}`,
 });
@@ -103,20 +106,16 @@ const settings: readonly Part[] = [
   setting("reasoning", /reasoning|thinking/i),
 ];
 
-/** The first part that a refusal names counts. */
+/** In the order in which they are left out. */
 export const removableParts: readonly Part[] = [pictures, older, missingThoughts, thoughts, counts, ...settings];
 
 /**
  * The parts to leave out of a call after a refusal: the one that the refusal names, else all settings; empty where neither
  * is left. `removed` are the parts that the call went without before, in vain.
  */
-export function refusedParts(
-  refusal: Refusal,
-  call: ReducedCall,
-  removed: ReadonlyMap<Part, unknown>,
-): readonly Part[] {
-  const named = removableParts.find((part) => !removed.has(part) && part.isNamed(refusal) && part.leaveOut(call));
-  if (named) return [named];
+export function refusedParts(refusal: Refusal, call: ReducedCall, removed: ReadonlyMap<Part, unknown>): Part[] {
+  const first = removableParts.find((part) => !removed.has(part) && part.isNamed(refusal) && part.leaveOut(call));
+  if (first) return [first];
   return isInvalid(refusal) ? settings.filter((part) => part.leaveOut(call)) : [];
 }
 

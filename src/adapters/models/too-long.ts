@@ -9,12 +9,18 @@ type Prompt = ModelCall["prompt"];
  * user's last messages and the replies to them are left.
  */
 export function withoutOlder(prompt: Prompt): Prompt | null {
-  const start = conversationStart(prompt);
-  const cuts = prompt.flatMap(({ role }, at) =>
-    at > start && role === "user" && prompt[at - 1]?.role !== "user" ? [at] : [],
+  const [system, conversation] = split(prompt);
+  const cuts = conversation.flatMap(({ role }, at) =>
+    at > 0 && role === "user" && conversation[at - 1]?.role !== "user" ? [at] : [],
   );
   const cut = cuts[cuts.length >> 1];
-  return cut === undefined ? null : [...prompt.slice(0, start), ...prompt.slice(cut)];
+  return cut === undefined ? null : [...system, ...conversation.slice(cut)];
+}
+
+/** The system prompt, and the conversation after it. */
+function split(prompt: Prompt): [system: Prompt, conversation: Prompt] {
+  const start = prompt.findIndex(({ role }) => role !== "system");
+  return start === -1 ? [prompt, []] : [prompt.slice(0, start), prompt.slice(start)];
 }
 
 interface LongConversation {
@@ -39,17 +45,17 @@ export class LongConversations {
 
   /** Remembers that the model refused a call as too long, and took another with the last messages of its conversation. */
   async add(refused: ModelCall, taken: ModelCall): Promise<void> {
-    const conversation = conversationOf(refused);
+    const [, conversation] = split(refused.prompt);
     this.#known.set(await keyOf(await frameOf(refused), conversation.at(-1)), {
       messages: conversation.length,
       digest: await digestOf(conversation),
-      taken: conversationOf(taken).length,
+      taken: split(taken.prompt)[1].length,
     });
   }
 
   /** The call without the older messages with which it is known to be too long. */
   async shorten<Call extends ModelCall>(call: Call): Promise<Call> {
-    const conversation = conversationOf(call);
+    const [system, conversation] = split(call.prompt);
     if (!this.#known.values().some(({ messages }) => messages <= conversation.length)) return call;
     const frame = await frameOf(call);
     // The newest messages may have come after the refusal.
@@ -57,24 +63,16 @@ export class LongConversations {
       const refused = this.#known.get(await keyOf(frame, conversation[end - 1]))?.value;
       if (!refused || refused.messages > end) continue;
       if ((await digestOf(conversation.slice(end - refused.messages, end))) !== refused.digest) continue;
-      const system = call.prompt.slice(0, conversationStart(call.prompt));
       return { ...call, prompt: [...system, ...conversation.slice(end - refused.taken)] };
     }
     return call;
   }
 }
 
-function conversationStart(prompt: Prompt): number {
-  const start = prompt.findIndex(({ role }) => role !== "system");
-  return start === -1 ? prompt.length : start;
-}
-
-const conversationOf = ({ prompt }: ModelCall) => prompt.slice(conversationStart(prompt));
-
 /** The digest of a call without its conversation. Times and dates in the prompt have as many tokens as any other. */
 function frameOf({ prompt, tools, toolChoice, maxOutputTokens, reasoning }: ModelCall): Promise<string> {
-  const system = prompt.slice(0, conversationStart(prompt)).map(({ content }) => String(content).replace(/\d/g, "0"));
-  return digestOf([system, tools, toolChoice, maxOutputTokens, reasoning]);
+  const texts = split(prompt)[0].map(({ content }) => String(content).replace(/\d/g, "0"));
+  return digestOf([texts, tools, toolChoice, maxOutputTokens, reasoning]);
 }
 
 /** Computed for each message of a call: of a picture, which may have megabytes, only the size is read. */

@@ -23,37 +23,20 @@ const otherApi = "The address does not answer as the provider's API does: check 
 /** Words of a provider that say one thing. */
 type Words = Pick<RegExp, "test">;
 
-/** The words in which providers say that a prompt is too long. */
+/** The words in which providers say that a prompt is too long. vLLM counts less than no tokens left for the reply. */
 const overlong =
-  /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length|range of input length|超长/i;
-
-/** vLLM counts a prompt that is longer than the context as less than nothing that is left for the reply. */
-const nothingLeft = /max_?(?:completion_?)?tokens must be at least 1, got -\d/i;
+  /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length|range of input length|must be at least 1, got -|超长/i;
 
 /** What the model can read, which is too short for a prompt where nothing else is wrong. */
 const measure = /context[ _](?:length|size|window|limit)/i;
 
-/** The measure with its number, or with what goes beyond it. */
-const measured =
-  /context[ _](?:length|size|window|limit)[^.]{0,40}(?:\d|exceed)|(?:exceed|longer|larger|greater|too large)[^.]{0,60}context[ _](?:length|size|window|limit)/i;
-
-/** Something else that is wrong. */
+/** A field that is wrong, or the limit of tokens by itself and not added to a prompt, such as Groq's. */
 const other =
-  /\b(?:unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|forbidden|not (?:supported|permitted|allowed)|(?:not|n't) support)\b/i;
-
-/**
- * The words in which providers refuse the limit of tokens by itself, whatever the prompt: Groq's is to be less than the
- * context window. With a prompt that it is added to, it is the prompt that is too long.
- */
-const limitWords =
-  /(?<!\b(?:and|plus) [`'"]?|\+ ?[`'"]?)\bmax_?(?:new_?|output_?|completion_?)?tokens\b[`'"]?(?: ?\([^)]*\)| ?[=:]? ?\d+)? (?:exceeds|must be|must not|should be|can't|cannot|is (?:greater|larger|more|higher))\b/i;
+  /\b(?:unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|forbidden|not (?:supported|permitted|allowed)|(?:not|n't) support)\b|(?<!\b(?:and|plus) [`'"]?|\+ ?[`'"]?)\bmax_?(?:new_?|output_?|completion_?)?tokens\b[`'"]?(?: ?\([^)]*\)| ?[=:]? ?\d+)? (?:exceeds|must be|must not|should be|can't|cannot|is (?:greater|larger|more|higher))\b/i;
 
 /** Says that a prompt is too long, and not merely what a context has to do with something else that is wrong. */
 export const lengthWords: Words = {
-  test: (said) =>
-    nothingLeft.test(said) ||
-    (!limitWords.test(said) &&
-      (overlong.test(said) || measured.test(said) || (measure.test(said) && !other.test(said)))),
+  test: (said) => overlong.test(said) || (measure.test(said) && !other.test(said)),
 };
 
 /** The words in which providers with a status of many meanings say what is wrong. */
