@@ -48,6 +48,7 @@ describe("a prompt is too long", () => {
     '[{"type":"extra_forbidden","loc":["body","context_length"],"msg":"Extra inputs are not permitted"}]',
     "zai does not support parameters: ['context_size'], for model=glm",
     "No such tool in this context",
+    "temperature must be at least 1, got -1",
   ])("is not what %s says", (words) => {
     expect(lengthWords.test(words)).toBe(false);
   });

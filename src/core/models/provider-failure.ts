@@ -25,7 +25,7 @@ type Words = Pick<RegExp, "test">;
 
 /** The words in which providers say that a prompt is too long. vLLM counts less than no tokens left for the reply. */
 const overlong =
-  /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length|range of input length|must be at least 1, got -|超长/i;
+  /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length|range of input length|tokens must be at least 1, got -|超长/i;
 
 /** What the model can read, which is too short for a prompt where nothing else is wrong. */
 const measure = /context[ _](?:length|size|window|limit)/i;
