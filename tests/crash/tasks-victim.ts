@@ -6,7 +6,7 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { newId } from "../../src/core/ids.ts";
 import { agents, scheduledTasks } from "../../src/db/schema.ts";
 import { createEngine } from "../../src/engine.ts";
-import { dueJob } from "../../src/features/tasks/due/select.ts";
+import { dueJob } from "../../src/features/tasks/due/work.ts";
 import { enqueue } from "../../src/jobs/enqueue.ts";
 import { finish, scriptedModel, text } from "../scripted-model.ts";
 import { dieAt } from "./moments.ts";

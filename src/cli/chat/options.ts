@@ -1,6 +1,6 @@
 import { localAddress } from "../../core/addresses.ts";
 import { type Environment, settings } from "../../core/config.ts";
-import { agentSlugPattern } from "../../core/text/slugs.ts";
+import { agentSlugPattern } from "../../core/text/names.ts";
 import { type Flags, textFlag, UsageError } from "../arguments.ts";
 import type { Address } from "./refusal.ts";
 

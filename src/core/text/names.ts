@@ -17,3 +17,6 @@ export function takeNamed<T extends { name: string }>(list: T[], name: string): 
   const at = list.findIndex((one) => one.name === name);
   return at < 0 ? undefined : list.splice(at, 1)[0];
 }
+
+/** The characters and the length of an agent's slug. `isSlug` of the agents also refuses some words. */
+export const agentSlugPattern = /^[a-z0-9_.-]{1,128}$/;

@@ -1,4 +1,4 @@
-import { normalized } from "./normalized.ts";
+import { normalized } from "./text.ts";
 
 // Splits texts of strangers into the words of a search, in linear time and with bounds, which the text search of
 // PostgreSQL lacks: its parser takes minutes for 200 KB of `_a_a_a`.

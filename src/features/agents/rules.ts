@@ -1,7 +1,7 @@
 import { EngineError } from "../../core/errors.ts";
 import { dataUrlBytes, imageType } from "../../core/files/image.ts";
 import { isModelName, splitModel } from "../../core/models/providers.ts";
-import { agentSlugPattern } from "../../core/text/slugs.ts";
+import { agentSlugPattern } from "../../core/text/names.ts";
 
 /** `models` and `import` are routes beside the agents; the dots are directories. */
 const reserved = new Set(["models", "import", ".", ".."]);

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { modelNameRule, providerNames } from "../../core/models/providers.ts";
-import { agentSlugPattern } from "../../core/text/slugs.ts";
+import { agentSlugPattern } from "../../core/text/names.ts";
 import { zInt4, zText } from "../../core/text/text.ts";
 import { isTimezone } from "../../core/time/time-zones.ts";
 import { agents } from "../../db/schema.ts";

@@ -41,7 +41,6 @@ const FoundConversation = Conversation.extend({
       example: "… the invoice of October is still open …",
     }),
 }).openapi("FoundConversation");
-type FoundConversation = z.infer<typeof FoundConversation>;
 
 export const ConversationQuery = z
   .object({

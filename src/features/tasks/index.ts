@@ -3,11 +3,11 @@ import type { Contribution } from "../../contribution.ts";
 import { mostModelJobs } from "../../jobs/attempt.ts";
 import type { Turns } from "../turns/index.ts";
 import { handleDue } from "./due/handle.ts";
-import { dueJob, dueTasks } from "./due/select.ts";
+import { dueJob, dueTasks } from "./due/work.ts";
 import { taskRoutes } from "./routes.ts";
 import { runTask } from "./runs/run.ts";
+import { runJob } from "./runs/store.ts";
 import { createUpkeep, oldRuns } from "./runs/upkeep.ts";
-import { runJob } from "./runs/work.ts";
 import { taskTools } from "./tool.ts";
 
 /** A turn may wait for others of its agent, and the policies let it take an hour. */
@@ -24,7 +24,7 @@ interface Needs {
 /** What is written with a run that continues after a person's decision. */
 export { continuedRun } from "./runs/continue.ts";
 /** The jobs that run tasks. */
-export { runJob } from "./runs/work.ts";
+export { runJob } from "./runs/store.ts";
 /** The tasks that a bundle holds. */
 export { exportTasks, importTasks } from "./settings/bundle.ts";
 export { bundledTasks } from "./settings/schema.ts";

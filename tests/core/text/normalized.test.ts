@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalized } from "../../../src/core/text/normalized.ts";
+import { normalized } from "../../../src/core/text/text.ts";
 import { heed } from "../../../src/features/inbox/intake/keywords.ts";
 import { processorTime } from "../../processor-time.ts";
 

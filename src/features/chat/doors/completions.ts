@@ -4,7 +4,7 @@ import { Overloaded } from "../../../core/admission/admission.ts";
 import { tokenKind } from "../../../core/credentials/tokens.ts";
 import { asEngineError } from "../../../core/errors.ts";
 import { randomHex } from "../../../core/ids.ts";
-import { agentSlugPattern } from "../../../core/text/slugs.ts";
+import { agentSlugPattern } from "../../../core/text/names.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import { countRefused } from "../../../http/callers/refused.ts";
 import { Throttled } from "../../../http/callers/throttle.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { isModelName, splitModel } from "../../../core/models/providers.ts";
-import { agentSlugPattern } from "../../../core/text/slugs.ts";
+import { agentSlugPattern } from "../../../core/text/names.ts";
 import { zText } from "../../../core/text/text.ts";
 import { countedPage, pageQuery } from "../../../http/paging.ts";
 import { SubjectChannel, Timestamp } from "../../../http/shapes.ts";

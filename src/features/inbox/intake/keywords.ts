@@ -1,4 +1,4 @@
-import { normalized } from "../../../core/text/normalized.ts";
+import { normalized } from "../../../core/text/text.ts";
 
 /** What becomes of a message before any model is asked. */
 export type Heeded = "answer" | "drop" | "stop" | "resume";

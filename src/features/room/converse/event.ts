@@ -1,8 +1,10 @@
 import { and, eq, isNull } from "drizzle-orm";
+import type { Services } from "../../../context/ctx.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, eventDefinitions, roomEvents, rooms } from "../../../db/schema.ts";
-import { outboundPlace } from "../../inbox/index.ts";
+import { continuedElsewhere, outboundPlace } from "../../inbox/index.ts";
+import type { ContinuedBy } from "../../turns/index.ts";
 
 /** An event that began a conversation. */
 export interface ConversationEvent {
@@ -68,3 +70,12 @@ type Row = Awaited<ReturnType<typeof select>>[number];
 
 const placeOf = ({ agent, definition, room }: Row) =>
   outboundPlace(agent.id, definition ?? {}) ?? outboundPlace(agent.id, room ?? {});
+
+/** What an event's turn writes that continues after a person's decision: people were told that they get the answer. */
+export function continuedReply({ database }: Pick<Services, "database">): ContinuedBy {
+  return async ({ channel, agentId, ref }) => {
+    if (channel !== "room") return {};
+    const place = await placeOfConversation(database.db, { agentId, ref });
+    return place ? { alongside: continuedElsewhere(place) } : {};
+  };
+}

@@ -1,4 +1,4 @@
-import { normalized } from "../../../core/text/normalized.ts";
+import { normalized } from "../../../core/text/text.ts";
 
 /** The words that decide (decisions §9). */
 const words = new Map<string, boolean>([

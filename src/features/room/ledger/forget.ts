@@ -1,11 +1,12 @@
-import { type SQL, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
 import { earlierNow } from "../../../db/age.ts";
-import type { Queries } from "../../../db/client.ts";
+import type { Db, Queries } from "../../../db/client.ts";
 import { agents, conversations, eventBacklog, jobs, roomEvents, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { isRunning, waits } from "../../../jobs/claim-statement.ts";
+import { deleteRows } from "../../conversations/index.ts";
 import { converseJob } from "./work.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
@@ -118,3 +119,9 @@ const deleteStatement = statement(
       order by ${roomEvents.receivedAt} limit ${batchSize} for update skip locked))
     returning ${roomEvents.id}`,
 );
+
+/** Deletes all events of an agent, and what they left to its Room, in the transaction that deletes the agent. */
+export async function deleteEventsOf(tx: Db, agentId: string): Promise<void> {
+  await deleteRows(tx, eventBacklog, eq(eventBacklog.agentId, agentId));
+  await deleteRows(tx, roomEvents, eq(roomEvents.agentId, agentId));
+}

@@ -12,3 +12,6 @@ export const matchJob = defineJob("room.match", Payload, ({ eventId }) => eventI
 
 /** Takes the turn of an event that matched a `conversation` definition. */
 export const converseJob = defineJob("room.converse", Payload, ({ eventId }) => eventId);
+
+/** How often the model of an event is asked after failures, and how often an event's turn is taken (decisions §9). */
+export const mostTries = 3;

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../../core/text/text.ts";
-import { maxKeys } from "../env/rules.ts";
+import { maxKeys } from "../env/service.ts";
 import { mostSkills } from "../rules.ts";
 import { EnvKey, VersionNumber } from "../schema.ts";
 

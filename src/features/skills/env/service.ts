@@ -13,8 +13,10 @@ import { requiredEnvOf } from "../find.ts";
 import { isSkillSlug, protectionOf } from "../rules.ts";
 import type { RequiredEnv } from "../schema.ts";
 import { declarations, envPlace } from "./load.ts";
-import { maxKeys } from "./rules.ts";
 import type { EnvItem, SkillEnv } from "./schema.ts";
+
+/** So many variables of one skill an agent stores at most. */
+export const maxKeys = 256;
 
 interface SkillOfAgent {
   id: string;

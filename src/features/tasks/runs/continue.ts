@@ -5,8 +5,8 @@ import { continuedElsewhere, outboundPlace } from "../../inbox/index.ts";
 import { type AlongsideOf, type ContinuedBy, nothing } from "../../turns/index.ts";
 import { plannedOf } from "./conversation.ts";
 import { selectRuns } from "./read.ts";
+import { runJob } from "./store.ts";
 import { closedFor } from "./turn.ts";
-import { runJob } from "./work.ts";
 
 /**
  * What is written with a run's turn that continues after a person's decision: its reply leaves for the task's place, as does

@@ -1,10 +1,14 @@
+import { z } from "@hono/zod-openapi";
 import { and, eq, sql } from "drizzle-orm";
 import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { taskRuns } from "../../../db/schema.ts";
+import { defineJob } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { refOf } from "./conversation.ts";
-import { runJob } from "./work.ts";
+
+/** Runs a task once. */
+export const runJob = defineJob("task.run", z.object({ runId: z.uuid() }), ({ runId }) => runId);
 
 export type RunRow = typeof taskRuns.$inferSelect;
 

@@ -8,8 +8,7 @@ import { fateOf } from "../../turns/index.ts";
 import { endRun } from "./end.ts";
 import { selectRuns } from "./read.ts";
 import { endingOf } from "./run.ts";
-import { isOpen } from "./store.ts";
-import { runJob } from "./work.ts";
+import { isOpen, runJob } from "./store.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 

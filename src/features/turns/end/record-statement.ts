@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { assign, column, fields, insertInto, jsonRows, type RowOf } from "../../../db/fragments.ts";
+import { assign, column, fields, insertInto, type JsonRow, jsonRows, type RowOf } from "../../../db/fragments.ts";
 import { jsonFits } from "../../../db/json.ts";
 import {
   conversations,
@@ -20,7 +20,72 @@ import { stateLimit } from "../../../turn/state.ts";
 import { searchColumn, withExtracted } from "../../conversations/index.ts";
 import { isCounted, onceSettled, settleTokens } from "../budget/budget.ts";
 import { titlesJob } from "../follow-up/due.ts";
-import { callShape, hookShape, messageShape, sendShape, workShape } from "./record-rows.ts";
+
+// The rows that RECORD stores beside its turn, which it takes as JSON.
+
+const messageShape = {
+  id: messages.id,
+  /** 1 for the first message of the turn. */
+  position: "int",
+  role: messages.role,
+  content: messages.content,
+  /** `searchWords` of the content. */
+  search: "text",
+  reasoning: messages.reasoning,
+  steps: messages.steps,
+  modelMessages: messages.modelMessages,
+  metadata: messages.metadata,
+  promptTokens: messages.promptTokens,
+  completionTokens: messages.completionTokens,
+} as const;
+
+export type MessageRow = JsonRow<typeof messageShape>;
+
+const callShape = {
+  id: toolCalls.id,
+  toolCallId: toolCalls.toolCallId,
+  name: toolCalls.name,
+  args: toolCalls.args,
+  status: toolCalls.status,
+  durationMs: toolCalls.durationMs,
+} as const;
+
+export type CallRow = JsonRow<typeof callShape>;
+
+const hookShape = {
+  id: hookExecutions.id,
+  hookId: hookExecutions.hookId,
+  position: hookExecutions.position,
+  event: hookExecutions.event,
+  toolName: hookExecutions.toolName,
+  success: hookExecutions.success,
+  error: hookExecutions.error,
+  durationMs: hookExecutions.durationMs,
+  args: hookExecutions.args,
+  result: hookExecutions.result,
+} as const;
+
+export type HookRow = JsonRow<typeof hookShape>;
+
+const workShape = {
+  id: jobs.id,
+  kind: jobs.kind,
+  key: jobs.key,
+  payload: jobs.payload,
+  runAt: jobs.runAt,
+} as const;
+
+export type WorkRow = JsonRow<typeof workShape>;
+
+const sendShape = {
+  id: outbox.id,
+  part: outbox.part,
+  channel: outbox.channel,
+  target: outbox.target,
+  body: outbox.body,
+} as const;
+
+export type SendRow = JsonRow<typeof sendShape>;
 
 /** How long a person may take to decide about a call (decisions §7). */
 const approvalHours = 24;

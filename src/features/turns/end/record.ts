@@ -9,7 +9,7 @@ import { searchWords, type TurnDebug } from "../../conversations/index.ts";
 import { type Alongside, superseded } from "../alongside.ts";
 import type { Aftermath } from "../follow-up/aftermath.ts";
 import type { Suspended } from "../request.ts";
-import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-rows.ts";
+import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-statement.ts";
 import { type Parts, recordStatement, repeatStatement } from "./record-statement.ts";
 
 /** A turn as it is recorded. */

@@ -1,4 +1,4 @@
-import { normalized } from "../../../core/text/normalized.ts";
+import { normalized } from "../../../core/text/text.ts";
 import type { Face, Typefaces } from "../fonts/typeface.ts";
 import type { Target } from "../pdf/page.ts";
 import type { Picture } from "../pdf/picture.ts";
