@@ -44,7 +44,7 @@ export async function readConversation(db: Db, eventId: string): Promise<Convers
 }
 
 /** Where the replies go of the conversation that an event began; undefined when no event did, null for nowhere. */
-export async function placeOfConversation(
+async function placeOfConversation(
   db: Db,
   { agentId, ref }: { agentId: string; ref: string },
 ): Promise<ConversationEvent["place"] | undefined> {
