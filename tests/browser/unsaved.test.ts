@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
 import { dataDirectory, quickstart, shared } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
-import { signIn } from "./panel.ts";
+import { looksRight, signIn } from "./panel.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
@@ -187,6 +187,79 @@ browserTest("a choice of tools that comes back after a reload leaves alone what 
   const chosen = tools.flatMap(({ name, enabled, needsApproval }) => (enabled ? [[name, needsApproval]] : []));
   expect(Object.fromEntries(chosen)).toEqual({ currentTime: true, scheduleTask: true });
 });
+
+browserTest(
+  "a draft that comes back after a reload says what somebody else saved in its fields meanwhile",
+  async () => {
+    const { url } = server();
+    const { token } = await createAgentEngine({ baseUrl: url }).signIn({ body: owner });
+    const engine = createAgentEngine({ baseUrl: url, token });
+    const slug = "shared-desk";
+    await engine.createAgent({ body: { slug, description: "A desk.", maxSteps: 10 } });
+    const page = await openPage();
+    const complaints = watch(page, url);
+    await page.goto(`${url}/#/agents/${slug}/settings`);
+    await signIn(page, owner);
+    const [steps, description] = [
+      page.getByLabel("Model calls in a turn, at most", { exact: true }),
+      page.getByRole("textbox", { name: /^Description/ }),
+    ];
+    const [reasoning, provider] = [page.getByLabel("Reasoning"), page.getByLabel("Provider", { exact: true })];
+    await steps.fill("20");
+    await description.fill("Ada's desk.");
+    await provider.selectOption("Ollama");
+    const thinks = await reasoning.isChecked();
+    await engine.updateAgent({
+      slug,
+      body: { maxSteps: 5, description: "Bob's desk.", provider: "openai", thinkingEnabled: !thinks },
+    });
+    page.once("dialog", (dialog) => dialog.accept());
+    await page.reload();
+    await page.locator(".save-bar").getByText("Somebody else has saved Description, Provider, Model calls").waitFor();
+    const field = (label: string) => page.locator(".field", { has: page.getByLabel(label, { exact: true }) });
+    await field("Model calls in a turn, at most").getByText("Somebody else has saved 5.").waitFor();
+    await field("Provider").getByText("Somebody else has saved OpenAI.").waitFor();
+    await page
+      .getByRole("region", { name: /^Description:/ })
+      .getByText("Bob's desk.")
+      .waitFor();
+    await looksRight(page, "settings-of-two");
+    expect(await steps.inputValue()).toBe("20");
+    // A field that is not changed here shows the other person's choice.
+    expect(await reasoning.isChecked()).toBe(!thinks);
+    await page.getByRole("button", { name: "Take the saved text of Description" }).click();
+    expect(await description.inputValue()).toBe("Bob's desk.");
+    await page.getByRole("button", { name: "Take the saved value of Provider" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved", { exact: true }).waitFor();
+    await page.getByText("Somebody else has saved").first().waitFor({ state: "detached" });
+    const { instance } = await engine.getAgent({ slug });
+    expect(instance).toMatchObject({ maxSteps: 20, description: "Bob's desk.", provider: "openai" });
+
+    // So do fields of a policy that has several, and those of a dialog.
+    await page.goto(`${url}/#/policies`);
+    const { policies } = await engine.getPolicies();
+    await page.getByLabel("The window, in seconds").fill("61");
+    await engine.updatePolicies({ body: { rateLimit: { ...policies.rateLimit, limit: 4_321 } } });
+    page.once("dialog", (dialog) => dialog.accept());
+    await page.reload();
+    await field("Calls of one caller").getByText("Somebody else has saved 4321.").waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+    const task = await engine.createScheduledTask({
+      slug,
+      body: { name: "Report", prompt: "Report.", schedule: { type: "interval", everyMs: 3_600_000 } },
+    });
+    await page.goto(`${url}/#/agents/${slug}/tasks`);
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("What the agent is told").fill("Report to Ada.");
+    await engine.updateScheduledTask({ slug, id: task.id, body: { prompt: "Report to Bob." } });
+    page.once("dialog", (dialog) => dialog.accept());
+    await page.reload();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("dialog").getByText("Somebody else has saved another text.").waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
 
 /** The page with the agent's tasks, whose button opens a dialog. */
 async function openTasks() {

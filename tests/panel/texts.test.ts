@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import { isDate } from "../../src/panel/data/days.ts";
 import { jsonIn } from "../../src/panel/data/json.ts";
 import { offsetIn } from "../../src/panel/data/offset.ts";
-import { issuesText, refusalText, sayLabels } from "../../src/panel/data/refusal-text.ts";
+import { changeAt, valueAt } from "../../src/panel/data/paths.ts";
+import { issuesText, refusalText } from "../../src/panel/data/refusal-text.ts";
 import { everyProblem } from "../../src/panel/pages/agents/agent/tasks/schedule.ts";
 import { rolesGivenBy } from "../../src/panel/pages/organization/roles.ts";
-import { countText, pageText } from "../../src/panel/ui/numbers.ts";
-import { remainingText } from "../../src/panel/ui/remaining-text.ts";
+import { type FieldTable, fieldsIn, sayLabels } from "../../src/panel/ui/form/table.ts";
+import { countText, pageText, remainingText } from "../../src/panel/ui/numbers.ts";
 
 test("a refusal says once when to try again", () => {
   const own = "Too many requests: try again in 1 second";
@@ -33,19 +34,44 @@ test("a refusal of fields names them as the page does, and the others by their p
   expect(issuesText(issues, say)).toBe("Soul: must be text; name: must be text");
 });
 
-test("a refusal of fields speaks of the labels of the fields that show it", () => {
-  const say = sayLabels([
-    { label: "Times", message: "is no cron expression" },
-    { label: "Name", message: "must not be empty" },
-    { label: "What the agent is told", message: "must not be empty" },
+test("a refusal of fields names them by the labels of their table, those that are not shown too", () => {
+  const fields: FieldTable<{ name: string; hosts: string[]; schedule: { every: number; expression: string } }> = [
+    { title: "About", fields: [{ name: "name", label: "Name" }] },
+    [
+      { name: "hosts", label: "Hosts", kind: "list" },
+      { name: "schedule.expression", label: "Times", shown: false },
+    ],
+    {
+      name: "schedule.every",
+      path: "schedule.everyMs",
+      label: "Every",
+      kind: "number",
+      wording: (message) => everyProblem(message, "hours"),
+    },
+  ];
+  const issues = [
+    { path: "name", message: "must not be empty" },
+    { path: "hosts.1", message: "must not be empty" },
+    { path: "schedule.expression", message: "is no cron expression" },
+    { path: "schedule.everyMs", message: "must be at least 60000" },
+    { path: "unshown", message: "must not be empty" },
+  ];
+  expect(issuesText(issues, sayLabels(fieldsIn(fields))).split("; ")).toEqual([
+    "Name: must not be empty",
+    "Hosts: must not be empty",
+    "Times: is no cron expression",
+    "Every: must be at least 1 minute",
+    "unshown: must not be empty",
   ]);
-  const issues = ["schedule.expression", "name", "prompt", "unshown"].map((path, index) => ({
-    path,
-    message: index === 0 ? "is no cron expression" : "must not be empty",
-  }));
-  expect(issuesText(issues, say)).toBe(
-    "Times: is no cron expression; Name: must not be empty; What the agent is told: must not be empty; unshown: must not be empty",
-  );
+});
+
+test("a field is read and changed at its path, and leaves its neighbours alone", () => {
+  const values = { limits: { calls: 1, seconds: 60 }, "on a.b": true };
+  expect(valueAt(values, "limits.calls")).toBe(1);
+  expect(valueAt(values, "on a.b")).toBe(true);
+  expect(valueAt(values, "limits.none.deep")).toBeUndefined();
+  expect(changeAt(values, "limits.calls", 2)).toEqual({ limits: { calls: 2, seconds: 60 } });
+  expect(changeAt(values, "on a.b", false)).toEqual({ "on a.b": false });
 });
 
 test("how long something goes on is said in whole units", () => {
@@ -66,7 +92,6 @@ test("an interval is refused in units, not in milliseconds", () => {
   expect(everyProblem("must be at least 60000", "hours")).toBe("must be at least 1 minute");
   expect(everyProblem("must be at most 31622400000", "days")).toBe("must be at most 366 days");
   expect(everyProblem("must be a whole number", "days")).toBe("must be a whole number");
-  expect(everyProblem(undefined, "days")).toBeUndefined();
 });
 
 test.each([

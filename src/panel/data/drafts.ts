@@ -2,8 +2,9 @@
 
 const place = (name: string) => `agent-engine.draft.${name}`;
 
-/** The unsaved changes under this name; null: there are none. */
-export function draftOf<T extends object>(name: string): Partial<T> | null {
+/** The unsaved changes under this name; null: there are none, or it has no name. */
+export function draftOf<T extends object>(name: string | null): Partial<T> | null {
+  if (name === null) return null;
   try {
     const value: unknown = JSON.parse(sessionStorage.getItem(place(name)) ?? "null");
     return typeof value === "object" ? (value as Partial<T> | null) : null;
@@ -12,7 +13,8 @@ export function draftOf<T extends object>(name: string): Partial<T> | null {
   }
 }
 
-export function keepDraft(name: string, changes: object | null): void {
+export function keepDraft(name: string | null, changes: object | null): void {
+  if (name === null) return;
   if (changes === null || Object.keys(changes).length === 0) sessionStorage.removeItem(place(name));
   else sessionStorage.setItem(place(name), JSON.stringify(changes));
 }

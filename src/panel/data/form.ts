@@ -2,10 +2,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { problemsOf } from "./api.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
+import { changeAt, valueAt } from "./paths.ts";
 import { noticeRefusal } from "./session.ts";
-
-/** A field, or a part of one. */
-type FieldOf<T> = (keyof T & string) | `${keyof T & string}.${string}`;
 
 export interface Form<T extends object> {
   /** What is stored, with the changes on top. */
@@ -15,11 +13,12 @@ export interface Form<T extends object> {
   dirty: boolean;
   busy: boolean;
   error: unknown;
-  /** The value that somebody else stored in a changed field since it was changed here; undefined: none. */
-  othersValue<Field extends keyof T>(field: Field): T[Field] | undefined;
-  /** Why a field was refused. */
-  problem(field: FieldOf<T>): string | undefined;
+  /** The value that somebody else stored at this path since it was changed here; undefined: none. */
+  othersValue(path: string): unknown;
+  /** Why the value at this path was refused. */
+  problem(path: string): string | undefined;
   set(changes: Partial<T>): void;
+  setAt(path: string, value: unknown): void;
   /** Drops the changes. */
   reset(): void;
   /** Stores the changes; they stay when the server refuses, and so do later ones. Resolves to whether it stored them. */
@@ -29,11 +28,12 @@ export interface Form<T extends object> {
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Fields with unsaved changes, which a reload does not lose. `save` is handed only what differs from `stored`, and ends
- * once `stored` is read again, so that no field shows its former value in between.
+ * Fields with unsaved changes, which a reload does not lose where their draft has a `name`; null: no draft is kept. `save`
+ * is handed only what differs from `stored`, and ends once `stored` is read again, so that no field shows its former
+ * value in between.
  */
 export function useForm<T extends object>(
-  name: string,
+  name: string | null,
   stored: T,
   save: (changes: Partial<T>) => Promise<void>,
 ): Form<T> {
@@ -43,7 +43,7 @@ export function useForm<T extends object>(
     ) as Partial<T>;
   const changes = useSignal<Partial<T>>(useMemo(() => differing(draftOf<T>(name) ?? {}), []));
   /** The value of each changed field when its change began. */
-  const basesName = `bases.${name}`;
+  const basesName = name && `bases.${name}`;
   const bases = useSignal<Partial<T>>(useMemo(() => draftOf<T>(basesName) ?? {}, []));
   const busy = useSignal(false);
   const error = useSignal<unknown>(undefined);
@@ -55,30 +55,33 @@ export function useForm<T extends object>(
     keepDraft(basesName, bases.value);
   };
   const dirty = Object.keys(changes.value).length > 0;
+  const asks = dirty && name !== null;
   useEffect(() => {
-    if (!dirty) return;
+    if (!asks) return;
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener("beforeunload", ask);
     return () => removeEventListener("beforeunload", ask);
-  }, [dirty]);
+  }, [asks]);
   const problems = problemsOf(error.value);
+  const set = (more: Partial<T>) => {
+    const next = differing({ ...changes.value, ...more });
+    keep(next, { ...stored, ...bases.value });
+    // A refusal is of no use once what was refused is taken back.
+    if (Object.keys(next).length === 0) error.value = undefined;
+  };
   return {
     values: { ...stored, ...changes.value },
     changes: changes.value,
     dirty,
     busy: busy.value,
     error: error.value,
-    othersValue(field) {
-      const [own, base, other] = [changes.value[field], bases.value[field], stored[field]];
-      return field in bases.value && !isSame(base, other) && !isSame(own, other) ? other : undefined;
+    othersValue(path) {
+      const [own, base, other] = [changes.value, bases.value, stored].map((values) => valueAt(values, path));
+      return own !== undefined && !isSame(base, other) && !isSame(own, other) ? other : undefined;
     },
-    problem: (field) => problems.get(field),
-    set(more) {
-      const next = differing({ ...changes.value, ...more });
-      keep(next, { ...stored, ...bases.value });
-      // A refusal is of no use once what was refused is taken back.
-      if (Object.keys(next).length === 0) error.value = undefined;
-    },
+    problem: (path) => problems.get(path),
+    set,
+    setAt: (path, value) => set(changeAt({ ...stored, ...changes.value }, path, value)),
     reset() {
       keep({}, {});
       error.value = undefined;

@@ -11,3 +11,11 @@ export function textOf(items: readonly string[], typed: string, separator: Separ
   if (said.length === items.length && said.every((item, index) => item === items[index])) return typed;
   return items.join(separator === "," ? ", " : separator);
 }
+
+/** The names and values of lines such as `name = value`. Throws for another line, and shows the example. */
+export const pairsIn = (text: string, example: string): (readonly [name: string, value: string])[] =>
+  itemsIn(text, "\n").map((line) => {
+    const [, name, value] = /^([^=]+?)\s*=\s*(.+)$/.exec(line) ?? [];
+    if (name === undefined || value === undefined) throw new Error(`“${line}” should be as: ${example}`);
+    return [name, value];
+  });

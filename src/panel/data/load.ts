@@ -67,3 +67,18 @@ export function useLoaded<T>(read: (signal: AbortSignal) => Promise<T>, inputs: 
   );
   return { value, error, reload };
 }
+
+/** Reads again and again while the page is looked at, each time once the answer before is there. Undefined: never. */
+export function useRefresh(reload: () => Promise<void>, everyMs: number | undefined): void {
+  useEffect(() => {
+    if (everyMs === undefined) return;
+    let reading = false;
+    const timer = setInterval(async () => {
+      if (reading || document.visibilityState !== "visible") return;
+      reading = true;
+      await reload();
+      reading = false;
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [reload, everyMs]);
+}

@@ -8,13 +8,3 @@ export type Say = (path: string, message: string) => string | undefined;
 /** Why fields were refused, each by the name that the page has for it. */
 export const issuesText = (issues: readonly { path: string; message: string }[], say: Say): string =>
   issues.map(({ path, message }) => say(path, message) ?? (path ? `${path}: ${message}` : message)).join("; ");
-
-/** Names refused fields by the labels of the fields that show the same messages, each of them once. */
-export function sayLabels(shown: Iterable<{ label: string; message: string }>): Say {
-  const rest = [...shown];
-  return (_, message) => {
-    const at = rest.findIndex((one) => one.message === message);
-    const [found] = at < 0 ? [] : rest.splice(at, 1);
-    return found && `${found.label}: ${message}`;
-  };
-}

@@ -6,7 +6,6 @@ import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { may } from "../data/session.ts";
 import { wordsIn } from "../data/words.ts";
-import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog/dialog.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
 
@@ -46,7 +45,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     chosen.value = Math.max(0, Math.min(found.value.length - 1, chosen.value + step));
   };
   return (
-    <Dialog title="Find" onClose={onClose}>
+    <Dialog title="Find" close="Close" onClose={onClose}>
       <input
         class="input"
         role="combobox"
@@ -79,9 +78,6 @@ export function Palette({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       {found.value.length === 0 && <p class="soft">Nothing has that in its name.</p>}
-      <div class="actions">
-        <Button onClick={onClose}>Close</Button>
-      </div>
     </Dialog>
   );
 }

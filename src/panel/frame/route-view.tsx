@@ -1,8 +1,7 @@
 import { Suspense } from "preact/compat";
 import { route } from "../data/route.ts";
 import { may, organization } from "../data/session.ts";
-import { NotFoundPage } from "../pages/not-found.tsx";
-import { RefusedPage } from "../pages/refused.tsx";
+import { NotFoundPage, RefusedPage } from "../pages/missing.tsx";
 import { Waiting } from "../ui/waiting.tsx";
 import { accountSection, groups, reachableGroups } from "./sections.ts";
 

@@ -50,14 +50,14 @@ export const groups: readonly { title: string | null; sections: readonly Section
         title: "Agents",
         icon: Bot,
         needs: "agent:read",
-        page: lazilyPage(async () => (await import("../pages/agents/section.tsx")).AgentsSection),
+        page: lazilyPage(async () => (await import("../pages/agents/agents.tsx")).AgentsSection),
       },
       {
         name: "conversations",
         title: "Conversations",
         icon: MessagesSquare,
         needs: "conversation:read",
-        page: lazilyPage(async () => (await import("../pages/conversations/section.tsx")).ConversationsSection),
+        page: lazilyPage(async () => (await import("../pages/conversations/conversations.tsx")).ConversationsSection),
       },
       {
         name: "approvals",
@@ -90,7 +90,7 @@ export const groups: readonly { title: string | null; sections: readonly Section
         title: "Skills",
         icon: Sparkles,
         needs: "skill.catalog:read",
-        page: lazilyPage(async () => (await import("../pages/skills/section.tsx")).SkillsSection),
+        page: lazilyPage(async () => (await import("../pages/skills/skills.tsx")).SkillsSection),
       },
       {
         name: "plugins",

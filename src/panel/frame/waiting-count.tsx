@@ -1,7 +1,6 @@
 import { addressed } from "../data/api.ts";
 import { readApprovals, waitingApprovals } from "../data/approvals.ts";
-import { useLoaded } from "../data/load.ts";
-import { useRefresh } from "../data/refresh.ts";
+import { useLoaded, useRefresh } from "../data/load.ts";
 import { route } from "../data/route.ts";
 import { countText } from "../ui/numbers.ts";
 

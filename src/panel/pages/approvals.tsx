@@ -3,20 +3,19 @@ import type { Approval } from "../../client/index.ts";
 import { useAction } from "../data/action.ts";
 import { api } from "../data/api.ts";
 import { readApprovals } from "../data/approvals.ts";
-import { useLoaded } from "../data/load.ts";
-import { useRefresh } from "../data/refresh.ts";
+import { useLoaded, useRefresh } from "../data/load.ts";
 import { hrefOf } from "../data/route.ts";
 import { Value } from "../transcript/tool-view.tsx";
 import { Allowed } from "../ui/allowed.tsx";
 import { Button } from "../ui/button.tsx";
-import { Empty } from "../ui/empty.tsx";
 import { endUserText } from "../ui/end-user.ts";
 import { TextField } from "../ui/form/field.tsx";
+import { Empty } from "../ui/list/empty.tsx";
+import { WhenLoaded } from "../ui/list/when-loaded.tsx";
 import { Failure } from "../ui/note.tsx";
 import { Page } from "../ui/page.tsx";
 import { Remaining, Time } from "../ui/time.tsx";
 import { tell } from "../ui/toast.tsx";
-import { Waiting } from "../ui/waiting.tsx";
 
 const limit = 100;
 /** How often the list is read again, in milliseconds. */
@@ -24,22 +23,29 @@ const everyMs = 5_000;
 
 /** The calls of tools that wait for a person, of all agents within reach. */
 export function ApprovalsPage() {
-  const { value, error, reload } = useLoaded(() => readApprovals(limit), []);
-  useRefresh(reload, everyMs);
-  const page = value.value;
+  const waiting = useLoaded(() => readApprovals(limit), []);
+  useRefresh(waiting.reload, everyMs);
   return (
     <Page title="Approvals" lead="Calls that agents make only once somebody agrees. They wait for 24 hours.">
-      <Failure error={error.value} retry={reload} />
-      {!page && error.value === undefined && <Waiting />}
-      {page?.total === 0 && (
-        <Empty title="Nothing waits">
-          <p>Which tools ask before a call is chosen with the tools of each agent.</p>
-        </Empty>
-      )}
-      {page?.approvals.map((approval) => (
-        <ApprovalView key={`${approval.conversationId} ${approval.toolCallId}`} approval={approval} onChange={reload} />
-      ))}
-      {page && page.total > limit && <p class="soft">{page.total - limit} more wait.</p>}
+      <WhenLoaded of={waiting}>
+        {({ approvals, total }) => (
+          <>
+            {total === 0 && (
+              <Empty title="Nothing waits">
+                <p>Which tools ask before a call is chosen with the tools of each agent.</p>
+              </Empty>
+            )}
+            {approvals.map((approval) => (
+              <ApprovalView
+                key={`${approval.conversationId} ${approval.toolCallId}`}
+                approval={approval}
+                onChange={waiting.reload}
+              />
+            ))}
+            {total > limit && <p class="soft">{total - limit} more wait.</p>}
+          </>
+        )}
+      </WhenLoaded>
     </Page>
   );
 }

@@ -1,12 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { useAction } from "../data/action.ts";
-import { api, problemsOf } from "../data/api.ts";
+import { api } from "../data/api.ts";
+import { useForm } from "../data/form.ts";
 import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { signIn } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
-import { TextField } from "../ui/form/field.tsx";
-import { Form } from "../ui/form/form.tsx";
+import { Fields } from "../ui/form/fields.tsx";
+import { Form, Refusal } from "../ui/form/form.tsx";
+import type { FieldTable } from "../ui/form/table.ts";
 import { Failure, Note } from "../ui/note.tsx";
 import { Waiting } from "../ui/waiting.tsx";
 
@@ -41,72 +42,54 @@ export function SetupPage() {
   );
 }
 
+const blank = { email: "", password: "", again: "", name: "" };
+
 function SetupForm({ token }: { token: string }) {
-  const fields = useSignal({ email: "", password: "", again: "", name: "" });
-  const differ = useSignal(false);
-  const { email, password, again, name } = fields.value;
-  const write = (change: Partial<typeof fields.value>) => {
-    differ.value = false;
-    fields.value = { ...fields.value, ...change };
-  };
-  const create = useAction(async () => {
+  /** Whether the two passwords differed when they were sent; what is typed since is no problem yet. */
+  const differing = useSignal<string | null>(null);
+  const form = useForm(null, blank, async () => {
+    const { email, password, name } = form.values;
     await api.setUp({ body: { token, email, password, ...(name === "" ? {} : { name }) } });
     // The used link need not stay in the history.
     history.replaceState(null, "", "./");
     await signIn(email, password);
     goTo(["agents", "~new"]);
   });
-  const problems = problemsOf(create.error);
+  const { password, again } = form.values;
+  const differ = differing.value === JSON.stringify(form.values);
   const submit = () => {
-    differ.value = password !== again;
-    if (!differ.value) void create.run();
+    if (password === again) void form.save();
+    else differing.value = JSON.stringify(form.values);
   };
+  const fields: FieldTable<typeof blank> = [
+    { name: "email", label: "E-mail", type: "email", autocomplete: "username", required: true, autofocus: true },
+    {
+      name: "password",
+      label: "Password",
+      kind: "password",
+      autocomplete: "new-password",
+      minLength: 8,
+      maxLength: 256,
+      required: true,
+      hint: "At least 8 characters.",
+    },
+    {
+      name: "again",
+      label: "Password again",
+      kind: "password",
+      autocomplete: "new-password",
+      required: true,
+      autofocus: differ,
+      problem: differ ? "The two passwords differ." : undefined,
+    },
+    { name: "name", label: "Your name", optional: true, autocomplete: "name", maxLength: 128 },
+  ];
   return (
     <Form onSubmit={submit}>
       <p>Make the first account. It owns this installation.</p>
-      <Failure error={create.error} />
-      <TextField
-        label="E-mail"
-        type="email"
-        autocomplete="username"
-        required
-        autofocus
-        value={email}
-        problem={problems.get("email")}
-        onValue={(value) => write({ email: value })}
-      />
-      <TextField
-        label="Password"
-        type="password"
-        autocomplete="new-password"
-        minLength={8}
-        maxLength={256}
-        required
-        hint="At least 8 characters."
-        value={password}
-        problem={problems.get("password")}
-        onValue={(value) => write({ password: value })}
-      />
-      <TextField
-        label="Password again"
-        type="password"
-        autocomplete="new-password"
-        required
-        autofocus={differ.value}
-        value={again}
-        problem={differ.value ? "The two passwords differ." : undefined}
-        onValue={(value) => write({ again: value })}
-      />
-      <TextField
-        label="Your name"
-        optional
-        autocomplete="name"
-        maxLength={128}
-        value={name}
-        problem={problems.get("name")}
-        onValue={(value) => write({ name: value })}
-      />
-      <Button look="primary" type="submit" busy={create.busy}>
+      <Refusal form={form} fields={fields} />
+      <Fields form={form} fields={fields} />
+      <Button look="primary" type="submit" busy={form.busy}>
         Create the owner
       </Button>
     </Form>

@@ -1,10 +1,10 @@
-import { useSignal } from "@preact/signals";
-import { useAction } from "../data/action.ts";
+import { useForm } from "../data/form.ts";
 import { installed, signIn } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
-import { TextField } from "../ui/form/field.tsx";
-import { Form } from "../ui/form/form.tsx";
-import { Failure, Note } from "../ui/note.tsx";
+import { Fields } from "../ui/form/fields.tsx";
+import { Form, Refusal } from "../ui/form/form.tsx";
+import type { FieldTable } from "../ui/form/table.ts";
+import { Note } from "../ui/note.tsx";
 
 /** Signs in; before there is an owner it says how to become the owner. */
 export function SignInPage() {
@@ -29,35 +29,20 @@ const Unowned = () => (
   </main>
 );
 
+const blank = { email: "", password: "" };
+
+const fields: FieldTable<typeof blank> = [
+  { name: "email", label: "E-mail", type: "email", autocomplete: "username", required: true, autofocus: true },
+  { name: "password", label: "Password", kind: "password", autocomplete: "current-password", required: true },
+];
+
 function SignInForm() {
-  const email = useSignal("");
-  const password = useSignal("");
-  const enter = useAction(() => signIn(email.value, password.value));
+  const form = useForm(null, blank, ({ email = "", password = "" }) => signIn(email, password));
   return (
-    <Form onSubmit={() => void enter.run()}>
-      <Failure error={enter.error} />
-      <TextField
-        label="E-mail"
-        type="email"
-        autocomplete="username"
-        required
-        autofocus
-        value={email.value}
-        onValue={(value) => {
-          email.value = value;
-        }}
-      />
-      <TextField
-        label="Password"
-        type="password"
-        autocomplete="current-password"
-        required
-        value={password.value}
-        onValue={(value) => {
-          password.value = value;
-        }}
-      />
-      <Button look="primary" type="submit" busy={enter.busy}>
+    <Form onSubmit={() => void form.save()}>
+      <Refusal form={form} fields={fields} />
+      <Fields form={form} fields={fields} />
+      <Button look="primary" type="submit" busy={form.busy}>
         Sign in
       </Button>
       <p class="soft">

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useContext, useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { isRefused, reasonOf } from "../data/api.ts";
-import { type Say, sayLabels } from "../data/refusal-text.ts";
+import type { Say } from "../data/refusal-text.ts";
 import { Cause } from "./cause.tsx";
-import { ShownProblems } from "./form/shown-problems.ts";
 
 interface Props {
   look?: "good" | "warn" | "bad";
@@ -20,7 +19,7 @@ export const Note = ({ look, children }: Props) => (
 interface FailureProps {
   error: unknown;
   retry?: () => void;
-  /** Names refused fields where their labels in a form don't. */
+  /** Names refused fields as the form does. */
   say?: Say | undefined;
 }
 
@@ -29,7 +28,6 @@ export function Failure({ error, retry, say }: FailureProps) {
   const button = useRef<HTMLButtonElement>(null);
   const pressed = useRef(false);
   const failed = error !== undefined && error !== null;
-  const shown = useContext(ShownProblems)?.value;
   // The button goes with what it mended; who pressed it goes on at the page's title, or at the button of the next failure.
   useEffect(() => {
     if (!pressed.current || document.activeElement !== document.body) return;
@@ -37,7 +35,6 @@ export function Failure({ error, retry, say }: FailureProps) {
     if (!button.current) pressed.current = false;
   }, [failed, error]);
   if (!failed) return null;
-  const byLabel = sayLabels(shown?.values() ?? []);
   const again = () => {
     pressed.current = true;
     retry?.();
@@ -45,7 +42,7 @@ export function Failure({ error, retry, say }: FailureProps) {
   return (
     <Note look="bad">
       <p>
-        <Cause text={reasonOf(error, (path, message) => say?.(path, message) ?? byLabel(path, message))} />
+        <Cause text={reasonOf(error, say)} />
       </p>
       {retry && !isRefused(error, 403) && (
         <p>

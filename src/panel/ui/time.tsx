@@ -1,6 +1,5 @@
 import { signal } from "@preact/signals";
-import { language, momentText } from "./numbers.ts";
-import { remainingText } from "./remaining-text.ts";
+import { language, momentText, remainingText } from "./numbers.ts";
 
 const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 

@@ -4,7 +4,7 @@ import { Failure } from "./note.tsx";
 import { Page } from "./page.tsx";
 
 /** Holds the place of what is loading. */
-export const Waiting = ({ lines = 4 }: { lines?: number }) => (
+export const Waiting = ({ lines = 4 }: { lines?: number | undefined }) => (
   <div class="waiting" role="status">
     <span class="unseen">Loading…</span>
     {Array.from({ length: lines }, (_, index) => (

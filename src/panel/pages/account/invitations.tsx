@@ -1,22 +1,14 @@
-import type { Invitation } from "../../../client/index.ts";
 import { account } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
 import { readUser } from "../../data/session.ts";
-import { Button } from "../../ui/button.tsx";
+import { ActButton } from "../../ui/act-button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Remaining } from "../../ui/time.tsx";
-import { tell, tellFailure } from "../../ui/toast.tsx";
 
 /** The organizations that ask the person to join; nothing while none does. */
 export function Invitations() {
   const { value, error, reload } = useLoaded(async () => (await account.listInvitations()).invitations, []);
-  const answer = async ({ id, organization: { name } }: Invitation, accept: boolean) => {
-    await account.answerInvitation({ id, body: { accept } });
-    tell(accept ? `You belong to ${name} now` : "Declined");
-    await reload();
-    if (accept) await readUser();
-  };
   return (
     <>
       <Failure error={error.value} retry={reload} />
@@ -32,10 +24,21 @@ export function Invitations() {
           }
         >
           <div class="actions">
-            <Button look="primary" onClick={() => void answer(invitation, true).catch(tellFailure)}>
+            <ActButton
+              look="primary"
+              work={() => account.answerInvitation({ id: invitation.id, body: { accept: true } })}
+              said={`You belong to ${invitation.organization.name} now`}
+              onDone={() => reload().then(readUser)}
+            >
               Join
-            </Button>
-            <Button onClick={() => void answer(invitation, false).catch(tellFailure)}>Decline</Button>
+            </ActButton>
+            <ActButton
+              work={() => account.answerInvitation({ id: invitation.id, body: { accept: false } })}
+              said="Declined"
+              onDone={reload}
+            >
+              Decline
+            </ActButton>
           </div>
         </Card>
       ))}

@@ -2,16 +2,10 @@ import { account } from "../../data/api.ts";
 import { type Organization, readUser } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
-import { Table } from "../../ui/table.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { Table } from "../../ui/list/table.tsx";
 
 /** The organizations that the person belongs to. */
 export function Memberships({ organizations }: { organizations: readonly Organization[] }) {
-  const leave = async ({ slug, name }: Organization) => {
-    await account.leaveOrganization({ orgSlug: slug });
-    tell(`You left ${name}`);
-    await readUser();
-  };
   if (organizations.length === 0) {
     return (
       <Card title="Organizations">
@@ -29,22 +23,20 @@ export function Memberships({ organizations }: { organizations: readonly Organiz
         columns={[
           { title: "Organization", cell: ({ name }) => name },
           { title: "Your role", cell: ({ roleKey }) => roleKey },
-          {
-            title: "Actions",
-            end: true,
-            cell: (organization) => (
-              <ConfirmButton
-                small
-                label="Leave"
-                title={`Leave ${organization.name}?`}
-                action="Leave the organization"
-                onConfirm={() => leave(organization)}
-              >
-                You reach nothing of it from then on. Only an Admin can bring you back.
-              </ConfirmButton>
-            ),
-          },
         ]}
+        actions={({ slug, name }) => (
+          <ConfirmButton
+            small
+            label="Leave"
+            title={`Leave ${name}?`}
+            action="Leave the organization"
+            onConfirm={() => account.leaveOrganization({ orgSlug: slug })}
+            said={`You left ${name}`}
+            onDone={readUser}
+          >
+            You reach nothing of it from then on. Only an Admin can bring you back.
+          </ConfirmButton>
+        )}
       />
     </Card>
   );

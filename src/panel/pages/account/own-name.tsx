@@ -2,8 +2,7 @@ import { account } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
 import { readUser } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
-import { TextField } from "../../ui/form/field.tsx";
-import { SaveForm } from "../../ui/form/save-form.tsx";
+import { SaveForm } from "../../ui/form/form.tsx";
 
 /** The name that others see. */
 export function OwnName({ name }: { name: string }) {
@@ -13,17 +12,18 @@ export function OwnName({ name }: { name: string }) {
   });
   return (
     <Card title="Name">
-      <SaveForm form={form}>
-        <TextField
-          label="Your name"
-          hint="Others see it, and agents in the playground are told it."
-          maxLength={200}
-          autocomplete="name"
-          value={form.values.name}
-          problem={form.problem("name")}
-          onValue={(text) => form.set({ name: text })}
-        />
-      </SaveForm>
+      <SaveForm
+        form={form}
+        fields={[
+          {
+            name: "name",
+            label: "Your name",
+            hint: "Others see it, and agents in the playground are told it.",
+            maxLength: 200,
+            autocomplete: "name",
+          },
+        ]}
+      />
     </Card>
   );
 }

@@ -1,19 +1,17 @@
 import { useSignal } from "@preact/signals";
 import type { ActivityEvent } from "../../../client/index.ts";
-import { api } from "../../data/api.ts";
+import { agentChoices, useAgents } from "../../data/agents.ts";
+import { filtersOf } from "../../data/filters.ts";
 import { useLive } from "../../data/live.ts";
-import { useLoaded } from "../../data/load.ts";
-import { goTo, query } from "../../data/route.ts";
 import { Button } from "../../ui/button.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { Choice } from "../../ui/form/field.tsx";
+import { Empty } from "../../ui/list/empty.tsx";
+import { Filters } from "../../ui/list/filters.tsx";
 import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ActivityLine } from "./activity-line.tsx";
 import { noLines, released, withEvent } from "./lines.ts";
 
 const categories = [
-  { value: "", label: "Everything" },
   { value: "message", label: "Messages" },
   { value: "tool", label: "Tools" },
   { value: "memory", label: "Memories" },
@@ -25,13 +23,9 @@ const categories = [
 
 /** What agents do at this moment. What is looked for stands in the address. */
 export function ActivityPage() {
-  const agent = query.value.get("agent") ?? "";
-  const category = query.value.get("category") ?? "";
-  const look = (changes: Record<string, string>) => {
-    const all = { agent, category, ...changes };
-    goTo(["activity"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
-  };
-  const agents = useLoaded(async () => (await api.listAgents()).instances, []);
+  const filters = filtersOf("activity", ["agent", "category"]);
+  const { agent, category } = filters.values;
+  const agents = useAgents();
   const paused = useSignal(false);
   const lines = useSignal(noLines);
   const state = useLive(({ event, data }) => {
@@ -56,18 +50,13 @@ export function ActivityPage() {
         </div>
       }
     >
-      <search class="columns">
-        <Choice
-          label="Agent"
-          value={agent}
-          choices={[
-            { value: "", label: "All agents" },
-            ...(agents.value.value ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
-          ]}
-          onValue={(slug) => look({ agent: slug })}
-        />
-        <Choice label="What" value={category} choices={categories} onValue={(value) => look({ category: value })} />
-      </search>
+      <Filters
+        of={filters}
+        fields={[
+          { name: "agent", label: "Agent", kind: "choice", all: "All agents", choices: agentChoices(agents) },
+          { name: "category", label: "What", kind: "choice", all: "Everything", choices: categories },
+        ]}
+      />
       {shown.length === 0 ? (
         <Empty title="Nothing happens">
           <p>As soon as somebody writes to an agent, or an agent does something of its own, it is here.</p>

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { serverUrl } from "../../data/api.ts";
 import { Code } from "../../ui/code.tsx";
+import { Segments } from "../../ui/segments.tsx";
 import { curlOf } from "./curl.ts";
 
 /** The first call of an agent in a language. */
@@ -33,22 +34,14 @@ export function FirstCalls({ slug, apiKey }: { slug: string; apiKey: string }) {
   const chosen = useSignal<Language>("curl");
   return (
     <div class="form">
-      <fieldset class="segments">
-        <legend class="unseen">Language</legend>
-        {(Object.keys(languages) as Language[]).map((language) => (
-          <button
-            key={language}
-            type="button"
-            class="button small"
-            aria-pressed={language === chosen.value}
-            onClick={() => {
-              chosen.value = language;
-            }}
-          >
-            {language}
-          </button>
-        ))}
-      </fieldset>
+      <Segments
+        label="Language"
+        value={chosen.value}
+        choices={(Object.keys(languages) as Language[]).map((value) => ({ value, label: value }))}
+        onValue={(language) => {
+          chosen.value = language;
+        }}
+      />
       <Code label={`First call in ${chosen.value}`} text={languages[chosen.value](slug, apiKey)} />
     </div>
   );

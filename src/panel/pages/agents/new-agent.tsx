@@ -5,13 +5,12 @@ import { addressing, api, isRefused, serverUrl } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
 import { useLoaded } from "../../data/load.ts";
 import { hrefOf } from "../../data/route.ts";
-import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Code } from "../../ui/code.tsx";
-import { Choice, TextField } from "../../ui/form/field.tsx";
-import { Form } from "../../ui/form/form.tsx";
-import { SecretField } from "../../ui/form/secret-field.tsx";
-import { Failure, Note } from "../../ui/note.tsx";
+import { SecretField } from "../../ui/form/field.tsx";
+import { SendForm } from "../../ui/form/form.tsx";
+import type { FieldTable } from "../../ui/form/table.ts";
+import { Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { FirstCalls } from "./first-calls.tsx";
 import { needsOf, type ProviderName, providers, secretsOf } from "./providers.ts";
@@ -38,100 +37,79 @@ export function NewAgentPage() {
       step.value = "Making the agent…";
       await store(form.values, key.value);
       step.value = "Asking the model…";
+      const { slug } = form.values;
       const said = await hear(slug);
       made.value = { slug, said, key: await giveKey(slug) };
     } finally {
       step.value = null;
     }
   });
-  const { set, problem } = form;
-  const { slug, name, provider, baseUrl, model } = form.values;
-  const needs = needsOf[provider];
-  const configured = known.value.value?.providers[provider]?.configured === true;
   if (made.value) return <Ready {...made.value} />;
+  const { provider } = form.values;
+  const needs = needsOf[provider];
+  const offered = known.value.value?.providers[provider];
+  const configured = offered?.configured === true;
+  const fields: FieldTable<Wanted> = [
+    [
+      {
+        name: "slug",
+        label: "Its name in addresses",
+        hint: "Lower-case letters, digits, dashes, dots and underscores.",
+        required: true,
+        pattern: "[a-z0-9_.\\-]+",
+        maxLength: 128,
+        autocapitalize: "none",
+        spellcheck: false,
+      },
+      { name: "name", label: "Name for people", optional: true, maxLength: 128 },
+    ],
+    {
+      name: "provider",
+      label: "Model provider",
+      hint: provider === "demo" ? "It echoes: good for a look around, but no language model." : undefined,
+      kind: "choice",
+      choices: providers,
+      also: () => ({ model: "" }),
+    },
+    needs.key && (
+      <SecretField
+        label={`${providers.find(({ value }) => value === provider)?.label} API key`}
+        optional={configured}
+        hint={
+          configured
+            ? "The server has one already; another is kept for this agent only."
+            : "Stored encrypted, and never shown again."
+        }
+        value={key.value}
+        onValue={(value) => {
+          key.value = value;
+        }}
+      />
+    ),
+    {
+      name: "baseUrl",
+      label: "Address of its API",
+      type: "url",
+      optional: configured,
+      placeholder: provider === "ollama" ? "http://localhost:11434" : "https://models.example.com/v1",
+      shown: needs.baseUrl,
+    },
+    {
+      name: "model",
+      label: "Model",
+      optional: true,
+      suggestions: offered?.models.map(({ id }) => id) ?? [],
+      placeholder: "The provider's usual one",
+      shown: provider !== "demo",
+    },
+  ];
   return (
     <Page title="New agent" lead="It answers once before it is done, so you see that its model works.">
-      <Form narrow onSubmit={() => void form.save()}>
-        <div class="columns">
-          <TextField
-            label="Its name in addresses"
-            hint="Lower-case letters, digits, dashes, dots and underscores."
-            required
-            pattern="[a-z0-9_.\-]+"
-            maxLength={128}
-            autocapitalize="none"
-            spellcheck={false}
-            value={slug}
-            problem={problem("slug")}
-            onValue={(value) => set({ slug: value })}
-          />
-          <TextField
-            label="Name for people"
-            optional
-            maxLength={128}
-            value={name}
-            problem={problem("name")}
-            onValue={(value) => set({ name: value })}
-          />
-        </div>
-        <Choice
-          label="Model provider"
-          hint={provider === "demo" ? "It echoes: good for a look around, but no language model." : undefined}
-          value={provider}
-          choices={providers}
-          onValue={(value) => set({ provider: value as ProviderName, model: "" })}
-        />
-        {needs.key && (
-          <SecretField
-            label={`${providers.find(({ value }) => value === provider)?.label} API key`}
-            optional={configured}
-            hint={
-              configured
-                ? "The server has one already; another is kept for this agent only."
-                : "Stored encrypted, and never shown again."
-            }
-            value={key.value}
-            onValue={(value) => {
-              key.value = value;
-            }}
-          />
-        )}
-        {needs.baseUrl && (
-          <TextField
-            label="Address of its API"
-            type="url"
-            optional={configured}
-            placeholder={provider === "ollama" ? "http://localhost:11434" : "https://models.example.com/v1"}
-            value={baseUrl}
-            onValue={(value) => set({ baseUrl: value })}
-          />
-        )}
-        {provider !== "demo" && (
-          <TextField
-            label="Model"
-            optional
-            list="known-models"
-            placeholder="The provider's usual one"
-            value={model}
-            problem={problem("model")}
-            onValue={(value) => set({ model: value })}
-          />
-        )}
-        <datalist id="known-models">
-          {known.value.value?.providers[provider]?.models.map(({ id }) => (
-            <option key={id} value={id} />
-          ))}
-        </datalist>
-        <Failure error={form.error} />
-        <div class="actions">
-          <Button look="primary" type="submit" busy={form.busy}>
-            Create and test
-          </Button>
-          <span class="soft" role="status">
-            {step.value}
-          </span>
-        </div>
-      </Form>
+      <SendForm form={form} fields={fields} action="Create and test" narrow>
+        <span class="soft" role="status">
+          {step.value}
+        </span>
+      </SendForm>
     </Page>
   );
 }

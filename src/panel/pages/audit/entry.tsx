@@ -1,5 +1,6 @@
 import type { AuditEntry } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
+import { Facts } from "../../ui/facts.tsx";
 import { momentText } from "../../ui/numbers.ts";
 import { Time } from "../../ui/time.tsx";
 import { actionText, actorText, changesOf, otherDetailsOf } from "./entry-text.ts";
@@ -52,43 +53,19 @@ function Details({ entry }: { entry: AuditEntry }) {
           ))}
         </dl>
       )}
-      <dl>
-        {otherDetailsOf(entry).map(({ name, text }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{text}</dd>
-          </div>
-        ))}
-        <div>
-          <dt>Action</dt>
-          <dd>
-            <code>{action}</code>
-          </dd>
-        </div>
-        {instanceId !== null && (
-          <div>
-            <dt>Agent</dt>
-            <dd>
-              <a href={hrefOf(["agents", instanceId])}>{instanceId}</a>
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>By</dt>
-          <dd>
-            {actor.type}
-            {actor.id !== null && ` ${actor.id}`}
-          </dd>
-        </div>
-        <div>
-          <dt>When</dt>
-          <dd>{momentText(createdAt)}</dd>
-        </div>
-        <div>
-          <dt>From</dt>
-          <dd>{ip ?? "this machine"}</dd>
-        </div>
-      </dl>
+      <Facts
+        look=""
+        of={[
+          ...otherDetailsOf(entry).map(({ name, text }) => [name, text] as const),
+          ["Action", <code>{action}</code>],
+          ...(instanceId === null
+            ? []
+            : [["Agent", <a href={hrefOf(["agents", instanceId])}>{instanceId}</a>] as const]),
+          ["By", [actor.type, actor.id].filter((part) => part !== null).join(" ")],
+          ["When", momentText(createdAt)],
+          ["From", ip ?? "this machine"],
+        ]}
+      />
     </div>
   );
 }

@@ -11,17 +11,16 @@ import { type Entry, entriesOf } from "../../transcript/reply.ts";
 import { ReplyView } from "../../transcript/reply-view.tsx";
 import { Allowed } from "../../ui/allowed.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
-import { TextField } from "../../ui/form/field.tsx";
-import { SaveForm } from "../../ui/form/save-form.tsx";
+import { SaveForm } from "../../ui/form/form.tsx";
+import { Pager } from "../../ui/list/pager.tsx";
 import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { countText, momentText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
-import { Pager } from "../../ui/pager.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
-import { NotFoundPage } from "../not-found.tsx";
+import { NotFoundPage } from "../missing.tsx";
 import { channelNames, speakerOf } from "./speakers.ts";
 
 const limit = 50;
@@ -167,28 +166,20 @@ function Rename({ conversation, onChange }: { conversation: Conversation; onChan
   return (
     <details class="step">
       <summary>Rename</summary>
-      <SaveForm form={form}>
-        <TextField
-          label="Title"
-          maxLength={200}
-          value={form.values.title}
-          problem={form.problem("title")}
-          onValue={(title) => form.set({ title })}
-        />
-      </SaveForm>
+      <SaveForm form={form} fields={[{ name: "title", label: "Title", maxLength: 200 }]} />
     </details>
   );
 }
 
-function Removal({ conversation: { conversationId, title } }: { conversation: Conversation }) {
-  const remove = async () => {
-    await api.deleteConversation({ conversationId });
-    tell(`${title ?? "The conversation"} is deleted`);
-    goTo(["conversations"]);
-  };
-  return (
-    <ConfirmButton label="Delete" title="Delete this conversation?" action="Delete the conversation" onConfirm={remove}>
-      Its messages, files and state are deleted. There is no way back.
-    </ConfirmButton>
-  );
-}
+const Removal = ({ conversation: { conversationId, title } }: { conversation: Conversation }) => (
+  <ConfirmButton
+    label="Delete"
+    title="Delete this conversation?"
+    action="Delete the conversation"
+    onConfirm={() => api.deleteConversation({ conversationId })}
+    said={`${title ?? "The conversation"} is deleted`}
+    onDone={() => goTo(["conversations"])}
+  >
+    Its messages, files and state are deleted. There is no way back.
+  </ConfirmButton>
+);

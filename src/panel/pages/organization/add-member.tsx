@@ -3,10 +3,10 @@ import type { AddedMember, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
 import { organization, orgSlug } from "../../data/session.ts";
-import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { FormDialog } from "../../ui/dialog/form-dialog.tsx";
-import { Choice, TextField } from "../../ui/form/field.tsx";
+import { Check } from "../../ui/form/check.tsx";
+import type { FieldTable } from "../../ui/form/table.ts";
 import { Note } from "../../ui/note.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { tellFailure } from "../../ui/toast.tsx";
@@ -41,45 +41,35 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
     if (!("invited" in added)) await giveWorkspaces(added, form.values).catch(tellFailure);
     onAdded();
   });
-  const { values, set, problem } = form;
   if (done.value) return <Added done={done.value} onClose={onClose} />;
-  return (
-    <FormDialog title="Add a person" action="Add" state={form} onSubmit={() => void form.save()} onClose={onClose}>
-      <TextField
-        label="E-mail"
-        type="email"
-        required
-        autofocus
-        autocomplete="off"
-        hint="An e-mail that has an account here is invited; another one gets an account."
-        value={values.email}
-        problem={problem("email")}
-        onValue={(email) => set({ email })}
-      />
-      <TextField
-        label="Name"
-        optional
-        maxLength={200}
-        value={values.name}
-        problem={problem("name")}
-        onValue={(name) => set({ name })}
-      />
-      <Choice
-        label="Role"
-        value={values.roleKey}
-        choices={rolesGivenBy(organization.value?.roleKey)}
-        hint={roles.find(({ value }) => value === values.roleKey)?.hint}
-        onValue={(roleKey) => set({ roleKey: roleKey as Role })}
-      />
-      {!reachesAll(values.roleKey) && (
-        <WorkspaceChoice
-          workspaces={workspaces}
-          chosen={values.workspaceIds}
-          onChosen={(workspaceIds) => set({ workspaceIds })}
-        />
-      )}
-    </FormDialog>
-  );
+  const { roleKey } = form.values;
+  const fields: FieldTable<Wanted> = [
+    {
+      name: "email",
+      label: "E-mail",
+      type: "email",
+      required: true,
+      autofocus: true,
+      autocomplete: "off",
+      hint: "An e-mail that has an account here is invited; another one gets an account.",
+    },
+    { name: "name", label: "Name", optional: true, maxLength: 200 },
+    {
+      name: "roleKey",
+      label: "Role",
+      hint: roles.find(({ value }) => value === roleKey)?.hint,
+      kind: "choice",
+      choices: rolesGivenBy(organization.value?.roleKey),
+    },
+    {
+      name: "workspaceIds",
+      label: "Workspaces within reach",
+      kind: "custom",
+      control: ({ value, onValue }) => <WorkspaceChoice workspaces={workspaces} chosen={value} onChosen={onValue} />,
+      shown: !reachesAll(roleKey),
+    },
+  ];
+  return <FormDialog title="Add a person" action="Add" form={form} fields={fields} onClose={onClose} />;
 }
 
 async function add({ email, name, roleKey }: Wanted): Promise<Done> {
@@ -105,22 +95,19 @@ const WorkspaceChoice = ({ workspaces, chosen, onChosen }: WorkspaceChoiceProps)
   <fieldset class="bare form">
     <legend class="label">Workspaces within reach</legend>
     {workspaces.map(({ id, name }) => (
-      <label key={id} class="check">
-        <input
-          type="checkbox"
-          checked={chosen.includes(id)}
-          onChange={(event) =>
-            onChosen(event.currentTarget.checked ? [...chosen, id] : chosen.filter((one) => one !== id))
-          }
-        />
-        <span>{name}</span>
-      </label>
+      <Check
+        key={id}
+        checked={chosen.includes(id)}
+        onChecked={(checked) => onChosen(checked ? [...chosen, id] : chosen.filter((one) => one !== id))}
+      >
+        {name}
+      </Check>
     ))}
   </fieldset>
 );
 
 const Added = ({ done, onClose }: { done: Done; onClose: () => void }) => (
-  <Dialog title={"invited" in done ? "Invited" : `${done.name} is added`} onClose={onClose}>
+  <Dialog title={"invited" in done ? "Invited" : `${done.name} is added`} close="Done" onClose={onClose}>
     {"invited" in done ? (
       <Note look="good">
         {done.email} has an account here. Its holder finds the invitation in the panel and joins by accepting it, within
@@ -133,10 +120,5 @@ const Added = ({ done, onClose }: { done: Done; onClose: () => void }) => (
         </ShownOnce>
       )
     )}
-    <div class="actions">
-      <Button look="primary" onClick={onClose}>
-        Done
-      </Button>
-    </div>
   </Dialog>
 );

@@ -1,18 +1,17 @@
 import { useSignal } from "@preact/signals";
 import type { Member } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { orgSlug, user } from "../../data/session.ts";
+import { orgSlug } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { tell } from "../../ui/toast.tsx";
 
-/** What can be done about a member; nothing for the signed-in person, whose account page has that. */
+/** What can be done about another member. */
 export function MemberActions({ member, onChange }: { member: Member; onChange: () => Promise<void> }) {
   const { userId, name } = member;
   const password = useSignal<string | null>(null);
-  if (userId === user.value?.id) return null;
   const path = { orgSlug: orgSlug.value, userId };
   const renew = async () => {
     password.value = (await api.renewMemberPassword(path)).password;
@@ -21,13 +20,8 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
     const { count } = await api.endMemberSessions(path);
     tell(count === 0 ? `${name} was signed in nowhere` : `${name} is signed out everywhere`);
   };
-  const remove = async () => {
-    await api.removeMember(path);
-    tell(`${name} is removed`);
-    await onChange();
-  };
   return (
-    <div class="actions">
+    <>
       <ConfirmButton
         small
         label="New password"
@@ -51,7 +45,9 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
         label="Remove"
         title={`Remove ${name}?`}
         action="Remove from the organization"
-        onConfirm={remove}
+        onConfirm={() => api.removeMember(path)}
+        said={`${name} is removed`}
+        onDone={onChange}
       >
         {name} reaches nothing of this organization from then on. The account itself stays.
       </ConfirmButton>
@@ -65,7 +61,7 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
           }}
         />
       )}
-    </div>
+    </>
   );
 }
 

@@ -5,13 +5,13 @@ import { useChoice } from "../../data/choice.ts";
 import { useLoaded } from "../../data/load.ts";
 import { may, organization, orgSlug, user } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
-import { Button } from "../../ui/button.tsx";
+import { DialogButton } from "../../ui/dialog/dialog-button.tsx";
+import { Facts } from "../../ui/facts.tsx";
 import { Select } from "../../ui/form/select.tsx";
-import { Failure } from "../../ui/note.tsx";
+import { Table } from "../../ui/list/table.tsx";
+import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Table } from "../../ui/table.tsx";
 import { tell, tellFailure } from "../../ui/toast.tsx";
-import { Waiting } from "../../ui/waiting.tsx";
 import { AddMember } from "./add-member.tsx";
 import { MemberActions } from "./member-actions.tsx";
 import { type Role, reachesAll, roles, rolesGivenBy } from "./roles.ts";
@@ -42,46 +42,35 @@ async function readPeople(slug: string): Promise<People> {
 /** The people of the organization, their roles, and who is invited. */
 export function MembersPage() {
   const slug = orgSlug.value;
-  const { value, error, reload } = useLoaded(() => readPeople(slug), [slug]);
+  const people = useLoaded(() => readPeople(slug), [slug]);
   const invited = useSignal(0);
-  const adds = useSignal(false);
-  const people = value.value;
+  const known = people.value.value;
+  const onAdded = async () => {
+    invited.value += 1;
+    await people.reload();
+  };
   return (
     <Page
       title="Members"
       lead="Who belongs to this organization, and what they may do."
       actions={
         <Allowed to="org.member:manage">
-          <Button
+          <DialogButton
             look="primary"
-            onClick={() => {
-              adds.value = true;
-            }}
+            dialog={(onClose) =>
+              known ? <AddMember workspaces={known.workspaces} onAdded={onAdded} onClose={onClose} /> : null
+            }
           >
             Add a person
-          </Button>
+          </DialogButton>
         </Allowed>
       }
     >
-      <Failure error={error.value} retry={reload} />
-      {!people && error.value === undefined && <Waiting />}
-      {people && <MemberTable {...people} onChange={reload} />}
+      <WhenLoaded of={people}>{(read) => <MemberTable {...read} onChange={people.reload} />}</WhenLoaded>
       <Allowed to="org.member:manage">
         <SentInvitations key={invited.value} />
       </Allowed>
       <RoleHints />
-      {adds.value && people && (
-        <AddMember
-          workspaces={people.workspaces}
-          onAdded={async () => {
-            invited.value += 1;
-            await reload();
-          }}
-          onClose={() => {
-            adds.value = false;
-          }}
-        />
-      )}
     </Page>
   );
 }
@@ -104,16 +93,12 @@ function MemberTable({ members, reach, onChange }: People & { onChange: () => Pr
         { title: "Person", cell: ({ name, userId }) => (userId === user.value?.id ? `${name} (you)` : name) },
         { title: "Role", cell: (member) => <RoleOf member={member} onChange={onChange} /> },
         { title: "Workspaces", cell: reachOf },
-        ...(may("org.member:manage")
-          ? [
-              {
-                title: "Actions",
-                end: true,
-                cell: (member: Member) => <MemberActions member={member} onChange={onChange} />,
-              },
-            ]
-          : []),
       ]}
+      {...(may("org.member:manage") && {
+        actions: (member: Member) =>
+          // The account page has the actions of the signed-in person.
+          member.userId !== user.value?.id && <MemberActions member={member} onChange={onChange} />,
+      })}
     />
   );
 }
@@ -158,13 +143,6 @@ function RoleChoice({
 const RoleHints = () => (
   <details class="step">
     <summary>What the roles may do</summary>
-    <dl class="facts">
-      {roles.map(({ value, label, hint }) => (
-        <div key={value}>
-          <dt>{label}</dt>
-          <dd>{hint}</dd>
-        </div>
-      ))}
-    </dl>
+    <Facts of={roles.map(({ label, hint }) => [label, hint])} />
   </details>
 );

@@ -3,12 +3,9 @@ import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
 import { chooseOrganization, may, organization, readUser } from "../../data/session.ts";
 import { Changeable } from "../../ui/allowed.tsx";
-import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { TextField } from "../../ui/form/field.tsx";
-import { Form } from "../../ui/form/form.tsx";
-import { SaveForm } from "../../ui/form/save-form.tsx";
-import { Failure } from "../../ui/note.tsx";
+import { SaveForm, SendForm } from "../../ui/form/form.tsx";
+import type { FieldTable } from "../../ui/form/table.ts";
 import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
 
@@ -33,30 +30,24 @@ function Name({ slug, name }: { slug: string; name: string }) {
   return (
     <Card title="Name">
       <Changeable to="org:write">
-        <SaveForm form={form}>
-          <div class="columns">
-            <TextField
-              label="Name"
-              maxLength={200}
-              value={form.values.name}
-              problem={form.problem("name")}
-              onValue={(text) => form.set({ name: text })}
-            />
-            <TextField
-              label="Its name in addresses"
-              hint="Calls with the present one answer 404 from then on."
-              autocapitalize="none"
-              spellcheck={false}
-              value={form.values.slug}
-              problem={form.problem("slug")}
-              onValue={(text) => form.set({ slug: text })}
-            />
-          </div>
-        </SaveForm>
+        <SaveForm form={form} fields={nameFields} />
       </Changeable>
     </Card>
   );
 }
+
+const nameFields: FieldTable<{ name: string; slug: string }> = [
+  [
+    { name: "name", label: "Name", maxLength: 200 },
+    {
+      name: "slug",
+      label: "Its name in addresses",
+      hint: "Calls with the present one answer 404 from then on.",
+      autocapitalize: "none",
+      spellcheck: false,
+    },
+  ],
+];
 
 function NewOrganization() {
   const done = useSignal<string | null>(null);
@@ -67,46 +58,29 @@ function NewOrganization() {
     done.value = made.roleKey === null ? `${made.name} belongs to ${changes.ownerEmail} now.` : null;
     if (made.roleKey !== null) await chooseOrganization(made.slug);
   });
-  const { values, set, problem } = form;
   return (
     <Card title="A further organization" lead="It has its own people, agents and keys, and sees nothing of this one.">
-      <Form onSubmit={() => void form.save()}>
-        <div class="columns">
-          <TextField
-            label="Its name in addresses"
-            required
-            autocapitalize="none"
-            spellcheck={false}
-            value={values.slug}
-            problem={problem("slug")}
-            onValue={(slug) => set({ slug })}
-          />
-          <TextField
-            label="Name"
-            optional
-            maxLength={200}
-            value={values.name}
-            problem={problem("name")}
-            onValue={(name) => set({ name })}
-          />
-          <TextField
-            label="E-mail of its owner"
-            optional
-            type="email"
-            hint="Somebody with an account here; you, when it is empty."
-            value={values.ownerEmail}
-            problem={problem("ownerEmail")}
-            onValue={(ownerEmail) => set({ ownerEmail })}
-          />
-        </div>
-        <Failure error={form.error} />
-        {done.value !== null && <p role="status">{done.value}</p>}
-        <div class="actions">
-          <Button type="submit" busy={form.busy} disabled={!form.dirty}>
-            Create the organization
-          </Button>
-        </div>
-      </Form>
+      <SendForm
+        form={form}
+        fields={[...newFields, done.value !== null && <p role="status">{done.value}</p>]}
+        action="Create the organization"
+        look="bordered"
+        disabled={!form.dirty}
+      />
     </Card>
   );
 }
+
+const newFields: FieldTable<{ slug: string; name: string; ownerEmail: string }> = [
+  [
+    { name: "slug", label: "Its name in addresses", required: true, autocapitalize: "none", spellcheck: false },
+    { name: "name", label: "Name", optional: true, maxLength: 200 },
+    {
+      name: "ownerEmail",
+      label: "E-mail of its owner",
+      optional: true,
+      type: "email",
+      hint: "Somebody with an account here; you, when it is empty.",
+    },
+  ],
+];

@@ -3,10 +3,9 @@ import { useLoaded } from "../../data/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
+import { Table } from "../../ui/list/table.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { Table } from "../../ui/table.tsx";
 import { Remaining } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
 
 /** The invitations that nobody has answered; nothing while there are none. */
 export function SentInvitations() {
@@ -15,11 +14,6 @@ export function SentInvitations() {
     async () => (await api.listSentInvitations({ orgSlug: slug })).invitations,
     [slug],
   );
-  const withdraw = async (id: string) => {
-    await api.withdrawInvitation({ orgSlug: slug, id });
-    tell("Withdrawn");
-    await reload();
-  };
   const invitations = value.value ?? [];
   if (invitations.length === 0) return <Failure error={error.value} retry={reload} />;
   return (
@@ -33,22 +27,20 @@ export function SentInvitations() {
           { title: "E-mail", cell: ({ email }) => email },
           { title: "Role", cell: ({ roleKey }) => roleKey },
           { title: "Valid", end: true, cell: ({ expiresAt }) => <Remaining until={expiresAt} /> },
-          {
-            title: "Actions",
-            end: true,
-            cell: ({ id, email }) => (
-              <ConfirmButton
-                small
-                label="Withdraw"
-                title={`Withdraw the invitation of ${email}?`}
-                action="Withdraw"
-                onConfirm={() => withdraw(id)}
-              >
-                It can't be accepted any more.
-              </ConfirmButton>
-            ),
-          },
         ]}
+        actions={({ id, email }) => (
+          <ConfirmButton
+            small
+            label="Withdraw"
+            title={`Withdraw the invitation of ${email}?`}
+            action="Withdraw"
+            onConfirm={() => api.withdrawInvitation({ orgSlug: slug, id })}
+            said="Withdrawn"
+            onDone={reload}
+          >
+            It can't be accepted any more.
+          </ConfirmButton>
+        )}
       />
     </Card>
   );

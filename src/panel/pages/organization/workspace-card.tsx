@@ -1,17 +1,18 @@
-import { useSignal } from "@preact/signals";
 import type { Member, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useForm } from "../../data/form.ts";
 import { useLoaded } from "../../data/load.ts";
 import { may, orgSlug } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
-import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
-import { StoredBox } from "../../ui/form/stored-box.tsx";
+import { DeleteButton } from "../../ui/dialog/confirm-button.tsx";
+import { DialogButton } from "../../ui/dialog/dialog-button.tsx";
+import { type DialogProps, FormDialog } from "../../ui/dialog/form-dialog.tsx";
+import { StoredCheck } from "../../ui/form/check.tsx";
+import type { FieldTable } from "../../ui/form/table.ts";
 import { Failure } from "../../ui/note.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { reachesAll } from "./roles.ts";
-import { WorkspaceNameDialog } from "./workspace-name.tsx";
 
 interface Props {
   workspace: Workspace;
@@ -25,12 +26,6 @@ export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
   const { id, name, agentCount } = workspace;
   const path = { orgSlug: orgSlug.value, workspaceId: id };
   const given = useLoaded(async () => (await api.listWorkspaceMembers(path)).members, [id]);
-  const renames = useSignal(false);
-  const remove = async () => {
-    await api.deleteWorkspace(path);
-    tell(`${name} is deleted`);
-    await onChange();
-  };
   const agents = agentCount === 1 ? "1 agent" : `${agentCount} agents`;
   return (
     <Card title={name} lead={agents}>
@@ -38,41 +33,34 @@ export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
       <Reach path={path} everybody={everybody} given={given.value.value} onChange={given.reload} />
       <Allowed to="org.member:manage">
         <div class="actions">
-          <Button
+          <DialogButton
             small
-            onClick={() => {
-              renames.value = true;
-            }}
+            dialog={(onClose) => (
+              <WorkspaceDialog
+                title={`Rename ${name}`}
+                action="Rename"
+                name={name}
+                save={(text) => api.renameWorkspace({ ...path, body: { name: text } })}
+                onSaved={onChange}
+                onClose={onClose}
+              />
+            )}
           >
             Rename
-          </Button>
-          <ConfirmButton
+          </DialogButton>
+          <DeleteButton
             small
-            label="Delete"
-            title={`Delete ${name}?`}
-            action="Delete the workspace"
-            onConfirm={remove}
+            name={name}
+            kind="workspace"
+            onConfirm={() => api.deleteWorkspace(path)}
+            onDone={onChange}
           >
             {agentCount === 0
               ? "Nobody reaches it any more. It holds no agent."
               : `It holds ${agents}: move or delete them first.`}
-          </ConfirmButton>
+          </DeleteButton>
         </div>
       </Allowed>
-      {renames.value && (
-        <WorkspaceNameDialog
-          title={`Rename ${name}`}
-          action="Rename"
-          name={name}
-          save={async (text) => {
-            await api.renameWorkspace({ ...path, body: { name: text } });
-            await onChange();
-          }}
-          onClose={() => {
-            renames.value = false;
-          }}
-        />
-      )}
     </Card>
   );
 }
@@ -98,14 +86,30 @@ function Reach({ path, everybody, given, onChange }: ReachProps) {
     <fieldset class="bare form" disabled={!may("org.member:manage") || given === undefined}>
       <legend class="label">Who reaches it, beside Owners and Admins</legend>
       {others.map((member) => (
-        <StoredBox
+        <StoredCheck
           key={member.userId}
           stored={given?.some(({ userId }) => userId === member.userId) === true}
           store={(within) => change(member, within).finally(onChange)}
         >
           {member.name} <span class="soft">{member.email}</span>
-        </StoredBox>
+        </StoredCheck>
       ))}
     </fieldset>
   );
+}
+
+interface NameProps extends DialogProps {
+  title: string;
+  action: string;
+  name: string;
+  save: (name: string) => Promise<unknown>;
+}
+
+/** Asks for the name of a workspace. */
+export function WorkspaceDialog({ name, save, ...dialog }: NameProps) {
+  const form = useForm(null, { name }, async () => void (await save(form.values.name)));
+  const fields: FieldTable<{ name: string }> = [
+    { name: "name", label: "Name", required: true, autofocus: true, maxLength: 200 },
+  ];
+  return <FormDialog {...dialog} form={form} fields={fields} />;
 }

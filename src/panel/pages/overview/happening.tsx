@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { AnalyticsNow, Approval } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Card } from "../../ui/card.tsx";
@@ -7,66 +8,71 @@ import { failurePath, failureText } from "./failure-text.ts";
 /** How many of a list are shown here. */
 const shown = 6;
 
-type Running = AnalyticsNow["running"];
+interface Props<Item> {
+  title: string;
+  /** Said where there are none. */
+  none: string;
+  items: readonly Item[];
+  total: number;
+  children: (item: Item) => ComponentChildren;
+}
 
-/** The turns that run or wait. */
-export const RunningNow = ({ running: { items, total } }: { running: Running }) => (
-  <Card title="Running now">
-    {total === 0 && <p class="soft">No agent is at work.</p>}
+const Happening = <Item,>({ title, none, items, total, children }: Props<Item>) => (
+  <Card title={title}>
+    {total === 0 && <p class="soft">{none}</p>}
     <ul class="happening">
-      {items.slice(0, shown).map(({ id, instanceId, instanceName, conversationId, channel, status, createdAt }) => (
-        <li key={id}>
-          <a href={hrefOf(conversationId === null ? ["agents", instanceId] : ["conversations", conversationId])}>
-            {instanceName}
-          </a>
-          <span class="soft">
-            {channel} · {status === "queued" ? "waits since" : "began"} <Time at={createdAt} />
-          </span>
-        </li>
+      {items.slice(0, shown).map((item, index) => (
+        <li key={index}>{children(item)}</li>
       ))}
     </ul>
-    <More total={total} />
+    {total > shown && <p class="soft">And {total - shown} more.</p>}
   </Card>
+);
+
+/** The turns that run or wait. */
+export const RunningNow = ({ running }: { running: AnalyticsNow["running"] }) => (
+  <Happening title="Running now" none="No agent is at work." {...running}>
+    {({ instanceId, instanceName, conversationId, channel, status, createdAt }) => (
+      <>
+        <a href={hrefOf(conversationId === null ? ["agents", instanceId] : ["conversations", conversationId])}>
+          {instanceName}
+        </a>
+        <span class="soft">
+          {channel} · {status === "queued" ? "waits since" : "began"} <Time at={createdAt} />
+        </span>
+      </>
+    )}
+  </Happening>
 );
 
 /** The calls that wait for a person. */
 export const WaitingCalls = ({ approvals, total }: { approvals: readonly Approval[]; total: number }) => (
-  <Card title="Waiting for approval">
-    {total === 0 && <p class="soft">Nothing waits for a person.</p>}
-    <ul class="happening">
-      {approvals.slice(0, shown).map(({ toolCallId, conversationId, toolName, instanceId, requestedAt }) => (
-        <li key={`${conversationId} ${toolCallId}`}>
-          <a href={hrefOf(["approvals"])}>{toolName}</a>
-          <span class="soft">
-            {instanceId} asked <Time at={requestedAt} />
-          </span>
-        </li>
-      ))}
-    </ul>
-    <More total={total} />
-  </Card>
+  <Happening title="Waiting for approval" none="Nothing waits for a person." items={approvals} total={total}>
+    {({ toolName, instanceId, requestedAt }) => (
+      <>
+        <a href={hrefOf(["approvals"])}>{toolName}</a>
+        <span class="soft">
+          {instanceId} asked <Time at={requestedAt} />
+        </span>
+      </>
+    )}
+  </Happening>
 );
 
 /** What failed in the last 24 hours. */
-export const Failures = ({ failures: { items, total } }: { failures: AnalyticsNow["failures"] }) => (
-  <Card title="Failed in 24 hours">
-    {total === 0 && <p class="soft">Nothing failed.</p>}
-    <ul class="happening">
-      {items.slice(0, shown).map((failed, index) => {
-        const { what, why } = failureText(failed);
-        return (
-          <li key={index}>
-            <a href={hrefOf(failurePath(failed))}>{what}</a>
-            <span class="why">{why}</span>
-            <span class="soft">
-              {failed.instanceName} · <Time at={failed.at} />
-            </span>
-          </li>
-        );
-      })}
-    </ul>
-    <More total={total} />
-  </Card>
+export const Failures = ({ failures }: { failures: AnalyticsNow["failures"] }) => (
+  <Happening title="Failed in 24 hours" none="Nothing failed." {...failures}>
+    {(failed) => {
+      const { what, why } = failureText(failed);
+      return (
+        <>
+          <a href={hrefOf(failurePath(failed))}>{what}</a>
+          <span class="why">{why}</span>
+          <span class="soft">
+            {failed.instanceName} · <Time at={failed.at} />
+          </span>
+        </>
+      );
+    }}
+  </Happening>
 );
-
-const More = ({ total }: { total: number }) => (total > shown ? <p class="soft">And {total - shown} more.</p> : null);

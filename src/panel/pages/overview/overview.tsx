@@ -1,14 +1,14 @@
 import type { Analytics } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
 import { dateOf, dayAfter } from "../../data/days.ts";
-import { reloadAll, useLoaded } from "../../data/load.ts";
-import { useRefresh } from "../../data/refresh.ts";
+import { reloadAll, useLoaded, useRefresh } from "../../data/load.ts";
 import { goTo, hrefOf, query } from "../../data/route.ts";
 import { may } from "../../data/session.ts";
 import { Figure, Figures } from "../../ui/chart/figures.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { durationText, shortText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
+import { Segments } from "../../ui/segments.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { Failures, RunningNow, WaitingCalls } from "./happening.tsx";
@@ -40,20 +40,12 @@ export function OverviewPage() {
         <>
           <div class="part-head">
             <h2>Day by day</h2>
-            <fieldset class="segments">
-              <legend class="unseen">Days</legend>
-              {lengths.map((days) => (
-                <button
-                  key={days}
-                  type="button"
-                  class="button small"
-                  aria-pressed={days === length}
-                  onClick={() => goTo(["overview"], days === 30 ? {} : { days: String(days) })}
-                >
-                  {days} days
-                </button>
-              ))}
-            </fieldset>
+            <Segments
+              label="Days"
+              value={String(length)}
+              choices={lengths.map((days) => ({ value: String(days), label: `${days} days` }))}
+              onValue={(days) => goTo(["overview"], days === "30" ? {} : { days })}
+            />
           </div>
           <Trends days={analytics.dailyTrend} />
         </>

@@ -1,13 +1,13 @@
 import type { Plugin } from "../../../client/index.ts";
-import { useAction } from "../../data/action.ts";
 import { api } from "../../data/api.ts";
 import { orgSlug } from "../../data/session.ts";
+import { useActs } from "../../ui/act-button.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Cause } from "../../ui/cause.tsx";
-import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
+import { DeleteButton } from "../../ui/dialog/confirm-button.tsx";
+import { Facts } from "../../ui/facts.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
-import { tell } from "../../ui/toast.tsx";
 import { asSettings } from "./settings.ts";
 
 interface Props {
@@ -20,16 +20,8 @@ interface Props {
 export function PluginCard({ plugin, onEdit, onChange }: Props) {
   const { namespace, transport, enabled, lastError, tools } = plugin;
   const path = { orgSlug: orgSlug.value, namespace };
-  const act = useAction(async (work: () => Promise<unknown>) => {
-    await work();
-    await onChange();
-  });
+  const act = useActs(onChange);
   const turn = () => api.putPlugin({ ...path, body: { ...asSettings(plugin), enabled: !enabled } });
-  const remove = async () => {
-    await api.deletePlugin(path);
-    tell(`${namespace} is deleted`);
-    await onChange();
-  };
   return (
     <Card
       title={namespace}
@@ -49,16 +41,7 @@ export function PluginCard({ plugin, onEdit, onChange }: Props) {
       {tools.length > 0 && (
         <details class="step">
           <summary>{tools.length === 1 ? "1 tool" : `${tools.length} tools`}</summary>
-          <dl class="facts">
-            {tools.map(({ name, description }) => (
-              <div key={name}>
-                <dt>
-                  <code>{name}</code>
-                </dt>
-                <dd>{description}</dd>
-              </div>
-            ))}
-          </dl>
+          <Facts of={tools.map(({ name, description }) => [<code>{name}</code>, description])} />
         </details>
       )}
       <Failure error={act.error} />
@@ -74,15 +57,9 @@ export function PluginCard({ plugin, onEdit, onChange }: Props) {
         <Button small busy={act.busy} onClick={() => void act.run(turn)}>
           {enabled ? "Turn off" : "Turn on"}
         </Button>
-        <ConfirmButton
-          small
-          label="Delete"
-          title={`Delete ${namespace}?`}
-          action="Delete the server"
-          onConfirm={remove}
-        >
+        <DeleteButton small name={namespace} kind="server" onConfirm={() => api.deletePlugin(path)} onDone={onChange}>
           Agents lose its tools, and its stored credentials are gone.
-        </ConfirmButton>
+        </DeleteButton>
       </div>
     </Card>
   );

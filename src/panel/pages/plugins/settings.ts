@@ -1,32 +1,31 @@
 import type { Plugin, PluginSettings } from "../../../client/index.ts";
+import { itemsIn } from "../../data/lists.ts";
 
 /** What is written of an MCP server in the dialog: names and values as lines, such as `Authorization: Bearer …`. */
 export interface Written {
   namespace: string;
-  type: "http" | "stdio";
-  url: string;
-  headers: string;
-  command: string;
-  args: string;
-  env: string;
+  transport: { type: "http" | "stdio"; url: string; headers: string; command: string; args: string; env: string };
 }
 
-export const blank: Written = {
-  ...{ namespace: "", type: "http", url: "", headers: "", command: "", args: "", env: "" },
-};
+const nothing: Written["transport"] = { type: "http", url: "", headers: "", command: "", args: "", env: "" };
+
+export const blank: Written = { namespace: "", transport: nothing };
 
 /** The stored settings as text; a credential shows as the server masks it, and is kept when it is left so. */
 export function written({ namespace, transport }: Plugin): Written {
-  const own = { ...blank, namespace, type: transport.type };
-  if (transport.type === "http") return { ...own, url: transport.url, headers: linesOf(transport.headers, ": ") };
+  const { type } = transport;
+  if (type === "http") {
+    const { url, headers } = transport;
+    return { namespace, transport: { ...nothing, type, url, headers: linesOf(headers, ": ") } };
+  }
   const { command, args, env } = transport;
-  return { ...own, command, args: args.join("\n"), env: linesOf(env, "=") };
+  return { namespace, transport: { ...nothing, type, command, args: args.join("\n"), env: linesOf(env, "=") } };
 }
 
 /** What the API takes. Throws for a line that has no name. */
-export function settingsOf({ type, url, headers, command, args, env }: Written): PluginSettings {
+export function settingsOf({ transport: { type, url, headers, command, args, env } }: Written): PluginSettings {
   if (type === "http") return { kind: "mcp", transport: { type, url, headers: valuesOf(headers, ":") } };
-  return { kind: "mcp", transport: { type, command, args: lines(args), env: valuesOf(env, "=") } };
+  return { kind: "mcp", transport: { type, command, args: itemsIn(args, "\n"), env: valuesOf(env, "=") } };
 }
 
 /** The settings as they are, for a change of something else. */
@@ -37,15 +36,9 @@ const linesOf = (values: Readonly<Record<string, string>>, sign: string) =>
     .map(([name, value]) => `${name}${sign}${value}`)
     .join("\n");
 
-const lines = (text: string) =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-
 function valuesOf(text: string, sign: string): Record<string, string> {
   return Object.fromEntries(
-    lines(text).map((line) => {
+    itemsIn(text, "\n").map((line) => {
       const at = line.indexOf(sign);
       if (at < 1) throw new Error(`“${line.slice(0, 20)}” needs a name before ${sign}`);
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()];

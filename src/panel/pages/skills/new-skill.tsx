@@ -3,12 +3,10 @@ import { useForm } from "../../data/form.ts";
 import { useLoaded } from "../../data/load.ts";
 import { goTo } from "../../data/route.ts";
 import { may, orgSlug } from "../../data/session.ts";
-import { Button } from "../../ui/button.tsx";
-import { Form } from "../../ui/form/form.tsx";
-import { Failure } from "../../ui/note.tsx";
+import { SendForm } from "../../ui/form/form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { asBody, SkillFields, type Written } from "./skill-form.tsx";
+import { asBody, skillFields, type Written } from "./skill-form.tsx";
 
 const blank: Written = {
   ...{ name: "", category: "", description: "", content: "", changelog: "" },
@@ -30,15 +28,7 @@ export function NewSkillPage() {
   });
   return (
     <Page title="New skill">
-      <Form onSubmit={() => void form.save()}>
-        <SkillFields form={form} named={false} />
-        <Failure error={form.error} />
-        <div class="actions">
-          <Button look="primary" type="submit" busy={form.busy}>
-            Create
-          </Button>
-        </div>
-      </Form>
+      <SendForm form={form} fields={skillFields(false)} action="Create" />
     </Page>
   );
 }

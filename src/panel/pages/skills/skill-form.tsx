@@ -1,10 +1,9 @@
 import type { RequiredEnv, Skill } from "../../../client/index.ts";
-import type { Form } from "../../data/form.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
 import { Switch, TextArea, TextField } from "../../ui/form/field.tsx";
 import { ListField } from "../../ui/form/list-field.tsx";
+import type { Control, FieldTable } from "../../ui/form/table.ts";
 
 /** What can be written of a skill. */
 export interface Written extends Pick<Skill, "category" | "description" | "content" | "requiredTools" | "requiredEnv"> {
@@ -12,84 +11,67 @@ export interface Written extends Pick<Skill, "category" | "description" | "conte
   changelog: string;
 }
 
-interface Props {
-  form: Form<Written>;
-  /** The name is fixed once the skill is made. */
-  named: boolean;
-}
+/** The fields of a skill. The name is fixed once it is `made`. */
+export const skillFields = (made: boolean): FieldTable<Written> => [
+  {
+    title: "When it is used",
+    fields: [
+      [
+        {
+          name: "name",
+          label: "Name",
+          required: true,
+          autofocus: true,
+          hint: "Fixed once the skill is made.",
+          shown: !made,
+        },
+        { name: "category", label: "Category", optional: true },
+      ],
+      {
+        name: "description",
+        label: "Description",
+        required: true,
+        hint: "One line. By it the model decides when to read the skill.",
+      },
+    ],
+  },
+  {
+    title: "Instructions",
+    lead: "Markdown. A stored value is named as {{skill_env.skill.VARIABLE}}.",
+    fields: [{ name: "content", label: "Text", kind: "custom", control: (control) => <Editor {...control} /> }],
+  },
+  {
+    title: "What it needs",
+    fields: [
+      {
+        name: "requiredTools",
+        label: "Tools",
+        optional: true,
+        hint: "Turned on together with the skill. Names with commas between them, such as httpRequest, github:createIssue.",
+        kind: "list",
+      },
+      {
+        name: "requiredEnv",
+        label: "Values that each agent gives it",
+        kind: "custom",
+        control: (control) => <Variables {...control} />,
+      },
+    ],
+  },
+];
 
-/** The fields of a skill. */
-export function SkillFields({ form, named }: Props) {
-  const { values, set, problem } = form;
-  return (
-    <>
-      <Card title="When it is used">
-        <div class="columns">
-          {!named && (
-            <TextField
-              label="Name"
-              required
-              autofocus
-              hint="Fixed once the skill is made."
-              value={values.name}
-              problem={problem("name")}
-              onValue={(name) => set({ name })}
-            />
-          )}
-          <TextField
-            label="Category"
-            optional
-            value={values.category}
-            problem={problem("category")}
-            onValue={(category) => set({ category })}
-          />
-        </div>
-        <TextField
-          label="Description"
-          required
-          hint="One line. By it the model decides when to read the skill."
-          value={values.description}
-          problem={problem("description")}
-          onValue={(description) => set({ description })}
-        />
-      </Card>
-      <Card title="Instructions" lead="Markdown. A stored value is named as {{skill_env.skill.VARIABLE}}.">
-        <div class="editor">
-          <TextArea
-            label="Text"
-            rows={18}
-            required
-            value={values.content}
-            problem={problem("content")}
-            onValue={(content) => set({ content })}
-          />
-          <div class="field">
-            <span class="label">How it reads</span>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard. */}
-            <section class="preview" aria-label="How the instructions read" tabIndex={0}>
-              <Markdown text={values.content} />
-            </section>
-          </div>
-        </div>
-      </Card>
-      <Card title="What it needs">
-        <ListField
-          label="Tools"
-          optional
-          hint="Turned on together with the skill. Names with commas between them, such as httpRequest, github:createIssue."
-          items={values.requiredTools}
-          problem={problem("requiredTools")}
-          onItems={(requiredTools) => set({ requiredTools })}
-        />
-        <Variables
-          variables={values.requiredEnv}
-          problem={problem("requiredEnv")}
-          onVariables={(requiredEnv) => set({ requiredEnv })}
-        />
-      </Card>
-    </>
-  );
-}
+const Editor = ({ value, problem, onValue }: Control<string>) => (
+  <div class="editor">
+    <TextArea label="Text" rows={18} required value={value} problem={problem} onValue={onValue} />
+    <div class="field">
+      <span class="label">How it reads</span>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard. */}
+      <section class="preview" aria-label="How the instructions read" tabIndex={0}>
+        <Markdown text={value} />
+      </section>
+    </div>
+  </div>
+);
 
 /** What the API takes: without what was left empty. */
 export const asBody = ({ category, changelog, description, content, requiredTools, requiredEnv }: Written) => ({
@@ -98,15 +80,9 @@ export const asBody = ({ category, changelog, description, content, requiredTool
   ...(changelog === "" ? {} : { changelog }),
 });
 
-interface VariablesProps {
-  variables: readonly RequiredEnv[];
-  problem: string | undefined;
-  onVariables: (variables: RequiredEnv[]) => void;
-}
-
-function Variables({ variables, problem, onVariables }: VariablesProps) {
+function Variables({ value: variables, problem, onValue }: Control<RequiredEnv[]>) {
   const change = (index: number, changes: RequiredEnv | null) =>
-    onVariables(variables.flatMap((one, at) => (at === index ? (changes === null ? [] : [changes]) : [one])));
+    onValue(variables.flatMap((one, at) => (at === index ? (changes === null ? [] : [changes]) : [one])));
   return (
     <fieldset class="bare form">
       <legend class="label">Values that each agent gives it</legend>
@@ -120,7 +96,7 @@ function Variables({ variables, problem, onVariables }: VariablesProps) {
         />
       ))}
       <div class="actions">
-        <Button small onClick={() => onVariables([...variables, { name: "", sensitive: true }])}>
+        <Button small onClick={() => onValue([...variables, { name: "", sensitive: true }])}>
           Add a value
         </Button>
       </div>

@@ -6,26 +6,24 @@ import { goTo } from "../../data/route.ts";
 import { may, orgSlug } from "../../data/session.ts";
 import { Allowed, Changeable } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
+import { DeleteButton } from "../../ui/dialog/confirm-button.tsx";
 import { download } from "../../ui/download.ts";
-import { TextField } from "../../ui/form/field.tsx";
-import { SaveForm } from "../../ui/form/save-form.tsx";
-import { Failure } from "../../ui/note.tsx";
+import { SaveForm } from "../../ui/form/form.tsx";
+import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { tell, tellFailure } from "../../ui/toast.tsx";
-import { Waiting } from "../../ui/waiting.tsx";
-import { NotFoundPage } from "../not-found.tsx";
-import { asBody, SkillFields, type Written } from "./skill-form.tsx";
+import { tellFailure } from "../../ui/toast.tsx";
+import { NotFoundPage } from "../missing.tsx";
+import { asBody, skillFields, type Written } from "./skill-form.tsx";
 import { Versions } from "./versions.tsx";
 import { SkillWorkspaces } from "./workspaces.tsx";
 
 /** A skill of the catalogue: its text, its versions, and where it is allowed. */
 export function SkillPage({ name, tab }: { name: string; tab: string | undefined }) {
   const path = { orgSlug: orgSlug.value, name };
-  const { value, error, reload } = useLoaded(() => api.getSkill(path), [name]);
-  const skill = value.value;
-  if (isRefused(error.value, 404)) return <NotFoundPage />;
+  const read = useLoaded(() => api.getSkill(path), [name]);
+  const skill = read.value.value;
+  if (isRefused(read.error.value, 404)) return <NotFoundPage />;
   return (
     <Page title={skill?.name ?? name} lead={skill?.description} actions={skill && <Actions skill={skill} />}>
       <Tabs
@@ -38,11 +36,15 @@ export function SkillPage({ name, tab }: { name: string; tab: string | undefined
           ...(may("workspace.assignment:manage") ? [{ name: "workspaces", title: "Workspaces" }] : []),
         ]}
       />
-      <Failure error={error.value} retry={reload} />
-      {!skill && error.value === undefined && <Waiting />}
-      {skill && tab === undefined && <Editor skill={skill} onChange={reload} />}
-      {skill && tab === "versions" && <Versions name={name} />}
-      {skill && tab === "workspaces" && <SkillWorkspaces name={name} />}
+      <WhenLoaded of={read}>
+        {(known) => (
+          <>
+            {tab === undefined && <Editor skill={known} onChange={read.reload} />}
+            {tab === "versions" && <Versions name={name} />}
+            {tab === "workspaces" && <SkillWorkspaces name={name} />}
+          </>
+        )}
+      </WhenLoaded>
     </Page>
   );
 }
@@ -51,11 +53,6 @@ function Actions({ skill: { slug, name, version } }: { skill: Skill }) {
   const path = { orgSlug: orgSlug.value, name: slug };
   const save = async () =>
     download(`${slug}.json`, JSON.stringify(await api.exportSkill(path), null, 2), "application/json");
-  const remove = async () => {
-    await api.deleteSkill(path);
-    tell(`${name} is deleted`);
-    goTo(["skills"]);
-  };
   return (
     <div class="actions">
       <span class="badge">{version}</span>
@@ -63,16 +60,16 @@ function Actions({ skill: { slug, name, version } }: { skill: Skill }) {
         Export
       </Button>
       <Allowed to="skill.catalog:write">
-        <ConfirmButton
+        <DeleteButton
           small
-          label="Delete"
-          title={`Delete ${name}?`}
-          action="Delete the skill"
+          name={name}
+          kind="skill"
           word={slug}
-          onConfirm={remove}
+          onConfirm={() => api.deleteSkill(path)}
+          onDone={() => goTo(["skills"])}
         >
           All its versions go, and every agent that uses it loses it with the next turn.
-        </ConfirmButton>
+        </DeleteButton>
       </Allowed>
     </div>
   );
@@ -86,19 +83,19 @@ function Editor({ skill, onChange }: { skill: Skill; onChange: () => Promise<voi
   });
   return (
     <Changeable to="skill.catalog:write">
-      <SaveForm form={form}>
-        <SkillFields form={form} named />
-        {form.dirty && (
-          <TextField
-            label="What changed"
-            optional
-            hint="For those who decide whether their agents take this version."
-            value={form.values.changelog}
-            problem={form.problem("changelog")}
-            onValue={(changelog) => form.set({ changelog })}
-          />
-        )}
-      </SaveForm>
+      <SaveForm
+        form={form}
+        fields={[
+          ...skillFields(true),
+          {
+            name: "changelog",
+            label: "What changed",
+            optional: true,
+            hint: "For those who decide whether their agents take this version.",
+            shown: form.dirty,
+          },
+        ]}
+      />
     </Changeable>
   );
 }

@@ -6,36 +6,36 @@ import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { Choice } from "../../ui/form/field.tsx";
+import { Table } from "../../ui/list/table.tsx";
+import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 
 /** The versions of a skill, and what differs between two of them. */
 export function Versions({ name }: { name: string }) {
-  const { value, error, reload } = useLoaded(
+  const versions = useLoaded(
     async () => (await api.listSkillVersions({ orgSlug: orgSlug.value, name })).versions,
     [name],
   );
-  const versions = value.value;
   return (
-    <>
-      <Failure error={error.value} retry={reload} />
-      {!versions && error.value === undefined && <Waiting />}
-      {versions && versions.length > 1 && <Comparison name={name} versions={versions} />}
-      {versions && (
-        <Table
-          label="Versions"
-          rows={versions}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: "Version", cell: ({ version }) => version },
-            { title: "What changed", cell: ({ changelog }) => changelog ?? "–" },
-            { title: "Saved", end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
-          ]}
-        />
+    <WhenLoaded of={versions}>
+      {(all) => (
+        <>
+          {all.length > 1 && <Comparison name={name} versions={all} />}
+          <Table
+            label="Versions"
+            rows={all}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: "Version", cell: ({ version }) => version },
+              { title: "What changed", cell: ({ changelog }) => changelog ?? "–" },
+              { title: "Saved", end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+            ]}
+          />
+        </>
       )}
-    </>
+    </WhenLoaded>
   );
 }
 

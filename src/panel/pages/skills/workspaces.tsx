@@ -2,10 +2,9 @@ import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
-import { StoredBox } from "../../ui/form/stored-box.tsx";
-import { Failure } from "../../ui/note.tsx";
+import { StoredCheck } from "../../ui/form/check.tsx";
+import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { Waiting } from "../../ui/waiting.tsx";
 
 interface Place {
   id: string;
@@ -26,26 +25,31 @@ async function readPlaces(slug: string, skill: string): Promise<Place[]> {
 /** The workspaces whose agents may use a skill. */
 export function SkillWorkspaces({ name }: { name: string }) {
   const slug = orgSlug.value;
-  const { value, error, reload } = useLoaded(() => readPlaces(slug, name), [slug, name]);
+  const places = useLoaded(() => readPlaces(slug, name), [slug, name]);
   const change = async ({ id, name: workspace }: Place, allowed: boolean) => {
     const path = { orgSlug: slug, workspaceId: id, name };
     if (allowed) await api.allowSkill(path);
     else await api.disallowSkill(path);
     tell(allowed ? `Allowed in ${workspace}` : `Not allowed in ${workspace} any more`);
   };
-  const places = value.value;
   return (
     <Card
       title="Where it is allowed"
       lead="Agents of these workspaces may turn it on. Taking one off holds from the next turn."
     >
-      <Failure error={error.value} retry={reload} />
-      {!places && error.value === undefined && <Waiting lines={2} />}
-      {places?.map((place) => (
-        <StoredBox key={place.id} stored={place.allowed} store={(allowed) => change(place, allowed).finally(reload)}>
-          {place.name}
-        </StoredBox>
-      ))}
+      <WhenLoaded of={places} lines={2}>
+        {(all) =>
+          all.map((place) => (
+            <StoredCheck
+              key={place.id}
+              stored={place.allowed}
+              store={(allowed) => change(place, allowed).finally(places.reload)}
+            >
+              {place.name}
+            </StoredCheck>
+          ))
+        }
+      </WhenLoaded>
     </Card>
   );
 }

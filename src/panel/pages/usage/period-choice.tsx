@@ -1,5 +1,6 @@
 import { isDate } from "../../data/days.ts";
 import { TextField } from "../../ui/form/field.tsx";
+import { Segments } from "../../ui/segments.tsx";
 import type { Period } from "./period.ts";
 
 interface Props {
@@ -9,10 +10,10 @@ interface Props {
   onChange: (changes: { period: string; from: string; to: string }) => void;
 }
 
-const choices: readonly { choice: Period["choice"]; title: string }[] = [
-  { choice: "month", title: "This month" },
-  { choice: "last-month", title: "Last month" },
-  { choice: "custom", title: "Other days" },
+const choices: readonly { value: Period["choice"]; label: string }[] = [
+  { value: "month", label: "This month" },
+  { value: "last-month", label: "Last month" },
+  { value: "custom", label: "Other days" },
 ];
 
 /** Which days are shown. */
@@ -24,20 +25,7 @@ export function PeriodChoice({ period: { choice, from, to }, problem, onChange }
   };
   return (
     <div class="form">
-      <fieldset class="segments">
-        <legend class="unseen">Days</legend>
-        {choices.map((one) => (
-          <button
-            key={one.choice}
-            type="button"
-            class="button small"
-            aria-pressed={one.choice === choice}
-            onClick={() => choose(one.choice)}
-          >
-            {one.title}
-          </button>
-        ))}
-      </fieldset>
+      <Segments label="Days" value={choice} choices={choices} onValue={choose} />
       {choice === "custom" && (
         <div class="columns">
           <TextField

@@ -1,8 +1,8 @@
 import type { Analytics } from "../../../client/index.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { Card } from "../../ui/card.tsx";
+import { Table } from "../../ui/list/table.tsx";
 import { countText, durationText, shareText, shortText } from "../../ui/numbers.ts";
-import { Table } from "../../ui/table.tsx";
 
 interface Share {
   name: string;

@@ -1,16 +1,17 @@
 import type { Analytics } from "../../../client/index.ts";
+import { agentChoices, useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
+import { filtersOf } from "../../data/filters.ts";
 import { useLoaded } from "../../data/load.ts";
-import { goTo, query } from "../../data/route.ts";
-import { may } from "../../data/session.ts";
+import { query } from "../../data/route.ts";
 import { Card } from "../../ui/card.tsx";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { Figure, Figures } from "../../ui/chart/figures.tsx";
-import { Choice } from "../../ui/form/field.tsx";
+import { Filters } from "../../ui/list/filters.tsx";
+import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { countText, durationText, shortText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
-import { Waiting } from "../../ui/waiting.tsx";
 import { BudgetCards } from "./budgets.tsx";
 import { askedPeriod, periodOf, periodProblem } from "./period.ts";
 import { PeriodChoice } from "./period-choice.tsx";
@@ -19,30 +20,21 @@ import { type Asked, UsageDownload, UsageTable } from "./usage-table.tsx";
 
 /** What agents used in a period, by whom, and what is left of budgets. The address says which days, and which agent. */
 export function UsagePage() {
-  const search = query.value;
-  const period = periodOf(search, Date.now());
-  const agent = search.get("agent") ?? "";
-  const look = (changes: Record<string, string>) => {
-    const all = Object.entries({ ...Object.fromEntries(search), ...changes });
-    goTo(["usage"], Object.fromEntries(all.filter(([, value]) => value !== "")));
-  };
-  const agents = useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
+  const period = periodOf(query.value, Date.now());
+  const filters = filtersOf("usage", ["period", "from", "to", "agent"]);
+  const { agent } = filters.values;
+  const agents = useAgents();
   const problem = periodProblem(period);
   const asked = { ...askedPeriod(period), ...(agent === "" ? {} : { instanceId: agent }) };
   return (
     <Page title="Usage" lead="Tokens, turns and times of the days, in UTC.">
-      <search class="columns filters">
-        <PeriodChoice period={period} problem={problem} onChange={look} />
-        <Choice
-          label="Agent"
-          value={agent}
-          choices={[
-            { value: "", label: "All agents" },
-            ...(agents.value.value ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
-          ]}
-          onValue={(slug) => look({ agent: slug })}
-        />
-      </search>
+      <Filters
+        of={filters}
+        look="filters"
+        fields={[{ name: "agent", label: "Agent", kind: "choice", all: "All agents", choices: agentChoices(agents) }]}
+      >
+        <PeriodChoice period={period} problem={problem} onChange={filters.set} />
+      </Filters>
       <Failure error={agents.error.value} retry={agents.reload} />
       {problem === undefined && <Numbers asked={asked} />}
     </Page>
@@ -51,32 +43,32 @@ export function UsagePage() {
 
 function Numbers({ asked }: { asked: Asked }) {
   const { from, to, instanceId } = asked;
-  const { value, error, reload } = useLoaded(
+  const loaded = useLoaded(
     (signal) =>
       instanceId === undefined
         ? api.getAnalytics({ from, to }, { signal })
         : api.getInstanceAnalytics({ slug: instanceId, from, to }, { signal }),
     [from, to, instanceId],
   );
-  const numbers = value.value;
+  const numbers = loaded.value.value;
   return (
     <>
-      <Failure error={error.value} retry={reload} />
-      {!numbers && error.value === undefined && <Waiting />}
-      {numbers && (
-        <>
-          <Totals numbers={numbers} />
-          <Card title="Tokens by day">
-            <Chart
-              label="Tokens by day"
-              dates={numbers.dailyTrend.map(({ date }) => date)}
-              format={shortText}
-              series={[{ label: "Tokens", look: "bars", values: numbers.dailyTrend.map(({ tokens }) => tokens) }]}
-            />
-            <UsageDownload by="day" asked={asked} />
-          </Card>
-        </>
-      )}
+      <WhenLoaded of={loaded}>
+        {(read) => (
+          <>
+            <Totals numbers={read} />
+            <Card title="Tokens by day">
+              <Chart
+                label="Tokens by day"
+                dates={read.dailyTrend.map(({ date }) => date)}
+                format={shortText}
+                series={[{ label: "Tokens", look: "bars", values: read.dailyTrend.map(({ tokens }) => tokens) }]}
+              />
+              <UsageDownload by="day" asked={asked} />
+            </Card>
+          </>
+        )}
+      </WhenLoaded>
       <BudgetCards instanceId={instanceId} />
       {instanceId === undefined && <UsageTable key={`${from} ${to}`} by="agent" asked={asked} />}
       <UsageTable key={`${from} ${to} ${instanceId}`} by="user" asked={asked} />

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { theme } from "../../data/theme.ts";
+import { type Column, Table } from "../list/table.tsx";
 import { language } from "../numbers.ts";
-import { type Column, Table } from "../table.tsx";
 import type { Plot, Series } from "./plot.ts";
 
 interface Props {

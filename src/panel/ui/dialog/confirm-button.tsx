@@ -1,47 +1,59 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { Button } from "../button.tsx";
+import { tell } from "../toast.tsx";
 import { Confirm } from "./confirm.tsx";
+import { DialogButton } from "./dialog-button.tsx";
 
 interface Props {
-  /** What the button says. */
+  /** The text of the button. */
   label: ComponentChildren;
   small?: boolean;
   /** The question. */
   title: string;
-  /** What the button of the dialog says. */
+  /** The text of the dialog's button. */
   action: string;
   /** With it, this has to be typed first. */
   word?: string;
-  onConfirm: () => Promise<void>;
+  onConfirm: () => Promise<unknown>;
+  /** Told once that is done. */
+  said?: string;
+  /** Shows what is now. */
+  onDone?: () => unknown;
   /** What will be gone, or change. */
   children: ComponentChildren;
 }
 
 /** A button that asks before it does something that can't be undone. All of these look alike. */
-export function ConfirmButton({ label, small = false, children, ...dialog }: Props) {
-  const asks = useSignal(false);
+export function ConfirmButton({ label, small = false, onConfirm, said, onDone, ...dialog }: Props) {
+  const confirm = async () => {
+    await onConfirm();
+    if (said !== undefined) tell(said);
+    await onDone?.();
+  };
   return (
-    <>
-      <Button
-        look="danger"
-        small={small}
-        onClick={() => {
-          asks.value = true;
-        }}
-      >
-        {label}
-      </Button>
-      {asks.value && (
-        <Confirm
-          {...dialog}
-          onClose={() => {
-            asks.value = false;
-          }}
-        >
-          {children}
-        </Confirm>
-      )}
-    </>
+    <DialogButton
+      look="danger"
+      small={small}
+      dialog={(close) => <Confirm {...dialog} onConfirm={confirm} onClose={close} />}
+    >
+      {label}
+    </DialogButton>
   );
 }
+
+interface DeleteProps extends Omit<Props, "label" | "title" | "action" | "said"> {
+  label?: string;
+  name: string;
+  /** What it is, such as `task`. */
+  kind: string;
+}
+
+/** Deletes a thing that has a name. */
+export const DeleteButton = ({ label = "Delete", name, kind, ...rest }: DeleteProps) => (
+  <ConfirmButton
+    {...rest}
+    label={label}
+    title={`Delete ${name}?`}
+    action={`Delete the ${kind}`}
+    said={`${name} is deleted`}
+  />
+);

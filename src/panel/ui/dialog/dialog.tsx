@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../button.tsx";
 
 interface Props {
   title: string;
@@ -7,13 +8,15 @@ interface Props {
   wide?: boolean;
   /** Whether Escape may close it now; always where this is absent. */
   mayClose?: () => boolean;
+  /** The text of a button below that closes it: what is to be read ends with it. Absent: the dialog has its own. */
+  close?: "Done" | "Close";
   /** Takes the dialog away. */
   onClose: () => void;
   children: ComponentChildren;
 }
 
 /** A modal dialog; it is open while it is rendered. Escape closes it. */
-export function Dialog({ title, wide = false, mayClose = () => true, onClose, children }: Props) {
+export function Dialog({ title, wide = false, mayClose = () => true, close, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   // Before the next paint, so that no key goes to what is behind the dialog. Only a dialog that is closed gives the
@@ -40,6 +43,13 @@ export function Dialog({ title, wide = false, mayClose = () => true, onClose, ch
       <div class="dialog-body">
         <h2 id={id}>{title}</h2>
         {children}
+        {close && (
+          <div class="actions">
+            <Button look={close === "Done" ? "primary" : undefined} onClick={onClose}>
+              {close}
+            </Button>
+          </div>
+        )}
       </div>
     </dialog>
   );

@@ -1,33 +1,41 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Say } from "../../data/refusal-text.ts";
+import type { Form as State } from "../../data/form.ts";
 import { Button } from "../button.tsx";
-import { Form } from "../form/form.tsx";
-import { Failure, Note } from "../note.tsx";
+import { Fields } from "../form/fields.tsx";
+import { Form, Refusal } from "../form/form.tsx";
+import type { FieldTable } from "../form/table.ts";
+import { Note } from "../note.tsx";
 import { Dialog } from "./dialog.tsx";
 
-interface Props {
+/** The ends of a dialog. */
+export interface DialogProps {
+  /** Called once the fields are stored, and the dialog is closed. */
+  onSaved: () => unknown;
+  onClose: () => void;
+}
+
+interface Props<T extends object> {
   title: string;
   wide?: boolean;
-  /** What sending the fields is called. */
+  form: State<T>;
+  fields: FieldTable<T>;
+  /** The text of the button that sends the fields. */
   action: string;
-  /** What the button says meanwhile, where that takes long. */
+  /** Its text meanwhile, where that takes long. */
   working?: string;
-  /**
-   * Whether the fields are being sent, and why the server refused them; a `useForm` or a `useAction` has both. `reset` of
-   * a `useForm` drops what was written: a reload keeps it, but who closes the dialog wants it no more.
-   */
-  state: { busy: boolean; error: unknown; reset?: () => void };
-  /** Names refused fields where their paths say little. */
-  say?: Say;
-  onSubmit: () => void;
+  /** Called once the fields are stored, and the dialog is closed. Absent: the dialog becomes what came of it. */
+  onSaved?: () => unknown;
+  /** Takes the dialog away. A draft, which a reload keeps, is dropped. */
   onClose: () => void;
-  children: ComponentChildren;
+  /** Below the fields. */
+  children?: ComponentChildren;
 }
 
 /** Fields in a dialog, sent together or not at all. Once something is typed, Escape closes it at the second time only. */
-export function FormDialog({ title, wide = false, action, working, state, say, onSubmit, onClose, children }: Props) {
+export function FormDialog<T extends object>(props: Props<T>) {
+  const { title, wide = false, form, fields, action, working, onSaved, onClose, children } = props;
   const typed = useSignal(false);
   const warned = useSignal(false);
   const mayClose = () => {
@@ -36,7 +44,12 @@ export function FormDialog({ title, wide = false, action, working, state, say, o
     return false;
   };
   const close = () => {
-    state.reset?.();
+    form.reset();
+    onClose();
+  };
+  const send = async () => {
+    if (!(await form.save()) || !onSaved) return;
+    void onSaved();
     onClose();
   };
   const actions = useRef<HTMLDivElement>(null);
@@ -47,19 +60,20 @@ export function FormDialog({ title, wide = false, action, working, state, say, o
   return (
     <Dialog title={title} wide={wide} mayClose={mayClose} onClose={close}>
       <Form
-        onSubmit={onSubmit}
+        onSubmit={() => void send()}
         onInput={() => {
           typed.value = true;
           warned.value = false;
         }}
       >
+        <Fields form={form} fields={fields} />
         {children}
-        <Failure error={state.error} say={say} />
+        <Refusal form={form} fields={fields} />
         {warned.value && <Note look="warn">Press Escape once more to close without saving.</Note>}
         <div class="actions" ref={actions}>
           <Button onClick={close}>Cancel</Button>
-          <Button look="primary" type="submit" busy={state.busy}>
-            {state.busy ? (working ?? action) : action}
+          <Button look="primary" type="submit" busy={form.busy}>
+            {form.busy ? (working ?? action) : action}
           </Button>
         </div>
       </Form>

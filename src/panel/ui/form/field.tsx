@@ -1,14 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { useShownProblem } from "./shown-problems.ts";
+import type { Choices } from "./choices.ts";
+import type { Attributes } from "./table.ts";
 
 export interface Described {
   label: string;
   /** Below the field: what it does, and what fits. */
-  hint?: ComponentChildren | undefined;
+  hint?: ComponentChildren;
   /** Why the value is refused. */
   problem?: string | undefined;
-  optional?: boolean;
+  optional?: boolean | undefined;
+  /** Below all of it, such as what somebody else saved meanwhile. */
+  after?: ComponentChildren;
 }
 
 interface FieldProps extends Described {
@@ -16,10 +19,9 @@ interface FieldProps extends Described {
 }
 
 /** A label, a control and what is said about it. */
-export function Field({ label, hint, problem, optional = false, children }: FieldProps) {
+function Field({ label, hint, problem, optional = false, after, children }: FieldProps) {
   const id = useId();
   const about = `${id}-about`;
-  useShownProblem(id, label, problem);
   return (
     <div class="field">
       <label for={id}>
@@ -30,43 +32,27 @@ export function Field({ label, hint, problem, optional = false, children }: Fiel
         {problem !== undefined && <p class="wrong">{problem}</p>}
         {hint !== undefined && <p class="hint">{hint}</p>}
       </div>
+      {after}
     </div>
   );
 }
 
-interface Written extends Described {
+interface Written extends Described, Omit<Attributes, "type"> {
   value: string;
   onValue: (value: string) => void;
-  placeholder?: string;
-  required?: boolean;
-  minLength?: number;
-  maxLength?: number;
 }
 
-/** A password is what a person signs in with here, so that the browser may keep it; other secrets are a `SecretField`. */
-type Kind =
-  | {
-      type?: "text" | "email" | "url" | "number" | "search" | "date" | "datetime-local" | undefined;
-      autocomplete?: string;
-    }
-  | { type: "password"; autocomplete: "current-password" | "new-password" };
-
-type TextFieldProps = Written & Kind & Further;
-
-interface Further {
-  autocapitalize?: "none";
-  spellcheck?: boolean;
-  /** Has the focus once it is there. */
-  autofocus?: boolean;
-  pattern?: string;
-  step?: number | "any";
-  /** The id of a `datalist`. */
-  list?: string;
+interface TextFieldProps extends Written {
+  type?: Attributes["type"] | "password" | "number" | "search" | "date";
+  step?: number | "any" | undefined;
+  /** Offered while somebody types. */
+  suggestions?: readonly string[] | undefined;
 }
 
-export function TextField({ onValue, type = "text", autofocus = false, ...props }: TextFieldProps) {
+export function TextField({ onValue, type = "text", autofocus = false, suggestions, ...props }: TextFieldProps) {
   const [about, rest] = divide(props);
   const element = useRef<HTMLInputElement>(null);
+  const list = useId();
   // Before the next paint, so that the focus leaves no other field in which somebody types already. A dialog that opens
   // only then goes by the attribute.
   useLayoutEffect(() => {
@@ -75,25 +61,30 @@ export function TextField({ onValue, type = "text", autofocus = false, ...props 
   return (
     <Field {...about}>
       {(ids) => (
-        // The types of Preact allow a type of input only where it is known.
-        <input
-          ref={element}
-          class="input"
-          dir="auto"
-          {...({ ...rest, type, autofocus } as object)}
-          {...ids}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
+        <>
+          <input
+            ref={element}
+            class="input"
+            dir="auto"
+            // The types of Preact allow a type of input only where it is known.
+            {...({ ...rest, type, autofocus, list: suggestions && list } as object)}
+            {...ids}
+            onInput={(event) => onValue(event.currentTarget.value)}
+          />
+          {suggestions && (
+            <datalist id={list}>
+              {suggestions.map((value) => (
+                <option key={value} value={value} />
+              ))}
+            </datalist>
+          )}
+        </>
       )}
     </Field>
   );
 }
 
-interface TextAreaProps extends Written {
-  rows?: number;
-}
-
-export function TextArea({ onValue, ...props }: TextAreaProps) {
+export function TextArea({ onValue, ...props }: Written & { rows?: number }) {
   const [about, rest] = divide(props);
   return (
     <Field {...about}>
@@ -104,40 +95,58 @@ export function TextArea({ onValue, ...props }: TextAreaProps) {
   );
 }
 
-interface ChoiceProps extends Described {
-  value: string;
-  choices: readonly { value: string; label: string }[];
-  onValue: (value: string) => void;
-}
-
-export function Choice({ value, choices, onValue, ...about }: ChoiceProps) {
+/**
+ * A key or token that is stored here, shown as dots. It is a field for text: browsers fill a saved sign-in into a field
+ * for passwords whatever its `autocomplete` says, and offer to keep what is typed there as the person's password.
+ */
+export const SecretField = ({ onValue, ...props }: Written) => {
+  const [about, { value, placeholder, required }] = divide(props);
   return (
     <Field {...about}>
       {(ids) => (
-        <select class="input" {...ids} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.label}
-            </option>
-          ))}
-        </select>
+        <input
+          class="input secret"
+          type="text"
+          dir="ltr"
+          autocomplete="off"
+          autocapitalize="none"
+          autocorrect="off"
+          spellcheck={false}
+          {...{ value, placeholder, required }}
+          {...ids}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
       )}
     </Field>
   );
+};
+
+interface ChoiceProps extends Described {
+  value: string;
+  choices: Choices;
+  onValue: (value: string) => void;
 }
 
-/** Choices with one for all before them, and the chosen one where they lack it. */
-export function choicesWith(all: string, choices: ChoiceProps["choices"], chosen: string): ChoiceProps["choices"] {
-  const isKnown = chosen === "" || choices.some(({ value }) => value === chosen);
-  return [{ value: "", label: all }, ...choices, ...(isKnown ? [] : [{ value: chosen, label: chosen }])];
-}
+export const Choice = ({ value, choices, onValue, ...about }: ChoiceProps) => (
+  <Field {...about}>
+    {(ids) => (
+      <select class="input" {...ids} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
 
-interface SwitchProps extends Pick<Described, "label" | "hint"> {
+interface SwitchProps extends Pick<Described, "label" | "hint" | "after"> {
   checked: boolean;
   onChecked: (checked: boolean) => void;
 }
 
-export function Switch({ label, hint, checked, onChecked }: SwitchProps) {
+export function Switch({ label, hint, after, checked, onChecked }: SwitchProps) {
   const id = useId();
   return (
     <div class="switch">
@@ -155,13 +164,13 @@ export function Switch({ label, hint, checked, onChecked }: SwitchProps) {
             {hint}
           </p>
         )}
+        {after}
       </div>
     </div>
   );
 }
 
 /** What is said about a control, apart from the control's own attributes. */
-function divide<Props extends Described>({ label, hint, problem, optional, ...rest }: Props) {
-  const about: Described = { label, problem, ...(hint === undefined ? {} : { hint }), optional: optional === true };
-  return [about, rest] as const;
+function divide<Props extends Described>({ label, hint, problem, optional, after, ...rest }: Props) {
+  return [{ label, hint, problem, optional, after }, rest] as const;
 }

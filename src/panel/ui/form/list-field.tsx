@@ -1,14 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { itemsIn, textOf } from "../../data/lists.ts";
-import { TextArea, TextField } from "./field.tsx";
+import { type Described, TextArea, TextField } from "./field.tsx";
 
-interface Props {
-  label: string;
-  hint?: string;
-  problem?: string | undefined;
-  optional?: boolean;
+interface Props extends Described {
   /** One item a line, in place of commas between them. */
-  lines?: boolean;
+  lines?: boolean | undefined;
   items: readonly string[];
   onItems: (items: string[]) => void;
 }
@@ -17,10 +13,15 @@ interface Props {
 export function ListField({ lines = false, items, onItems, ...rest }: Props) {
   const typed = useSignal("");
   const separator = lines ? "\n" : ",";
-  const value = textOf(items, typed.value, separator);
-  const onValue = (text: string) => {
-    typed.value = text;
-    onItems(itemsIn(text, separator));
-  };
-  return lines ? <TextArea {...rest} {...{ value, onValue }} /> : <TextField {...rest} {...{ value, onValue }} />;
+  const Input = lines ? TextArea : TextField;
+  return (
+    <Input
+      {...rest}
+      value={textOf(items, typed.value, separator)}
+      onValue={(text) => {
+        typed.value = text;
+        onItems(itemsIn(text, separator));
+      }}
+    />
+  );
 }

@@ -1,28 +1,13 @@
-import { TextField } from "./field.tsx";
+import { type Described, TextField } from "./field.tsx";
 
-interface Described {
-  label: string;
-  hint?: string;
-  problem: string | undefined;
-  step?: number | "any";
-}
-
-interface Optional extends Described {
-  optional: true;
+interface Props extends Described {
+  step?: "any" | undefined;
+  /** NaN: nothing is written, though a number is needed. JSON has null for it, which the API refuses. */
   value: number | null;
-  /** Null: nothing is written. */
   onNumber: (value: number | null) => void;
 }
 
-interface Required extends Described {
-  optional?: false;
-  value: number;
-  /** NaN: nothing is written. JSON has null for it, which the API refuses, so that the former number is not kept unsaid. */
-  onNumber: (value: number) => void;
-}
-
-export function NumberField(props: Optional | Required) {
-  const { optional = false, value, problem, onNumber: _, ...rest } = props;
+export function NumberField({ optional = false, value, problem, onNumber, ...rest }: Props) {
   // A draft comes back from JSON.
   const isEmpty = value === null || Number.isNaN(value);
   return (
@@ -33,11 +18,7 @@ export function NumberField(props: Optional | Required) {
       required={!optional}
       problem={problem ?? (isEmpty && !optional ? "A number is needed here." : undefined)}
       value={isEmpty ? "" : String(value)}
-      onValue={(text) => {
-        if (text.trim() !== "") props.onNumber(Number(text));
-        else if (props.optional) props.onNumber(null);
-        else props.onNumber(Number.NaN);
-      }}
+      onValue={(text) => onNumber(text.trim() !== "" ? Number(text) : optional ? null : Number.NaN)}
     />
   );
 }

@@ -8,10 +8,9 @@ import { Failure } from "../../../ui/note.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { lazily, Waiting } from "../../../ui/waiting.tsx";
-import { NotFoundPage } from "../../not-found.tsx";
-import { Refusal } from "../../refused.tsx";
+import { NotFoundPage, Refusal } from "../../missing.tsx";
+import { State } from "../look.tsx";
 import { Playground } from "../playground/playground.tsx";
-import { State } from "../state.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 interface Tab {
@@ -23,62 +22,25 @@ interface Tab {
   view: ComponentType<TabProps>;
 }
 
+/** A tab that is loaded when it is opened first. */
+const tab = (name: string, title: string, needs: Permission, load: () => Promise<Tab["view"]>): Tab => ({
+  name,
+  title,
+  needs,
+  view: lazily(load),
+});
+
 const tabs: readonly Tab[] = [
   { name: undefined, title: "Playground", needs: "agent.playground:use", view: Playground },
-  {
-    name: "settings",
-    title: "Settings",
-    needs: "agent:read",
-    view: lazily(async () => (await import("./settings/settings.tsx")).Settings),
-  },
-  {
-    name: "prompts",
-    title: "Prompts",
-    needs: "agent.prompt:read",
-    view: lazily(async () => (await import("./prompts.tsx")).PromptsTab),
-  },
-  {
-    name: "tools",
-    title: "Tools",
-    needs: "agent.tool:read",
-    view: lazily(async () => (await import("./tools.tsx")).Tools),
-  },
-  {
-    name: "skills",
-    title: "Skills",
-    needs: "agent.skill:read",
-    view: lazily(async () => (await import("./skills/skills.tsx")).Skills),
-  },
-  {
-    name: "secrets",
-    title: "Secrets",
-    needs: "agent.secret:read",
-    view: lazily(async () => (await import("./secrets.tsx")).Secrets),
-  },
-  {
-    name: "channels",
-    title: "Channels",
-    needs: "agent.channel:read",
-    view: lazily(async () => (await import("./channels/channels.tsx")).Channels),
-  },
-  {
-    name: "room",
-    title: "Room",
-    needs: "agent.room:read",
-    view: lazily(async () => (await import("./room/room.tsx")).RoomTab),
-  },
-  {
-    name: "tasks",
-    title: "Tasks",
-    needs: "agent.task:read",
-    view: lazily(async () => (await import("./tasks/tasks.tsx")).Tasks),
-  },
-  {
-    name: "hooks",
-    title: "Hooks",
-    needs: "agent.governance:read",
-    view: lazily(async () => (await import("./hooks/hooks.tsx")).Hooks),
-  },
+  tab("settings", "Settings", "agent:read", async () => (await import("./settings/settings.tsx")).Settings),
+  tab("prompts", "Prompts", "agent.prompt:read", async () => (await import("./prompts.tsx")).PromptsTab),
+  tab("tools", "Tools", "agent.tool:read", async () => (await import("./tools.tsx")).Tools),
+  tab("skills", "Skills", "agent.skill:read", async () => (await import("./skills/skills.tsx")).Skills),
+  tab("secrets", "Secrets", "agent.secret:read", async () => (await import("./secrets.tsx")).Secrets),
+  tab("channels", "Channels", "agent.channel:read", async () => (await import("./channels/channels.tsx")).Channels),
+  tab("room", "Room", "agent.room:read", async () => (await import("./room/room.tsx")).RoomTab),
+  tab("tasks", "Tasks", "agent.task:read", async () => (await import("./tasks/tasks.tsx")).Tasks),
+  tab("hooks", "Hooks", "agent.governance:read", async () => (await import("./hooks/hooks.tsx")).Hooks),
 ];
 
 interface Props {
@@ -88,18 +50,18 @@ interface Props {
 }
 
 /** An agent, a tab for each part of it. */
-export function AgentPage({ slug, tab, rest }: Props) {
+export function AgentPage({ slug, tab: name, rest }: Props) {
   // Read again with each tab: what other tabs change gives the agent another revision.
-  const { value, error, reload } = useLoaded(async () => (await api.getAgent({ slug })).instance, [slug, tab]);
+  const { value, error, reload } = useLoaded(async () => (await api.getAgent({ slug })).instance, [slug, name]);
   const agent = useComputed(() => (value.value?.slug === slug ? value.value : undefined)).value;
-  const chosen = tabs.find(({ name }) => name === tab);
+  const chosen = tabs.find((tab) => tab.name === name);
   if (chosen === undefined || isRefused(error.value, 404)) return <NotFoundPage />;
   return (
     <Page title={agent?.name ?? slug} lead={agent?.description || undefined} actions={agent && <State agent={agent} />}>
       <Tabs
         label="Parts of the agent"
         path={["agents", slug]}
-        current={tab}
+        current={name}
         tabs={tabs.filter(({ needs }) => may(needs))}
       />
       <Failure error={error.value} retry={reload} />

@@ -1,14 +1,11 @@
-import { useSignal } from "@preact/signals";
 import type { AgentTool, RequiredAgentSecret } from "../../../../client/index.ts";
-import { useAction } from "../../../data/action.ts";
 import { api } from "../../../data/api.ts";
+import { useForm } from "../../../data/form.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
-import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { Choice, TextField } from "../../../ui/form/field.tsx";
-import { Form } from "../../../ui/form/form.tsx";
-import { SecretField } from "../../../ui/form/secret-field.tsx";
+import { SendForm } from "../../../ui/form/form.tsx";
+import type { FieldOf } from "../../../ui/form/table.ts";
 import { Failure } from "../../../ui/note.tsx";
 import { tell } from "../../../ui/toast.tsx";
 
@@ -28,22 +25,22 @@ interface Props {
   onStored: () => Promise<void>;
 }
 
+type Values = Readonly<Record<string, string>>;
+
 /** What the enabled tools need to work. A value is sent to the server, and never comes back. */
 export function RequiredSecrets({ slug, tools, onStored }: Props) {
   const { value, error, reload } = useLoaded(
     async () => (await api.listRequiredSecrets({ slug })).requiredSecrets,
     [slug, tools],
   );
-  const written = useSignal<Readonly<Record<string, string>>>({});
-  const given = Object.entries(written.value).filter(([, text]) => text !== "");
-  const save = useAction(async () => {
-    const body = { secrets: given.map(([key, text]) => ({ key, value: text })) };
+  const secrets = value.value ?? [];
+  const empty: Values = Object.fromEntries(secrets.map(({ key }) => [key, ""]));
+  const form = useForm<Values>(null, empty, async (given) => {
+    const body = { secrets: Object.entries(given).map(([key, text = ""]) => ({ key, value: text })) };
     await api.putAgentSecrets({ slug, body });
-    written.value = {};
     tell("Stored");
     await onStored();
   });
-  const secrets = value.value ?? [];
   if (secrets.length === 0) return <Failure error={error.value} retry={reload} />;
   const missing = secrets.filter(({ configured, optional }) => !configured && !optional);
   return (
@@ -56,51 +53,20 @@ export function RequiredSecrets({ slug, tools, onStored }: Props) {
       }
     >
       <Changeable to="agent.secret:write">
-        <Form onSubmit={() => void save.run()}>
-          {secrets.map((secret) => (
-            <NeededField
-              key={secret.key}
-              secret={secret}
-              text={written.value[secret.key] ?? ""}
-              onText={(text) => {
-                written.value = { ...written.value, [secret.key]: text };
-              }}
-            />
-          ))}
-          <Failure error={save.error} />
-          <div class="actions">
-            <Button look="primary" type="submit" busy={save.busy} disabled={given.length === 0}>
-              Store
-            </Button>
-          </div>
-        </Form>
+        <SendForm form={form} fields={secrets.map(fieldOf)} action="Store" disabled={!form.dirty} />
       </Changeable>
     </Card>
   );
 }
 
-interface FieldProps {
-  secret: RequiredAgentSecret;
-  text: string;
-  onText: (text: string) => void;
-}
-
-function NeededField({
-  secret: { key, type, label, description, choices, configured, optional, sensitive },
-  text,
-  onText,
-}: FieldProps) {
+function fieldOf(secret: RequiredAgentSecret): FieldOf<Values> {
+  const { key, type, label = key, description, choices = [], configured, optional = false, sensitive } = secret;
   const about = {
-    label: label ?? key,
+    ...{ name: key, label, optional },
     hint: [description, configured ? "It is stored." : ""].filter(Boolean).join(" "),
-    optional: optional === true,
   };
-  if (type === "select") {
-    const all = [{ value: "", label: configured ? "As stored" : "Choose one" }, ...(choices ?? []).map(asChoice)];
-    return <Choice {...about} value={text} choices={all} onValue={onText} />;
-  }
-  const Input = sensitive ? SecretField : TextField;
-  return <Input {...about} placeholder={configured ? "••••" : ""} value={text} onValue={onText} />;
+  if (type !== "select")
+    return { ...about, kind: sensitive ? "secret" : "text", placeholder: configured ? "••••" : "" };
+  const first = { value: "", label: configured ? "As stored" : "Choose one" };
+  return { ...about, kind: "choice", choices: [first, ...choices.map((value) => ({ value, label: value }))] };
 }
-
-const asChoice = (value: string) => ({ value, label: value });

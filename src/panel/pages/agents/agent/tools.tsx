@@ -1,32 +1,32 @@
+import type { ComponentChildren } from "preact";
 import type { AgentTool } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
 import { useForm } from "../../../data/form.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
-import { Filtered } from "../../../ui/form/filtered.tsx";
-import { SaveForm } from "../../../ui/form/save-form.tsx";
-import { Failure, Note } from "../../../ui/note.tsx";
-import { Waiting } from "../../../ui/waiting.tsx";
+import { Check } from "../../../ui/form/check.tsx";
+import { SaveForm } from "../../../ui/form/form.tsx";
+import { Filtered } from "../../../ui/list/filtered.tsx";
+import { WhenLoaded } from "../../../ui/list/when-loaded.tsx";
+import { Note } from "../../../ui/note.tsx";
 import { missingLabels, RequiredSecrets } from "./required-secrets.tsx";
 import type { TabProps } from "./tab-props.ts";
-import { ToolFamily } from "./tool-family.tsx";
 import { toolWords } from "./tool-words.ts";
 
 /** What an agent can do beside talking, and which calls ask a person first. */
 export function Tools({ agent: { slug } }: TabProps) {
-  const { value, error, reload } = useLoaded(async () => (await api.listAgentTools({ slug })).tools, [slug]);
-  const tools = value.value;
+  const tools = useLoaded(async () => (await api.listAgentTools({ slug })).tools, [slug]);
   return (
-    <>
-      <Failure error={error.value} retry={reload} />
-      {!tools && error.value === undefined && <Waiting />}
-      {tools && <RequiredSecrets slug={slug} tools={tools} onStored={reload} />}
-      {tools && (
-        <Changeable to="agent.tool:write">
-          <ToolForm slug={slug} tools={tools} onChange={reload} />
-        </Changeable>
+    <WhenLoaded of={tools}>
+      {(read) => (
+        <>
+          <RequiredSecrets slug={slug} tools={read} onStored={tools.reload} />
+          <Changeable to="agent.tool:write">
+            <ToolForm slug={slug} tools={read} onChange={tools.reload} />
+          </Changeable>
+        </>
       )}
-    </>
+    </WhenLoaded>
   );
 }
 
@@ -67,7 +67,7 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
       none="No tool has these words in its name or description."
     >
       {(found) => (
-        <SaveForm form={form} notice={missing.length > 0 && <Missing labels={missing} />}>
+        <SaveForm form={form} fields={[]} notice={missing.length > 0 && <Missing labels={missing} />}>
           {[...Map.groupBy(found, ({ category }) => category)].map(([category, some]) => (
             <ToolFamily key={category} title={category} tools={some} isOn={isOn} open={found.length < tools.length}>
               {some.map((tool) => (
@@ -125,15 +125,9 @@ function ToolRow({ tool, on, asks, onOn, onAsks }: RowProps) {
   const bySkill = tool.source === "skill";
   return (
     <div class="tool-row">
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={on}
-          disabled={bySkill}
-          onChange={(event) => onOn(event.currentTarget.checked)}
-        />
-        <span>{title}</span>
-      </label>
+      <Check checked={on} disabled={bySkill} onChecked={onOn}>
+        {title}
+      </Check>
       <p class="soft">
         {about}
         {bySkill && " An enabled skill requires it."} <code>{name}</code>
@@ -144,11 +138,39 @@ function ToolRow({ tool, on, asks, onOn, onAsks }: RowProps) {
         </p>
       )}
       {on && (
-        <label class="check">
-          <input type="checkbox" checked={asks} onChange={(event) => onAsks(event.currentTarget.checked)} />
-          <span>Ask before each call of {name}</span>
-        </label>
+        <Check checked={asks} onChecked={onAsks}>
+          Ask before each call of {name}
+        </Check>
       )}
     </div>
+  );
+}
+
+interface FamilyProps {
+  title: string;
+  tools: readonly AgentTool[];
+  isOn: (tool: AgentTool) => boolean;
+  /** Shows its tools whether one is on or not. */
+  open: boolean;
+  children: ComponentChildren;
+}
+
+/** The tools that belong together, folded while none of them is on; the engine's own, which are few, are not. */
+function ToolFamily({ title, tools, isOn, open, children }: FamilyProps) {
+  const on = tools.filter(isOn);
+  const lacks = on.some(({ missingSecrets }) => missingSecrets.length > 0);
+  // Whether it is folded stays as the person chose it, whatever is turned on and off.
+  const opened = open || tools.some(({ enabled, origin }) => enabled || origin === "builtin");
+  return (
+    <details class="step" open={opened}>
+      <summary>
+        <b>{title}</b>{" "}
+        <span class="soft">
+          {on.length} of {tools.length} on
+        </span>{" "}
+        {lacks && <span class="badge warn">a secret is missing</span>}
+      </summary>
+      <div class="form">{children}</div>
+    </details>
   );
 }

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
 import type { Instance } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
 import { draftOf, keepDraft } from "../../../data/drafts.ts";
@@ -10,7 +9,7 @@ import { TextField } from "../../../ui/form/field.tsx";
 import { durationText } from "../../../ui/numbers.ts";
 import type { PlaygroundChat } from "./chat.ts";
 import { ChatView } from "./chat-view.tsx";
-import { Dock } from "./dock.tsx";
+import { Dock } from "./composer.tsx";
 import { useChat } from "./use-chat.ts";
 
 interface Models {
@@ -27,13 +26,12 @@ interface Props {
 export function Comparison({ agent, onEnd }: Props) {
   const place = `models.${agent.slug}`;
   const models = useSignal<Models>({ left: "", right: "", ...draftOf<Models>(place) });
-  const known = useLoaded(async () => (await api.listProviderModels()).models, []);
+  const known = useLoaded(async () => (await api.listProviderModels()).models, []).value.value ?? [];
   const { left, right } = models.value;
   const chats = {
     left: useChat(agent.slug, "left", left || null),
     right: useChat(agent.slug, "right", right || null),
   };
-  const list = useId();
   const choose = (changes: Partial<Models>) => {
     models.value = { ...models.value, ...changes };
     keepDraft(place, models.value);
@@ -44,16 +42,11 @@ export function Comparison({ agent, onEnd }: Props) {
   };
   return (
     <section class="comparison" aria-label={`Two models for ${agent.name}`}>
-      <datalist id={list}>
-        {known.value.value?.map((model) => (
-          <option key={model} value={model} />
-        ))}
-      </datalist>
       <div class="sides">
-        <Side title="Model" list={list} model={left} chat={chats.left} onModel={(value) => choose({ left: value })} />
+        <Side title="Model" known={known} model={left} chat={chats.left} onModel={(value) => choose({ left: value })} />
         <Side
           title="Other model"
-          list={list}
+          known={known}
           model={right}
           chat={chats.right}
           onModel={(value) => choose({ right: value })}
@@ -73,18 +66,18 @@ export function Comparison({ agent, onEnd }: Props) {
 
 interface SideProps {
   title: string;
-  /** The id of the list of known models. */
-  list: string;
+  /** Offered models. */
+  known: readonly string[];
   model: string;
   chat: PlaygroundChat;
   onModel: (model: string) => void;
 }
 
-const Side = ({ title, list, model, chat, onModel }: SideProps) => (
+const Side = ({ title, known, model, chat, onModel }: SideProps) => (
   <section class="side" aria-label={title}>
     <TextField
       label={title}
-      list={list}
+      suggestions={known}
       placeholder="The agent's own"
       problem={
         model === "" || /^[a-z-]+:./.test(model) ? undefined : "Write provider:model; until then its own answers"

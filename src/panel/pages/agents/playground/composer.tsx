@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import type { Instance } from "../../../../client/index.ts";
 import { draftOf, keepDraft } from "../../../data/drafts.ts";
@@ -7,14 +8,14 @@ import { Button } from "../../../ui/button.tsx";
 import { tellFailure } from "../../../ui/toast.tsx";
 import type { PlaygroundChat } from "./chat.ts";
 
-interface Props {
+interface ComposerProps {
   agent: Instance;
   /** Those that get the message. */
   chats: readonly PlaygroundChat[];
 }
 
 /** Where a message is written. Enter sends it, Shift+Enter begins a line. */
-export function Composer({ agent, chats }: Props) {
+function Composer({ agent, chats }: ComposerProps) {
   const place = `message.${agent.slug}`;
   const text = useSignal(draftOf<{ text: string }>(place)?.text ?? "");
   const id = useId();
@@ -71,3 +72,16 @@ export function Composer({ agent, chats }: Props) {
     </form>
   );
 }
+
+interface DockProps extends ComposerProps {
+  /** Buttons that are about the conversation. */
+  children: ComponentChildren;
+}
+
+/** Stays at the bottom of the window: where a message is written, and what else can be done. */
+export const Dock = ({ children, ...composer }: DockProps) => (
+  <div class="dock">
+    <Composer {...composer} />
+    <div class="chat-after">{children}</div>
+  </div>
+);

@@ -12,7 +12,7 @@ import { curlOf } from "../curl.ts";
 import type { PlaygroundChat } from "./chat.ts";
 import { ChatView } from "./chat-view.tsx";
 import { Comparison } from "./comparison.tsx";
-import { Dock } from "./dock.tsx";
+import { Dock } from "./composer.tsx";
 import { useChat } from "./use-chat.ts";
 
 /** Talks to an agent as its people would, and shows what happens on the way. */

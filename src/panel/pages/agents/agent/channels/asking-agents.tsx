@@ -1,5 +1,5 @@
-import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
+import { useActs } from "../../../../ui/act-button.tsx";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
@@ -13,10 +13,8 @@ interface Props {
 
 /** Whether other agents may ask this one. */
 export function AskingAgents({ slug, enabled, onChange }: Props) {
-  const turn = useAction(async () => {
-    await api.putAgentChannel({ slug, type: "agent", body: { enabled: !enabled } });
-    await onChange();
-  });
+  const act = useActs(onChange);
+  const turn = () => api.putAgentChannel({ slug, type: "agent", body: { enabled: !enabled } });
   return (
     <Card
       title="Other agents"
@@ -26,10 +24,10 @@ export function AskingAgents({ slug, enabled, onChange }: Props) {
           : "Off: no other agent may ask this one."
       }
     >
-      <Failure error={turn.error} />
+      <Failure error={act.error} />
       <Allowed to="agent.channel:write">
         <div class="actions">
-          <Button busy={turn.busy} onClick={() => void turn.run()}>
+          <Button busy={act.busy} onClick={() => void act.run(turn)}>
             {enabled ? "Turn off" : "Turn on"}
           </Button>
         </div>

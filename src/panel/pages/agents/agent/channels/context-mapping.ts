@@ -1,3 +1,5 @@
+import { pairsIn } from "../../../../data/lists.ts";
+
 /** A mapping as people write it: one a line, `name in the state = path in the context`. */
 export const mappingText = (mapping: Readonly<Record<string, string>>): string =>
   Object.entries(mapping)
@@ -5,16 +7,5 @@ export const mappingText = (mapping: Readonly<Record<string, string>>): string =
     .join("\n");
 
 /** The mapping of such lines. Throws for a line without a name or without a path. */
-export function mappingIn(text: string): Record<string, string> {
-  const lines = text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, path] = /^([^=]+?)\s*=\s*(.+)$/.exec(line) ?? [];
-      if (name === undefined || path === undefined) throw new Error(`“${line}” should be as: customerId = customer.id`);
-      return [name, path];
-    }),
-  );
-}
+export const mappingIn = (text: string): Record<string, string> =>
+  Object.fromEntries(pairsIn(text, "customerId = customer.id"));

@@ -1,19 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { ChannelMessage } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useLoaded } from "../../../../data/load.ts";
+import { useList } from "../../../../data/list.ts";
 import { hrefOf } from "../../../../data/route.ts";
-import { Allowed } from "../../../../ui/allowed.tsx";
-import { Button } from "../../../../ui/button.tsx";
-import { Failure } from "../../../../ui/note.tsx";
-import { Pager } from "../../../../ui/pager.tsx";
-import { Table } from "../../../../ui/table.tsx";
+import { ActButton } from "../../../../ui/act-button.tsx";
+import { List } from "../../../../ui/list/list.tsx";
 import { Time } from "../../../../ui/time.tsx";
-import { tell, tellFailure } from "../../../../ui/toast.tsx";
-import { Waiting } from "../../../../ui/waiting.tsx";
 import type { MessengerType } from "./messengers.tsx";
-
-const limit = 10;
 
 interface Props {
   slug: string;
@@ -39,56 +32,36 @@ export function Messages(props: Props) {
 }
 
 function MessageList({ slug, type, last }: Props) {
-  const offset = useSignal(0);
-  const { value, error, reload } = useLoaded(
-    () => api.listChannelMessages({ slug, type, limit, offset: offset.value }),
-    [slug, type, offset.value, last],
-  );
-  const retry = async (id: string) => {
-    await api.retryChannelMessage({ slug, type, id });
-    tell("It is tried again");
-    await reload();
-  };
-  const page = value.value;
+  const messages = useList("messages", (part) => api.listChannelMessages({ slug, type, ...part }), [slug, type, last], {
+    limit: 10,
+  });
   return (
-    <>
-      <Failure error={error.value} retry={reload} />
-      {!page && error.value === undefined && <Waiting lines={2} />}
-      {page?.total === 0 && <p class="soft">Nothing came or went yet.</p>}
-      {page && page.messages.length > 0 && (
-        <Table
-          label="Messages"
-          rows={page.messages}
-          keyOf={({ id }) => id}
-          about={({ error: reason }) => reason && <span class="wrong">{reason}</span>}
-          columns={[
-            { title: "Message", cell: (message) => <Words message={message} /> },
-            { title: "State", cell: ({ status }) => <span class={`badge ${looks[status]}`}>{status}</span> },
-            { title: "When", end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
-            {
-              title: "Actions",
-              end: true,
-              cell: ({ id, status }) =>
-                status === "failed" && (
-                  <Allowed to="agent.channel:write">
-                    <Button small onClick={() => void retry(id).catch(tellFailure)}>
-                      Try again
-                    </Button>
-                  </Allowed>
-                ),
-            },
-          ]}
-        />
-      )}
-      {page && (
-        <Pager
-          {...page}
-          onOffset={(next) => {
-            offset.value = next;
-          }}
-        />
-      )}
-    </>
+    <List
+      of={messages}
+      lines={2}
+      empty="Nothing came or went yet."
+      label="Messages"
+      keyOf={({ id }) => id}
+      about={({ error: reason }) => reason && <span class="wrong">{reason}</span>}
+      columns={[
+        { title: "Message", cell: (message) => <Words message={message} /> },
+        { title: "State", cell: ({ status }) => <span class={`badge ${looks[status]}`}>{status}</span> },
+        { title: "When", end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+      ]}
+      actionsTo="agent.channel:write"
+      actions={({ id, status }) =>
+        status === "failed" && (
+          <ActButton
+            small
+            work={() => api.retryChannelMessage({ slug, type, id })}
+            said="It is tried again"
+            onDone={messages.reload}
+          >
+            Try again
+          </ActButton>
+        )
+      }
+    />
   );
 }
 

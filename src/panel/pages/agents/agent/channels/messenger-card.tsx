@@ -1,14 +1,13 @@
 import { useSignal } from "@preact/signals";
 import type { Channel, ChannelTest } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
 import { may } from "../../../../data/session.ts";
+import { useActs } from "../../../../ui/act-button.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
 import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
 import { Failure, Note } from "../../../../ui/note.tsx";
 import { Time } from "../../../../ui/time.tsx";
-import { tell } from "../../../../ui/toast.tsx";
 import { ChannelFields } from "./channel-fields.tsx";
 import { Messages } from "./messages.tsx";
 import type { Messenger, Values } from "./messengers.tsx";
@@ -28,23 +27,18 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
   const { type, title, needs } = messenger;
   const path = { slug, type };
   const stored = storedOf(channel);
-  const isSetUp = Object.keys(stored).some((field) => messenger.fields.some((one) => one.name === field));
+  const isSetUp = messenger.fields(stored).some(({ name: field }) => field !== "mode" && field in stored);
   /** Undefined: nobody opened or closed it. */
   const opened = useSignal<boolean | undefined>(undefined);
   const test = useSignal<ChannelTest | null>(null);
-  const act = useAction(async (work: () => Promise<unknown>) => {
-    await work();
+  const act = useActs(onChange);
+  const changed = async () => {
+    test.value = null;
     await onChange();
-  });
+  };
   const ask = async () => {
     test.value = null;
     test.value = await api.testAgentChannel(path);
-  };
-  const remove = async () => {
-    await api.deleteAgentChannel(path);
-    test.value = null;
-    tell(`${title} is removed`);
-    await onChange();
   };
   const open = opened.value ?? (isSetUp && channel?.status === "failing");
   return (
@@ -59,16 +53,7 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
     >
       {channel?.lastError != null && <Note look="bad">{channel.lastError}</Note>}
       {open && (
-        <ChannelFields
-          path={path}
-          name={name}
-          messenger={messenger}
-          stored={isSetUp ? stored : {}}
-          onSaved={async () => {
-            test.value = null;
-            await onChange();
-          }}
-        />
+        <ChannelFields path={path} name={name} messenger={messenger} stored={isSetUp ? stored : {}} onSaved={changed} />
       )}
       {test.value && <TestResult test={test.value} />}
       <Failure error={act.error} />
@@ -103,7 +88,14 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
             >
               {channel.enabled ? "Turn off" : "Turn on"}
             </Button>
-            <ConfirmButton label="Remove" title={`Remove ${title}?`} action="Remove the channel" onConfirm={remove}>
+            <ConfirmButton
+              label="Remove"
+              title={`Remove ${title}?`}
+              action="Remove the channel"
+              onConfirm={() => api.deleteAgentChannel(path)}
+              said={`${title} is removed`}
+              onDone={changed}
+            >
               Its stored credentials are deleted. People who write are not answered any more.
             </ConfirmButton>
           </>

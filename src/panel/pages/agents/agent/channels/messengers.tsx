@@ -1,23 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { Code } from "../../../../ui/code.tsx";
+import type { Choices } from "../../../../ui/form/choices.ts";
+import type { FieldOf } from "../../../../ui/form/table.ts";
 import { slackManifest } from "./slack-manifest.ts";
 
 export type MessengerType = "telegram" | "slack" | "whatsapp";
 
 /** What is stored of a channel, and what is typed. */
 export type Values = Readonly<Record<string, string>>;
-
-export interface ConfigField {
-  name: string;
-  label: string;
-  /** A stored value shows as a mask. */
-  secret?: true;
-  optional?: true;
-  hint?: string;
-  placeholder?: string;
-  /** Without it the field is always asked for. */
-  shown?: (values: Values) => boolean;
-}
 
 /** What a step may speak of. */
 interface Place {
@@ -33,8 +23,9 @@ export interface Messenger {
   title: string;
   /** What is needed, in a sentence. */
   needs: string;
-  transports: readonly { value: string; label: string }[];
-  fields: readonly ConfigField[];
+  transports: Choices;
+  /** The settings of a channel, of which some depend on others. */
+  fields: (values: Values) => readonly FieldOf<Values>[];
   /** What is done at the messenger before the fields can be filled in, and after. */
   steps: (place: Place) => readonly ComponentChildren[];
 }
@@ -57,12 +48,13 @@ const telegram: Messenger = {
     { value: "webhook", label: "Telegram calls this server (webhook)" },
     { value: "polling", label: "This server asks Telegram (polling)" },
   ],
-  fields: [
-    { name: "botToken", label: "Token of the bot", secret: true, placeholder: "123456789:AAE…" },
+  fields: () => [
+    { name: "botToken", label: "Token of the bot", kind: "secret", placeholder: "123456789:AAE…" },
     {
       name: "allowedUserIds",
       label: "People who are answered",
       optional: true,
+      spellcheck: false,
       hint: "Their numeric ids with commas between them; @userinfobot tells yours. Empty: everybody.",
     },
   ],
@@ -87,22 +79,22 @@ const slack: Messenger = {
     { value: "webhook", label: "Slack calls this server (webhook)" },
     { value: "socket", label: "This server connects to Slack (Socket Mode)" },
   ],
-  fields: [
-    { name: "botToken", label: "Bot User OAuth Token", secret: true, placeholder: "xoxb-…" },
+  fields: ({ transport }) => [
+    { name: "botToken", label: "Bot User OAuth Token", kind: "secret", placeholder: "xoxb-…" },
     {
       name: "signingSecret",
       label: "Signing secret",
-      secret: true,
+      kind: "secret",
       hint: "Basic Information → App Credentials.",
-      shown: ({ transport }) => transport !== "socket",
+      shown: transport !== "socket",
     },
     {
       name: "appToken",
       label: "App-level token",
-      secret: true,
+      kind: "secret",
       placeholder: "xapp-…",
       hint: "Basic Information → App-Level Tokens, with the scope connections:write.",
-      shown: ({ transport }) => transport !== "webhook",
+      shown: transport !== "webhook",
     },
   ],
   steps: ({ name, webhookUrl, values: { transport } }) => [
@@ -135,19 +127,24 @@ const whatsapp: Messenger = {
   title: "WhatsApp",
   needs: "An account at Twilio, and a public address with https. Twilio's sandbox will do for a try.",
   transports: [],
-  fields: [
-    { name: "accountSid", label: "Account SID", secret: true, placeholder: "AC…" },
+  fields: ({ mode }) => [
     {
-      name: "authToken",
-      label: "Auth token",
-      secret: true,
-      shown: ({ mode }) => mode !== "api_key",
+      name: "mode",
+      label: "Credentials",
+      kind: "choice",
+      choices: [
+        { value: "auth_token", label: "Auth token of the account" },
+        { value: "api_key", label: "API key" },
+      ],
     },
-    { name: "apiKeySid", label: "SID of the API key", secret: true, placeholder: "SK…", shown: isByKey },
-    { name: "apiKeySecret", label: "Secret of the API key", secret: true, shown: isByKey },
+    { name: "accountSid", label: "Account SID", kind: "secret", placeholder: "AC…" },
+    { name: "authToken", label: "Auth token", kind: "secret", shown: mode !== "api_key" },
+    { name: "apiKeySid", label: "SID of the API key", kind: "secret", placeholder: "SK…", shown: mode === "api_key" },
+    { name: "apiKeySecret", label: "Secret of the API key", kind: "secret", shown: mode === "api_key" },
     {
       name: "whatsappNumber",
       label: "Number of the sender",
+      spellcheck: false,
       placeholder: "+14155238886",
       hint: "Plus and digits. The sandbox has +14155238886.",
     },
@@ -168,10 +165,6 @@ const whatsapp: Messenger = {
     "Write to the number by WhatsApp.",
   ],
 };
-
-function isByKey({ mode }: Values): boolean {
-  return mode === "api_key";
-}
 
 /** The messengers, the quickest to set up first. */
 export const messengers: readonly Messenger[] = [telegram, slack, whatsapp];

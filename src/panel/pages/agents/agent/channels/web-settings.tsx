@@ -1,10 +1,10 @@
 import type { WebConfig } from "../../../../../client/index.ts";
-import { api, problemsOf } from "../../../../data/api.ts";
+import { api } from "../../../../data/api.ts";
 import { useForm } from "../../../../data/form.ts";
 import { Changeable } from "../../../../ui/allowed.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { Switch, TextArea } from "../../../../ui/form/field.tsx";
-import { SaveForm } from "../../../../ui/form/save-form.tsx";
+import { SaveForm } from "../../../../ui/form/form.tsx";
+import type { FieldTable } from "../../../../ui/form/table.ts";
 import { mappingIn, mappingText } from "./context-mapping.ts";
 
 interface Props {
@@ -12,6 +12,42 @@ interface Props {
   config: WebConfig;
   onChange: () => Promise<void>;
 }
+
+interface Written extends Pick<WebConfig, "requireAuthentication"> {
+  /** One a line. */
+  allowedOrigins: string;
+  contextMapping: string;
+}
+
+const fields: FieldTable<Written> = [
+  {
+    name: "requireAuthentication",
+    label: "Calls need the agent's key",
+    path: "config.requireAuthentication",
+    hint: "Without it anybody who reaches the server talks to the agent, at your cost.",
+    kind: "switch",
+  },
+  {
+    name: "allowedOrigins",
+    label: "Origins whose pages may call it from a browser",
+    path: "config.allowedOrigins",
+    optional: true,
+    hint: "One a line; * alone for any.",
+    kind: "area",
+    rows: 2,
+    placeholder: "https://www.example.com",
+  },
+  {
+    name: "contextMapping",
+    label: "What a call may tell of its context",
+    path: "config.contextMapping",
+    optional: true,
+    hint: "One a line: a name in the conversation's state, and the path in the call's context. It needs the key.",
+    kind: "area",
+    rows: 2,
+    placeholder: "customerId = customer.id",
+  },
+];
 
 /** Who may call the agent over the chat-completions API, and what a call may bring along. */
 export function WebSettings({ slug, config, onChange }: Props) {
@@ -21,7 +57,7 @@ export function WebSettings({ slug, config, onChange }: Props) {
     allowedOrigins: allowedOrigins.join("\n"),
     contextMapping: mappingText(contextMapping),
   };
-  const form = useForm(
+  const form = useForm<Written>(
     `web.${slug}`,
     stored,
     async ({ allowedOrigins: origins, contextMapping: mapping, ...others }) => {
@@ -34,39 +70,10 @@ export function WebSettings({ slug, config, onChange }: Props) {
       await onChange();
     },
   );
-  const { values, set } = form;
-  const problems = problemsOf(form.error);
   return (
     <Card title="Who may call it">
       <Changeable to="agent.channel:write">
-        <SaveForm form={form}>
-          <Switch
-            label="Calls need the agent's key"
-            hint="Without it anybody who reaches the server talks to the agent, at your cost."
-            checked={values.requireAuthentication}
-            onChecked={(required) => set({ requireAuthentication: required })}
-          />
-          <TextArea
-            label="Origins whose pages may call it from a browser"
-            optional
-            rows={2}
-            placeholder="https://www.example.com"
-            hint="One a line; * alone for any."
-            value={values.allowedOrigins}
-            problem={problems.get("config.allowedOrigins")}
-            onValue={(text) => set({ allowedOrigins: text })}
-          />
-          <TextArea
-            label="What a call may tell of its context"
-            optional
-            rows={2}
-            placeholder="customerId = customer.id"
-            hint="One a line: a name in the conversation's state, and the path in the call's context. It needs the key."
-            value={values.contextMapping}
-            problem={problems.get("config.contextMapping")}
-            onValue={(text) => set({ contextMapping: text })}
-          />
-        </SaveForm>
+        <SaveForm form={form} fields={fields} />
       </Changeable>
     </Card>
   );

@@ -1,136 +1,103 @@
-import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
 import type { Hook, NewHook } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
-import { api, problemsOf } from "../../../../data/api.ts";
+import { api } from "../../../../data/api.ts";
+import { useForm } from "../../../../data/form.ts";
 import { jsonIn } from "../../../../data/json.ts";
 import { useLoaded } from "../../../../data/load.ts";
-import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
-import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.tsx";
-import { NumberField } from "../../../../ui/form/number-field.tsx";
+import { type DialogProps, FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
+import type { FieldTable } from "../../../../ui/form/table.ts";
 import { tell } from "../../../../ui/toast.tsx";
-import { OrderField } from "../order-field.tsx";
-import { events, type HookEvent } from "./events.ts";
+import { events } from "./events.ts";
 
-interface Props {
+interface Props extends DialogProps {
   slug: string;
   /** Null: a new one. */
   hook: Hook | null;
-  onSaved: () => void;
-  onClose: () => void;
 }
 
 interface Written extends Pick<Hook, "event" | "mutates" | "timeoutMs"> {
-  toolName: string;
-  /** JSON. */
-  args: string;
+  /** `args` as JSON. */
+  actionConfig: { toolName: string; args: string };
   /** Null: behind all others. */
   position: number | null;
 }
 
 const blank: Written = {
-  ...{ event: "message_received", mutates: false, timeoutMs: 10_000, toolName: "", position: null },
-  args: '{\n  "text": "{{message.text}}"\n}',
+  event: "message_received",
+  mutates: false,
+  timeoutMs: 10_000,
+  actionConfig: { toolName: "", args: '{\n  "text": "{{message.text}}"\n}' },
+  position: null,
 };
 
-const written = ({ event, mutates, timeoutMs, position, actionConfig: { toolName, args } }: Hook): Written => ({
-  ...{ event, mutates, timeoutMs, position, toolName },
-  args: JSON.stringify(args ?? {}, null, 2),
+const written = ({ actionConfig: { toolName, args }, ...hook }: Hook): Written => ({
+  ...hook,
+  actionConfig: { toolName, args: JSON.stringify(args ?? {}, null, 2) },
 });
 
 /** Makes or changes a hook. */
-export function HookDialog({ slug, hook, onSaved, onClose }: Props) {
-  const values = useSignal<Written>(hook ? written(hook) : blank);
-  const tools = useLoaded(async () => (await api.listAgentTools({ slug })).tools, [slug]);
-  const list = useId();
-  const set = (changes: Partial<Written>) => {
-    values.value = { ...values.value, ...changes };
-  };
-  const save = useAction(async () => {
-    const body = bodyOf(values.value);
+export function HookDialog({ slug, hook, ...dialog }: Props) {
+  const tools = useLoaded(async () => (await api.listAgentTools({ slug })).tools, [slug]).value.value;
+  const form = useForm<Written>(null, hook ? written(hook) : blank, async () => {
+    const body = bodyOf(form.values);
     if (hook) await api.updateHook({ slug, id: hook.id, body });
     else await api.createHook({ slug, body });
     tell("The hook holds from the next turn on");
-    onSaved();
-    onClose();
   });
-  const { event, mutates, timeoutMs, toolName, args, position } = values.value;
-  const problems = problemsOf(save.error);
-  return (
-    <FormDialog
-      title={hook ? "Edit the hook" : "New hook"}
-      wide
-      action="Save"
-      state={save}
-      onSubmit={() => void save.run()}
-      onClose={onClose}
-    >
-      <Choice
-        label="When"
-        value={event}
-        choices={events}
-        hint={events.find(({ value }) => value === event)?.hint}
-        onValue={(when) => set({ event: when as HookEvent })}
-      />
-      <datalist id={list}>
-        {tools.value.value?.map(({ name }) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      <TextField
-        label="Tool"
-        required
-        list={list}
-        hint="It need not be on for the model, and these calls ask nobody."
-        spellcheck={false}
-        autocapitalize="none"
-        value={toolName}
-        problem={problems.get("actionConfig.toolName")}
-        onValue={(text) => set({ toolName: text })}
-      />
-      <TextArea
-        label="What it is called with"
-        rows={8}
-        hint="JSON. {{message.text}}, {{response.text}}, {{user.name}}, {{conversation.id}}, {{channel.type}} and {{state.KEY}} are filled in."
-        value={args}
-        problem={problems.get("actionConfig.args")}
-        onValue={(text) => set({ args: text })}
-      />
-      <div class="columns">
-        <NumberField
-          label="Longest time, in ms"
-          value={timeoutMs}
-          problem={problems.get("timeoutMs")}
-          onNumber={(value) => set({ timeoutMs: value })}
-        />
-        <OrderField
-          hint="Hooks of the same moment run one after the other."
-          isNew={hook === null}
-          value={position}
-          problem={problems.get("position")}
-          onNumber={(value) => set({ position: value })}
-        />
-      </div>
-      {event === "response_generated" && (
-        <Switch
-          label="Its answer becomes the reply"
-          hint="Nobody sees the reply before: it is not streamed."
-          checked={mutates}
-          onChecked={(checked) => set({ mutates: checked })}
-        />
-      )}
-    </FormDialog>
-  );
+  const { event } = form.values;
+  const fields: FieldTable<Written> = [
+    {
+      name: "event",
+      label: "When",
+      hint: events.find(({ value }) => value === event)?.hint,
+      kind: "choice",
+      choices: events,
+    },
+    {
+      name: "actionConfig.toolName",
+      label: "Tool",
+      required: true,
+      hint: "It need not be on for the model, and these calls ask nobody.",
+      suggestions: tools?.map(({ name }) => name) ?? [],
+      spellcheck: false,
+      autocapitalize: "none",
+    },
+    {
+      name: "actionConfig.args",
+      label: "What it is called with",
+      hint: "JSON. {{message.text}}, {{response.text}}, {{user.name}}, {{conversation.id}}, {{channel.type}} and {{state.KEY}} are filled in.",
+      kind: "area",
+      rows: 8,
+    },
+    [
+      { name: "timeoutMs", label: "Longest time, in ms", kind: "number" },
+      {
+        name: "position",
+        label: "Order",
+        hint: "Hooks of the same moment run one after the other.",
+        kind: "number",
+        optional: hook === null,
+      },
+    ],
+    {
+      name: "mutates",
+      label: "Its answer becomes the reply",
+      hint: "Nobody sees the reply before: it is not streamed.",
+      kind: "switch",
+      shown: event === "response_generated",
+    },
+  ];
+  const title = hook ? "Edit the hook" : "New hook";
+  return <FormDialog title={title} wide action="Save" form={form} fields={fields} {...dialog} />;
 }
 
 /** What the API takes. Throws for arguments that are no JSON object. */
-function bodyOf({ event, mutates, timeoutMs, toolName, args, position }: Written): NewHook {
-  return {
-    ...{ event, timeoutMs, mutates: event === "response_generated" && mutates },
-    actionConfig: { toolName, args: objectIn(args) },
-    ...(position === null ? {} : { position }),
-  };
-}
+const bodyOf = ({ event, mutates, timeoutMs, actionConfig: { toolName, args }, position }: Written): NewHook => ({
+  event,
+  timeoutMs,
+  mutates: event === "response_generated" && mutates,
+  actionConfig: { toolName, args: objectIn(args) },
+  ...(position === null ? {} : { position }),
+});
 
 function objectIn(text: string): Record<string, unknown> {
   const value = jsonIn(text.trim() === "" ? "{}" : text, "What the tool is called with");

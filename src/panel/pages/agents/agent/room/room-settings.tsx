@@ -6,28 +6,23 @@ import { useLoaded } from "../../../../data/load.ts";
 import { hrefOf } from "../../../../data/route.ts";
 import { Allowed, Changeable } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
-import { Card } from "../../../../ui/card.tsx";
 import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
-import { Empty } from "../../../../ui/empty.tsx";
-import { Switch, TextArea } from "../../../../ui/form/field.tsx";
-import { NumberField } from "../../../../ui/form/number-field.tsx";
-import { SaveForm } from "../../../../ui/form/save-form.tsx";
+import { SaveForm } from "../../../../ui/form/form.tsx";
+import type { FieldTable } from "../../../../ui/form/table.ts";
+import { Empty } from "../../../../ui/list/empty.tsx";
+import { WhenLoaded } from "../../../../ui/list/when-loaded.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
-import { Waiting } from "../../../../ui/waiting.tsx";
-import { OutboundFields } from "../outbound.tsx";
+import { outboundFields } from "../outbound.ts";
 
 /** Whether the agent works on its own, and what it is to do then. */
 export function RoomSettings({ slug }: { slug: string }) {
-  const { value, error, reload } = useLoaded(() => api.getRoom({ slug }), [slug]);
-  const room = value.value;
+  const room = useLoaded(() => api.getRoom({ slug }), [slug]);
+  const props = { slug, onChange: room.reload };
   return (
-    <>
-      <Failure error={error.value} retry={reload} />
-      {!room && error.value === undefined && <Waiting />}
-      {room?.configured === false && <NoRoom slug={slug} onChange={reload} />}
-      {room?.configured && <RoomForm slug={slug} room={room} onChange={reload} />}
-    </>
+    <WhenLoaded of={room}>
+      {(read) => (read.configured ? <RoomForm {...props} room={read} /> : <NoRoom {...props} />)}
+    </WhenLoaded>
   );
 }
 
@@ -69,12 +64,34 @@ function RoomForm({ slug, room, onChange }: Props & { room: ConfiguredRoom }) {
     await api.runRoom({ slug });
     tell("A turn of the Room is queued");
   });
-  const remove = async () => {
-    await api.deleteRoom({ slug });
-    tell("The Room is closed");
-    await onChange();
-  };
-  const { values, set, problem } = form;
+  const fields: FieldTable<typeof stored> = [
+    {
+      title: "What it does on its own",
+      fields: [
+        {
+          name: "enabled",
+          label: "Works on its own",
+          hint: "While it is off, the agent takes no turns here, and no event is kept for it.",
+          kind: "switch",
+        },
+        {
+          name: "prompt",
+          label: "What the agent is to do",
+          optional: true,
+          hint: "Told to it in each of its turns here. Without it the agent takes turns for events only.",
+          kind: "area",
+          rows: 6,
+        },
+        {
+          name: "evalIntervalMinutes",
+          label: "Without events, every so many minutes",
+          hint: "0: never. It needs something to do, above.",
+          kind: "number",
+        },
+        outboundFields(form.values),
+      ],
+    },
+  ];
   return (
     <>
       <p class="soft">
@@ -82,33 +99,7 @@ function RoomForm({ slug, room, onChange }: Props & { room: ConfiguredRoom }) {
         <a href={hrefOf(["conversations", room.conversationId])}>Read what the agent did in its Room</a>
       </p>
       <Changeable to="agent.room:write">
-        <SaveForm form={form}>
-          <Card title="What it does on its own">
-            <Switch
-              label="Works on its own"
-              hint="While it is off, the agent takes no turns here, and no event is kept for it."
-              checked={values.enabled}
-              onChecked={(on) => set({ enabled: on })}
-            />
-            <TextArea
-              label="What the agent is to do"
-              optional
-              rows={6}
-              hint="Told to it in each of its turns here. Without it the agent takes turns for events only."
-              value={values.prompt}
-              problem={problem("prompt")}
-              onValue={(text) => set({ prompt: text })}
-            />
-            <NumberField
-              label="Without events, every so many minutes"
-              hint="0: never. It needs something to do, above."
-              value={values.evalIntervalMinutes}
-              problem={problem("evalIntervalMinutes")}
-              onNumber={(minutes) => set({ evalIntervalMinutes: minutes })}
-            />
-            <OutboundFields values={values} problem={problem} onValues={set} />
-          </Card>
-        </SaveForm>
+        <SaveForm form={form} fields={fields} />
         <Failure error={run.error} />
         <Allowed to="agent.room:write">
           <div class="actions">
@@ -120,7 +111,9 @@ function RoomForm({ slug, room, onChange }: Props & { room: ConfiguredRoom }) {
               title="Close the Room?"
               action="Close the Room"
               word={slug}
-              onConfirm={remove}
+              onConfirm={() => api.deleteRoom({ slug })}
+              said="The Room is closed"
+              onDone={onChange}
             >
               What waits in the backlog is discarded. Sources and their definitions stay, and what comes meanwhile is
               only written down.

@@ -1,18 +1,16 @@
-import { useSignal } from "@preact/signals";
 import type { EventDefinition, EventSource } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
-import { may } from "../../../../data/session.ts";
+import { useActs } from "../../../../ui/act-button.tsx";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
 import { Code } from "../../../../ui/code.tsx";
-import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
+import { ConfirmButton, DeleteButton } from "../../../../ui/dialog/confirm-button.tsx";
+import { DialogButton } from "../../../../ui/dialog/dialog-button.tsx";
+import { Table } from "../../../../ui/list/table.tsx";
 import { Failure, Note } from "../../../../ui/note.tsx";
-import { tell } from "../../../../ui/toast.tsx";
 import { Address } from "./address.tsx";
 import { DefinitionDialog } from "./definition-dialog.tsx";
-import { Definitions } from "./definitions.tsx";
 import { DryRunDialog } from "./dry-run.tsx";
 import { type Sender, senderOf } from "./senders.tsx";
 import { SourceDialog } from "./source-dialog.tsx";
@@ -23,32 +21,16 @@ interface Props {
   onChange: () => Promise<void>;
 }
 
-type Open = { dialog: "source" | "try" } | { dialog: "definition"; definition: EventDefinition | null } | null;
-
 /** A source: its address, which of its events matter, and a way to try that out. */
 export function SourceCard({ slug, source, onChange }: Props) {
   const { id, name, sourceType, enabled, webhookUrl, authKeyConfigured, definitions } = source;
   const path = { slug, id };
   const sender = senderOf(sourceType);
-  const open = useSignal<Open>(null);
-  const close = () => {
-    open.value = null;
-  };
-  const turn = useAction(async () => {
-    await api.updateEventSource({ ...path, body: { enabled: !enabled } });
-    tell(enabled ? `${name} is off` : `${name} is on`);
-    await onChange();
-  });
-  const rotate = async () => {
-    await api.rotateEventSourceToken(path);
-    tell("The source has another address");
-    await onChange();
-  };
-  const remove = async () => {
-    await api.deleteEventSource(path);
-    tell(`${name} is deleted`);
-    await onChange();
-  };
+  const act = useActs(onChange);
+  const turn = () => api.updateEventSource({ ...path, body: { enabled: !enabled } });
+  const definitionDialog = (definition: EventDefinition | null) => (onClose: () => void) => (
+    <DefinitionDialog {...{ path, sender, definition, onClose }} onSaved={onChange} />
+  );
   return (
     <Card
       title={name}
@@ -67,79 +49,77 @@ export function SourceCard({ slug, source, onChange }: Props) {
           <Code label="A first event" text={firstEvent(webhookUrl, authKeyConfigured, sender)} />
         </>
       )}
-      {definitions.length === 0 && (
+      {definitions.length === 0 ? (
         <Note look="warn">Nothing says yet which of its events matter, so none of them is handled.</Note>
-      )}
-      <Definitions
-        path={path}
-        definitions={definitions}
-        onEdit={(definition) => {
-          open.value = { dialog: "definition", definition };
-        }}
-        onChange={onChange}
-      />
-      <Failure error={turn.error} />
-      <div class="actions">
-        <Allowed to="agent.room:write">
-          <Button
-            small
-            look={definitions.length === 0 ? "primary" : undefined}
-            onClick={() => {
-              open.value = { dialog: "definition", definition: null };
-            }}
-          >
-            New definition
-          </Button>
-        </Allowed>
-        {may("agent.room:write") && (
-          <>
-            <Button
-              small
-              onClick={() => {
-                open.value = { dialog: "try" };
-              }}
-            >
-              Try an event
-            </Button>
-            <Button
-              small
-              onClick={() => {
-                open.value = { dialog: "source" };
-              }}
-            >
-              Edit
-            </Button>
-            <Button small busy={turn.busy} onClick={() => void turn.run()}>
-              {enabled ? "Turn off" : "Turn on"}
-            </Button>
-            <ConfirmButton
-              small
-              label="Another address"
-              title={`Give ${name} another address?`}
-              action="Give another address"
-              onConfirm={rotate}
-            >
-              Calls to the present one are unknown at once. Tell the sender the new one.
-            </ConfirmButton>
-            <ConfirmButton small label="Delete" title={`Delete ${name}?`} action="Delete the source" onConfirm={remove}>
-              Its address and its definitions go. Events that came stay in the ledger.
-            </ConfirmButton>
-          </>
-        )}
-      </div>
-      {open.value?.dialog === "source" && (
-        <SourceDialog slug={slug} source={source} onSaved={onChange} onClose={close} />
-      )}
-      {open.value?.dialog === "try" && <DryRunDialog {...{ path, sender, definitions }} onClose={close} />}
-      {open.value?.dialog === "definition" && (
-        <DefinitionDialog
-          path={path}
-          sender={sender}
-          definition={open.value.definition}
-          onSaved={onChange}
-          onClose={close}
+      ) : (
+        <Table
+          label="Definitions"
+          rows={definitions}
+          keyOf={(definition) => definition.id}
+          about={({ matchingPrompt }) => matchingPrompt}
+          columns={[
+            { title: "Definition", cell: (definition) => definition.name },
+            {
+              title: "What is done",
+              cell: ({ action }) => (action === "conversation" ? "a conversation at once" : "into the backlog"),
+            },
+            {
+              title: "State",
+              cell: (definition) => (
+                <span class={definition.enabled ? "badge good" : "badge"}>{definition.enabled ? "on" : "off"}</span>
+              ),
+            },
+          ]}
+          actionsTo="agent.room:write"
+          actions={(definition) => (
+            <>
+              <DialogButton small look="plain" dialog={definitionDialog(definition)}>
+                Edit
+              </DialogButton>
+              <DeleteButton
+                small
+                name={definition.name}
+                kind="definition"
+                onConfirm={() => api.deleteEventDefinition({ ...path, definitionId: definition.id })}
+                onDone={onChange}
+              >
+                Events that it was about are not handled any more.
+              </DeleteButton>
+            </>
+          )}
         />
       )}
+      <Failure error={act.error} />
+      <Allowed to="agent.room:write">
+        <div class="actions">
+          <DialogButton small look={definitions.length === 0 ? "primary" : undefined} dialog={definitionDialog(null)}>
+            New definition
+          </DialogButton>
+          <DialogButton small dialog={(onClose) => <DryRunDialog {...{ path, sender, definitions, onClose }} />}>
+            Try an event
+          </DialogButton>
+          <DialogButton small dialog={(onClose) => <SourceDialog {...{ slug, source, onClose }} onSaved={onChange} />}>
+            Edit
+          </DialogButton>
+          <Button small busy={act.busy} onClick={() => void act.run(turn, `${name} is ${enabled ? "off" : "on"}`)}>
+            {enabled ? "Turn off" : "Turn on"}
+          </Button>
+          <ConfirmButton
+            small
+            label="Another address"
+            title={`Give ${name} another address?`}
+            action="Give another address"
+            onConfirm={() => api.rotateEventSourceToken(path)}
+            said="The source has another address"
+            onDone={onChange}
+          >
+            Calls to the present one are unknown at once. Tell the sender the new one.
+          </ConfirmButton>
+          <DeleteButton small name={name} kind="source" onConfirm={() => api.deleteEventSource(path)} onDone={onChange}>
+            Its address and its definitions go. Events that came stay in the ledger.
+          </DeleteButton>
+        </div>
+      </Allowed>
     </Card>
   );
 }

@@ -1,105 +1,97 @@
-import { useSignal } from "@preact/signals";
 import type { EventSource } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
-import { api, problemsOf } from "../../../../data/api.ts";
-import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
-import { Choice, Switch, TextField } from "../../../../ui/form/field.tsx";
-import { SecretField } from "../../../../ui/form/secret-field.tsx";
+import { api } from "../../../../data/api.ts";
+import { useForm } from "../../../../data/form.ts";
+import { type DialogProps, FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
+import { Choice } from "../../../../ui/form/field.tsx";
+import type { FieldTable } from "../../../../ui/form/table.ts";
 import { tell } from "../../../../ui/toast.tsx";
 import { senderOf, senders } from "./senders.tsx";
 
-interface Props {
+interface Props extends DialogProps {
   slug: string;
   /** Null: a new one. */
   source: EventSource | null;
-  onSaved: () => void;
-  onClose: () => void;
+}
+
+interface Written {
+  name: string;
+  sourceType: string;
+  authKey: string;
+  /** Whether calls must bring the key. */
+  closed: boolean;
 }
 
 /** The kind of a source that nobody gave another one. */
 const usual = "webhook";
 
-/** Makes or changes a source. Its key is sent where one was typed, and never comes back. */
-export function SourceDialog({ slug, source, onSaved, onClose }: Props) {
-  const values = useSignal({
+/** Makes or changes a source. Its key is sent where one was typed, and never comes back; no draft of it is kept. */
+export function SourceDialog({ slug, source, ...dialog }: Props) {
+  const stored: Written = {
     name: source?.name ?? "",
     sourceType: source?.sourceType ?? usual,
     authKey: "",
-    open: source ? !source.authKeyConfigured : true,
-  });
-  const { name, sourceType, authKey, open } = values.value;
-  const sender = senderOf(sourceType);
-  const choose = (kind: string) => {
-    const { label, bringsKey } = senderOf(kind);
-    const named = name === "" || senders.some((one) => one.label === name);
-    set({ sourceType: kind, ...(named && { name: kind === usual ? "" : label }), ...(!bringsKey && { open: true }) });
+    closed: source?.authKeyConfigured === true,
   };
-  const set = (changes: Partial<typeof values.value>) => {
-    values.value = { ...values.value, ...changes };
-  };
-  const save = useAction(async () => {
-    const key = open ? { authKey: null } : authKey === "" ? {} : { authKey };
+  const form = useForm(null, stored, async () => {
+    const { name, sourceType, authKey, closed } = form.values;
+    const key = closed ? (authKey === "" ? {} : { authKey }) : { authKey: null };
     const body = { name, sourceType, ...key };
     if (source) await api.updateEventSource({ slug, id: source.id, body });
     else await api.createEventSource({ slug, body });
     tell(source ? "Saved" : `${name} has its address now`);
-    onSaved();
-    onClose();
   });
-  const problems = problemsOf(save.error);
+  const { name, sourceType, closed } = form.values;
+  const sender = senderOf(sourceType);
+  const choose = (kind: string) => {
+    const { label, bringsKey } = senderOf(kind);
+    const named = name === "" || senders.some((one) => one.label === name);
+    form.set({
+      sourceType: kind,
+      ...(named && { name: kind === usual ? "" : label }),
+      ...(!bringsKey && { closed: false }),
+    });
+  };
+  const fields: FieldTable<Written> = [
+    <Choice
+      label="What sends the events"
+      value={sender.sourceType}
+      choices={senders.map((one) => ({ value: one.sourceType, label: one.label }))}
+      onValue={choose}
+    />,
+    { name: "name", label: "Name", required: true, autofocus: true, placeholder: "Shop" },
+    {
+      name: "sourceType",
+      label: "Kind",
+      required: true,
+      hint: "In a word of your own, such as shop or form.",
+      shown: sender.sourceType === usual,
+    },
+    {
+      name: "closed",
+      label: "Calls must bring a key",
+      hint: "As Authorization: Bearer …. Without one the address is the only credential.",
+      kind: "switch",
+      shown: sender.bringsKey || closed,
+    },
+    !sender.bringsKey && !closed && (
+      <p class="soft">{sender.label} brings no key with its calls: the address is the only credential.</p>
+    ),
+    {
+      name: "authKey",
+      label: "Key",
+      required: source?.authKeyConfigured !== true,
+      hint: source?.authKeyConfigured ? "One is stored. Leave it empty to keep it." : undefined,
+      kind: "secret",
+      shown: closed,
+    },
+  ];
   return (
     <FormDialog
       title={source ? `Edit ${source.name}` : "New event source"}
       action={source ? "Save" : "Create"}
-      state={save}
-      onSubmit={() => void save.run()}
-      onClose={onClose}
-    >
-      <Choice
-        label="What sends the events"
-        value={sender.sourceType}
-        choices={senders.map(({ sourceType: value, label }) => ({ value, label }))}
-        onValue={choose}
-      />
-      <TextField
-        label="Name"
-        required
-        autofocus
-        placeholder="Shop"
-        value={name}
-        problem={problems.get("name")}
-        onValue={(text) => set({ name: text })}
-      />
-      {sender.sourceType === usual && (
-        <TextField
-          label="Kind"
-          required
-          hint="In a word of your own, such as shop or form."
-          value={sourceType}
-          problem={problems.get("sourceType")}
-          onValue={(text) => set({ sourceType: text })}
-        />
-      )}
-      {sender.bringsKey || !open ? (
-        <Switch
-          label="Calls must bring a key"
-          hint="As Authorization: Bearer …. Without one the address is the only credential."
-          checked={!open}
-          onChecked={(checked) => set({ open: !checked })}
-        />
-      ) : (
-        <p class="soft">{sender.label} brings no key with its calls: the address is the only credential.</p>
-      )}
-      {!open && (
-        <SecretField
-          label="Key"
-          required={source?.authKeyConfigured !== true}
-          hint={source?.authKeyConfigured ? "One is stored. Leave it empty to keep it." : undefined}
-          value={authKey}
-          problem={problems.get("authKey")}
-          onValue={(text) => set({ authKey: text })}
-        />
-      )}
-    </FormDialog>
+      form={form}
+      fields={fields}
+      {...dialog}
+    />
   );
 }

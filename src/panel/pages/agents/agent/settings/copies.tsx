@@ -1,23 +1,21 @@
 import { useSignal } from "@preact/signals";
 import type { AgentBundle, ImportedAgent } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
+import { useForm } from "../../../../data/form.ts";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
 import { Dialog } from "../../../../ui/dialog/dialog.tsx";
+import { DialogButton } from "../../../../ui/dialog/dialog-button.tsx";
+import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
 import { download } from "../../../../ui/download.ts";
-import { TextField } from "../../../../ui/form/field.tsx";
-import { Form } from "../../../../ui/form/form.tsx";
-import { Failure } from "../../../../ui/note.tsx";
+import type { FieldTable } from "../../../../ui/form/table.ts";
 import { tellFailure } from "../../../../ui/toast.tsx";
-import { ImportAgent } from "../../import-agent.tsx";
-import { ImportOutcome } from "../../import-outcome.tsx";
+import { ImportAgent, ImportOutcome } from "../../import-agent.tsx";
 import type { TabProps } from "../tab-props.ts";
 
 /** The agent as a file, and as the beginning of another one. */
 export function Copies({ agent: { slug }, onChange }: Pick<TabProps, "agent" | "onChange">) {
-  const duplicates = useSignal(false);
   const save = async () => {
     download(`${slug}.json`, JSON.stringify(await api.exportAgent({ slug }), null, 2), "application/json");
   };
@@ -29,13 +27,7 @@ export function Copies({ agent: { slug }, onChange }: Pick<TabProps, "agent" | "
       <div class="actions">
         <Button onClick={() => void save().catch(tellFailure)}>Export</Button>
         <Allowed to="agent:write">
-          <Button
-            onClick={() => {
-              duplicates.value = true;
-            }}
-          >
-            Duplicate
-          </Button>
+          <DialogButton dialog={(onClose) => <Duplicate slug={slug} onClose={onClose} />}>Duplicate</DialogButton>
           <ImportAgent
             label="Replace by a file"
             warning="The agent becomes what is in the file: prompts, tools, skills, channels, hooks, Room and tasks that it has now and the file has not are gone. Secrets and conversations stay."
@@ -44,61 +36,36 @@ export function Copies({ agent: { slug }, onChange }: Pick<TabProps, "agent" | "
           />
         </Allowed>
       </div>
-      {duplicates.value && (
-        <Duplicate
-          slug={slug}
-          onClose={() => {
-            duplicates.value = false;
-          }}
-        />
-      )}
     </Card>
   );
 }
 
 function Duplicate({ slug, onClose }: { slug: string; onClose: () => void }) {
-  const typed = useSignal(`${slug}-copy`);
   const made = useSignal<ImportedAgent | null>(null);
-  const act = useAction(async () => {
+  const form = useForm(null, { slug: `${slug}-copy` }, async () => {
     const bundle: AgentBundle = await api.exportAgent({ slug });
-    made.value = await api.importAgent({ body: { ...bundle, instance: { ...bundle.instance, slug: typed.value } } });
+    made.value = await api.importAgent({ body: { ...bundle, instance: { ...bundle.instance, ...form.values } } });
   });
-  return (
-    <Dialog title={made.value ? `${made.value.slug} is there` : `Duplicate ${slug}`} onClose={onClose}>
-      {made.value ? (
-        <>
-          <ImportOutcome imported={made.value} />
-          <div class="actions">
-            <Button look="primary" onClick={onClose}>
-              Done
-            </Button>
-          </div>
-        </>
-      ) : (
-        <Form onSubmit={() => void act.run()}>
-          <TextField
-            label="Its name in addresses"
-            hint="Secrets, keys, memories and conversations stay with the first one."
-            required
-            autofocus
-            pattern="[a-z0-9_.\-]+"
-            maxLength={128}
-            autocapitalize="none"
-            spellcheck={false}
-            value={typed.value}
-            onValue={(text) => {
-              typed.value = text;
-            }}
-          />
-          <Failure error={act.error} />
-          <div class="actions">
-            <Button onClick={onClose}>Cancel</Button>
-            <Button look="primary" type="submit" busy={act.busy}>
-              Duplicate
-            </Button>
-          </div>
-        </Form>
-      )}
-    </Dialog>
-  );
+  if (made.value) {
+    return (
+      <Dialog title={`${made.value.slug} is there`} close="Done" onClose={onClose}>
+        <ImportOutcome imported={made.value} />
+      </Dialog>
+    );
+  }
+  const fields: FieldTable<{ slug: string }> = [
+    {
+      name: "slug",
+      label: "Its name in addresses",
+      path: "instance.slug",
+      hint: "Secrets, keys, memories and conversations stay with the first one.",
+      required: true,
+      autofocus: true,
+      pattern: "[a-z0-9_.\\-]+",
+      maxLength: 128,
+      autocapitalize: "none",
+      spellcheck: false,
+    },
+  ];
+  return <FormDialog title={`Duplicate ${slug}`} action="Duplicate" form={form} fields={fields} onClose={onClose} />;
 }

@@ -1,22 +1,17 @@
 import type { AgentChanges, Instance } from "../../../../../client/index.ts";
 import { api, isRefused } from "../../../../data/api.ts";
 import { useForm } from "../../../../data/form.ts";
+import { useLoaded } from "../../../../data/load.ts";
 import { goTo } from "../../../../data/route.ts";
+import { may, orgSlug } from "../../../../data/session.ts";
 import { Allowed, Changeable } from "../../../../ui/allowed.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
-import { SaveForm } from "../../../../ui/form/save-form.tsx";
-import { tell } from "../../../../ui/toast.tsx";
+import { DeleteButton } from "../../../../ui/dialog/confirm-button.tsx";
+import { SaveForm } from "../../../../ui/form/form.tsx";
 import type { TabProps } from "../tab-props.ts";
-import { Budgets } from "./budgets.tsx";
 import { Copies } from "./copies.tsx";
-import { Identity } from "./identity.tsx";
-import { Keeping } from "./keeping.tsx";
-import { Messages } from "./messages.tsx";
-import { Model } from "./model.tsx";
+import { settingsFields } from "./fields.ts";
 import { Picture } from "./picture.tsx";
-import { Tracing } from "./tracing.tsx";
-import { Turn } from "./turn.tsx";
 
 /** Who the agent is, its model, its limits, and what it keeps. */
 export function Settings({ agent, onChange }: TabProps) {
@@ -34,17 +29,19 @@ export function Settings({ agent, onChange }: TabProps) {
       });
     await onChange();
   });
+  const org = orgSlug.value;
+  const workspaces = useLoaded(
+    async () => (may("org:read") ? (await api.listWorkspaces({ orgSlug: org })).workspaces : []),
+    [org],
+  ).value.value;
+  const known = useLoaded(() => api.listProviderModels(), []).value.value;
+  const fields = settingsFields(form.values, {
+    workspaces: workspaces?.map(({ id, name }) => ({ value: id, label: name })) ?? [],
+    models: known?.providers[form.values.provider ?? ""]?.models.map(({ id }) => id) ?? [],
+  });
   return (
     <Changeable to="agent:write">
-      <SaveForm form={form}>
-        <Identity form={form} />
-        <Model form={form} />
-        <Turn form={form} />
-        <Keeping form={form} />
-        <Budgets form={form} />
-        <Messages form={form} />
-        <Tracing form={form} />
-      </SaveForm>
+      <SaveForm form={form} fields={fields} />
       <Picture agent={agent} onChange={onChange} />
       <Allowed to="agent.export:read">
         <Copies agent={agent} onChange={onChange} />
@@ -56,26 +53,20 @@ export function Settings({ agent, onChange }: TabProps) {
   );
 }
 
-function Removal({ agent: { slug, name } }: { agent: Instance }) {
-  const remove = async () => {
-    await api.deleteAgent({ slug });
-    tell(`${name} is deleted`);
-    goTo(["agents"]);
-  };
-  return (
-    <Card title="Delete">
-      <p class="soft">The agent goes with its secrets, channels and conversations. There is no way back.</p>
-      <div class="actions">
-        <ConfirmButton
-          label="Delete the agent"
-          title={`Delete ${name}?`}
-          action="Delete the agent"
-          word={slug}
-          onConfirm={remove}
-        >
-          Its conversations, memories, secrets and channels are deleted with it.
-        </ConfirmButton>
-      </div>
-    </Card>
-  );
-}
+const Removal = ({ agent: { slug, name } }: { agent: Instance }) => (
+  <Card title="Delete">
+    <p class="soft">The agent goes with its secrets, channels and conversations. There is no way back.</p>
+    <div class="actions">
+      <DeleteButton
+        label="Delete the agent"
+        name={name}
+        kind="agent"
+        word={slug}
+        onConfirm={() => api.deleteAgent({ slug })}
+        onDone={() => goTo(["agents"])}
+      >
+        Its conversations, memories, secrets and channels are deleted with it.
+      </DeleteButton>
+    </div>
+  </Card>
+);

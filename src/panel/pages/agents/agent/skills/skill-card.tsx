@@ -1,15 +1,14 @@
-import { useSignal } from "@preact/signals";
 import type { AgentSkill, AgentSkillsChanged } from "../../../../../client/index.ts";
 import type { Action } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
 import { hrefOf } from "../../../../data/route.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
+import { DialogButton } from "../../../../ui/dialog/dialog-button.tsx";
 import { Note } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
-import { RollBack } from "./roll-back.tsx";
+import { RollBack, Upgrade } from "./other-version.tsx";
 import { SkillValues } from "./skill-values.tsx";
-import { Upgrade } from "./upgrade.tsx";
 
 interface Props {
   slug: string;
@@ -23,7 +22,6 @@ interface Props {
 /** A skill at an agent: whether it is on, in which version, what it lacks, and its values. */
 export function SkillCard({ slug, skill, writes, act, onChange }: Props) {
   const { name, displayName, description, requiredEnv } = skill;
-  const dialog = useSignal<"upgrade" | "rollback" | null>(null);
   const turn = async () => {
     // The others stay as they are, whatever the page shows of them.
     const { skills } = await api.listAgentSkills({ slug });
@@ -33,9 +31,6 @@ export function SkillCard({ slug, skill, writes, act, onChange }: Props) {
     tell([`${displayName} is ${skill.enabled ? "off" : "on"}`, ...toolWords(changed)].join(". "));
   };
   const load = () => api.autoLoadAgentSkill({ slug, skillSlug: name, body: { autoLoad: !skill.autoLoad } });
-  const close = () => {
-    dialog.value = null;
-  };
   return (
     <Card
       title={displayName}
@@ -53,26 +48,22 @@ export function SkillCard({ slug, skill, writes, act, onChange }: Props) {
             {skill.enabled ? "Turn off" : "Turn on"}
           </Button>
           {skill.hasUpdate && (
-            <Button
+            <DialogButton
               small
               look="primary"
-              onClick={() => {
-                dialog.value = "upgrade";
-              }}
+              dialog={(onClose) => <Upgrade slug={slug} skill={skill} onSaved={onChange} onClose={onClose} />}
             >
               Upgrade to {skill.currentVersion}
-            </Button>
+            </DialogButton>
           )}
           {skill.enabled && (
             <>
-              <Button
+              <DialogButton
                 small
-                onClick={() => {
-                  dialog.value = "rollback";
-                }}
+                dialog={(onClose) => <RollBack slug={slug} skill={skill} onSaved={onChange} onClose={onClose} />}
               >
                 Another version
-              </Button>
+              </DialogButton>
               <Button small busy={act.busy} aria-pressed={skill.autoLoad} onClick={() => void act.run(load)}>
                 {skill.autoLoad ? "Only when it is needed" : "Put into every prompt"}
               </Button>
@@ -81,8 +72,6 @@ export function SkillCard({ slug, skill, writes, act, onChange }: Props) {
           <a href={hrefOf(["skills", name])}>In the catalogue</a>
         </div>
       )}
-      {dialog.value === "upgrade" && <Upgrade slug={slug} skill={skill} onDone={onChange} onClose={close} />}
-      {dialog.value === "rollback" && <RollBack slug={slug} skill={skill} onDone={onChange} onClose={close} />}
     </Card>
   );
 }

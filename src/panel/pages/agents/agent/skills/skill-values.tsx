@@ -1,15 +1,15 @@
-import { useSignal } from "@preact/signals";
 import type { SkillEnv } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
+import { useForm } from "../../../../data/form.ts";
 import { useLoaded } from "../../../../data/load.ts";
 import { may } from "../../../../data/session.ts";
+import { ActButton } from "../../../../ui/act-button.tsx";
 import { Button } from "../../../../ui/button.tsx";
-import { TextField } from "../../../../ui/form/field.tsx";
-import { Form } from "../../../../ui/form/form.tsx";
-import { SecretField } from "../../../../ui/form/secret-field.tsx";
+import { Fields } from "../../../../ui/form/fields.tsx";
+import { Form, Refusal } from "../../../../ui/form/form.tsx";
+import type { FieldOf } from "../../../../ui/form/table.ts";
 import { Failure } from "../../../../ui/note.tsx";
-import { tell, tellFailure } from "../../../../ui/toast.tsx";
+import { tell } from "../../../../ui/toast.tsx";
 
 type Entry = SkillEnv["env"][number];
 
@@ -21,82 +21,60 @@ interface Props {
 
 /** The values that an agent gives a skill. A secret one is sent to the server, and never comes back. */
 export function SkillValues({ slug, skillSlug, onChange }: Props) {
-  const { value, error, reload } = useLoaded(
-    async () => (await api.listSkillEnv({ slug, skillSlug })).env,
-    [slug, skillSlug],
-  );
-  const typed = useSignal<Readonly<Record<string, string>>>({});
-  const given = Object.entries(typed.value).map(([key, text]) => ({ key, value: text }));
-  const save = useAction(async () => {
-    await api.putSkillEnv({ slug, skillSlug, body: { env: given } });
-    typed.value = {};
-    tell("Stored");
-    await reload();
-    await onChange();
-  });
-  const remove = async ({ key }: Entry) => {
-    await api.deleteSkillEnv({ slug, skillSlug, key });
-    tell(`${key} is deleted`);
-    await reload();
+  const values = useLoaded(async () => (await api.listSkillEnv({ slug, skillSlug })).env, [slug, skillSlug]);
+  const changed = async () => {
+    await values.reload();
     await onChange();
   };
+  const form = useForm<Readonly<Record<string, string>>>(
+    null,
+    Object.fromEntries(values.value.value?.map(({ key, value }) => [key, value]) ?? []),
+    async (given) => {
+      const env = Object.entries(given).map(([key, value = ""]) => ({ key, value }));
+      await api.putSkillEnv({ slug, skillSlug, body: { env } });
+      tell("Stored");
+      await changed();
+    },
+  );
   const writes = may("agent.skill:write");
+  const fieldOf = ({ key, sensitive, configured, description }: Entry): FieldOf<Readonly<Record<string, string>>> => ({
+    name: key,
+    label: key,
+    kind: sensitive ? "secret" : "text",
+    placeholder: sensitive && configured ? "A value is stored" : "",
+    hint: (
+      <>
+        {description} {sensitive && "Secret: it is never shown."}{" "}
+        {configured && (
+          <ActButton
+            look="danger"
+            small
+            work={() => api.deleteSkillEnv({ slug, skillSlug, key })}
+            said={`${key} is deleted`}
+            onDone={changed}
+          >
+            Delete {key}
+          </ActButton>
+        )}
+      </>
+    ),
+  });
+  const fields = values.value.value?.map(fieldOf) ?? [];
   return (
-    <Form onSubmit={() => void save.run()}>
-      <Failure error={error.value} retry={reload} />
+    <Form onSubmit={() => void form.save()}>
+      <Failure error={values.error.value} retry={values.reload} />
       <fieldset class="bare form" disabled={!writes}>
         <legend class="label">Values</legend>
-        {value.value?.map((entry) => (
-          <ValueField
-            key={entry.key}
-            entry={entry}
-            text={typed.value[entry.key]}
-            onText={(text) => {
-              const { [entry.key]: _, ...others } = typed.value;
-              typed.value = text === "" && entry.sensitive ? others : { ...others, [entry.key]: text };
-            }}
-            onRemove={() => void remove(entry).catch(tellFailure)}
-          />
-        ))}
-        <Failure error={save.error} />
+        <Fields form={form} fields={fields} />
+        <Refusal form={form} fields={fields} />
         {writes && (
           <div class="actions">
-            <Button small type="submit" busy={save.busy} disabled={given.length === 0}>
+            <Button small type="submit" busy={form.busy} disabled={!form.dirty}>
               Store the values
             </Button>
           </div>
         )}
       </fieldset>
     </Form>
-  );
-}
-
-interface FieldProps {
-  entry: Entry;
-  /** What was typed; undefined: nothing. */
-  text: string | undefined;
-  onText: (text: string) => void;
-  onRemove: () => void;
-}
-
-function ValueField({ entry: { key, value, sensitive, configured, description }, text, onText, onRemove }: FieldProps) {
-  const Input = sensitive ? SecretField : TextField;
-  return (
-    <Input
-      label={key}
-      placeholder={sensitive && configured ? "A value is stored" : ""}
-      hint={
-        <>
-          {description} {sensitive && "Secret: it is never shown."}{" "}
-          {configured && (
-            <Button look="danger" small onClick={onRemove}>
-              Delete {key}
-            </Button>
-          )}
-        </>
-      }
-      value={text ?? value}
-      onValue={onText}
-    />
   );
 }

@@ -63,8 +63,8 @@ export function scheduleOf({ type, expression, timezone, every, unit, runAt }: W
 }
 
 /** Why an interval is refused, in the written unit where that leaves no fraction, not in the API's milliseconds. */
-export const everyProblem = (message: string | undefined, written: Unit): string | undefined =>
-  message?.replace(/(?<=^must be at (?:least|most) )\d+$/, (limit) => {
+export const everyProblem = (message: string, written: Unit): string =>
+  message.replace(/(?<=^must be at (?:least|most) )\d+$/, (limit) => {
     const own = { every: Number(limit) / unitMs[written], unit: written };
     const { every, unit } = Number.isInteger(own.every) ? own : inUnits(Number(limit));
     return `${every} ${every === 1 ? unit.slice(0, -1) : unit}`;

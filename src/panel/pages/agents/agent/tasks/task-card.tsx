@@ -1,17 +1,15 @@
 import { useSignal } from "@preact/signals";
 import type { ScheduledTask } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
+import { useActs } from "../../../../ui/act-button.tsx";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
+import { DeleteButton } from "../../../../ui/dialog/confirm-button.tsx";
 import { endUserText } from "../../../../ui/end-user.ts";
 import { Failure } from "../../../../ui/note.tsx";
 import { Time } from "../../../../ui/time.tsx";
-import { tell } from "../../../../ui/toast.tsx";
-import { runLooks } from "./run-status.ts";
-import { Runs } from "./runs.tsx";
+import { Runs, runLooks } from "./runs.tsx";
 import { wordsOf } from "./schedule.ts";
 
 interface Props {
@@ -32,17 +30,8 @@ export function TaskCard({ slug, task, onEdit, onChange }: Props) {
   const { id, name, prompt, schedule, enabled, nextRunAt, lastRun, source } = task;
   const path = { slug, id };
   const open = useSignal(false);
-  const act = useAction(async (work: () => Promise<unknown>, done: string) => {
-    await work();
-    tell(done);
-    await onChange();
-  });
+  const act = useActs(onChange);
   const turn = () => api.updateScheduledTask({ ...path, body: { enabled: !enabled } });
-  const remove = async () => {
-    await api.deleteScheduledTask(path);
-    tell(`${name} is deleted`);
-    await onChange();
-  };
   return (
     <Card
       title={name}
@@ -96,9 +85,9 @@ export function TaskCard({ slug, task, onEdit, onChange }: Props) {
           <Button small onClick={onEdit}>
             Edit
           </Button>
-          <ConfirmButton small label="Delete" title={`Delete ${name}?`} action="Delete the task" onConfirm={remove}>
+          <DeleteButton small name={name} kind="task" onConfirm={() => api.deleteScheduledTask(path)} onDone={onChange}>
             Its runs are forgotten; their conversations stay.
-          </ConfirmButton>
+          </DeleteButton>
         </Allowed>
       </div>
       {open.value && <Runs slug={slug} id={id} last={`${lastRun?.at} ${lastRun?.status}`} />}

@@ -1,0 +1,33 @@
+import { offsetIn } from "./offset.ts";
+import { goTo, query } from "./route.ts";
+
+/** What of a list a page shows, as its address says it. */
+export interface Filters<Name extends string> {
+  /** Empty where nothing is chosen. */
+  values: Readonly<Record<Name, string>>;
+  isFiltered: boolean;
+  /** Shows the list from its beginning, otherwise filtered; `go` is the way there. */
+  set(changes: Partial<Record<Name, string>>, go?: typeof goTo): void;
+  /** For `useList`. */
+  place: { offset: number; onOffset: (offset: number, go: typeof goTo) => void };
+}
+
+/** Those that are not empty. */
+export const filled = <Values extends Record<string, string>>(values: Values) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "")) as Partial<Values>;
+
+/** The filters of these names in the address of a section. */
+export function filtersOf<Name extends string>(section: string, names: readonly Name[]): Filters<Name> {
+  const search = query.value;
+  const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ""])) as Record<Name, string>;
+  const show = (wanted: Record<string, string>, go = goTo) => go([section], filled(wanted) as Record<string, string>);
+  return {
+    values,
+    isFiltered: names.some((name) => values[name] !== ""),
+    set: (changes, go) => show({ ...values, ...changes }, go),
+    place: {
+      offset: offsetIn(search.get("offset")),
+      onOffset: (offset, go) => show({ ...values, offset: offset === 0 ? "" : String(offset) }, go),
+    },
+  };
+}

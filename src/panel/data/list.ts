@@ -1,0 +1,58 @@
+import { useSignal } from "@preact/signals";
+import { type Loaded, useLoaded, useRefresh } from "./load.ts";
+import type { goTo } from "./route.ts";
+
+/** The part of a list that a page shows. */
+interface Part {
+  limit: number;
+  offset: number;
+}
+
+/** Some items of a list. */
+export interface Items<Item> extends Part {
+  items: readonly Item[];
+  total: number;
+}
+
+export interface List<Item> extends Loaded<Items<Item>> {
+  /** Shows another part; `go` is the way there for a list whose address says the offset. */
+  onOffset: (offset: number, go: typeof goTo) => void;
+}
+
+/** As the API answers: the items under a name of their own, with a part's numbers where a list has parts. */
+type Answer<Key extends string, Item> = { [Name in Key]: readonly Item[] } & Partial<Part & { total: number }>;
+
+interface Options {
+  limit?: number;
+  /** Reads again and again, as often as this. */
+  everyMs?: number;
+  /** For a list whose address says the offset. */
+  place?: { offset: number; onOffset: List<unknown>["onOffset"] };
+}
+
+/** A list that the API answers under the name `key`; read again, from its beginning, when one of `inputs` changes. */
+export function useList<Key extends string, Item>(
+  key: Key,
+  read: (part: Part, signal: AbortSignal) => Promise<Answer<Key, Item>>,
+  inputs: readonly unknown[],
+  { limit = 25, everyMs, place }: Options = {},
+): List<Item> {
+  const about = JSON.stringify(inputs);
+  /** The offset of a list of the present inputs. */
+  const own = useSignal({ about, offset: 0 });
+  const offset = place ? place.offset : own.value.about === about ? own.value.offset : 0;
+  const loaded = useLoaded(
+    async (signal) => {
+      const answer = await read({ limit, offset }, signal);
+      const items = answer[key];
+      const { total = items.length } = answer;
+      return { items, total, limit: answer.limit ?? total, offset: answer.offset ?? 0 };
+    },
+    [...inputs, offset],
+  );
+  useRefresh(loaded.reload, everyMs);
+  const onOffset = (next: number) => {
+    own.value = { about, offset: next };
+  };
+  return { ...loaded, onOffset: place?.onOffset ?? onOffset };
+}

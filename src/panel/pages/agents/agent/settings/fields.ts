@@ -1,0 +1,166 @@
+import type { Instance } from "../../../../../client/index.ts";
+import type { Choices } from "../../../../ui/form/choices.ts";
+import type { FieldTable, Row } from "../../../../ui/form/table.ts";
+import { providers } from "../../providers.ts";
+import { zone } from "../zone.ts";
+
+/** What the fields offer. */
+interface Offered {
+  workspaces: Choices;
+  /** Of the chosen provider. */
+  models: readonly string[];
+}
+
+/** The settings of an agent. */
+export const settingsFields = (values: Instance, { workspaces, models }: Offered): FieldTable<Instance> => [
+  {
+    title: "Who it is",
+    fields: [
+      [
+        { name: "name", label: "Name" },
+        { name: "timezone", ...zone },
+      ],
+      { name: "description", label: "Description", kind: "area", optional: true },
+      {
+        name: "workspaceId",
+        label: "Workspace",
+        hint: "Who reaches it reaches the agent.",
+        kind: "choice",
+        choices: workspaces,
+        shown: workspaces.length > 1,
+      },
+      { name: "active", label: "Active", hint: "An inactive agent answers nobody but the playground.", kind: "switch" },
+    ],
+  },
+  {
+    title: "Model",
+    fields: [
+      [
+        {
+          name: "provider",
+          label: "Provider",
+          kind: "choice",
+          choices: [{ value: "", label: "The installation's default" }, ...providers],
+          empty: null,
+          also: () => ({ model: null }),
+        },
+        {
+          name: "model",
+          label: "Model",
+          optional: true,
+          suggestions: models,
+          placeholder: "The provider's usual one",
+          empty: null,
+        },
+        {
+          name: "fastModel",
+          label: "Fast model",
+          optional: true,
+          suggestions: models,
+          hint: "For titles, summaries and memories. Without one nothing runs in the background.",
+          empty: null,
+        },
+      ],
+      [
+        { name: "temperature", label: "Temperature", kind: "number", optional: true, step: "any" },
+        { name: "maxOutputTokens", label: "Longest answer, in tokens", kind: "number", optional: true },
+      ],
+      { name: "thinkingEnabled", label: "Reasoning", hint: "Has the model think first, where it can.", kind: "switch" },
+    ],
+  },
+  {
+    title: "A turn",
+    fields: [
+      [
+        { name: "maxSteps", label: "Model calls in a turn, at most", kind: "number" },
+        { name: "historyLimit", label: "Earlier messages that the model sees", kind: "number" },
+      ],
+      {
+        name: "streamUsageEnabled",
+        label: "Tell programs that ask how many tokens a streamed reply took",
+        kind: "switch",
+      },
+      { name: "stateInPromptEnabled", label: "Show the conversation's state to the model", kind: "switch" },
+      { name: "toolResultsInHistoryEnabled", label: "Show results of earlier tool calls to the model", kind: "switch" },
+    ],
+  },
+  {
+    title: "What it keeps",
+    fields: [
+      {
+        name: "memoryEnabled",
+        label: "Memory",
+        hint: "Remembers facts about end users; needs a fast model to learn by itself.",
+        kind: "switch",
+      },
+      {
+        name: "debugEnabled",
+        label: "Keep how replies came about",
+        hint: "Prompt, memories, tools and times of each turn, for Why this answer.",
+        kind: "switch",
+      },
+      { name: "attachmentsEnabled", label: "Store files that come with messages", kind: "switch" },
+    ],
+  },
+  {
+    title: "Budgets",
+    lead: "Tokens a calendar month; empty is no limit.",
+    fields: [
+      [
+        { name: "monthlyTokenBudget", label: "Of the agent", kind: "number", optional: true },
+        { name: "userMonthlyTokenBudget", label: "Of each end user", kind: "number", optional: true },
+      ],
+    ],
+  },
+  {
+    title: "On messengers",
+    lead: "Empty fields have what the installation's policies say.",
+    fields: [
+      [
+        {
+          name: "debounceMs",
+          label: "Messages that belong together, in ms",
+          hint: "Those that come within this time of each other are answered as one.",
+          kind: "number",
+          optional: true,
+        },
+        { name: "typingDelayMs", label: "Before the typing sign, in ms", kind: "number", optional: true },
+        {
+          name: "maxRestarts",
+          label: "Restarts of a turn",
+          hint: "How often a new message may have it begin its answer again.",
+          kind: "number",
+          optional: true,
+        },
+      ],
+      { name: "optoutEnabled", label: "People can stop and resume it by a word", kind: "switch" },
+      optOutFields(values),
+    ],
+  },
+  {
+    title: "Tracing",
+    lead: "Each turn from the inside, in Langfuse. The secret tracing_api_key holds its keys.",
+    fields: [
+      { name: "tracingEnabled", label: "Send each turn to the tracing backend", kind: "switch" },
+      {
+        name: "tracingProject",
+        label: "Project",
+        optional: true,
+        hint: "Its exact name there. Another project's key is warned of.",
+        empty: null,
+        shown: values.tracingEnabled,
+      },
+    ],
+  },
+];
+
+function optOutFields({ optoutEnabled: shown }: Instance): Row<Instance> {
+  const words = { kind: "list", hint: "With commas between them.", shown } as const;
+  const message = { optional: true, empty: null, shown } as const;
+  return [
+    { name: "optoutStopKeywords", label: "Words that stop it", ...words },
+    { name: "optoutResumeKeywords", label: "Words that resume it", ...words },
+    { name: "optoutClosingMessage", label: "Said to who stops it", ...message },
+    { name: "optoutResumeMessage", label: "Said to who resumes it", ...message },
+  ];
+}

@@ -1,0 +1,31 @@
+import { useEffect } from "preact/hooks";
+import type { Instance } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+
+/** The agent's picture, else the first letter of its name. */
+export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instance, "slug" | "name" | "icon"> }) {
+  // An address of the picture would be asked for without the organization.
+  const { value } = useLoaded(
+    async () => (icon === null ? null : URL.createObjectURL(await api.getAgentIcon({ slug }))),
+    [slug, icon],
+  );
+  const url = value.value ?? null;
+  useEffect(() => () => void (url !== null && URL.revokeObjectURL(url)), [url]);
+  if (url === null || icon === null) return <span class="agent-icon">{[...name][0]?.toUpperCase()}</span>;
+  return <img class="agent-icon" src={url} alt="" />;
+}
+
+/** Whether an agent answers, and the channels on which it can't. */
+export const State = ({ agent: { active, webEnabled, failingChannels } }: { agent: Instance }) => (
+  <>
+    <span class={`badge ${active ? (webEnabled ? "good" : "warn") : ""}`}>
+      {active ? (webEnabled ? "answers" : "Web off") : "inactive"}
+    </span>
+    {failingChannels.map(({ channelType }) => (
+      <span key={channelType} class="badge bad">
+        {channelType} fails
+      </span>
+    ))}
+  </>
+);

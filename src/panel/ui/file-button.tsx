@@ -1,0 +1,38 @@
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import { Button } from "./button.tsx";
+
+interface Props {
+  /** What the file is, for those who hear the page. */
+  label: string;
+  /** As of an input for files. */
+  accept: string;
+  busy: boolean;
+  onFile: (file: File) => void;
+  children: ComponentChildren;
+}
+
+/** A button that has a file chosen; the same one may be chosen again. */
+export function FileButton({ label, accept, busy, onFile, children }: Props) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        class="unseen"
+        tabIndex={-1}
+        aria-label={label}
+        accept={accept}
+        onChange={(event) => {
+          const [file] = event.currentTarget.files ?? [];
+          event.currentTarget.value = "";
+          if (file) onFile(file);
+        }}
+      />
+      <Button busy={busy} onClick={() => input.current?.click()}>
+        {children}
+      </Button>
+    </>
+  );
+}

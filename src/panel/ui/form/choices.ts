@@ -1,0 +1,11 @@
+export type Choices = readonly { value: string; label: string }[];
+
+/** Choices of values with their labels. */
+export const choicesOf = (labels: Readonly<Record<string, string>>): Choices =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }));
+
+/** Choices with one for all before them, and the chosen one where they lack it. */
+export function choicesWith(all: string, choices: Choices, chosen = ""): Choices {
+  const isKnown = chosen === "" || choices.some(({ value }) => value === chosen);
+  return [{ value: "", label: all }, ...choices, ...(isKnown ? [] : [{ value: chosen, label: chosen }])];
+}

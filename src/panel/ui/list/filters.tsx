@@ -1,0 +1,51 @@
+import type { ComponentChildren } from "preact";
+import { isDate } from "../../data/days.ts";
+import type { Filters as State } from "../../data/filters.ts";
+import { goOnTo } from "../../data/route.ts";
+import { type Choices, choicesWith } from "../form/choices.ts";
+import { Choice, TextField } from "../form/field.tsx";
+import { SearchField } from "./search-field.tsx";
+
+/** A text, a choice with one for `all` before the others, or a day in UTC. */
+type Filter<Name extends string> = { name: Name; label: string } & (
+  | { kind: "search"; placeholder: string }
+  | { kind: "choice"; all?: string; choices: Choices }
+  | { kind: "day" }
+);
+
+interface Props<Name extends string> {
+  of: State<Name>;
+  fields: readonly Filter<Name>[];
+  /** More looks than `columns`. */
+  look?: "narrow" | "audit-filters" | "filters";
+  /** Before the fields. */
+  children?: ComponentChildren;
+}
+
+/** The fields that filter a list. What is still typed makes no entry in the browser's history. */
+export const Filters = <Name extends string>({ of, fields, look, children }: Props<Name>) => (
+  <search class={look ? `columns ${look}` : "columns"}>
+    {children}
+    {fields.map((field) => (
+      <FilterField key={field.name} of={of} field={field} />
+    ))}
+  </search>
+);
+
+function FilterField<Name extends string>({ of, field }: { of: State<Name>; field: Filter<Name> }) {
+  const { name, label } = field;
+  const value = of.values[name];
+  const set = (next: string, go?: typeof goOnTo) => of.set({ [name]: next } as Partial<Record<Name, string>>, go);
+  if (field.kind === "search") {
+    const { placeholder } = field;
+    return <SearchField label={label} placeholder={placeholder} text={value} onText={(text) => set(text, goOnTo)} />;
+  }
+  if (field.kind === "choice") {
+    const { all, choices } = field;
+    const offered = all === undefined ? choices : choicesWith(all, choices, value);
+    return <Choice label={label} value={value} choices={offered} onValue={set} />;
+  }
+  // Nothing is done with a date that is still typed.
+  const onDay = (day: string) => (day === "" || isDate(day)) && set(day, goOnTo);
+  return <TextField label={label} type="date" value={value} onValue={onDay} />;
+}

@@ -1,0 +1,157 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, VNode } from "preact";
+import type { List as Listed } from "../../data/list.ts";
+import type { Permission } from "../../data/session.ts";
+import { Allowed } from "../allowed.tsx";
+import { Button } from "../button.tsx";
+import type { DialogProps } from "../dialog/form-dialog.tsx";
+import { Page } from "../page.tsx";
+import { Empty } from "./empty.tsx";
+import { Filtered } from "./filtered.tsx";
+import { Pager } from "./pager.tsx";
+import { Table, type TableProps } from "./table.tsx";
+import { WhenLoaded } from "./when-loaded.tsx";
+
+/** A row of a list. `edit` opens the dialog of an item. */
+type Rows<Item> = Omit<TableProps<Item>, "rows" | "actions"> & {
+  /** The buttons of a row. */
+  actions?: (item: Item, edit: (item: Item) => void) => ComponentChildren;
+};
+
+interface Own<Item> {
+  of: Listed<Item>;
+  /** In place of an empty list: its title, and the next step; or a few words. */
+  empty: readonly [title: string, text: string] | string;
+  /** The way to a new item: a link, or the button of the dialog, for those with the permission. */
+  add?: VNode | { label: string; to?: Permission };
+  /** Makes a new item, for null, or changes one. */
+  dialog?: (item: Item | null, props: DialogProps) => VNode | null;
+  /** The next step from an empty list, where it is not a new item. */
+  next?: VNode;
+  /** How many lines hold the place of the items while they are read. */
+  lines?: number;
+  /** The texts of the buttons of a list that does not begin with the newest. */
+  newer?: string;
+  older?: string;
+  /** Beside these. */
+  beside?: VNode;
+  /** Has a field that leaves those of many items that have the typed words in one of these texts. */
+  search?: { textsOf: (item: Item) => readonly string[]; none: string };
+}
+
+/** A list is a table, or shows its items in another way. */
+type Props<Item> = Own<Item> &
+  (Rows<Item> | { children: (items: readonly Item[], edit: (item: Item) => void) => ComponentChildren });
+
+/** A list: its items, or why there are none, the way to its other parts, and the dialog of a new or changed item. */
+export const List = <Item,>(props: Props<Item>) => {
+  const { button, content } = useParts(props);
+  return (
+    <>
+      {button && <div class="actions">{button}</div>}
+      {content}
+    </>
+  );
+};
+
+interface PageProps {
+  title: string;
+  lead?: string;
+  /** Beside the way to a new item. */
+  extra?: ComponentChildren;
+  /** Above the items, such as fields for a search. */
+  head?: ComponentChildren;
+}
+
+/** The same as a page. */
+export const ListPage = <Item,>({ title, lead, extra, head, ...list }: PageProps & Props<Item>) => {
+  const { button, content } = useParts(list);
+  return (
+    <Page
+      title={title}
+      lead={lead}
+      actions={
+        <div class="actions">
+          {extra}
+          {button}
+        </div>
+      }
+    >
+      {head}
+      {content}
+    </Page>
+  );
+};
+
+/** The button stands with the reason for an empty list, otherwise beside the items. */
+function useParts<Item>(props: Props<Item>) {
+  const { of, empty, add, next, dialog, lines, newer, older, beside, search } = props;
+  /** The item whose dialog is open; null: a new one's; undefined: none. */
+  const edited = useSignal<Item | null | undefined>(undefined);
+  const edit = (item: Item | null | undefined) => {
+    edited.value = item;
+  };
+  const view = (items: readonly Item[]) => {
+    if ("children" in props) return props.children(items, edit);
+    const { actions, ...table } = props;
+    return <Table {...table} rows={items} {...(actions && { actions: (item: Item) => actions(item, edit) })} />;
+  };
+  const button = add && ("label" in add ? <AddButton {...add} onAdd={() => edit(null)} /> : add);
+  const part = of.value.value;
+  const isEmpty = part?.total === 0;
+  const content = (
+    <>
+      <WhenLoaded of={of} lines={lines}>
+        {({ items, ...numbers }) => {
+          const pager = <Pager {...numbers} newer={newer} older={older} onOffset={of.onOffset} />;
+          return (
+            <>
+              {isEmpty &&
+                (typeof empty === "string" ? (
+                  <p class="soft">{empty}</p>
+                ) : (
+                  <Empty title={empty[0]}>
+                    <p>{empty[1]}</p>
+                    {next ?? button}
+                  </Empty>
+                ))}
+              {items.length > 0 &&
+                (search ? (
+                  <Filtered {...search} items={items}>
+                    {view}
+                  </Filtered>
+                ) : (
+                  view(items)
+                ))}
+              {beside && !isEmpty ? (
+                <div class="part-head">
+                  {beside}
+                  {pager}
+                </div>
+              ) : (
+                pager
+              )}
+            </>
+          );
+        }}
+      </WhenLoaded>
+      {edited.value !== undefined && dialog?.(edited.value, { onSaved: of.reload, onClose: () => edit(undefined) })}
+    </>
+  );
+  return { button: part && !isEmpty && button, content };
+}
+
+interface AddProps {
+  label: string;
+  to?: Permission;
+  onAdd: () => void;
+}
+
+function AddButton({ label, to, onAdd }: AddProps) {
+  const button = (
+    <Button look="primary" onClick={onAdd}>
+      {label}
+    </Button>
+  );
+  return to === undefined ? button : <Allowed to={to}>{button}</Allowed>;
+}

@@ -1,0 +1,36 @@
+import { useEffect } from "preact/hooks";
+import { goOnTo, goTo } from "../../data/route.ts";
+import { Button } from "../button.tsx";
+import { pageText } from "../numbers.ts";
+
+interface Props {
+  total: number;
+  limit: number;
+  offset: number;
+  /** What the buttons say of lists that don't begin with the newest. */
+  newer?: string | undefined;
+  older?: string | undefined;
+  /** `go` is the way there for a list whose address says the offset. */
+  onOffset: (offset: number, go: typeof goTo) => void;
+}
+
+/** Goes through the pages of a list; nothing for a list of one page. */
+export function Pager({ total, limit, offset, newer = "Newer", older = "Older", onOffset }: Props) {
+  // The rows of the last page may have gone. Back would only lead to the same correction.
+  const isBeyond = offset > 0 && offset >= total;
+  useEffect(() => {
+    if (isBeyond) onOffset(Math.max(0, Math.ceil(total / limit) - 1) * limit, goOnTo);
+  }, [isBeyond, total, limit]);
+  if (isBeyond || (total <= limit && offset === 0)) return null;
+  return (
+    <nav class="pager" aria-label="Pages of the list">
+      <Button small disabled={offset === 0} onClick={() => onOffset(Math.max(0, offset - limit), goTo)}>
+        {newer}
+      </Button>
+      <span class="soft">{pageText({ total, limit, offset })}</span>
+      <Button small disabled={offset + limit >= total} onClick={() => onOffset(offset + limit, goTo)}>
+        {older}
+      </Button>
+    </nav>
+  );
+}

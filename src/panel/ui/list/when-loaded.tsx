@@ -1,0 +1,23 @@
+import type { ComponentChildren } from "preact";
+import type { Loaded } from "../../data/load.ts";
+import { Failure } from "../note.tsx";
+import { Waiting } from "../waiting.tsx";
+
+interface Props<T> {
+  of: Loaded<T>;
+  /** Of the sign that holds the place meanwhile. */
+  lines?: number | undefined;
+  children: (value: T) => ComponentChildren;
+}
+
+/** Shows what is read once it is there, and before that that it is awaited, or why it is not there. */
+export function WhenLoaded<T>({ of: { value, error, reload }, lines, children }: Props<T>) {
+  const read = value.value;
+  return (
+    <>
+      <Failure error={error.value} retry={reload} />
+      {read === undefined && error.value === undefined && <Waiting lines={lines} />}
+      {read !== undefined && children(read)}
+    </>
+  );
+}
