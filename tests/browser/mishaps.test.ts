@@ -122,6 +122,8 @@ browserTest("a refusal stands at the field that it names, and goes once the chan
     .getByText("Correct the hour")
     .waitFor();
   await page.getByLabel("When", { exact: true }).selectOption("interval");
+  // A refused field has its label in the refusal while it is not shown, too.
+  expect(await page.getByRole("alert").textContent()).toMatch(/^Times: /);
   await page.getByLabel("Every", { exact: true }).fill("5");
   await page.getByLabel("Unit", { exact: true }).selectOption("seconds");
   await page.getByRole("button", { name: "Save" }).click();

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { isDate } from "../../src/panel/data/days.ts";
+import { changeAt, valueAt } from "../../src/panel/data/form/paths.ts";
 import { jsonIn } from "../../src/panel/data/json.ts";
-import { offsetIn } from "../../src/panel/data/offset.ts";
-import { changeAt, valueAt } from "../../src/panel/data/paths.ts";
+import { offsetIn } from "../../src/panel/data/list/offset.ts";
 import { issuesText, refusalText } from "../../src/panel/data/refusal-text.ts";
 import { everyProblem } from "../../src/panel/pages/agents/agent/tasks/schedule.ts";
 import { rolesGivenBy } from "../../src/panel/pages/organization/roles.ts";
 import { type FieldTable, fieldsIn, sayLabels } from "../../src/panel/ui/form/table.ts";
-import { countText, pageText, remainingText } from "../../src/panel/ui/numbers.ts";
+import { countText, pageText, remainingText } from "../../src/panel/ui/text/numbers.ts";
 
 test("a refusal says once when to try again", () => {
   const own = "Too many requests: try again in 1 second";
@@ -54,14 +54,14 @@ test("a refusal of fields names them by the labels of their table, those that ar
     { path: "hosts.1", message: "must not be empty" },
     { path: "schedule.expression", message: "is no cron expression" },
     { path: "schedule.everyMs", message: "must be at least 60000" },
-    { path: "unshown", message: "must not be empty" },
+    { path: "ofNoField", message: "must not be empty" },
   ];
   expect(issuesText(issues, sayLabels(fieldsIn(fields))).split("; ")).toEqual([
     "Name: must not be empty",
     "Hosts: must not be empty",
     "Times: is no cron expression",
     "Every: must be at least 1 minute",
-    "unshown: must not be empty",
+    "must not be empty",
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { goTo } from "../data/route.ts";
 import { chooseOrganization, organization, user } from "../data/session.ts";
-import { Select } from "../ui/form/select.tsx";
+import { Select } from "../ui/form/field.tsx";
 import { tellFailure } from "../ui/toast.tsx";
 
 /** The page of an agent or a conversation means nothing in another organization: its first page is shown. */
@@ -17,7 +17,7 @@ export function OrganizationChoice() {
   return (
     <Select
       label="Organization"
-      value={value?.slug}
+      value={value?.slug ?? ""}
       choices={all.map(({ slug, name }) => ({ value: slug, label: name }))}
       onValue={(slug) => void change(slug).catch(tellFailure)}
     />

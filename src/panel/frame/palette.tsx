@@ -1,8 +1,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { api } from "../data/api.ts";
+import { useAgents } from "../data/agents.ts";
 import { isEnter } from "../data/keys.ts";
-import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { may } from "../data/session.ts";
 import { wordsIn } from "../data/words.ts";
@@ -19,7 +18,7 @@ interface Entry {
 export function Palette({ onClose }: { onClose: () => void }) {
   const text = useSignal("");
   const chosen = useSignal(0);
-  const agents = useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
+  const agents = useAgents();
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   useEffect(() => list.current?.children[chosen.value]?.scrollIntoView({ block: "nearest" }), [chosen.value]);

@@ -3,7 +3,7 @@ import { route } from "../data/route.ts";
 import { may, organization } from "../data/session.ts";
 import { NotFoundPage, RefusedPage } from "../pages/missing.tsx";
 import { Waiting } from "../ui/waiting.tsx";
-import { accountSection, groups, reachableGroups } from "./sections.ts";
+import { accountSection, groups, pages, reachableGroups } from "./sections.ts";
 
 const sections = [...groups.flatMap((group) => group.sections), accountSection];
 
@@ -14,9 +14,10 @@ export function RouteView() {
   const section = sections.find((one) => one.name === name);
   if (!section) return <NotFoundPage />;
   if (section.needs !== null && !may(section.needs)) return <RefusedPage title={section.title} needs={section.needs} />;
+  const SectionPage = pages[section.name];
   return (
     <Suspense fallback={<Loading />}>
-      <section.page key={`${organization.value?.slug} ${section.name}`} rest={rest} />
+      <SectionPage key={`${organization.value?.slug} ${section.name}`} rest={rest} />
     </Suspense>
   );
 }

@@ -1,8 +1,8 @@
 import { addressed } from "../data/api.ts";
 import { readApprovals, waitingApprovals } from "../data/approvals.ts";
-import { useLoaded, useRefresh } from "../data/load.ts";
+import { useLoaded, useRefresh } from "../data/list/load.ts";
 import { route } from "../data/route.ts";
-import { countText } from "../ui/numbers.ts";
+import { countText } from "../ui/text/numbers.ts";
 
 const everyMs = 15_000;
 

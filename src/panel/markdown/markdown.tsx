@@ -2,7 +2,7 @@ import type { Token, Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { readMarkdown } from "../../markdown.ts";
-import { Code } from "../ui/code.tsx";
+import { Code } from "../ui/text/code.tsx";
 
 /**
  * Markdown of a model as elements, never as HTML: tags in it stay text. An image becomes a link, since loading it would

@@ -1,20 +1,19 @@
 import { useSignal } from "@preact/signals";
 import type { Approval } from "../../client/index.ts";
-import { useAction } from "../data/action.ts";
 import { api } from "../data/api.ts";
 import { readApprovals } from "../data/approvals.ts";
-import { useLoaded, useRefresh } from "../data/load.ts";
+import { useAction } from "../data/form/action.ts";
+import { useLoaded, useRefresh } from "../data/list/load.ts";
 import { hrefOf } from "../data/route.ts";
 import { Value } from "../transcript/tool-view.tsx";
 import { Allowed } from "../ui/allowed.tsx";
 import { Button } from "../ui/button.tsx";
-import { endUserText } from "../ui/end-user.ts";
 import { TextField } from "../ui/form/field.tsx";
-import { Empty } from "../ui/list/empty.tsx";
-import { WhenLoaded } from "../ui/list/when-loaded.tsx";
+import { Empty, WhenLoaded } from "../ui/list/when-loaded.tsx";
 import { Failure } from "../ui/note.tsx";
 import { Page } from "../ui/page.tsx";
-import { Remaining, Time } from "../ui/time.tsx";
+import { endUserText } from "../ui/text/end-user.ts";
+import { Remaining, Time } from "../ui/text/time.tsx";
 import { tell } from "../ui/toast.tsx";
 
 const limit = 100;

@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals";
 import { api } from "../data/api.ts";
-import { useForm } from "../data/form.ts";
-import { useLoaded } from "../data/load.ts";
+import { useForm } from "../data/form/form.ts";
+import { useLoaded } from "../data/list/load.ts";
 import { goTo } from "../data/route.ts";
 import { signIn } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Fields } from "../ui/form/fields.tsx";
-import { Form, Refusal } from "../ui/form/form.tsx";
-import type { FieldTable } from "../ui/form/table.ts";
+import { type FieldTable, Form, Refusal } from "../ui/form/form.tsx";
 import { Failure, Note } from "../ui/note.tsx";
 import { Waiting } from "../ui/waiting.tsx";
+import { newPassword } from "./shared-fields.ts";
 
 /** The page behind the one-time link: makes the owner, signs in, and leads to the first agent. */
 export function SetupPage() {
@@ -63,16 +63,7 @@ function SetupForm({ token }: { token: string }) {
   };
   const fields: FieldTable<typeof blank> = [
     { name: "email", label: "E-mail", type: "email", autocomplete: "username", required: true, autofocus: true },
-    {
-      name: "password",
-      label: "Password",
-      kind: "password",
-      autocomplete: "new-password",
-      minLength: 8,
-      maxLength: 256,
-      required: true,
-      hint: "At least 8 characters.",
-    },
+    { name: "password", label: "Password", ...newPassword },
     {
       name: "again",
       label: "Password again",

@@ -1,9 +1,8 @@
-import { useForm } from "../data/form.ts";
+import { useForm } from "../data/form/form.ts";
 import { installed, signIn } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Fields } from "../ui/form/fields.tsx";
-import { Form, Refusal } from "../ui/form/form.tsx";
-import type { FieldTable } from "../ui/form/table.ts";
+import { type FieldTable, Form, Refusal } from "../ui/form/form.tsx";
 import { Note } from "../ui/note.tsx";
 
 /** Signs in; before there is an owner it says how to become the owner. */

@@ -1,10 +1,10 @@
-import { useSignal } from "@preact/signals";
 import { Suspense } from "preact/compat";
 import { Markdown } from "../markdown/markdown.tsx";
 import { Button } from "../ui/button.tsx";
-import { Cause } from "../ui/cause.tsx";
-import { copyText } from "../ui/code.tsx";
+import { DialogButton } from "../ui/dialog/buttons.tsx";
 import { Note } from "../ui/note.tsx";
+import { Cause } from "../ui/text/cause.tsx";
+import { copyText } from "../ui/text/code.tsx";
 import { tell, tellFailure } from "../ui/toast.tsx";
 import { lazily } from "../ui/waiting.tsx";
 import { type Part, type Reply, wordsOf } from "./reply.ts";
@@ -22,7 +22,6 @@ interface Props {
 
 /** A reply as it comes in: reasoning, calls of tools, text, and what went wrong. */
 export function ReplyView({ reply, conversationId, decide, again }: Props) {
-  const why = useSignal(false);
   const { parts, state, error, messageId } = reply;
   const running = state === "running";
   const copy = async () => {
@@ -61,28 +60,19 @@ export function ReplyView({ reply, conversationId, decide, again }: Props) {
             </Button>
           )}
           {messageId !== null && (
-            <Button
+            <DialogButton
               look="plain"
               small
-              onClick={() => {
-                why.value = true;
-              }}
+              dialog={(onClose) => (
+                <Suspense fallback={null}>
+                  <WhyDialog {...{ conversationId, turnId: messageId, onClose }} />
+                </Suspense>
+              )}
             >
               Why this answer
-            </Button>
+            </DialogButton>
           )}
         </footer>
-      )}
-      {why.value && messageId !== null && (
-        <Suspense fallback={null}>
-          <WhyDialog
-            conversationId={conversationId}
-            turnId={messageId}
-            onClose={() => {
-              why.value = false;
-            }}
-          />
-        </Suspense>
       )}
     </article>
   );

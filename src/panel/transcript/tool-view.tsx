@@ -1,4 +1,4 @@
-import { useAction } from "../data/action.ts";
+import { useAction } from "../data/form/action.ts";
 import { may } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/note.tsx";

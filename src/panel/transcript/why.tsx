@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type { WholeTurn } from "../../client/index.ts";
 import { api } from "../data/api.ts";
-import { useLoaded } from "../data/load.ts";
-import { Button } from "../ui/button.tsx";
+import { useLoaded } from "../data/list/load.ts";
 import { Dialog } from "../ui/dialog/dialog.tsx";
-import { Failure, Note } from "../ui/note.tsx";
-import { durationText } from "../ui/numbers.ts";
-import { Waiting } from "../ui/waiting.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { WhenLoaded } from "../ui/list/when-loaded.tsx";
+import { Note } from "../ui/note.tsx";
+import { durationText } from "../ui/text/numbers.ts";
 import { Value } from "./tool-view.tsx";
 
 interface Props {
@@ -17,15 +17,10 @@ interface Props {
 
 /** How a turn came to its reply. */
 export function WhyDialog({ conversationId, turnId, onClose }: Props) {
-  const { value, error } = useLoaded(async () => (await api.getTurn({ conversationId, turnId })).turn, [turnId]);
-  const turn = value.value;
+  const turn = useLoaded(async () => (await api.getTurn({ conversationId, turnId })).turn, [turnId]);
   return (
-    <Dialog title="Why this answer" onClose={onClose}>
-      {turn ? <Turn turn={turn} /> : error.value === undefined && <Waiting />}
-      <Failure error={error.value} />
-      <div class="actions">
-        <Button onClick={onClose}>Close</Button>
-      </div>
+    <Dialog title="Why this answer" close="Close" onClose={onClose}>
+      <WhenLoaded of={turn}>{(read) => <Turn turn={read} />}</WhenLoaded>
     </Dialog>
   );
 }
@@ -34,17 +29,17 @@ function Turn({ turn }: { turn: WholeTurn }) {
   const { debug } = turn;
   return (
     <>
-      <dl class="facts">
-        <Fact name="Model">{[turn.provider, turn.model].filter((part) => part !== null).join(" · ") || "none"}</Fact>
-        <Fact name="Tokens">
-          {turn.promptTokens} in, {turn.completionTokens} out
-        </Fact>
-        <Fact name="First output">{durationText(turn.ttftMs)}</Fact>
-        <Fact name="In all">{durationText(turn.durationMs)}</Fact>
-        <Fact name="Ended as">{turn.status}</Fact>
-        {turn.errorCode !== null && <Fact name="Error">{turn.errorCode}</Fact>}
-        <Fact name="Request">{turn.requestId ?? "–"}</Fact>
-      </dl>
+      <Facts
+        of={[
+          ["Model", [turn.provider, turn.model].filter((part) => part !== null).join(" · ") || "none"],
+          ["Tokens", `${turn.promptTokens} in, ${turn.completionTokens} out`],
+          ["First output", durationText(turn.ttftMs)],
+          ["In all", durationText(turn.durationMs)],
+          ["Ended as", turn.status],
+          ...(turn.errorCode === null ? [] : [["Error", turn.errorCode] as const]),
+          ["Request", turn.requestId ?? "–"],
+        ]}
+      />
       {debug ? (
         <Debug debug={debug} />
       ) : (
@@ -119,11 +114,4 @@ const Section = ({ title, children }: { title: string; children: ComponentChildr
     <summary>{title}</summary>
     {children}
   </details>
-);
-
-const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
 );

@@ -1,5 +1,5 @@
 import type { ComponentProps } from "preact";
-import { type Action, useAction } from "../data/action.ts";
+import { type Action, useAction } from "../data/form/action.ts";
 import { Button } from "./button.tsx";
 import { tell, tellFailure } from "./toast.tsx";
 

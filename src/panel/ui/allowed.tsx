@@ -2,16 +2,17 @@ import type { ComponentChildren } from "preact";
 import { may, organization, type Permission } from "../data/session.ts";
 import { Note } from "./note.tsx";
 
-interface Props {
-  to: Permission;
+interface Props<To> {
+  to: To;
   children: ComponentChildren;
 }
 
-/** What only people with a permission can use; others don't see it. */
-export const Allowed = ({ to, children }: Props) => (may(to) ? children : null);
+/** What only people with a permission can use; others don't see it. Undefined: all can. */
+export const Allowed = ({ to, children }: Props<Permission | undefined>) =>
+  to === undefined || may(to) ? children : null;
 
 /** Fields that people without a permission read and can't change. */
-export function Changeable({ to, children }: Props) {
+export function Changeable({ to, children }: Props<Permission>) {
   if (may(to)) return <div class="form">{children}</div>;
   return (
     <>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { isRefused, reasonOf } from "../data/api.ts";
 import type { Say } from "../data/refusal-text.ts";
-import { Cause } from "./cause.tsx";
+import { Cause } from "./text/cause.tsx";
 
 interface Props {
   look?: "good" | "warn" | "bad";

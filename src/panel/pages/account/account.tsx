@@ -1,13 +1,14 @@
-import { signOut, user } from "../../data/session.ts";
-import { type Theme, theme } from "../../data/theme.ts";
+import { account } from "../../data/api.ts";
+import { useForm } from "../../data/form/form.ts";
+import { readUser, signOut, user } from "../../data/session.ts";
+import { theme } from "../../data/theme.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Choice } from "../../ui/form/field.tsx";
+import { SignalChoice } from "../../ui/form/field.tsx";
+import { SaveForm } from "../../ui/form/form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { tellFailure } from "../../ui/toast.tsx";
-import { Invitations } from "./invitations.tsx";
-import { Memberships } from "./memberships.tsx";
-import { OwnName } from "./own-name.tsx";
+import { Invitations, Memberships } from "./organizations.tsx";
 import { Password } from "./password.tsx";
 import { Sessions } from "./sessions.tsx";
 
@@ -28,19 +29,40 @@ export function AccountPage() {
       <Sessions />
       <Memberships organizations={value.organizations} />
       <Card title="Appearance">
-        <Choice
+        <SignalChoice
           label="Colours"
-          value={theme.value}
+          of={theme}
           choices={[
             { value: "system", label: "As the system has them" },
             { value: "light", label: "Light" },
             { value: "dark", label: "Dark" },
           ]}
-          onValue={(look) => {
-            theme.value = look as Theme;
-          }}
         />
       </Card>
     </Page>
+  );
+}
+
+/** The name that others see. */
+function OwnName({ name }: { name: string }) {
+  const form = useForm("own-name", { name }, async (body) => {
+    await account.changeMe({ body });
+    await readUser();
+  });
+  return (
+    <Card title="Name">
+      <SaveForm
+        form={form}
+        fields={[
+          {
+            name: "name",
+            label: "Your name",
+            hint: "Others see it, and agents in the playground are told it.",
+            maxLength: 200,
+            autocomplete: "name",
+          },
+        ]}
+      />
+    </Card>
   );
 }

@@ -1,24 +1,24 @@
 import { account } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
+import { useForm } from "../../data/form/form.ts";
 import { readUser } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
-import { SendForm } from "../../ui/form/form.tsx";
-import type { FieldTable } from "../../ui/form/table.ts";
+import { type FieldTable, SendForm } from "../../ui/form/form.tsx";
 import { Note } from "../../ui/note.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { newPassword } from "../shared-fields.ts";
 
 const blank = { currentPassword: "", newPassword: "", again: "" };
 
 /** A new password; `required`: somebody else knows the present one. */
 export function Password({ required = false }: { required?: boolean }) {
   const form = useForm(null, blank, async () => {
-    const { currentPassword, newPassword } = form.values;
-    await account.changePassword({ body: { currentPassword, newPassword } });
+    const { again: _, ...body } = form.values;
+    await account.changePassword({ body });
     tell("Changed. Your other sessions have ended.");
     await readUser();
   });
-  const { newPassword, again } = form.values;
-  const differs = again !== "" && again !== newPassword;
+  const { newPassword: chosen, again } = form.values;
+  const differs = again !== "" && again !== chosen;
   const fields: FieldTable<typeof blank> = [
     {
       name: "currentPassword",
@@ -27,16 +27,7 @@ export function Password({ required = false }: { required?: boolean }) {
       autocomplete: "current-password",
       required: true,
     },
-    {
-      name: "newPassword",
-      label: "New password",
-      kind: "password",
-      autocomplete: "new-password",
-      required: true,
-      minLength: 8,
-      maxLength: 256,
-      hint: "At least 8 characters.",
-    },
+    { name: "newPassword", label: "New password", ...newPassword },
     {
       name: "again",
       label: "New password once more",
@@ -58,7 +49,7 @@ export function Password({ required = false }: { required?: boolean }) {
         form={form}
         fields={fields}
         action="Change the password"
-        disabled={newPassword === "" || again !== newPassword}
+        disabled={chosen === "" || again !== chosen}
         narrow
       />
     </Card>

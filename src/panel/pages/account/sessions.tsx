@@ -1,12 +1,12 @@
 import type { Session } from "../../../client/index.ts";
 import { account } from "../../data/api.ts";
-import { useLoaded } from "../../data/load.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { ActButton } from "../../ui/act-button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/dialog/buttons.tsx";
 import { Table } from "../../ui/list/table.tsx";
 import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 
 /** Where the person is signed in. */

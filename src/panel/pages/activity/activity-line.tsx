@@ -16,7 +16,7 @@ import { memo } from "preact/compat";
 import type { ActivityEvent } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { countText, language } from "../../ui/numbers.ts";
+import { countText, language } from "../../ui/text/numbers.ts";
 
 const icons: Readonly<Record<ActivityEvent["kind"], IconNode>> = {
   inbound: UserRound,

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { ActivityEvent } from "../../../client/index.ts";
 import { agentChoices, useAgents } from "../../data/agents.ts";
-import { filtersOf } from "../../data/filters.ts";
+import { filtersOf } from "../../data/list/filters.ts";
 import { useLive } from "../../data/live.ts";
 import { Button } from "../../ui/button.tsx";
-import { Empty } from "../../ui/list/empty.tsx";
 import { Filters } from "../../ui/list/filters.tsx";
+import { Empty } from "../../ui/list/when-loaded.tsx";
 import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ActivityLine } from "./activity-line.tsx";

@@ -1,11 +1,11 @@
 import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useList } from "../../data/list.ts";
+import { useList } from "../../data/list/list.ts";
 import { hrefOf, type SectionProps } from "../../data/route.ts";
 import { may } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { RefusedPage } from "../missing.tsx";
 import { AgentPage } from "./agent/agent.tsx";
 import { ImportAgent } from "./import-agent.tsx";

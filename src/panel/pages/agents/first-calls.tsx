@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { serverUrl } from "../../data/api.ts";
-import { Code } from "../../ui/code.tsx";
 import { Segments } from "../../ui/segments.tsx";
+import { Code } from "../../ui/text/code.tsx";
 import { curlOf } from "./curl.ts";
 
 /** The first call of an agent in a language. */

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoaded } from "../../data/load.ts";
+import { useLoaded } from "../../data/list/load.ts";
 
 /** The agent's picture, else the first letter of its name. */
 export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instance, "slug" | "name" | "icon"> }) {

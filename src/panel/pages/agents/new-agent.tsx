@@ -1,17 +1,17 @@
 import { useSignal } from "@preact/signals";
 import { createChat } from "../../../client/index.ts";
-import { giveKey } from "../../data/agent-key.ts";
+import { giveKey } from "../../data/agents.ts";
 import { addressing, api, isRefused, serverUrl } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
-import { useLoaded } from "../../data/load.ts";
+import { useForm } from "../../data/form/form.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Card } from "../../ui/card.tsx";
-import { Code } from "../../ui/code.tsx";
 import { SecretField } from "../../ui/form/field.tsx";
-import { SendForm } from "../../ui/form/form.tsx";
-import type { FieldTable } from "../../ui/form/table.ts";
+import { type FieldTable, SendForm } from "../../ui/form/form.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Code } from "../../ui/text/code.tsx";
+import { agentAddressName } from "../shared-fields.ts";
 import { FirstCalls } from "./first-calls.tsx";
 import { needsOf, type ProviderName, providers, secretsOf } from "./providers.ts";
 
@@ -53,13 +53,8 @@ export function NewAgentPage() {
     [
       {
         name: "slug",
-        label: "Its name in addresses",
         hint: "Lower-case letters, digits, dashes, dots and underscores.",
-        required: true,
-        pattern: "[a-z0-9_.\\-]+",
-        maxLength: 128,
-        autocapitalize: "none",
-        spellcheck: false,
+        ...agentAddressName,
       },
       { name: "name", label: "Name for people", optional: true, maxLength: 128 },
     ],

@@ -1,9 +1,9 @@
 import { agentChoices, useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
 import { askedDays, isBackwards } from "../../data/days.ts";
-import { filled, filtersOf } from "../../data/filters.ts";
-import { useList } from "../../data/list.ts";
-import { useLoaded } from "../../data/load.ts";
+import { filled, filtersOf } from "../../data/list/filters.ts";
+import { useList } from "../../data/list/list.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { goTo } from "../../data/route.ts";
 import { Button } from "../../ui/button.tsx";
 import { Filters } from "../../ui/list/filters.tsx";

@@ -1,8 +1,8 @@
 import type { AuditEntry } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Facts } from "../../ui/facts.tsx";
-import { momentText } from "../../ui/numbers.ts";
-import { Time } from "../../ui/time.tsx";
+import { momentText } from "../../ui/text/numbers.ts";
+import { Time } from "../../ui/text/time.tsx";
 import { actionText, actorText, changesOf, otherDetailsOf } from "./entry-text.ts";
 
 /** One thing that somebody did; opened, with all that is known of it. */

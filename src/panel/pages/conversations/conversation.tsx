@@ -3,21 +3,21 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Conversation } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
+import { useForm } from "../../data/form/form.ts";
+import { reloadAll, useLoaded } from "../../data/list/load.ts";
 import { useLive } from "../../data/live.ts";
-import { reloadAll, useLoaded } from "../../data/load.ts";
 import { goTo, hrefOf } from "../../data/route.ts";
 import { type Entry, entriesOf } from "../../transcript/reply.ts";
 import { ReplyView } from "../../transcript/reply-view.tsx";
 import { Allowed } from "../../ui/allowed.tsx";
-import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/dialog/buttons.tsx";
 import { SaveForm } from "../../ui/form/form.tsx";
 import { Pager } from "../../ui/list/pager.tsx";
 import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { countText, momentText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
-import { Time } from "../../ui/time.tsx";
+import { countText, momentText } from "../../ui/text/numbers.ts";
+import { Time } from "../../ui/text/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 import { NotFoundPage } from "../missing.tsx";
@@ -51,7 +51,16 @@ export function ConversationPage({ id }: { id: string }) {
           <div class="actions">
             <Follow conversation={conversation} onStored={messages.reload} />
             <Allowed to="conversation:delete">
-              <Removal conversation={conversation} />
+              <ConfirmButton
+                label="Delete"
+                title="Delete this conversation?"
+                action="Delete the conversation"
+                onConfirm={() => api.deleteConversation({ conversationId })}
+                said={`${conversation.title ?? "The conversation"} is deleted`}
+                onDone={() => goTo(["conversations"])}
+              >
+                Its messages, files and state are deleted. There is no way back.
+              </ConfirmButton>
             </Allowed>
           </div>
         )
@@ -170,16 +179,3 @@ function Rename({ conversation, onChange }: { conversation: Conversation; onChan
     </details>
   );
 }
-
-const Removal = ({ conversation: { conversationId, title } }: { conversation: Conversation }) => (
-  <ConfirmButton
-    label="Delete"
-    title="Delete this conversation?"
-    action="Delete the conversation"
-    onConfirm={() => api.deleteConversation({ conversationId })}
-    said={`${title ?? "The conversation"} is deleted`}
-    onDone={() => goTo(["conversations"])}
-  >
-    Its messages, files and state are deleted. There is no way back.
-  </ConfirmButton>
-);

@@ -1,17 +1,17 @@
 import { agentChoices, useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
 import { askedDays, isBackwards } from "../../data/days.ts";
-import { filled, filtersOf } from "../../data/filters.ts";
-import { useList } from "../../data/list.ts";
+import { filled, filtersOf } from "../../data/list/filters.ts";
+import { useList } from "../../data/list/list.ts";
 import type { SectionProps } from "../../data/route.ts";
 import { choicesOf } from "../../ui/form/choices.ts";
 import { Filters } from "../../ui/list/filters.tsx";
 import { List } from "../../ui/list/list.tsx";
-import { Marked } from "../../ui/marked.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
-import { countText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Marked } from "../../ui/text/marked.tsx";
+import { countText } from "../../ui/text/numbers.ts";
+import { Time } from "../../ui/text/time.tsx";
 import { ConversationPage } from "./conversation.tsx";
 import { channelNames, speakerOf } from "./speakers.ts";
 

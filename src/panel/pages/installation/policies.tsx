@@ -1,11 +1,11 @@
 import type { Policies, PolicyChanges } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
-import { useLoaded } from "../../data/load.ts";
-import { SaveForm } from "../../ui/form/form.tsx";
-import type { FieldTable } from "../../ui/form/table.ts";
+import { useForm } from "../../data/form/form.ts";
+import { useLoaded } from "../../data/list/load.ts";
+import { type FieldTable, SaveForm } from "../../ui/form/form.tsx";
 import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Page } from "../../ui/page.tsx";
+import { messengerNumbers } from "../shared-fields.ts";
 
 /** What the owner of the installation decides while it runs. */
 export function PoliciesPage() {
@@ -129,18 +129,11 @@ const fields: FieldTable<Policies> = [
     title: "Messengers",
     fields: [
       [
+        messengerNumbers.debounceMs,
+        messengerNumbers.typingDelayMs,
         {
-          name: "debounceMs",
-          label: "Messages that belong together, in ms",
-          hint: "Those that come within this time of each other are answered as one.",
-          kind: "number",
-        },
-        { name: "typingDelayMs", label: "Before the typing sign, in ms", kind: "number" },
-        {
-          name: "maxRestarts",
-          label: "Restarts of a turn",
+          ...messengerNumbers.maxRestarts,
           hint: "How often a new message may have the agent begin its answer again.",
-          kind: "number",
         },
       ],
     ],

@@ -1,19 +1,18 @@
 import type { Memory } from "../../../client/index.ts";
-import { useAction } from "../../data/action.ts";
 import { agentChoices, useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
-import { filled, filtersOf } from "../../data/filters.ts";
-import { useList } from "../../data/list.ts";
+import { useAction } from "../../data/form/action.ts";
+import { filled, filtersOf } from "../../data/list/filters.ts";
+import { useList } from "../../data/list/list.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
-import { DialogButton } from "../../ui/dialog/dialog-button.tsx";
-import { type EndUserChannel, endUserChannels, endUserText } from "../../ui/end-user.ts";
+import { ConfirmButton, DialogButton } from "../../ui/dialog/buttons.tsx";
 import { Filters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { Time } from "../../ui/time.tsx";
+import { type EndUserChannel, endUserChannels, endUserText } from "../../ui/text/end-user.ts";
+import { Time } from "../../ui/text/time.tsx";
 import { tell, tellFailure } from "../../ui/toast.tsx";
 import { NewMemoryDialog } from "./new-memory.tsx";
 

@@ -1,9 +1,8 @@
 import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
-import { type DialogProps, FormDialog } from "../../ui/dialog/form-dialog.tsx";
-import { type EndUserChannel, endUserChannels } from "../../ui/end-user.ts";
-import type { FieldTable } from "../../ui/form/table.ts";
+import { useForm } from "../../data/form/form.ts";
+import { type DialogProps, type FieldTable, FormDialog } from "../../ui/form/form.tsx";
+import { type EndUserChannel, endUserChannels } from "../../ui/text/end-user.ts";
 import { tell } from "../../ui/toast.tsx";
 
 interface Props extends DialogProps {

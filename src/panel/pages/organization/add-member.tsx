@@ -1,14 +1,13 @@
 import { useSignal } from "@preact/signals";
 import type { AddedMember, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
+import { useForm } from "../../data/form/form.ts";
 import { organization, orgSlug } from "../../data/session.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
-import { FormDialog } from "../../ui/dialog/form-dialog.tsx";
 import { Check } from "../../ui/form/check.tsx";
-import type { FieldTable } from "../../ui/form/table.ts";
+import { type Control, type FieldTable, FormDialog } from "../../ui/form/form.tsx";
 import { Note } from "../../ui/note.tsx";
-import { ShownOnce } from "../../ui/shown-once.tsx";
+import { ShownOnce } from "../../ui/text/shown-once.tsx";
 import { tellFailure } from "../../ui/toast.tsx";
 import { type Role, reachesAll, roles, rolesGivenBy } from "./roles.ts";
 
@@ -65,7 +64,7 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
       name: "workspaceIds",
       label: "Workspaces within reach",
       kind: "custom",
-      control: ({ value, onValue }) => <WorkspaceChoice workspaces={workspaces} chosen={value} onChosen={onValue} />,
+      control: (control) => <WorkspaceChoice workspaces={workspaces} {...control} />,
       shown: !reachesAll(roleKey),
     },
   ];
@@ -85,20 +84,16 @@ async function giveWorkspaces({ userId }: AddedMember, { roleKey, workspaceIds }
   }
 }
 
-interface WorkspaceChoiceProps {
-  workspaces: readonly Workspace[];
-  chosen: readonly string[];
-  onChosen: (ids: readonly string[]) => void;
-}
+type WorkspaceChoiceProps = Control<readonly string[]> & { workspaces: readonly Workspace[] };
 
-const WorkspaceChoice = ({ workspaces, chosen, onChosen }: WorkspaceChoiceProps) => (
+const WorkspaceChoice = ({ workspaces, value: chosen, onValue }: WorkspaceChoiceProps) => (
   <fieldset class="bare form">
     <legend class="label">Workspaces within reach</legend>
     {workspaces.map(({ id, name }) => (
       <Check
         key={id}
         checked={chosen.includes(id)}
-        onChecked={(checked) => onChosen(checked ? [...chosen, id] : chosen.filter((one) => one !== id))}
+        onChecked={(checked) => onValue(checked ? [...chosen, id] : chosen.filter((one) => one !== id))}
       >
         {name}
       </Check>

@@ -1,17 +1,16 @@
 import { useSignal } from "@preact/signals";
 import type { CreatedManagementKey } from "../../../client/index.ts";
 import { api, serverUrl } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
-import { useList } from "../../data/list.ts";
+import { useForm } from "../../data/form/form.ts";
+import { useList } from "../../data/list/list.ts";
 import { orgSlug } from "../../data/session.ts";
-import { Code } from "../../ui/code.tsx";
-import { DeleteButton } from "../../ui/dialog/confirm-button.tsx";
+import { DeleteButton } from "../../ui/dialog/buttons.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
-import { FormDialog } from "../../ui/dialog/form-dialog.tsx";
-import type { FieldTable } from "../../ui/form/table.ts";
+import { type FieldTable, FormDialog } from "../../ui/form/form.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
-import { ShownOnce } from "../../ui/shown-once.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Code } from "../../ui/text/code.tsx";
+import { ShownOnce } from "../../ui/text/shown-once.tsx";
+import { Time } from "../../ui/text/time.tsx";
 
 /** The management keys of the organization, for programs that set agents up. */
 export function KeysPage() {

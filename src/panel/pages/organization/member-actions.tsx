@@ -3,9 +3,9 @@ import type { Member } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
-import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/dialog/buttons.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
-import { ShownOnce } from "../../ui/shown-once.tsx";
+import { ShownOnce } from "../../ui/text/shown-once.tsx";
 import { tell } from "../../ui/toast.tsx";
 
 /** What can be done about another member. */

@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
 import type { Member, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useChoice } from "../../data/choice.ts";
-import { useLoaded } from "../../data/load.ts";
+import { useChoice } from "../../data/form/choice.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { may, organization, orgSlug, user } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
-import { DialogButton } from "../../ui/dialog/dialog-button.tsx";
+import { DialogButton } from "../../ui/dialog/buttons.tsx";
 import { Facts } from "../../ui/facts.tsx";
-import { Select } from "../../ui/form/select.tsx";
+import { Select } from "../../ui/form/field.tsx";
 import { Table } from "../../ui/list/table.tsx";
 import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -103,39 +103,26 @@ function MemberTable({ members, reach, onChange }: People & { onChange: () => Pr
   );
 }
 
-interface RoleProps {
-  member: Member;
-  onChange: () => Promise<void>;
-}
-
-function RoleOf({ member, onChange }: RoleProps) {
-  const given = rolesGivenBy(organization.value?.roleKey);
-  // Owners alone change the role of an Owner.
-  const isGiven = given.some(({ value }) => value === member.roleKey);
-  if (may("org.member:manage") && member.userId !== user.value?.id && isGiven) {
-    return <RoleChoice {...{ member, given, onChange }} />;
-  }
-  return roles.find(({ value }) => value === member.roleKey)?.label ?? member.roleKey;
-}
-
-function RoleChoice({
-  member: { userId, name, roleKey },
-  given,
-  onChange,
-}: RoleProps & { given: readonly (typeof roles)[number][] }) {
-  const path = { orgSlug: orgSlug.value, userId };
+function RoleOf({ member, onChange }: { member: Member; onChange: () => Promise<void> }) {
+  const { userId, name, roleKey } = member;
   const change = async (role: Role) => {
-    await api.changeMemberRole({ ...path, body: { roleKey: role } });
+    await api.changeMemberRole({ orgSlug: orgSlug.value, userId, body: { roleKey: role } });
     tell(`${name} is ${role} now`);
   };
   // The list is read again after a refusal too, so that it shows what is.
   const { chosen, choose } = useChoice(roleKey as Role, (role) => change(role).finally(onChange));
+  const given = rolesGivenBy(organization.value?.roleKey);
+  // Owners alone change the role of an Owner.
+  const isGiven = given.some(({ value }) => value === roleKey);
+  if (!may("org.member:manage") || userId === user.value?.id || !isGiven) {
+    return roles.find(({ value }) => value === roleKey)?.label ?? roleKey;
+  }
   return (
     <Select
       label={`Role of ${name}`}
       value={chosen}
       choices={given}
-      onValue={(role) => void choose(role).catch(tellFailure)}
+      onValue={(role) => void choose(role as Role).catch(tellFailure)}
     />
   );
 }

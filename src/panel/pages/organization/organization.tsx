@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
 import { api } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
+import { useForm } from "../../data/form/form.ts";
 import { chooseOrganization, may, organization, readUser } from "../../data/session.ts";
 import { Changeable } from "../../ui/allowed.tsx";
 import { Card } from "../../ui/card.tsx";
-import { SaveForm, SendForm } from "../../ui/form/form.tsx";
-import type { FieldTable } from "../../ui/form/table.ts";
+import { type FieldTable, SaveForm, SendForm } from "../../ui/form/form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { addressName } from "../shared-fields.ts";
 
 /** The organization itself, and a way to a further one. */
 export function OrganizationPage() {
@@ -39,13 +39,7 @@ function Name({ slug, name }: { slug: string; name: string }) {
 const nameFields: FieldTable<{ name: string; slug: string }> = [
   [
     { name: "name", label: "Name", maxLength: 200 },
-    {
-      name: "slug",
-      label: "Its name in addresses",
-      hint: "Calls with the present one answer 404 from then on.",
-      autocapitalize: "none",
-      spellcheck: false,
-    },
+    { name: "slug", hint: "Calls with the present one answer 404 from then on.", ...addressName },
   ],
 ];
 
@@ -73,7 +67,7 @@ function NewOrganization() {
 
 const newFields: FieldTable<{ slug: string; name: string; ownerEmail: string }> = [
   [
-    { name: "slug", label: "Its name in addresses", required: true, autocapitalize: "none", spellcheck: false },
+    { name: "slug", required: true, ...addressName },
     { name: "name", label: "Name", optional: true, maxLength: 200 },
     {
       name: "ownerEmail",

@@ -1,11 +1,11 @@
 import { api } from "../../data/api.ts";
-import { useLoaded } from "../../data/load.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/dialog/buttons.tsx";
 import { Table } from "../../ui/list/table.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { Remaining } from "../../ui/time.tsx";
+import { Remaining } from "../../ui/text/time.tsx";
 
 /** The invitations that nobody has answered; nothing while there are none. */
 export function SentInvitations() {

@@ -1,8 +1,8 @@
 import { api } from "../../data/api.ts";
-import { useList } from "../../data/list.ts";
+import { useList } from "../../data/list/list.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
-import { DialogButton } from "../../ui/dialog/dialog-button.tsx";
+import { DialogButton } from "../../ui/dialog/buttons.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
 import { WorkspaceCard, WorkspaceDialog } from "./workspace-card.tsx";
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { AnalyticsNow, Approval } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Card } from "../../ui/card.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { failurePath, failureText } from "./failure-text.ts";
 
 /** How many of a list are shown here. */

@@ -1,14 +1,15 @@
 import type { Analytics } from "../../../client/index.ts";
+import { useAgents } from "../../data/agents.ts";
 import { api, isRefused } from "../../data/api.ts";
 import { dateOf, dayAfter } from "../../data/days.ts";
-import { reloadAll, useLoaded, useRefresh } from "../../data/load.ts";
+import { reloadAll, useLoaded, useRefresh } from "../../data/list/load.ts";
 import { goTo, hrefOf, query } from "../../data/route.ts";
 import { may } from "../../data/session.ts";
 import { Figure, Figures } from "../../ui/chart/figures.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
-import { durationText, shortText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
 import { Segments } from "../../ui/segments.tsx";
+import { durationText, shortText } from "../../ui/text/numbers.ts";
 import { Waiting } from "../../ui/waiting.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { Failures, RunningNow, WaitingCalls } from "./happening.tsx";
@@ -24,7 +25,7 @@ export function OverviewPage() {
   const asked = Number(query.value.get("days"));
   const length = lengths.includes(asked) ? asked : 30;
   const numbers = useLoaded(() => api.getAnalytics({ from: dayAfter(dateOf(Date.now()), 1 - length) }), [length]);
-  const agents = useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
+  const agents = useAgents();
   const analytics = numbers.value.value;
   const isQuiet = analytics !== undefined && analytics.overview.turns === 0;
   const known = agents.value.value;

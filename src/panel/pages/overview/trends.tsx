@@ -1,7 +1,7 @@
 import type { Analytics } from "../../../client/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { Chart } from "../../ui/chart/chart.tsx";
-import { durationText, shortText } from "../../ui/numbers.ts";
+import { durationText, shortText } from "../../ui/text/numbers.ts";
 
 /** How the days went. */
 export function Trends({ days }: { days: Analytics["dailyTrend"] }) {

@@ -1,6 +1,6 @@
 import { api } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
-import { useLoaded } from "../../data/load.ts";
+import { useForm } from "../../data/form/form.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { goTo } from "../../data/route.ts";
 import { may, orgSlug } from "../../data/session.ts";
 import { SendForm } from "../../ui/form/form.tsx";

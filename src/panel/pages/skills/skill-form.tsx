@@ -1,9 +1,8 @@
 import type { RequiredEnv, Skill } from "../../../client/index.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Switch, TextArea, TextField } from "../../ui/form/field.tsx";
-import { ListField } from "../../ui/form/list-field.tsx";
-import type { Control, FieldTable } from "../../ui/form/table.ts";
+import { ListField, Switch, TextArea, TextField } from "../../ui/form/field.tsx";
+import type { Control, FieldTable } from "../../ui/form/form.tsx";
 
 /** What can be written of a skill. */
 export interface Written extends Pick<Skill, "category" | "description" | "content" | "requiredTools" | "requiredEnv"> {

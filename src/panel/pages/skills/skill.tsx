@@ -1,12 +1,12 @@
 import type { Skill } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
-import { useLoaded } from "../../data/load.ts";
+import { useForm } from "../../data/form/form.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { goTo } from "../../data/route.ts";
 import { may, orgSlug } from "../../data/session.ts";
 import { Allowed, Changeable } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
-import { DeleteButton } from "../../ui/dialog/confirm-button.tsx";
+import { DeleteButton } from "../../ui/dialog/buttons.tsx";
 import { download } from "../../ui/download.ts";
 import { SaveForm } from "../../ui/form/form.tsx";
 import { WhenLoaded } from "../../ui/list/when-loaded.tsx";

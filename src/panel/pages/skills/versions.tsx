@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals";
 import type { SkillVersion, SkillVersions } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { type Loaded, useLoaded } from "../../data/load.ts";
+import { type Loaded, useLoaded } from "../../data/list/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
-import { Diff } from "../../ui/diff.tsx";
-import { Choice } from "../../ui/form/field.tsx";
+import { SignalChoice } from "../../ui/form/field.tsx";
 import { Table } from "../../ui/list/table.tsx";
 import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Diff } from "../../ui/text/diff.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 
 /** The versions of a skill, and what differs between two of them. */
@@ -48,22 +48,8 @@ function Comparison({ name, versions }: { name: string; versions: SkillVersions[
   return (
     <Card title="Compare two versions">
       <div class="columns">
-        <Choice
-          label="From"
-          value={before.value}
-          choices={choices}
-          onValue={(version) => {
-            before.value = version;
-          }}
-        />
-        <Choice
-          label="To"
-          value={after.value}
-          choices={choices}
-          onValue={(version) => {
-            after.value = version;
-          }}
-        />
+        <SignalChoice label="From" of={before} choices={choices} />
+        <SignalChoice label="To" of={after} choices={choices} />
       </div>
       <VersionDiff change={change} />
     </Card>

@@ -1,5 +1,5 @@
 import { api } from "../../data/api.ts";
-import { useLoaded } from "../../data/load.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { StoredCheck } from "../../ui/form/check.tsx";

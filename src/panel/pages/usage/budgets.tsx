@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
 import type { Budgets } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoaded } from "../../data/load.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { Card } from "../../ui/card.tsx";
-import { endUserText } from "../../ui/end-user.ts";
 import { Failure } from "../../ui/note.tsx";
-import { countText, shareText } from "../../ui/numbers.ts";
+import { endUserText } from "../../ui/text/end-user.ts";
+import { countText, shareText } from "../../ui/text/numbers.ts";
 
 type Budget = Budgets["agents"][number];
 

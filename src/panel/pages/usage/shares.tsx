@@ -2,7 +2,7 @@ import type { Analytics } from "../../../client/index.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Table } from "../../ui/list/table.tsx";
-import { countText, durationText, shareText, shortText } from "../../ui/numbers.ts";
+import { countText, durationText, shareText, shortText } from "../../ui/text/numbers.ts";
 
 interface Share {
   name: string;

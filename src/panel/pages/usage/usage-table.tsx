@@ -1,16 +1,16 @@
 import { Download } from "lucide";
-import { useAction } from "../../data/action.ts";
 import { api } from "../../data/api.ts";
-import { useList } from "../../data/list.ts";
+import { useAction } from "../../data/form/action.ts";
+import { useList } from "../../data/list/list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { download } from "../../ui/download.ts";
-import { endUserText } from "../../ui/end-user.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { List } from "../../ui/list/list.tsx";
 import type { Column } from "../../ui/list/table.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { countText } from "../../ui/numbers.ts";
+import { endUserText } from "../../ui/text/end-user.ts";
+import { countText } from "../../ui/text/numbers.ts";
 import { csvOf, type UsageRow } from "./csv.ts";
 
 export interface Asked {

@@ -1,20 +1,21 @@
 import type { Analytics } from "../../../client/index.ts";
 import { agentChoices, useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
-import { filtersOf } from "../../data/filters.ts";
-import { useLoaded } from "../../data/load.ts";
+import { filtersOf } from "../../data/list/filters.ts";
+import { useLoaded } from "../../data/list/load.ts";
 import { query } from "../../data/route.ts";
 import { Card } from "../../ui/card.tsx";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { Figure, Figures } from "../../ui/chart/figures.tsx";
+import { DayField } from "../../ui/form/field.tsx";
 import { Filters } from "../../ui/list/filters.tsx";
 import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { countText, durationText, shortText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";
+import { Segments } from "../../ui/segments.tsx";
+import { countText, durationText, shortText } from "../../ui/text/numbers.ts";
 import { BudgetCards } from "./budgets.tsx";
-import { askedPeriod, periodOf, periodProblem } from "./period.ts";
-import { PeriodChoice } from "./period-choice.tsx";
+import { askedPeriod, type Period, periodOf, periodProblem } from "./period.ts";
 import { Shares } from "./shares.tsx";
 import { type Asked, UsageDownload, UsageTable } from "./usage-table.tsx";
 
@@ -94,3 +95,41 @@ const Totals = ({ numbers: { overview, latency } }: { numbers: Analytics }) => (
     <Figure title="First output" value={durationText(latency.firstOutputP50)} about="Of half the replies" />
   </Figures>
 );
+
+interface Props {
+  period: Period;
+  problem: string | undefined;
+  /** What of the address changes; empty for what goes. */
+  onChange: (changes: { period: string; from: string; to: string }) => void;
+}
+
+const choices: readonly { value: Period["choice"]; label: string }[] = [
+  { value: "month", label: "This month" },
+  { value: "last-month", label: "Last month" },
+  { value: "custom", label: "Other days" },
+];
+
+/** Which days are shown. */
+function PeriodChoice({ period: { choice, from, to }, problem, onChange }: Props) {
+  const days = (changes: { from?: string; to?: string }) => onChange({ period: "", from, to, ...changes });
+  const choose = (wanted: Period["choice"]) => {
+    if (wanted === "custom") days({});
+    else onChange({ period: wanted === "month" ? "" : wanted, from: "", to: "" });
+  };
+  return (
+    <div class="form">
+      <Segments label="Days" value={choice} choices={choices} onValue={choose} />
+      {choice === "custom" && (
+        <div class="columns">
+          <DayField label="First day" value={from} onValue={(next) => next !== "" && days({ from: next })} />
+          <DayField
+            label="Last day"
+            value={to}
+            problem={problem}
+            onValue={(next) => next !== "" && days({ to: next })}
+          />
+        </div>
+      )}
+    </div>
+  );
+}

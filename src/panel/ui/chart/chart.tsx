@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { theme } from "../../data/theme.ts";
 import { type Column, Table } from "../list/table.tsx";
-import { language } from "../numbers.ts";
+import { language } from "../text/numbers.ts";
 import type { Plot, Series } from "./plot.ts";
 
 interface Props {

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useAction } from "../../data/action.ts";
+import { useAction } from "../../data/form/action.ts";
 import { FileButton } from "../file-button.tsx";
 import { Failure } from "../note.tsx";
 import { Confirm } from "./confirm.tsx";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useChoice } from "../../data/choice.ts";
+import { useChoice } from "../../data/form/choice.ts";
 import { tellFailure } from "../toast.tsx";
 
 interface Props {

@@ -1,8 +1,8 @@
 export type Choices = readonly { value: string; label: string }[];
 
 /** Choices of values with their labels. */
-export const choicesOf = (labels: Readonly<Record<string, string>>): Choices =>
-  Object.entries(labels).map(([value, label]) => ({ value, label }));
+export const choicesOf = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
+  (Object.entries(labels) as [Value, string][]).map(([value, label]) => ({ value, label }));
 
 /** Choices with one for all before them, and the chosen one where they lack it. */
 export function choicesWith(all: string, choices: Choices, chosen = ""): Choices {

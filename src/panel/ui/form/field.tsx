@@ -1,9 +1,12 @@
-import type { ComponentChildren } from "preact";
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren, SelectHTMLAttributes } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { isDate } from "../../data/days.ts";
+import { itemsIn, textOf } from "../../data/lists.ts";
 import type { Choices } from "./choices.ts";
 import type { Attributes } from "./table.ts";
 
-export interface Described {
+interface Described {
   label: string;
   /** Below the field: what it does, and what fits. */
   hint?: ComponentChildren;
@@ -128,17 +131,38 @@ interface ChoiceProps extends Described {
 }
 
 export const Choice = ({ value, choices, onValue, ...about }: ChoiceProps) => (
-  <Field {...about}>
-    {(ids) => (
-      <select class="input" {...ids} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-        {choices.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.label}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
+  <Field {...about}>{(ids) => <Options {...ids} value={value} choices={choices} onValue={onValue} />}</Field>
+);
+
+interface SignalProps<Value extends string> extends Described {
+  of: Signal<Value>;
+  choices: readonly { value: Value; label: string }[];
+}
+
+/** A choice that a signal holds. */
+export const SignalChoice = <Value extends string>({ of, ...props }: SignalProps<Value>) => (
+  <Choice
+    {...props}
+    value={of.value}
+    onValue={(value) => {
+      of.value = value as Value;
+    }}
+  />
+);
+
+/** A choice whose place says what it is, in a row of a table, say; its label is for those who hear the page. */
+export const Select = ({ label, ...options }: ChoiceProps) => <Options {...options} aria-label={label} />;
+
+type OptionsProps = Pick<ChoiceProps, "value" | "choices" | "onValue"> & SelectHTMLAttributes<HTMLSelectElement>;
+
+const Options = ({ value, choices, onValue, ...rest }: OptionsProps) => (
+  <select {...rest} class="input" value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+    {choices.map((choice) => (
+      <option key={choice.value} value={choice.value}>
+        {choice.label}
+      </option>
+    ))}
+  </select>
 );
 
 interface SwitchProps extends Pick<Described, "label" | "hint" | "after"> {
@@ -167,6 +191,58 @@ export function Switch({ label, hint, after, checked, onChecked }: SwitchProps) 
         {after}
       </div>
     </div>
+  );
+}
+
+/** A day in UTC, such as `2026-11-21`, or none. One that is still typed is not told. */
+export const DayField = ({ onValue, ...props }: Pick<Written, "label" | "problem" | "value" | "onValue">) => (
+  <TextField {...props} type="date" onValue={(day) => (day === "" || isDate(day)) && onValue(day)} />
+);
+
+interface NumberProps extends Described {
+  step?: "any" | undefined;
+  /** NaN: nothing is written, though a number is needed. JSON has null for it, which the API refuses. */
+  value: number | null;
+  onNumber: (value: number | null) => void;
+}
+
+export function NumberField({ optional = false, value, problem, onNumber, ...rest }: NumberProps) {
+  // A draft comes back from JSON.
+  const isEmpty = value === null || Number.isNaN(value);
+  return (
+    <TextField
+      {...rest}
+      type="number"
+      optional={optional}
+      required={!optional}
+      problem={problem ?? (isEmpty && !optional ? "A number is needed here." : undefined)}
+      value={isEmpty ? "" : String(value)}
+      onValue={(text) => onNumber(text.trim() !== "" ? Number(text) : optional ? null : Number.NaN)}
+    />
+  );
+}
+
+interface ListProps extends Described {
+  /** One item a line, in place of commas between them. */
+  lines?: boolean | undefined;
+  items: readonly string[];
+  onItems: (items: string[]) => void;
+}
+
+/** A list that is written as text. The text stays as it is typed. */
+export function ListField({ lines = false, items, onItems, ...rest }: ListProps) {
+  const typed = useSignal("");
+  const separator = lines ? "\n" : ",";
+  const Input = lines ? TextArea : TextField;
+  return (
+    <Input
+      {...rest}
+      value={textOf(items, typed.value, separator)}
+      onValue={(text) => {
+        typed.value = text;
+        onItems(itemsIn(text, separator));
+      }}
+    />
   );
 }
 

@@ -1,17 +1,15 @@
 import { isValidElement } from "preact";
 import { Suspense } from "preact/compat";
-import type { Form } from "../../data/form.ts";
-import { valueAt } from "../../data/paths.ts";
+import type { Form } from "../../data/form/form.ts";
+import { valueAt } from "../../data/form/paths.ts";
 import { Button } from "../button.tsx";
 import { Card } from "../card.tsx";
 import { Note } from "../note.tsx";
 import { lazily } from "../waiting.tsx";
-import { Choice, SecretField, Switch, TextArea, TextField } from "./field.tsx";
-import { ListField } from "./list-field.tsx";
-import { NumberField } from "./number-field.tsx";
+import { Choice, ListField, NumberField, SecretField, Switch, TextArea, TextField } from "./field.tsx";
 import { type AnyField, type FieldTable, fieldsIn } from "./table.ts";
 
-const Diff = lazily(async () => (await import("../diff.tsx")).Diff);
+const Diff = lazily(async () => (await import("../text/diff.tsx")).Diff);
 
 interface Props<T extends object> {
   form: Form<T>;

@@ -1,10 +1,15 @@
-import type { ComponentChildren } from "preact";
-import type { Form as State } from "../../data/form.ts";
-import { Button, type Look } from "../button.tsx";
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, ComponentProps } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Form as State } from "../../data/form/form.ts";
+import { Button } from "../button.tsx";
+import { Dialog } from "../dialog/dialog.tsx";
 import { Failure, Note } from "../note.tsx";
 import { tell } from "../toast.tsx";
 import { Fields } from "./fields.tsx";
 import { type FieldTable, fieldsIn, sayLabels } from "./table.ts";
+
+export type { Control, FieldOf, FieldTable, Row } from "./table.ts";
 
 interface FormProps {
   onSubmit: () => void;
@@ -39,12 +44,11 @@ export const Refusal = <T extends object>({ form, fields }: Props<T>) => (
   <Failure error={form.error} say={sayLabels(fieldsIn(fields))} />
 );
 
-interface SendProps<T extends object> extends Props<T> {
+interface SendProps<T extends object>
+  extends Props<T>,
+    Pick<ComponentProps<typeof Button>, "look" | "small" | "disabled"> {
   /** The text of the button that sends the fields. */
   action: string;
-  look?: Look;
-  small?: boolean;
-  disabled?: boolean;
   narrow?: boolean;
   /** Beside the button. */
   children?: ComponentChildren;
@@ -109,10 +113,79 @@ export function SaveForm<T extends object>({ form, fields, notice, children }: S
 }
 
 /** Names the changed fields in which somebody else has saved something meanwhile: they may be out of sight. */
-export function SavedByOthers<T extends object>({ form, fields }: Props<T>) {
+function SavedByOthers<T extends object>({ form, fields }: Props<T>) {
   const changed = fieldsIn(fields).filter(({ name }) => form.othersValue(name) !== undefined);
   if (changed.length === 0) return null;
   return (
     <Note look="warn">Somebody else has saved {changed.map(({ label }) => label).join(", ")} since you began.</Note>
+  );
+}
+
+/** The ends of a dialog. */
+export interface DialogProps {
+  /** Called once the fields are stored, and the dialog is closed. */
+  onSaved: () => unknown;
+  onClose: () => void;
+}
+
+interface FormDialogProps<T extends object> {
+  title: string;
+  wide?: boolean;
+  form: State<T>;
+  fields: FieldTable<T>;
+  /** The text of the button that sends the fields. */
+  action: string;
+  /** Its text meanwhile, where that takes long. */
+  working?: string;
+  /** Called once the fields are stored, and the dialog is closed. Absent: the dialog becomes what came of it. */
+  onSaved?: () => unknown;
+  /** Takes the dialog away. A draft, which a reload keeps, is dropped. */
+  onClose: () => void;
+}
+
+/** Fields in a dialog, sent together or not at all. Once something is typed, Escape closes it at the second time only. */
+export function FormDialog<T extends object>(props: FormDialogProps<T>) {
+  const { title, wide = false, form, fields, action, working, onSaved, onClose } = props;
+  const typed = useSignal(false);
+  const warned = useSignal(false);
+  const mayClose = () => {
+    if (!typed.value || warned.value) return true;
+    warned.value = true;
+    return false;
+  };
+  const close = () => {
+    form.reset();
+    onClose();
+  };
+  const send = async () => {
+    if (!(await form.save()) || !onSaved) return;
+    void onSaved();
+    onClose();
+  };
+  const actions = useRef<HTMLDivElement>(null);
+  // On a small screen the warning, which stands above the buttons, would be out of sight.
+  useLayoutEffect(() => {
+    if (warned.value) actions.current?.scrollIntoView({ block: "nearest" });
+  }, [warned.value]);
+  return (
+    <Dialog title={title} wide={wide} mayClose={mayClose} onClose={close}>
+      <Form
+        onSubmit={() => void send()}
+        onInput={() => {
+          typed.value = true;
+          warned.value = false;
+        }}
+      >
+        <Fields form={form} fields={fields} />
+        <Refusal form={form} fields={fields} />
+        {warned.value && <Note look="warn">Press Escape once more to close without saving.</Note>}
+        <div class="actions" ref={actions}>
+          <Button onClick={close}>Cancel</Button>
+          <Button look="primary" type="submit" busy={form.busy}>
+            {form.busy ? (working ?? action) : action}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
   );
 }

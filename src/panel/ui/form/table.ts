@@ -1,5 +1,5 @@
 import { type ComponentChildren, isValidElement, type VNode } from "preact";
-import type { PathOf, ValueAt } from "../../data/paths.ts";
+import type { PathOf, ValueAt } from "../../data/form/paths.ts";
 import type { Say } from "../../data/refusal-text.ts";
 import type { Choices } from "./choices.ts";
 
@@ -33,6 +33,9 @@ type TextKind =
   | (Attributes & { kind: "area"; rows?: number })
   | { kind: "choice"; choices: Choices };
 
+/** With `lines` it has one item a line, in place of commas between them. */
+type ListKind = { kind: "list"; lines?: boolean };
+
 /** What a field needs that holds such a value. Where that can be null, `empty` says whether an empty text is. */
 type KindOf<Value> =
   | { kind: "custom"; control(control: Control<Value>): VNode }
@@ -41,7 +44,7 @@ type KindOf<Value> =
       : [Value] extends [number | null]
         ? { kind: "number"; step?: "any" }
         : [Value] extends [readonly string[]]
-          ? { kind: "list" /** One item a line, in place of commas between them. */; lines?: boolean }
+          ? ListKind
           : [Value] extends [string | null]
             ? TextKind & (null extends Value ? { empty: null | "" } : unknown)
             : never);
@@ -71,7 +74,7 @@ export type FieldOf<T> = {
 }[PathOf<T>];
 
 /** Fields under a heading of their own. */
-export interface Section<T> {
+interface Section<T> {
   title: string;
   lead?: string;
   fields: FieldTable<T>;
@@ -95,8 +98,6 @@ export interface AnyField extends About, Omit<Attributes, "type"> {
   suggestions?: readonly string[];
 }
 
-export const isField = (item: object): item is AnyField => "name" in item && "label" in item;
-
 /** All fields of a table, those that are not shown too. */
 export const fieldsIn = <T>(fields: FieldTable<T>): AnyField[] =>
   fields.flatMap((item): AnyField[] => {
@@ -105,10 +106,10 @@ export const fieldsIn = <T>(fields: FieldTable<T>): AnyField[] =>
     return "fields" in item ? fieldsIn(item.fields) : [item as unknown as AnyField];
   });
 
-/** Names refused fields by their labels. A part of a field is named by the field. */
+/** Names refused fields by their labels, and a part of a field by the field. What no field is about has no name. */
 export function sayLabels(fields: readonly Pick<AnyField, "name" | "label" | "path" | "wording">[]): Say {
   return (refused, message) => {
     const found = fields.find(({ name, path = name }) => refused === path || refused.startsWith(`${path}.`));
-    return found && `${found.label}: ${found.wording?.(message) ?? message}`;
+    return found ? `${found.label}: ${found.wording?.(message) ?? message}` : message;
   };
 }

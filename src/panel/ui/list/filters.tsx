@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { isDate } from "../../data/days.ts";
-import type { Filters as State } from "../../data/filters.ts";
+import type { Filters as State } from "../../data/list/filters.ts";
 import { goOnTo } from "../../data/route.ts";
 import { type Choices, choicesWith } from "../form/choices.ts";
-import { Choice, TextField } from "../form/field.tsx";
-import { SearchField } from "./search-field.tsx";
+import { Choice, DayField } from "../form/field.tsx";
+import { SearchField } from "./search.tsx";
 
 /** A text, a choice with one for `all` before the others, or a day in UTC. */
 type Filter<Name extends string> = { name: Name; label: string } & (
@@ -45,7 +44,5 @@ function FilterField<Name extends string>({ of, field }: { of: State<Name>; fiel
     const offered = all === undefined ? choices : choicesWith(all, choices, value);
     return <Choice label={label} value={value} choices={offered} onValue={set} />;
   }
-  // Nothing is done with a date that is still typed.
-  const onDay = (day: string) => (day === "" || isDate(day)) && set(day, goOnTo);
-  return <TextField label={label} type="date" value={value} onValue={onDay} />;
+  return <DayField label={label} value={value} onValue={(day) => set(day, goOnTo)} />;
 }

@@ -1,16 +1,15 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
-import type { List as Listed } from "../../data/list.ts";
+import type { List as Listed } from "../../data/list/list.ts";
 import type { Permission } from "../../data/session.ts";
 import { Allowed } from "../allowed.tsx";
 import { Button } from "../button.tsx";
-import type { DialogProps } from "../dialog/form-dialog.tsx";
+import type { DialogProps } from "../form/form.tsx";
 import { Page } from "../page.tsx";
-import { Empty } from "./empty.tsx";
-import { Filtered } from "./filtered.tsx";
 import { Pager } from "./pager.tsx";
+import { Filtered } from "./search.tsx";
 import { Table, type TableProps } from "./table.tsx";
-import { WhenLoaded } from "./when-loaded.tsx";
+import { Empty, WhenLoaded } from "./when-loaded.tsx";
 
 /** A row of a list. `edit` opens the dialog of an item. */
 type Rows<Item> = Omit<TableProps<Item>, "rows" | "actions"> & {
@@ -96,7 +95,16 @@ function useParts<Item>(props: Props<Item>) {
     const { actions, ...table } = props;
     return <Table {...table} rows={items} {...(actions && { actions: (item: Item) => actions(item, edit) })} />;
   };
-  const button = add && ("label" in add ? <AddButton {...add} onAdd={() => edit(null)} /> : add);
+  const button =
+    add && "label" in add ? (
+      <Allowed to={add.to}>
+        <Button look="primary" onClick={() => edit(null)}>
+          {add.label}
+        </Button>
+      </Allowed>
+    ) : (
+      add
+    );
   const part = of.value.value;
   const isEmpty = part?.total === 0;
   const content = (
@@ -139,19 +147,4 @@ function useParts<Item>(props: Props<Item>) {
     </>
   );
   return { button: part && !isEmpty && button, content };
-}
-
-interface AddProps {
-  label: string;
-  to?: Permission;
-  onAdd: () => void;
-}
-
-function AddButton({ label, to, onAdd }: AddProps) {
-  const button = (
-    <Button look="primary" onClick={onAdd}>
-      {label}
-    </Button>
-  );
-  return to === undefined ? button : <Allowed to={to}>{button}</Allowed>;
 }

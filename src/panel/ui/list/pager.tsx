@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { goOnTo, goTo } from "../../data/route.ts";
 import { Button } from "../button.tsx";
-import { pageText } from "../numbers.ts";
+import { pageText } from "../text/numbers.ts";
 
 interface Props {
   total: number;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Loaded } from "../../data/load.ts";
+import type { Loaded } from "../../data/list/load.ts";
 import { Failure } from "../note.tsx";
 import { Waiting } from "../waiting.tsx";
 
@@ -21,3 +21,11 @@ export function WhenLoaded<T>({ of: { value, error, reload }, lines, children }:
     </>
   );
 }
+
+/** In place of a list that has nothing: why, and the next step. */
+export const Empty = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <div class="empty">
+    <h2>{title}</h2>
+    {children}
+  </div>
+);

@@ -2,7 +2,7 @@ import { useComputed } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { Suspense } from "preact/compat";
 import { api, isRefused } from "../../../data/api.ts";
-import { useLoaded } from "../../../data/load.ts";
+import { useLoaded } from "../../../data/list/load.ts";
 import { may, type Permission } from "../../../data/session.ts";
 import { Failure } from "../../../ui/note.tsx";
 import { Page } from "../../../ui/page.tsx";

@@ -1,5 +1,5 @@
 import type { RoomChanges } from "../../../../client/index.ts";
-import type { FieldOf } from "../../../ui/form/table.ts";
+import type { FieldOf } from "../../../ui/form/form.tsx";
 
 export interface Outbound {
   outboundChannel: NonNullable<RoomChanges["outboundChannel"]> | null;

@@ -1,15 +1,17 @@
 import { useRef } from "preact/hooks";
-import type { Prompts } from "../../../../client/index.ts";
-import { api, isRefused } from "../../../data/api.ts";
-import { useForm } from "../../../data/form.ts";
-import { useLoaded } from "../../../data/load.ts";
+import type { CallOptions, PromptDraft, Prompts } from "../../../../client/index.ts";
+import { api } from "../../../data/api.ts";
+import { useForm } from "../../../data/form/form.ts";
+import { saveUnchanged } from "../../../data/form/unchanged.ts";
+import { useLoaded } from "../../../data/list/load.ts";
 import { Allowed, Changeable } from "../../../ui/allowed.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { DialogButton } from "../../../ui/dialog/dialog-button.tsx";
-import { SaveForm } from "../../../ui/form/form.tsx";
-import type { FieldTable } from "../../../ui/form/table.ts";
+import { DialogButton } from "../../../ui/dialog/buttons.tsx";
+import { Dialog } from "../../../ui/dialog/dialog.tsx";
+import { type FieldTable, SaveForm } from "../../../ui/form/form.tsx";
 import { WhenLoaded } from "../../../ui/list/when-loaded.tsx";
-import { PromptPreview } from "./prompt-preview.tsx";
+import { Code } from "../../../ui/text/code.tsx";
+import { countText } from "../../../ui/text/numbers.ts";
 import type { TabProps } from "./tab-props.ts";
 
 type Section = Prompts["prompts"][number];
@@ -42,16 +44,11 @@ function PromptForm({ slug, prompts, revision, onChange }: FormProps) {
     prompts.flatMap(({ key }) => (key in values ? [{ key, content: values[key] ?? null }] : []));
   // A refusal names a section by its place among those that were sent.
   const sent = useRef<readonly Section["key"][]>([]);
-  const form = useForm<Sections>(`prompts.${slug}`, stored, async (changes) => {
+  const form = useForm<Sections>(`prompts.${slug}`, stored, (changes) => {
     const sections = changesIn(changes);
     sent.current = sections.map(({ key }) => key);
-    const headers = { "If-Match": `"${revision}"` };
-    await api.savePrompts({ slug, body: { sections } }, { headers }).catch(async (error: unknown) => {
-      if (!isRefused(error, 412)) throw error;
-      await onChange();
-      throw new Error("The agent was changed meanwhile, and is read again. Look at your texts, and save once more.");
-    });
-    await onChange();
+    const save = (options: CallOptions) => api.savePrompts({ slug, body: { sections } }, options);
+    return saveUnchanged(revision, "texts", save, onChange);
   });
   const fields = prompts.flatMap(({ key, title, isDefault }): FieldTable<Sections>[number][] => {
     const content = form.values[key];
@@ -89,5 +86,29 @@ function PromptForm({ slug, prompts, revision, onChange }: FormProps) {
         <SaveForm form={form} fields={fields} />
       </Changeable>
     </div>
+  );
+}
+
+interface PreviewProps {
+  slug: string;
+  /** The sections with unsaved changes. */
+  sections: NonNullable<PromptDraft["sections"]>;
+  onClose: () => void;
+}
+
+/** The prompt as the model would get it now, with the changes that are not saved yet. */
+function PromptPreview({ slug, sections, onClose }: PreviewProps) {
+  const read = () => api.previewPrompts({ slug, body: sections.length === 0 ? {} : { sections } });
+  const prompt = useLoaded(async () => (await read()).prompt, []);
+  return (
+    <Dialog title="The assembled prompt" wide close="Close" onClose={onClose}>
+      <p class="soft">
+        As a first message of yours would get it now, without memories and state
+        {sections.length > 0 && ", with the changes that are not saved yet"}.
+      </p>
+      <WhenLoaded of={prompt}>
+        {(text) => <Code label={`${countText(text.length)} characters`} text={text} wraps />}
+      </WhenLoaded>
+    </Dialog>
   );
 }

@@ -1,11 +1,10 @@
 import type { AgentTool, RequiredAgentSecret } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
-import { useForm } from "../../../data/form.ts";
-import { useLoaded } from "../../../data/load.ts";
+import { useForm } from "../../../data/form/form.ts";
+import { useLoaded } from "../../../data/list/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { SendForm } from "../../../ui/form/form.tsx";
-import type { FieldOf } from "../../../ui/form/table.ts";
+import { type FieldOf, SendForm } from "../../../ui/form/form.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { tell } from "../../../ui/toast.tsx";
 

@@ -1,10 +1,10 @@
 import { api } from "../../../data/api.ts";
-import { useForm } from "../../../data/form.ts";
-import { useLoaded } from "../../../data/load.ts";
+import { useForm } from "../../../data/form/form.ts";
+import { useLoaded } from "../../../data/list/load.ts";
 import { hrefOf } from "../../../data/route.ts";
 import { Allowed } from "../../../ui/allowed.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { DeleteButton } from "../../../ui/dialog/confirm-button.tsx";
+import { DeleteButton } from "../../../ui/dialog/buttons.tsx";
 import { SendForm } from "../../../ui/form/form.tsx";
 import { Table } from "../../../ui/list/table.tsx";
 import { WhenLoaded } from "../../../ui/list/when-loaded.tsx";

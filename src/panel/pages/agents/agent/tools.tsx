@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type { AgentTool } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
-import { useForm } from "../../../data/form.ts";
-import { useLoaded } from "../../../data/load.ts";
+import { useForm } from "../../../data/form/form.ts";
+import { useLoaded } from "../../../data/list/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
 import { Check } from "../../../ui/form/check.tsx";
 import { SaveForm } from "../../../ui/form/form.tsx";
-import { Filtered } from "../../../ui/list/filtered.tsx";
+import { Filtered } from "../../../ui/list/search.tsx";
 import { WhenLoaded } from "../../../ui/list/when-loaded.tsx";
 import { Note } from "../../../ui/note.tsx";
 import { missingLabels, RequiredSecrets } from "./required-secrets.tsx";

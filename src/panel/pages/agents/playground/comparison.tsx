@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { Instance } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
-import { draftOf, keepDraft } from "../../../data/drafts.ts";
-import { useLoaded } from "../../../data/load.ts";
+import { draftOf, keepDraft } from "../../../data/form/drafts.ts";
+import { useLoaded } from "../../../data/list/load.ts";
 import type { Reply } from "../../../transcript/reply.ts";
 import { Button } from "../../../ui/button.tsx";
 import { TextField } from "../../../ui/form/field.tsx";
-import { durationText } from "../../../ui/numbers.ts";
+import { durationText } from "../../../ui/text/numbers.ts";
 import type { PlaygroundChat } from "./chat.ts";
 import { ChatView } from "./chat-view.tsx";
 import { Dock } from "./composer.tsx";

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import type { Instance } from "../../../../client/index.ts";
-import { draftOf, keepDraft } from "../../../data/drafts.ts";
+import { draftOf, keepDraft } from "../../../data/form/drafts.ts";
 import { isEnter } from "../../../data/keys.ts";
 import { Button } from "../../../ui/button.tsx";
 import { tellFailure } from "../../../ui/toast.tsx";

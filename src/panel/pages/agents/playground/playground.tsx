@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Instance } from "../../../../client/index.ts";
-import { draftOf, keepDraft } from "../../../data/drafts.ts";
+import { draftOf, keepDraft } from "../../../data/form/drafts.ts";
 import { wordsOf } from "../../../transcript/reply.ts";
 import { Allowed } from "../../../ui/allowed.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { copyText } from "../../../ui/code.tsx";
+import { copyText } from "../../../ui/text/code.tsx";
 import { tell, tellFailure } from "../../../ui/toast.tsx";
 import type { TabProps } from "../agent/tab-props.ts";
 import { curlOf } from "../curl.ts";

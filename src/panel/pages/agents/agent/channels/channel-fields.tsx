@@ -1,9 +1,8 @@
 import type { ChannelChanges } from "../../../../../client/index.ts";
 import { api, serverUrl } from "../../../../data/api.ts";
-import { useForm } from "../../../../data/form.ts";
+import { useForm } from "../../../../data/form/form.ts";
 import { Changeable } from "../../../../ui/allowed.tsx";
-import { SendForm } from "../../../../ui/form/form.tsx";
-import type { FieldOf } from "../../../../ui/form/table.ts";
+import { type FieldOf, SendForm } from "../../../../ui/form/form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import type { Messenger, MessengerType, Values } from "./messengers.tsx";
 

@@ -1,13 +1,16 @@
 import type { Channel } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useLoaded, useRefresh } from "../../../../data/load.ts";
+import { useLoaded, useRefresh } from "../../../../data/list/load.ts";
+import { useActs } from "../../../../ui/act-button.tsx";
+import { Allowed } from "../../../../ui/allowed.tsx";
+import { Button } from "../../../../ui/button.tsx";
+import { Card } from "../../../../ui/card.tsx";
 import { WhenLoaded } from "../../../../ui/list/when-loaded.tsx";
+import { Failure } from "../../../../ui/note.tsx";
 import type { TabProps } from "../tab-props.ts";
-import { AskingAgents } from "./asking-agents.tsx";
 import { MessengerCard } from "./messenger-card.tsx";
 import { messengers } from "./messengers.tsx";
-import { Web } from "./web.tsx";
-import { WebSettings } from "./web-settings.tsx";
+import { Web, WebSettings } from "./web.tsx";
 
 /** How often the states are read: a channel that starts is ready a moment later. */
 const quickMs = 2_000;
@@ -47,5 +50,36 @@ export function Channels({ agent, onChange }: TabProps) {
         )}
       </WhenLoaded>
     </div>
+  );
+}
+
+interface AskingProps {
+  slug: string;
+  enabled: boolean;
+  onChange: () => Promise<void>;
+}
+
+/** Whether other agents may ask this one. */
+function AskingAgents({ slug, enabled, onChange }: AskingProps) {
+  const act = useActs(onChange);
+  const turn = () => api.putAgentChannel({ slug, type: "agent", body: { enabled: !enabled } });
+  return (
+    <Card
+      title="Other agents"
+      lead={
+        enabled
+          ? `Agents of this organization that have the tool agent:${slug} may ask this one.`
+          : "Off: no other agent may ask this one."
+      }
+    >
+      <Failure error={act.error} />
+      <Allowed to="agent.channel:write">
+        <div class="actions">
+          <Button busy={act.busy} onClick={() => void act.run(turn)}>
+            {enabled ? "Turn off" : "Turn on"}
+          </Button>
+        </div>
+      </Allowed>
+    </Card>
   );
 }

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { ChannelMessage } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useList } from "../../../../data/list.ts";
+import { useList } from "../../../../data/list/list.ts";
 import { hrefOf } from "../../../../data/route.ts";
 import { ActButton } from "../../../../ui/act-button.tsx";
 import { List } from "../../../../ui/list/list.tsx";
-import { Time } from "../../../../ui/time.tsx";
+import { Time } from "../../../../ui/text/time.tsx";
 import type { MessengerType } from "./messengers.tsx";
 
 interface Props {
@@ -32,8 +32,9 @@ export function Messages(props: Props) {
 }
 
 function MessageList({ slug, type, last }: Props) {
-  const messages = useList("messages", (part) => api.listChannelMessages({ slug, type, ...part }), [slug, type, last], {
+  const messages = useList("messages", (part) => api.listChannelMessages({ slug, type, ...part }), [slug, type], {
     limit: 10,
+    last,
   });
   return (
     <List

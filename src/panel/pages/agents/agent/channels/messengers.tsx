@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { Code } from "../../../../ui/code.tsx";
 import type { Choices } from "../../../../ui/form/choices.ts";
-import type { FieldOf } from "../../../../ui/form/table.ts";
+import type { FieldOf } from "../../../../ui/form/form.tsx";
+import { Code } from "../../../../ui/text/code.tsx";
 import { slackManifest } from "./slack-manifest.ts";
 
 export type MessengerType = "telegram" | "slack" | "whatsapp";

@@ -1,16 +1,20 @@
 import { useSignal } from "@preact/signals";
-import { useAction } from "../../../../data/action.ts";
-import { giveKey } from "../../../../data/agent-key.ts";
+import type { WebConfig } from "../../../../../client/index.ts";
+import { giveKey } from "../../../../data/agents.ts";
 import { api } from "../../../../data/api.ts";
-import { Allowed } from "../../../../ui/allowed.tsx";
+import { useAction } from "../../../../data/form/action.ts";
+import { useForm } from "../../../../data/form/form.ts";
+import { Allowed, Changeable } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
+import { ConfirmButton } from "../../../../ui/dialog/buttons.tsx";
+import { type FieldTable, SaveForm } from "../../../../ui/form/form.tsx";
 import { Failure } from "../../../../ui/note.tsx";
-import { ShownOnce } from "../../../../ui/shown-once.tsx";
+import { ShownOnce } from "../../../../ui/text/shown-once.tsx";
 import { tell, tellFailure } from "../../../../ui/toast.tsx";
 import { FirstCalls } from "../../first-calls.tsx";
 import type { TabProps } from "../tab-props.ts";
+import { mappingIn, mappingText } from "./context-mapping.ts";
 
 /** How programs reach the agent: its Web channel, its key, and a first call. */
 export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
@@ -63,6 +67,78 @@ export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
         </div>
       </Allowed>
       <Failure error={turnOn.error} />
+    </Card>
+  );
+}
+
+interface Props {
+  slug: string;
+  config: WebConfig;
+  onChange: () => Promise<void>;
+}
+
+interface Written extends Pick<WebConfig, "requireAuthentication"> {
+  /** One a line. */
+  allowedOrigins: string;
+  contextMapping: string;
+}
+
+const fields: FieldTable<Written> = [
+  {
+    name: "requireAuthentication",
+    label: "Calls need the agent's key",
+    path: "config.requireAuthentication",
+    hint: "Without it anybody who reaches the server talks to the agent, at your cost.",
+    kind: "switch",
+  },
+  {
+    name: "allowedOrigins",
+    label: "Origins whose pages may call it from a browser",
+    path: "config.allowedOrigins",
+    optional: true,
+    hint: "One a line; * alone for any.",
+    kind: "area",
+    rows: 2,
+    placeholder: "https://www.example.com",
+  },
+  {
+    name: "contextMapping",
+    label: "What a call may tell of its context",
+    path: "config.contextMapping",
+    optional: true,
+    hint: "One a line: a name in the conversation's state, and the path in the call's context. It needs the key.",
+    kind: "area",
+    rows: 2,
+    placeholder: "customerId = customer.id",
+  },
+];
+
+/** Who may call the agent over the chat-completions API, and what a call may bring along. */
+export function WebSettings({ slug, config, onChange }: Props) {
+  const { requireAuthentication, allowedOrigins, contextMapping } = config;
+  const stored = {
+    requireAuthentication,
+    allowedOrigins: allowedOrigins.join("\n"),
+    contextMapping: mappingText(contextMapping),
+  };
+  const form = useForm<Written>(
+    `web.${slug}`,
+    stored,
+    async ({ allowedOrigins: origins, contextMapping: mapping, ...others }) => {
+      const body = {
+        ...others,
+        ...(origins === undefined ? {} : { allowedOrigins: origins.split(/\s+/).filter((origin) => origin !== "") }),
+        ...(mapping === undefined ? {} : { contextMapping: mappingIn(mapping) }),
+      };
+      await api.putAgentChannel({ slug, type: "web", body: { config: body } });
+      await onChange();
+    },
+  );
+  return (
+    <Card title="Who may call it">
+      <Changeable to="agent.channel:write">
+        <SaveForm form={form} fields={fields} />
+      </Changeable>
     </Card>
   );
 }

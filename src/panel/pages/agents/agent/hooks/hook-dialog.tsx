@@ -1,12 +1,28 @@
 import type { Hook, NewHook } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useForm } from "../../../../data/form.ts";
+import { useForm } from "../../../../data/form/form.ts";
 import { jsonIn } from "../../../../data/json.ts";
-import { useLoaded } from "../../../../data/load.ts";
-import { type DialogProps, FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
-import type { FieldTable } from "../../../../ui/form/table.ts";
+import { useLoaded } from "../../../../data/list/load.ts";
+import { type DialogProps, type FieldTable, FormDialog } from "../../../../ui/form/form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
-import { events } from "./events.ts";
+
+/** When a hook may run, in the order of a turn (docs/hooks.md). */
+const events: readonly { value: Hook["event"]; label: string; hint: string }[] = [
+  {
+    value: "conversation_start",
+    label: "Before the first message of a conversation",
+    hint: "What the tool answers is told to the model.",
+  },
+  { value: "message_received", label: "Before each message", hint: "What the tool answers is told to the model." },
+  {
+    value: "response_generated",
+    label: "When the reply is complete",
+    hint: "What the tool answers can take the place of the reply.",
+  },
+  { value: "response_sent", label: "After the reply was sent", hint: "For telling another system." },
+];
+
+export const labelOf = (event: Hook["event"]) => events.find(({ value }) => value === event)?.label ?? event;
 
 interface Props extends DialogProps {
   slug: string;

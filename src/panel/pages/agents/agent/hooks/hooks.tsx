@@ -1,12 +1,11 @@
 import { api } from "../../../../data/api.ts";
-import { useList } from "../../../../data/list.ts";
+import { useList } from "../../../../data/list/list.ts";
 import { ActButton } from "../../../../ui/act-button.tsx";
 import { Button } from "../../../../ui/button.tsx";
-import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
+import { ConfirmButton } from "../../../../ui/dialog/buttons.tsx";
 import { List } from "../../../../ui/list/list.tsx";
 import type { TabProps } from "../tab-props.ts";
-import { labelOf } from "./events.ts";
-import { HookDialog } from "./hook-dialog.tsx";
+import { HookDialog, labelOf } from "./hook-dialog.tsx";
 
 /** The tools that are called around every reply. */
 export function Hooks({ agent: { slug } }: TabProps) {

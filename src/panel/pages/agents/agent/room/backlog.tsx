@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { BacklogEntry } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useList } from "../../../../data/list.ts";
+import { useList } from "../../../../data/list/list.ts";
 import { ActButton } from "../../../../ui/act-button.tsx";
-import { choicesOf, choicesWith } from "../../../../ui/form/choices.ts";
-import { Choice } from "../../../../ui/form/field.tsx";
+import { choicesOf } from "../../../../ui/form/choices.ts";
+import { SignalChoice } from "../../../../ui/form/field.tsx";
 import { List } from "../../../../ui/list/list.tsx";
-import { Time } from "../../../../ui/time.tsx";
+import { Time } from "../../../../ui/text/time.tsx";
 
 type Status = BacklogEntry["status"];
 
@@ -29,14 +29,7 @@ export function Backlog({ slug }: { slug: string }) {
   return (
     <>
       <div class="columns">
-        <Choice
-          label="State"
-          value={status.value}
-          choices={choicesWith("All", choicesOf(words))}
-          onValue={(name) => {
-            status.value = name as Status | "";
-          }}
-        />
+        <SignalChoice label="State" of={status} choices={[{ value: "", label: "All" }, ...choicesOf(words)]} />
       </div>
       <List
         of={entries}

@@ -1,9 +1,8 @@
 import type { EventDefinition, NewEventDefinition } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useForm } from "../../../../data/form.ts";
-import { useLoaded } from "../../../../data/load.ts";
-import { type DialogProps, FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
-import type { FieldTable } from "../../../../ui/form/table.ts";
+import { useForm } from "../../../../data/form/form.ts";
+import { useLoaded } from "../../../../data/list/load.ts";
+import { type DialogProps, type FieldTable, FormDialog } from "../../../../ui/form/form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { destinationText, type Outbound, outboundFields } from "../outbound.ts";
 import { conditionsIn, linesOf } from "./conditions.ts";

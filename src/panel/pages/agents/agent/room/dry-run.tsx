@@ -1,17 +1,16 @@
 import { useSignal } from "@preact/signals";
 import type { DryRun, EventDefinition } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
+import { useAction } from "../../../../data/form/action.ts";
 import { jsonIn } from "../../../../data/json.ts";
 import { Button } from "../../../../ui/button.tsx";
-import { Code } from "../../../../ui/code.tsx";
 import { Dialog } from "../../../../ui/dialog/dialog.tsx";
 import { TextArea } from "../../../../ui/form/field.tsx";
 import { Form } from "../../../../ui/form/form.tsx";
 import { Failure, Note } from "../../../../ui/note.tsx";
-import { outcomeWords } from "./outcomes.ts";
+import { Code } from "../../../../ui/text/code.tsx";
 import type { Sender } from "./senders.tsx";
-import { Verdicts } from "./verdicts.tsx";
+import { outcomeWords, Verdicts } from "./verdicts.tsx";
 
 interface Props {
   /** Of the source. */

@@ -1,23 +1,22 @@
 import { useSignal } from "@preact/signals";
 import type { EventSource, RoomEvent } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
-import { useList } from "../../../../data/list.ts";
-import { useLoaded } from "../../../../data/load.ts";
+import { useAction } from "../../../../data/form/action.ts";
+import { useList } from "../../../../data/list/list.ts";
+import { useLoaded } from "../../../../data/list/load.ts";
 import { hrefOf } from "../../../../data/route.ts";
 import { Value } from "../../../../transcript/tool-view.tsx";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Dialog } from "../../../../ui/dialog/dialog.tsx";
-import type { DialogProps } from "../../../../ui/dialog/form-dialog.tsx";
-import { choicesOf, choicesWith } from "../../../../ui/form/choices.ts";
-import { Choice } from "../../../../ui/form/field.tsx";
+import { choicesOf } from "../../../../ui/form/choices.ts";
+import { SignalChoice } from "../../../../ui/form/field.tsx";
+import type { DialogProps } from "../../../../ui/form/form.tsx";
 import { List } from "../../../../ui/list/list.tsx";
 import { Failure } from "../../../../ui/note.tsx";
-import { Time } from "../../../../ui/time.tsx";
+import { Time } from "../../../../ui/text/time.tsx";
 import { tell } from "../../../../ui/toast.tsx";
-import { type Outcome, outcomeLooks, outcomeWords } from "./outcomes.ts";
-import { Verdicts } from "./verdicts.tsx";
+import { type Outcome, outcomeLooks, outcomeWords, Verdicts } from "./verdicts.tsx";
 
 /** The ledger: every event that came, and what became of it. */
 export function Events({ slug }: { slug: string }) {
@@ -32,13 +31,10 @@ export function Events({ slug }: { slug: string }) {
   return (
     <>
       <div class="columns">
-        <Choice
+        <SignalChoice
           label="Outcome"
-          value={outcome.value}
-          choices={choicesWith("All", choicesOf(outcomeWords))}
-          onValue={(name) => {
-            outcome.value = name as Outcome | "";
-          }}
+          of={outcome}
+          choices={[{ value: "", label: "All" }, ...choicesOf(outcomeWords)]}
         />
       </div>
       <List

@@ -1,19 +1,21 @@
+import { useSignal } from "@preact/signals";
 import type { EventDefinition, EventSource } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
+import { hrefOf } from "../../../../data/route.ts";
+import { may } from "../../../../data/session.ts";
 import { useActs } from "../../../../ui/act-button.tsx";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { Code } from "../../../../ui/code.tsx";
-import { ConfirmButton, DeleteButton } from "../../../../ui/dialog/confirm-button.tsx";
-import { DialogButton } from "../../../../ui/dialog/dialog-button.tsx";
+import { ConfirmButton, DeleteButton, DialogButton } from "../../../../ui/dialog/buttons.tsx";
 import { Table } from "../../../../ui/list/table.tsx";
 import { Failure, Note } from "../../../../ui/note.tsx";
-import { Address } from "./address.tsx";
+import { Code } from "../../../../ui/text/code.tsx";
 import { DefinitionDialog } from "./definition-dialog.tsx";
 import { DryRunDialog } from "./dry-run.tsx";
 import { type Sender, senderOf } from "./senders.tsx";
 import { SourceDialog } from "./source-dialog.tsx";
+import { isThisMachine } from "./this-machine.ts";
 
 interface Props {
   slug: string;
@@ -28,9 +30,11 @@ export function SourceCard({ slug, source, onChange }: Props) {
   const sender = senderOf(sourceType);
   const act = useActs(onChange);
   const turn = () => api.updateEventSource({ ...path, body: { enabled: !enabled } });
-  const definitionDialog = (definition: EventDefinition | null) => (onClose: () => void) => (
-    <DefinitionDialog {...{ path, sender, definition, onClose }} onSaved={onChange} />
-  );
+  /** The definition whose dialog is open; null: a new one's; undefined: none. */
+  const edited = useSignal<EventDefinition | null | undefined>(undefined);
+  const edit = (definition: EventDefinition | null | undefined) => {
+    edited.value = definition;
+  };
   return (
     <Card
       title={name}
@@ -73,9 +77,9 @@ export function SourceCard({ slug, source, onChange }: Props) {
           actionsTo="agent.room:write"
           actions={(definition) => (
             <>
-              <DialogButton small look="plain" dialog={definitionDialog(definition)}>
+              <Button small look="plain" onClick={() => edit(definition)}>
                 Edit
-              </DialogButton>
+              </Button>
               <DeleteButton
                 small
                 name={definition.name}
@@ -92,9 +96,9 @@ export function SourceCard({ slug, source, onChange }: Props) {
       <Failure error={act.error} />
       <Allowed to="agent.room:write">
         <div class="actions">
-          <DialogButton small look={definitions.length === 0 ? "primary" : undefined} dialog={definitionDialog(null)}>
+          <Button small look={definitions.length === 0 ? "primary" : undefined} onClick={() => edit(null)}>
             New definition
-          </DialogButton>
+          </Button>
           <DialogButton small dialog={(onClose) => <DryRunDialog {...{ path, sender, definitions, onClose }} />}>
             Try an event
           </DialogButton>
@@ -120,9 +124,33 @@ export function SourceCard({ slug, source, onChange }: Props) {
           </DeleteButton>
         </div>
       </Allowed>
+      {edited.value !== undefined && (
+        <DefinitionDialog
+          {...{ path, sender }}
+          definition={edited.value}
+          onSaved={onChange}
+          onClose={() => edit(undefined)}
+        />
+      )}
     </Card>
   );
 }
+
+/** Where a source's events are posted, with a warning where other machines can't. */
+const Address = ({ url }: { url: string }) => (
+  <>
+    <Code label="Address for its events" text={url} />
+    {isThisMachine(url) && (
+      <Note look="warn">
+        <p>
+          Only programs on this machine reach this address. For others,{" "}
+          {may("policy:manage") ? <a href={hrefOf(["policies"])}>the public address</a> : "the public address"} of this
+          installation must be set.
+        </p>
+      </Note>
+    )}
+  </>
+);
 
 /** The steps at the sender, where they are known. */
 function HowTo({ sender: { label, steps } }: { sender: Sender }) {

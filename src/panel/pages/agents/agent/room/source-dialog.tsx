@@ -1,9 +1,8 @@
 import type { EventSource } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useForm } from "../../../../data/form.ts";
-import { type DialogProps, FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
+import { useForm } from "../../../../data/form/form.ts";
 import { Choice } from "../../../../ui/form/field.tsx";
-import type { FieldTable } from "../../../../ui/form/table.ts";
+import { type DialogProps, type FieldTable, FormDialog } from "../../../../ui/form/form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { senderOf, senders } from "./senders.tsx";
 

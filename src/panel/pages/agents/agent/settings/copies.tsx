@@ -1,16 +1,16 @@
 import { useSignal } from "@preact/signals";
 import type { AgentBundle, ImportedAgent } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useForm } from "../../../../data/form.ts";
+import { useForm } from "../../../../data/form/form.ts";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
+import { DialogButton } from "../../../../ui/dialog/buttons.tsx";
 import { Dialog } from "../../../../ui/dialog/dialog.tsx";
-import { DialogButton } from "../../../../ui/dialog/dialog-button.tsx";
-import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
 import { download } from "../../../../ui/download.ts";
-import type { FieldTable } from "../../../../ui/form/table.ts";
+import { type FieldTable, FormDialog } from "../../../../ui/form/form.tsx";
 import { tellFailure } from "../../../../ui/toast.tsx";
+import { agentAddressName } from "../../../shared-fields.ts";
 import { ImportAgent, ImportOutcome } from "../../import-agent.tsx";
 import type { TabProps } from "../tab-props.ts";
 
@@ -56,15 +56,10 @@ function Duplicate({ slug, onClose }: { slug: string; onClose: () => void }) {
   const fields: FieldTable<{ slug: string }> = [
     {
       name: "slug",
-      label: "Its name in addresses",
       path: "instance.slug",
       hint: "Secrets, keys, memories and conversations stay with the first one.",
-      required: true,
+      ...agentAddressName,
       autofocus: true,
-      pattern: "[a-z0-9_.\\-]+",
-      maxLength: 128,
-      autocapitalize: "none",
-      spellcheck: false,
     },
   ];
   return <FormDialog title={`Duplicate ${slug}`} action="Duplicate" form={form} fields={fields} onClose={onClose} />;

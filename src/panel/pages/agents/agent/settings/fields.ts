@@ -1,8 +1,8 @@
 import type { Instance } from "../../../../../client/index.ts";
 import type { Choices } from "../../../../ui/form/choices.ts";
-import type { FieldTable, Row } from "../../../../ui/form/table.ts";
+import type { FieldTable, Row } from "../../../../ui/form/form.tsx";
+import { messengerNumbers, zone } from "../../../shared-fields.ts";
 import { providers } from "../../providers.ts";
-import { zone } from "../zone.ts";
 
 /** What the fields offer. */
 interface Offered {
@@ -117,19 +117,11 @@ export const settingsFields = (values: Instance, { workspaces, models }: Offered
     lead: "Empty fields have what the installation's policies say.",
     fields: [
       [
+        { ...messengerNumbers.debounceMs, optional: true },
+        { ...messengerNumbers.typingDelayMs, optional: true },
         {
-          name: "debounceMs",
-          label: "Messages that belong together, in ms",
-          hint: "Those that come within this time of each other are answered as one.",
-          kind: "number",
-          optional: true,
-        },
-        { name: "typingDelayMs", label: "Before the typing sign, in ms", kind: "number", optional: true },
-        {
-          name: "maxRestarts",
-          label: "Restarts of a turn",
+          ...messengerNumbers.maxRestarts,
           hint: "How often a new message may have it begin its answer again.",
-          kind: "number",
           optional: true,
         },
       ],

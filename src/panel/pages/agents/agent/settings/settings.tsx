@@ -1,33 +1,29 @@
-import type { AgentChanges, Instance } from "../../../../../client/index.ts";
-import { api, isRefused } from "../../../../data/api.ts";
-import { useForm } from "../../../../data/form.ts";
-import { useLoaded } from "../../../../data/load.ts";
+import type { AgentChanges, CallOptions, Instance } from "../../../../../client/index.ts";
+import { api } from "../../../../data/api.ts";
+import { useForm } from "../../../../data/form/form.ts";
+import { saveUnchanged } from "../../../../data/form/unchanged.ts";
+import { useLoaded } from "../../../../data/list/load.ts";
 import { goTo } from "../../../../data/route.ts";
 import { may, orgSlug } from "../../../../data/session.ts";
+import { useActs } from "../../../../ui/act-button.tsx";
 import { Allowed, Changeable } from "../../../../ui/allowed.tsx";
+import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { DeleteButton } from "../../../../ui/dialog/confirm-button.tsx";
+import { DeleteButton } from "../../../../ui/dialog/buttons.tsx";
+import { FileButton } from "../../../../ui/file-button.tsx";
 import { SaveForm } from "../../../../ui/form/form.tsx";
+import { Failure } from "../../../../ui/note.tsx";
+import { AgentIcon } from "../../look.tsx";
 import type { TabProps } from "../tab-props.ts";
 import { Copies } from "./copies.tsx";
 import { settingsFields } from "./fields.ts";
-import { Picture } from "./picture.tsx";
 
 /** Who the agent is, its model, its limits, and what it keeps. */
 export function Settings({ agent, onChange }: TabProps) {
-  const form = useForm<Instance>(`agent.${agent.slug}`, agent, async (changes) => {
-    // Another's change in between is told of, and not overwritten.
-    const headers = { "If-Match": `"${agent.revision}"` };
-    await api
-      .updateAgent({ slug: agent.slug, body: changes as AgentChanges }, { headers })
-      .catch(async (error: unknown) => {
-        if (!isRefused(error, 412)) throw error;
-        await onChange();
-        throw new Error(
-          "The agent was changed meanwhile, and is read again. Look at your changes, and save once more.",
-        );
-      });
-    await onChange();
+  const { slug, name, revision } = agent;
+  const form = useForm<Instance>(`agent.${slug}`, agent, (changes) => {
+    const save = (options: CallOptions) => api.updateAgent({ slug, body: changes as AgentChanges }, options);
+    return saveUnchanged(revision, "changes", save, onChange);
   });
   const org = orgSlug.value;
   const workspaces = useLoaded(
@@ -47,26 +43,49 @@ export function Settings({ agent, onChange }: TabProps) {
         <Copies agent={agent} onChange={onChange} />
       </Allowed>
       <Allowed to="agent:delete">
-        <Removal agent={agent} />
+        <Card title="Delete">
+          <p class="soft">The agent goes with its secrets, channels and conversations. There is no way back.</p>
+          <div class="actions">
+            <DeleteButton
+              label="Delete the agent"
+              name={name}
+              kind="agent"
+              word={slug}
+              onConfirm={() => api.deleteAgent({ slug })}
+              onDone={() => goTo(["agents"])}
+            >
+              Its conversations, memories, secrets and channels are deleted with it.
+            </DeleteButton>
+          </div>
+        </Card>
       </Allowed>
     </Changeable>
   );
 }
 
-const Removal = ({ agent: { slug, name } }: { agent: Instance }) => (
-  <Card title="Delete">
-    <p class="soft">The agent goes with its secrets, channels and conversations. There is no way back.</p>
-    <div class="actions">
-      <DeleteButton
-        label="Delete the agent"
-        name={name}
-        kind="agent"
-        word={slug}
-        onConfirm={() => api.deleteAgent({ slug })}
-        onDone={() => goTo(["agents"])}
-      >
-        Its conversations, memories, secrets and channels are deleted with it.
-      </DeleteButton>
-    </div>
-  </Card>
-);
+/** The agent's picture, to choose and to remove. */
+function Picture({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
+  const { slug, icon } = agent;
+  const act = useActs(onChange);
+  return (
+    <Card title="Picture" lead="PNG, JPEG or WebP, at most 512 KiB.">
+      <div class="actions">
+        <AgentIcon agent={agent} />
+        <FileButton
+          label="File with the picture"
+          accept="image/png,image/jpeg,image/webp"
+          busy={act.busy}
+          onFile={(file) => void act.run(() => api.putAgentIcon({ slug, body: file }), "The picture is there")}
+        >
+          {icon === null ? "Choose a picture" : "Another picture"}
+        </FileButton>
+        {icon !== null && (
+          <Button busy={act.busy} onClick={() => void act.run(() => api.deleteAgentIcon({ slug }), "Removed")}>
+            Remove
+          </Button>
+        )}
+      </div>
+      <Failure error={act.error} />
+    </Card>
+  );
+}

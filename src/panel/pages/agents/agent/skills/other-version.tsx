@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { AgentSkill } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
-import { useLoaded } from "../../../../data/load.ts";
+import { useAction } from "../../../../data/form/action.ts";
+import { useLoaded } from "../../../../data/list/load.ts";
 import { orgSlug } from "../../../../data/session.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { Dialog } from "../../../../ui/dialog/dialog.tsx";
-import type { DialogProps } from "../../../../ui/dialog/form-dialog.tsx";
-import { Choice } from "../../../../ui/form/field.tsx";
+import { SignalChoice } from "../../../../ui/form/field.tsx";
+import type { DialogProps } from "../../../../ui/form/form.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { useChange, VersionDiff } from "../../../skills/versions.tsx";
@@ -50,9 +50,9 @@ export function RollBack({ slug, skill, onSaved, onClose }: Props) {
       problem={versions.error.value}
       {...{ skill, onSaved, onClose }}
     >
-      <Choice
+      <SignalChoice
         label="Version"
-        value={wanted.value}
+        of={wanted}
         hint={`The agent uses ${pinnedVersion} now.`}
         choices={[
           { value: "", label: "Choose one" },
@@ -61,9 +61,6 @@ export function RollBack({ slug, skill, onSaved, onClose }: Props) {
             label: changelog ? `${version} · ${changelog}` : version,
           })),
         ]}
-        onValue={(version) => {
-          wanted.value = version;
-        }}
       />
     </VersionDialog>
   );

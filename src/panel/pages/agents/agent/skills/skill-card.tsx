@@ -1,10 +1,10 @@
 import type { AgentSkill, AgentSkillsChanged } from "../../../../../client/index.ts";
-import type { Action } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
+import type { Action } from "../../../../data/form/action.ts";
 import { hrefOf } from "../../../../data/route.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { DialogButton } from "../../../../ui/dialog/dialog-button.tsx";
+import { DialogButton } from "../../../../ui/dialog/buttons.tsx";
 import { Note } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { RollBack, Upgrade } from "./other-version.tsx";

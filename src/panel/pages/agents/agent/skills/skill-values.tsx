@@ -1,13 +1,12 @@
 import type { SkillEnv } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useForm } from "../../../../data/form.ts";
-import { useLoaded } from "../../../../data/load.ts";
+import { useForm } from "../../../../data/form/form.ts";
+import { useLoaded } from "../../../../data/list/load.ts";
 import { may } from "../../../../data/session.ts";
 import { ActButton } from "../../../../ui/act-button.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Fields } from "../../../../ui/form/fields.tsx";
-import { Form, Refusal } from "../../../../ui/form/form.tsx";
-import type { FieldOf } from "../../../../ui/form/table.ts";
+import { type FieldOf, Form, Refusal } from "../../../../ui/form/form.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 

@@ -1,5 +1,5 @@
 import { api } from "../../../../data/api.ts";
-import { useList } from "../../../../data/list.ts";
+import { useList } from "../../../../data/list/list.ts";
 import { hrefOf } from "../../../../data/route.ts";
 import { may } from "../../../../data/session.ts";
 import { useActs } from "../../../../ui/act-button.tsx";

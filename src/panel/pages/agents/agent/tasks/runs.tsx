@@ -1,10 +1,10 @@
 import type { TaskRun } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useList } from "../../../../data/list.ts";
+import { useList } from "../../../../data/list/list.ts";
 import { hrefOf } from "../../../../data/route.ts";
 import { List } from "../../../../ui/list/list.tsx";
-import { durationText } from "../../../../ui/numbers.ts";
-import { Time } from "../../../../ui/time.tsx";
+import { durationText } from "../../../../ui/text/numbers.ts";
+import { Time } from "../../../../ui/text/time.tsx";
 
 export const runLooks: Readonly<Record<TaskRun["status"], "good" | "warn" | "bad" | "">> = {
   queued: "",
@@ -24,9 +24,10 @@ interface Props {
 
 /** What became of every run of a task. */
 export function Runs({ slug, id, last }: Props) {
-  const runs = useList("runs", (part) => api.listTaskRuns({ slug, id, ...part }), [slug, id, last], {
+  const runs = useList("runs", (part) => api.listTaskRuns({ slug, id, ...part }), [slug, id], {
     limit: 10,
     everyMs: 3_000,
+    last,
   });
   return (
     <List

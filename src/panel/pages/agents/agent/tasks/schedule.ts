@@ -1,5 +1,5 @@
 import type { Schedule } from "../../../../../client/index.ts";
-import { countText, momentText } from "../../../../ui/numbers.ts";
+import { countText, momentText } from "../../../../ui/text/numbers.ts";
 
 /** What is written of a schedule. */
 export interface WrittenSchedule {

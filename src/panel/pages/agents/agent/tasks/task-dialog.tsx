@@ -1,13 +1,21 @@
 import { useRef } from "preact/hooks";
 import type { NewScheduledTask, ScheduledTask } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
-import { useForm } from "../../../../data/form.ts";
-import { type DialogProps, FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
-import type { FieldTable } from "../../../../ui/form/table.ts";
+import { type Form, useForm } from "../../../../data/form/form.ts";
+import { Choice } from "../../../../ui/form/field.tsx";
+import { type DialogProps, type FieldTable, FormDialog, type Row } from "../../../../ui/form/form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
+import { zone } from "../../../shared-fields.ts";
 import { type Outbound, outboundFields } from "../outbound.ts";
-import { scheduleOf, usualSchedule, type WrittenSchedule, writtenSchedule } from "./schedule.ts";
-import { scheduleFields } from "./schedule-fields.tsx";
+import {
+  cronWords,
+  everyProblem,
+  scheduleOf,
+  usualSchedule,
+  usualTimes,
+  type WrittenSchedule,
+  writtenSchedule,
+} from "./schedule.ts";
 
 interface Props extends DialogProps {
   slug: string;
@@ -76,4 +84,68 @@ export function TaskDialog({ slug, timezone, task, ...dialog }: Props) {
 function bodyOf(values: Written): Omit<NewScheduledTask, "schedule"> {
   const { name, prompt, deleteAfterRun, maxRetries, onMissed, outboundChannel, outboundTarget } = values;
   return { name, prompt, deleteAfterRun, maxRetries, onMissed, outboundChannel, outboundTarget };
+}
+
+const rhythms = [
+  ...usualTimes.map((value) => ({ value, label: cronWords(value) })),
+  { value: "", label: "another one" },
+];
+
+/** The fields for when a task runs. */
+function scheduleFields({ values, setAt }: Form<Written>): Row<Written> {
+  const { type, expression, unit } = values.schedule;
+  const words = cronWords(expression);
+  return [
+    {
+      name: "schedule.type",
+      label: "When",
+      kind: "choice",
+      choices: [
+        { value: "cron", label: "At times of a calendar" },
+        { value: "interval", label: "Every so often" },
+        { value: "one-shot", label: "Once" },
+      ],
+    },
+    type === "cron" && (
+      <Choice
+        label="Rhythm"
+        value={usualTimes.find((one) => one === expression.trim()) ?? ""}
+        choices={rhythms}
+        onValue={(value) => value !== "" && setAt("schedule.expression", value)}
+      />
+    ),
+    {
+      name: "schedule.expression",
+      label: "Times",
+      required: true,
+      spellcheck: false,
+      hint: words === expression ? "Minute, hour, day of the month, month, day of the week." : `${words}.`,
+      shown: type === "cron",
+    },
+    { name: "schedule.timezone", ...zone, shown: type === "cron" },
+    {
+      name: "schedule.every",
+      label: "Every",
+      path: "schedule.everyMs",
+      wording: (message) => everyProblem(message, unit),
+      kind: "number",
+      step: "any",
+      shown: type === "interval",
+    },
+    {
+      name: "schedule.unit",
+      label: "Unit",
+      kind: "choice",
+      choices: ["seconds", "minutes", "hours", "days"].map((value) => ({ value, label: value })),
+      shown: type === "interval",
+    },
+    {
+      name: "schedule.runAt",
+      label: "Date and time",
+      type: "datetime-local",
+      required: true,
+      hint: "In your own time zone.",
+      shown: type === "one-shot",
+    },
+  ];
 }

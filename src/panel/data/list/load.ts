@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useCallback, useEffect, useRef } from "preact/hooks";
-import { noticeEnd } from "./session.ts";
+import { noticeEnd } from "../session.ts";
 
 export interface Loaded<T> {
   /** Undefined until the first answer; it stays while a newer answer is awaited. */

@@ -1,4 +1,4 @@
-import type { Memory } from "../../client/index.ts";
+import type { Memory } from "../../../client/index.ts";
 
 export type EndUserChannel = NonNullable<Memory["subjectChannel"]>;
 

@@ -1,9 +1,33 @@
-import type { ComponentChildren } from "preact";
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, ComponentProps, VNode } from "preact";
+import { Button } from "../button.tsx";
 import { tell } from "../toast.tsx";
 import { Confirm } from "./confirm.tsx";
-import { DialogButton } from "./dialog-button.tsx";
 
-interface Props {
+interface OpenProps extends Omit<ComponentProps<typeof Button>, "onClick"> {
+  dialog: (close: () => void) => VNode | null;
+}
+
+/** A button that opens a dialog. */
+export function DialogButton({ dialog, ...button }: OpenProps) {
+  const open = useSignal(false);
+  return (
+    <>
+      <Button
+        {...button}
+        onClick={() => {
+          open.value = true;
+        }}
+      />
+      {open.value &&
+        dialog(() => {
+          open.value = false;
+        })}
+    </>
+  );
+}
+
+interface ConfirmProps {
   /** The text of the button. */
   label: ComponentChildren;
   small?: boolean;
@@ -23,7 +47,7 @@ interface Props {
 }
 
 /** A button that asks before it does something that can't be undone. All of these look alike. */
-export function ConfirmButton({ label, small = false, onConfirm, said, onDone, ...dialog }: Props) {
+export function ConfirmButton({ label, small = false, onConfirm, said, onDone, ...dialog }: ConfirmProps) {
   const confirm = async () => {
     await onConfirm();
     if (said !== undefined) tell(said);
@@ -40,7 +64,7 @@ export function ConfirmButton({ label, small = false, onConfirm, said, onDone, .
   );
 }
 
-interface DeleteProps extends Omit<Props, "label" | "title" | "action" | "said"> {
+interface DeleteProps extends Omit<ConfirmProps, "label" | "title" | "action" | "said"> {
   label?: string;
   name: string;
   /** What it is, such as `task`. */

@@ -1,5 +1,5 @@
-import { hrefOf } from "../data/route.ts";
-import { may } from "../data/session.ts";
+import { hrefOf } from "../../data/route.ts";
+import { may } from "../../data/session.ts";
 
 const policy = /\bpolicy httpAllowedHosts\b/;
 

@@ -1,5 +1,5 @@
+import { goTo, query } from "../route.ts";
 import { offsetIn } from "./offset.ts";
-import { goTo, query } from "./route.ts";
 
 /** What of a list a page shows, as its address says it. */
 export interface Filters<Name extends string> {

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { noticeRefusal } from "./session.ts";
+import { noticeRefusal } from "../session.ts";
 
 export interface Action<Arguments extends unknown[]> {
   /** Its work runs: it is not to be begun again. */

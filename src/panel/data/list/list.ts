@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
+import type { goTo } from "../route.ts";
 import { type Loaded, useLoaded, useRefresh } from "./load.ts";
-import type { goTo } from "./route.ts";
 
 /** The part of a list that a page shows. */
 interface Part {
@@ -9,7 +9,7 @@ interface Part {
 }
 
 /** Some items of a list. */
-export interface Items<Item> extends Part {
+interface Items<Item> extends Part {
   items: readonly Item[];
   total: number;
 }
@@ -26,6 +26,8 @@ interface Options {
   limit?: number;
   /** Reads again and again, as often as this. */
   everyMs?: number;
+  /** Reads the same part again when this changes. */
+  last?: string;
   /** For a list whose address says the offset. */
   place?: { offset: number; onOffset: List<unknown>["onOffset"] };
 }
@@ -35,12 +37,12 @@ export function useList<Key extends string, Item>(
   key: Key,
   read: (part: Part, signal: AbortSignal) => Promise<Answer<Key, Item>>,
   inputs: readonly unknown[],
-  { limit = 25, everyMs, place }: Options = {},
+  { limit = 25, everyMs, last, place }: Options = {},
 ): List<Item> {
   const about = JSON.stringify(inputs);
-  /** The offset of a list of the present inputs. */
+  /** The offset that was chosen for a list of these inputs. */
   const own = useSignal({ about, offset: 0 });
-  const offset = place ? place.offset : own.value.about === about ? own.value.offset : 0;
+  const offset = place?.offset ?? (own.value.about === about ? own.value.offset : 0);
   const loaded = useLoaded(
     async (signal) => {
       const answer = await read({ limit, offset }, signal);
@@ -48,7 +50,7 @@ export function useList<Key extends string, Item>(
       const { total = items.length } = answer;
       return { items, total, limit: answer.limit ?? total, offset: answer.offset ?? 0 };
     },
-    [...inputs, offset],
+    [...inputs, offset, last],
   );
   useRefresh(loaded.reload, everyMs);
   const onOffset = (next: number) => {

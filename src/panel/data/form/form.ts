@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { problemsOf } from "./api.ts";
+import { problemsOf } from "../api.ts";
+import { noticeRefusal } from "../session.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
 import { changeAt, valueAt } from "./paths.ts";
-import { noticeRefusal } from "./session.ts";
 
 export interface Form<T extends object> {
   /** What is stored, with the changes on top. */

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { Button } from "./button.tsx";
-import { tellFailure } from "./toast.tsx";
+import { Button } from "../button.tsx";
+import { tellFailure } from "../toast.tsx";
 
 interface Props {
   /** What it is, such as `Key of the agent`. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
+import { Note } from "../note.tsx";
 import { Code } from "./code.tsx";
-import { Note } from "./note.tsx";
 
 interface Props {
   /** What it is, such as `Password of Ada`. */

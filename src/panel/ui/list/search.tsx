@@ -1,0 +1,80 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { wordsIn } from "../../data/words.ts";
+import { TextField } from "../form/field.tsx";
+
+interface FilteredProps<Item> {
+  items: readonly Item[];
+  /** What is looked at for the words. */
+  textsOf: (item: Item) => readonly string[];
+  /** What is said where no item has the words. */
+  none: string;
+  children: (found: readonly Item[]) => ComponentChildren;
+}
+
+/** So few are seen at a glance. */
+const atAGlance = 7;
+
+/** A field that leaves those of many items that have the typed words. */
+export function Filtered<Item>({ items, textsOf, none, children }: FilteredProps<Item>) {
+  const typed = useSignal("");
+  if (items.length <= atAGlance) return children(items);
+  const has = wordsIn(typed.value);
+  const found = items.filter((item) => has(...textsOf(item)));
+  return (
+    <>
+      <TextField
+        label="Search"
+        type="search"
+        value={typed.value}
+        onValue={(text) => {
+          typed.value = text;
+        }}
+      />
+      {children(found)}
+      {found.length === 0 && <p class="soft">{none}</p>}
+    </>
+  );
+}
+
+interface SearchProps {
+  label: string;
+  placeholder: string;
+  text: string;
+  onText: (text: string) => void;
+}
+
+/** How long a person who types is waited for, in milliseconds. */
+const pauseMs = 250;
+
+/** Tells of the text once its writer pauses. Shows what is looked for where somebody else changed that. */
+export function SearchField({ label, placeholder, text, onText }: SearchProps) {
+  const typed = useSignal(text);
+  const { value } = typed;
+  const told = useRef(text);
+  useEffect(() => {
+    if (text === told.current) return;
+    told.current = text;
+    typed.value = text;
+  }, [text, typed]);
+  useEffect(() => {
+    if (value === told.current) return;
+    const timer = setTimeout(() => {
+      told.current = value;
+      onText(value);
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [value, text, onText]);
+  return (
+    <TextField
+      label={label}
+      type="search"
+      placeholder={placeholder}
+      value={value}
+      onValue={(next) => {
+        typed.value = next;
+      }}
+    />
+  );
+}
