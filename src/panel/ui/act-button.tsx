@@ -5,13 +5,13 @@ import { tell, tellFailure } from "./toast.tsx";
 
 interface Props extends Omit<ComponentProps<typeof Button>, "busy" | "onClick"> {
   work: () => Promise<unknown>;
-  /** Told once the work is done. */
+  /** Shown in a toast once the work is done. */
   said: string;
-  /** Shows what is now. */
+  /** Called afterwards, to show the new state. */
   onDone: () => Promise<unknown>;
 }
 
-/** A button in a list: it does something to an item at once. A failure is told briefly. */
+/** A button in a list that does something to an item at once. A toast shows a failure. */
 export function ActButton({ work, said, onDone, ...button }: Props) {
   const act = useAction(async () => {
     try {
@@ -25,7 +25,7 @@ export function ActButton({ work, said, onDone, ...button }: Props) {
   return <Button {...button} busy={act.busy} onClick={() => void act.run()} />;
 }
 
-/** Does what one of several buttons is for, tells what is `said`, and then reads again what is now. */
+/** Runs the work of one of several buttons, shows `said` in a toast, and then calls `onDone`. */
 export const useActs = (onDone: () => Promise<unknown>): Action<[work: () => Promise<unknown>, said?: string]> =>
   useAction(async (work, said) => {
     await work();

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 
 type Fact = readonly [name: ComponentChildren, text: ComponentChildren];
 
-/** Names, each with what is known of it. */
+/** A list of names with their texts. */
 export const Facts = ({ of, look = "facts" }: { of: readonly Fact[]; look?: string | undefined }) => (
   <dl class={look}>
     {of.map(([name, text], index) => (

@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 
 interface Props {
-  /** What the file is, for those who hear the page. */
+  /** The label of the file input, for screen readers. */
   label: string;
   /** As of an input for files. */
   accept: string;

@@ -6,9 +6,9 @@ import { draftOf, keepDraft } from "./drafts.ts";
 import { changeAt, valueAt } from "./paths.ts";
 
 export interface Form<T extends object> {
-  /** What is stored, with the changes on top. */
+  /** The stored values, with the changes on top. */
   values: T;
-  /** What is not stored yet. */
+  /** The values that are not stored yet. */
   changes: Partial<T>;
   dirty: boolean;
   busy: boolean;

@@ -1,7 +1,7 @@
 import { goTo, query } from "../route.ts";
 import { offsetIn } from "./offset.ts";
 
-/** What of a list a page shows, as its address says it. */
+/** The filters of a list, as the page's address has them. */
 export interface Filters<Name extends string> {
   /** Empty where nothing is chosen. */
   values: Readonly<Record<Name, string>>;
@@ -12,7 +12,7 @@ export interface Filters<Name extends string> {
   place: { offset: number; onOffset: (offset: number, go: typeof goTo) => void };
 }
 
-/** Those that are not empty. */
+/** The values that are not empty. */
 export const filled = <Values extends Record<string, string>>(values: Values) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "")) as Partial<Values>;
 

@@ -40,7 +40,7 @@ interface ConfirmProps {
   onConfirm: () => Promise<unknown>;
   /** Told once that is done. */
   said?: string;
-  /** Shows what is now. */
+  /** Called afterwards, to show the new state. */
   onDone?: () => unknown;
   /** What will be gone, or change. */
   children: ComponentChildren;
@@ -67,7 +67,7 @@ export function ConfirmButton({ label, small = false, onConfirm, said, onDone, .
 interface DeleteProps extends Omit<ConfirmProps, "label" | "title" | "action" | "said"> {
   label?: string;
   name: string;
-  /** What it is, such as `task`. */
+  /** The noun for the thing, such as `task`. */
   kind: string;
 }
 

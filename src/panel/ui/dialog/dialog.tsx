@@ -8,7 +8,7 @@ interface Props {
   wide?: boolean;
   /** Whether Escape may close it now; always where this is absent. */
   mayClose?: () => boolean;
-  /** The text of a button below that closes it: what is to be read ends with it. Absent: the dialog has its own. */
+  /** Adds a button with this text that closes the dialog. Absent: the children bring their own buttons. */
   close?: "Done" | "Close";
   /** Takes the dialog away. */
   onClose: () => void;

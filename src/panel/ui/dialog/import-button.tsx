@@ -9,19 +9,19 @@ import { Dialog } from "./dialog.tsx";
 interface Props<Answer> {
   /** The text of the button. */
   label: string;
-  /** What the file is, for those who hear the page. */
+  /** The label of the file input, for screen readers. */
   fileLabel: string;
   /** As of an input for files. */
   accept: string;
-  /** What is lost by it: asked about once a file is chosen. Absent: nothing is. */
+  /** Asked once a file is chosen: says which data the import deletes. Absent: it deletes none. */
   warning?: string | undefined;
   send: (file: File) => Promise<Answer>;
-  /** The title of what became of it. */
+  /** The title of the outcome. */
   title: (answer: Answer) => string;
   children: (answer: Answer) => ComponentChildren;
 }
 
-/** Sends a file, and says what became of it. */
+/** Sends a file, and shows the outcome in a dialog. */
 export function ImportButton<Answer>({ label, fileLabel, accept, warning, send, title, children }: Props<Answer>) {
   const open = useSignal(false);
   const chosen = useSignal<File | null>(null);

@@ -8,12 +8,12 @@ import type { Attributes } from "./table.ts";
 
 interface Described {
   label: string;
-  /** Below the field: what it does, and what fits. */
+  /** Help below the field. */
   hint?: ComponentChildren;
   /** Why the value is refused. */
   problem?: string | undefined;
   optional?: boolean | undefined;
-  /** Below all of it, such as what somebody else saved meanwhile. */
+  /** Below the help, such as a value that somebody else saved meanwhile. */
   after?: ComponentChildren;
 }
 
@@ -21,7 +21,7 @@ interface FieldProps extends Described {
   children: (ids: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => ComponentChildren;
 }
 
-/** A label, a control and what is said about it. */
+/** A label and a control, with help and a problem below. */
 function Field({ label, hint, problem, optional = false, after, children }: FieldProps) {
   const id = useId();
   const about = `${id}-about`;
@@ -150,7 +150,7 @@ export const SignalChoice = <Value extends string>({ of, ...props }: SignalProps
   />
 );
 
-/** A choice whose place says what it is, in a row of a table, say; its label is for those who hear the page. */
+/** A choice without a visible label, such as one in a row of a table. A screen reader reads the label. */
 export const Select = ({ label, ...options }: ChoiceProps) => <Options {...options} aria-label={label} />;
 
 type OptionsProps = Pick<ChoiceProps, "value" | "choices" | "onValue"> & SelectHTMLAttributes<HTMLSelectElement>;
@@ -246,7 +246,7 @@ export function ListField({ lines = false, items, onItems, ...rest }: ListProps)
   );
 }
 
-/** What is said about a control, apart from the control's own attributes. */
+/** Divides the label, help and problem of a control from its own attributes. */
 function divide<Props extends Described>({ label, hint, problem, optional, after, ...rest }: Props) {
   return [{ label, hint, problem, optional, after }, rest] as const;
 }

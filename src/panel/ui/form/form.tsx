@@ -20,7 +20,7 @@ interface FormProps {
   children: ComponentChildren;
 }
 
-/** Sends what is in it by a button, and by Enter too. */
+/** Fields that a button sends, and Enter too. */
 export const Form = ({ onSubmit, narrow = false, onInput, children }: FormProps) => (
   <form
     class={narrow ? "form narrow" : "form"}
@@ -137,7 +137,7 @@ interface FormDialogProps<T extends object> {
   action: string;
   /** Its text meanwhile, where that takes long. */
   working?: string;
-  /** Called once the fields are stored, and the dialog is closed. Absent: the dialog becomes what came of it. */
+  /** Called once the fields are stored, and the dialog is closed. Absent: the caller replaces the dialog. */
   onSaved?: () => unknown;
   /** Takes the dialog away. A draft, which a reload keeps, is dropped. */
   onClose: () => void;

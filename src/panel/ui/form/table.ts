@@ -36,7 +36,7 @@ type TextKind =
 /** With `lines` it has one item a line, in place of commas between them. */
 type ListKind = { kind: "list"; lines?: boolean };
 
-/** What a field needs that holds such a value. Where that can be null, `empty` says whether an empty text is. */
+/** The kinds of field that fit a value. Where the value can be null, `empty` says whether an empty text is stored as null. */
 type KindOf<Value> =
   | { kind: "custom"; control(control: Control<Value>): VNode }
   | ([Value] extends [boolean]
@@ -51,7 +51,7 @@ type KindOf<Value> =
 
 interface About {
   label: string;
-  /** Below the field: what it does, and what fits. */
+  /** Help below the field. */
   hint?: ComponentChildren;
   /** It may stay empty. A number that may not is NaN while it is. */
   optional?: boolean;
@@ -68,7 +68,7 @@ interface About {
 /** A field of a form over `T`: its path in the values, its label, and how it is filled in. */
 export type FieldOf<T> = {
   [Name in PathOf<T>]: About & { name: Name } & KindOf<ValueAt<T, Name>> & {
-      /** What else changes with the field. */
+      /** Further changes that come with a change of the field. */
       also?(value: ValueAt<T, Name>): Partial<T>;
     };
 }[PathOf<T>];
@@ -98,7 +98,7 @@ export interface AnyField extends About, Omit<Attributes, "type"> {
   suggestions?: readonly string[];
 }
 
-/** All fields of a table, those that are not shown too. */
+/** All fields of a table, hidden ones included. */
 export const fieldsIn = <T>(fields: FieldTable<T>): AnyField[] =>
   fields.flatMap((item): AnyField[] => {
     if (item === false || isValidElement(item)) return [];
@@ -106,7 +106,7 @@ export const fieldsIn = <T>(fields: FieldTable<T>): AnyField[] =>
     return "fields" in item ? fieldsIn(item.fields) : [item as unknown as AnyField];
   });
 
-/** Names refused fields by their labels, and a part of a field by the field. What no field is about has no name. */
+/** Names refused fields by their labels, and a part of a field by the field's label. Other refusals get no name. */
 export function sayLabels(fields: readonly Pick<AnyField, "name" | "label" | "path" | "wording">[]): Say {
   return (refused, message) => {
     const found = fields.find(({ name, path = name }) => refused === path || refused.startsWith(`${path}.`));

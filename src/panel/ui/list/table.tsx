@@ -22,7 +22,7 @@ export interface TableProps<Row> {
   about?: (row: Row) => ComponentChildren;
   /** The buttons of a row. */
   actions?: (row: Row) => ComponentChildren;
-  /** Those without it see no buttons. */
+  /** People without this permission see no buttons. */
   actionsTo?: Permission;
 }
 

@@ -5,12 +5,12 @@ import { Waiting } from "../waiting.tsx";
 
 interface Props<T> {
   of: Loaded<T>;
-  /** Of the sign that holds the place meanwhile. */
+  /** Lines of the placeholder. */
   lines?: number | undefined;
   children: (value: T) => ComponentChildren;
 }
 
-/** Shows what is read once it is there, and before that that it is awaited, or why it is not there. */
+/** Shows a value once it is read; a placeholder until then, or the reason of a failure. */
 export function WhenLoaded<T>({ of: { value, error, reload }, lines, children }: Props<T>) {
   const read = value.value;
   return (

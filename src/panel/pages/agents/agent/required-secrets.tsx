@@ -61,7 +61,9 @@ export function RequiredSecrets({ slug, tools, onStored }: Props) {
 function fieldOf(secret: RequiredAgentSecret): FieldOf<Values> {
   const { key, type, label = key, description, choices = [], configured, optional = false, sensitive } = secret;
   const about = {
-    ...{ name: key, label, optional },
+    name: key,
+    label,
+    optional,
     hint: [description, configured ? "It is stored." : ""].filter(Boolean).join(" "),
   };
   if (type !== "select")

@@ -75,7 +75,7 @@ interface VersionProps extends DialogProps {
   wanted: string;
   take: () => Promise<unknown>;
   problem?: unknown;
-  /** Above what it changes. */
+  /** Above the changes. */
   children?: ComponentChildren;
 }
 
