@@ -3,7 +3,7 @@ import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, agentTools, channels } from "../../db/schema.ts";
 
-type Asked = Pick<typeof agents.$inferSelect, "slug" | "organizationId">;
+type AgentIdentity = Pick<typeof agents.$inferSelect, "slug" | "organizationId">;
 
 /** Limits a query for agents to those that others may ask: active ones whose channel `agent` was not turned off. */
 export function isAskable(db: Db): SQL | undefined {
@@ -21,7 +21,7 @@ const askersOf = (tx: Db, slug: string) =>
  * Locks an agent together with the agents that have it as a tool, ordered by id: two agents that ask each other can be
  * changed at the same time without a deadlock.
  */
-export async function lockWithAskers(tx: Db, { slug, organizationId }: Asked): Promise<void> {
+export async function lockWithAskers(tx: Db, { slug, organizationId }: AgentIdentity): Promise<void> {
   await tx
     .select({ id: agents.id })
     .from(agents)
@@ -36,7 +36,7 @@ export async function lockWithAskers(tx: Db, { slug, organizationId }: Asked): P
  * Makes the agents that have this one as a tool, by choice or by a skill, load anew, since the tool or its description
  * changed. Call it inside the transaction of that change.
  */
-export async function touchAskers(tx: Db, { slug, organizationId }: Asked): Promise<void> {
+export async function touchAskers(tx: Db, { slug, organizationId }: AgentIdentity): Promise<void> {
   const rows = await tx
     .select({ id: agents.id })
     .from(agents)

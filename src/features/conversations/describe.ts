@@ -18,13 +18,13 @@ export const descriptionJob = defineJob(
   ({ conversationId }) => conversationId,
 );
 
-interface Needs {
+interface Dependencies {
   services: Pick<Services, "database" | "log">;
   complete: Complete;
 }
 
 /** The jobs of this feature. */
-export function conversationJobs(needs: Needs): JobKinds {
+export function conversationJobs(needs: Dependencies): JobKinds {
   const describe = createDescribe(needs);
   const note = noteTogether(needs.services.database, null);
   return descriptionJob.doneBy(
@@ -41,7 +41,7 @@ const tries = 2;
 /** Finds the title and the summary that a conversation lacks, or the one of them that is looked for. The caller notes it. */
 type Describe = (conversationId: string, lookedFor: Wanted, asking: Asking) => Promise<Noted>;
 
-export function createDescribe({ services: { database, log }, complete }: Needs): Describe {
+export function createDescribe({ services: { database, log }, complete }: Dependencies): Describe {
   const { subjectOf, firstOf } = descriptionStatements(database);
   return async (conversationId, lookedFor, { signal, together }) => {
     if (!lookedFor.title && !lookedFor.summary) return {};

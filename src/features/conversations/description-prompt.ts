@@ -8,7 +8,7 @@ export interface Wanted {
   summary: boolean;
 }
 
-interface Asked {
+interface DescriptionInput {
   messages: readonly { role: "user" | "assistant"; content: string }[];
   wanted: Wanted;
   /** The summary of the earlier messages; null when there is none. */
@@ -25,7 +25,7 @@ export const titleRule = `- "title": what it is about, in 2 to 6 words and at mo
 const summary = `- "summary": one or two sentences, at most ${longestSummary} characters, on what the user wants and how far that came.`;
 
 /** The prompt for the title and the summary of a conversation. The conversation is data, whatever it says. */
-export function descriptionPrompt({ messages, wanted, summary: before, mark }: Asked): string {
+export function descriptionPrompt({ messages, wanted, summary: before, mark }: DescriptionInput): string {
   const told = wanted.summary && before !== null ? [{ summary: before }] : [];
   return `Below is a conversation between a user and an assistant. People who look after the assistant see many of them in a list. Write for them, in the language that the user writes in:
 

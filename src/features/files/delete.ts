@@ -130,13 +130,13 @@ async function sealKeys(cipher: Cipher, batch: string, keys: S3Keys | null) {
 
 const Keys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 
-type Needs = Pick<Services, "database" | "cipher" | "files">;
+type Dependencies = Pick<Services, "database" | "cipher" | "files">;
 
 /**
  * Each job deletes the files of its batch that it can and fails when some are left; a deleted one has no row at the next
  * attempt.
  */
-export function fileJobs({ database, cipher, files: ports }: Needs): JobKinds {
+export function fileJobs({ database, cipher, files: ports }: Dependencies): JobKinds {
   return deletionJob.doneBy(async ({ payload: { batch, files: ids, keys: sealed } }, signal) => {
     const { db } = database;
     const keys = sealed ? await openKeys(cipher, batch, sealed) : null;

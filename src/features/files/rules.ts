@@ -55,15 +55,15 @@ export function disposition(mime: string, name: string): string {
 /** The prefix of the engine's objects, since other programs may use the same bucket. */
 const prefix = "agent-engine/";
 
-type Place = Pick<S3Bucket, "region" | "bucket">;
+type BucketLocation = Pick<S3Bucket, "region" | "bucket">;
 
 /** The storage key of an object, with its bucket, because the agent may name another bucket for later files. */
-export function s3Key({ region, bucket }: Place, fileId: string): string {
+export function s3Key({ region, bucket }: BucketLocation, fileId: string): string {
   return `${region}/${bucket}/${prefix}${fileId}`;
 }
 
 /** The region, bucket and key of a storage key that `s3Key` made. */
-export function readS3Key(storageKey: string): Place & { key: string } {
+export function readS3Key(storageKey: string): BucketLocation & { key: string } {
   const [, region, bucket, key] = /^([^/]+)\/([^/]+)\/(.+)$/.exec(storageKey) ?? [];
   if (!region || !bucket || !key) throw new Error("A file has no place in S3");
   return { region, bucket, key };

@@ -74,11 +74,14 @@ export function open(files: Files, { store, storageKey }: Place, keys: S3Keys | 
   return { objects: files.s3({ ...bucket, accessKeyId, secretAccessKey }), key };
 }
 
-type Needs = Pick<Services, "database" | "cipher" | "files">;
+type Dependencies = Pick<Services, "database" | "cipher" | "files">;
 type Stored = Pick<FileRow, "agentId"> & Place;
 
 /** The store of a stored file, and its key there. Throws what `open` throws. */
-export async function openStored({ database, cipher, files }: Needs, { agentId, ...place }: Stored): Promise<Opened> {
+export async function openStored(
+  { database, cipher, files }: Dependencies,
+  { agentId, ...place }: Stored,
+): Promise<Opened> {
   const needsKeys = place.store === "s3" && agentId !== null;
   const keys = needsKeys ? await bucketOf(database.db, cipher, agentId) : null;
   return open(files, place, keys);
@@ -89,7 +92,7 @@ export async function openStored({ database, cipher, files }: Needs, { agentId, 
  * does where that is known only at its end.
  */
 export async function readFile(
-  services: Needs,
+  services: Dependencies,
   { size, ...stored }: Stored & Pick<FileRow, "size">,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null> {
   const { objects, key } = await openStored(services, stored);

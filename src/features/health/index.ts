@@ -1,6 +1,6 @@
 import type { Contribution } from "../../contribution.ts";
 import { healthRoutes } from "./routes.ts";
-import { createExamine, type HealthNeeds } from "./service.ts";
+import { createExamine, type HealthDependencies } from "./service.ts";
 
 /** What `doctor` says of a database that no server holds. */
 export { checkContent } from "./checks/content.ts";
@@ -8,4 +8,6 @@ export { checkDatabase } from "./checks/database.ts";
 export { type Inspection, inspect } from "./inspect.ts";
 
 /** `/api/installation/health`. */
-export const healthFeature = (needs: HealthNeeds): Contribution => ({ routes: [healthRoutes(createExamine(needs))] });
+export const healthFeature = (needs: HealthDependencies): Contribution => ({
+  routes: [healthRoutes(createExamine(needs))],
+});

@@ -8,13 +8,13 @@ import { checkScheduler } from "./checks/scheduler.ts";
 import { inspect } from "./inspect.ts";
 import type { InstallationHealth } from "./schema.ts";
 
-export interface HealthNeeds {
+export interface HealthDependencies {
   services: Services;
   scheduler: () => Promise<SchedulerHealth>;
 }
 
 /** Examines the installation under a running server; who asks while that goes on gets the same answer. */
-export function createExamine(needs: HealthNeeds): () => Promise<InstallationHealth> {
+export function createExamine(needs: HealthDependencies): () => Promise<InstallationHealth> {
   let running: Promise<InstallationHealth> | null = null;
   return () => {
     running ??= examine(needs).finally(() => {
@@ -24,7 +24,7 @@ export function createExamine(needs: HealthNeeds): () => Promise<InstallationHea
   };
 }
 
-async function examine({ services, scheduler: readScheduler }: HealthNeeds): Promise<InstallationHealth> {
+async function examine({ services, scheduler: readScheduler }: HealthDependencies): Promise<InstallationHealth> {
   const { database, machine, options } = services;
   const inspection = await inspect(services);
   const { publicAddress, defaultModel } = inspection.settings.policies;

@@ -18,13 +18,13 @@ export { saveMemory } from "./store.ts";
 /** The tools `saveMemory` and `searchMemory` of an agent. */
 export { memoryTools } from "./tools.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   complete: Complete;
   embedderOf(slug: string): Promise<Embedder | null>;
 }
 
 /** `/memories`, and learning in the background; at a start, memories without vectors are given some. */
-export function memoriesFeature(needs: Needs): Contribution {
+export function memoriesFeature(needs: Dependencies): Contribution {
   return { routes: [memoryRoutes], jobs: memoryJobs(needs), boot: () => enqueueMissing(needs.services) };
 }

@@ -49,7 +49,7 @@ const recallStatement = statement(
     union ${important({ ...values, subject: sql`''` })}`,
 );
 
-interface Asked {
+interface RecallScope {
   agentId: string;
   /** The end user of the turn: others' memories are never found. */
   subject: SubjectKey;
@@ -61,7 +61,7 @@ interface Asked {
 /** The memories that fit a query, the best first. */
 export async function searchMemories(
   database: Database,
-  { agentId, subject, query, limit, meaning = null }: Asked & { query: string },
+  { agentId, subject, query, limit, meaning = null }: RecallScope & { query: string },
 ): Promise<Recalled[]> {
   const wanted = queryForAny(distinctiveWords(query));
   const [rows, near] = await Promise.all([
@@ -77,7 +77,7 @@ export async function searchMemories(
  */
 export async function recall(
   database: Database,
-  { agentId, subject, text, limit = 10, meaning = null }: Omit<Asked, "limit"> & { text: string; limit?: number },
+  { agentId, subject, text, limit = 10, meaning = null }: Omit<RecallScope, "limit"> & { text: string; limit?: number },
 ): Promise<Recalled[]> {
   const [rows, near] = await Promise.all([
     recallStatement.run(database, { agentId, subject, words: queryForAny(distinctiveWords(text)), limit }),
@@ -104,7 +104,7 @@ const recallTogetherStatement = statement(
 );
 
 /** `recall` for jobs, by words alone. */
-export function recalledTogether(database: Database): Gathered<Asked & { text: string }, Recalled[]> {
+export function recalledTogether(database: Database): Gathered<RecallScope & { text: string }, Recalled[]> {
   return {
     async run(asked) {
       const rows = await recallTogetherStatement.run(database, {
@@ -124,7 +124,7 @@ export function recalledTogether(database: Database): Gathered<Asked & { text: s
 async function nearTo(
   database: Database,
   meaning: Meaning | null,
-  asked: Pick<Asked, "agentId" | "subject"> & { text: string },
+  asked: Pick<RecallScope, "agentId" | "subject"> & { text: string },
 ): Promise<Recalled[]> {
   if (meaning === null || asked.text.trim() === "") return [];
   return (await findNear(database, meaning, asked)).map(toRecalled);

@@ -37,7 +37,7 @@ export { placeDefinitions } from "./sources/import-definitions.ts";
 export { bundledSources } from "./sources/schema.ts";
 
 /** What the Room needs of the engine. */
-export interface RoomNeeds {
+export interface RoomDependencies {
   services: Services;
   turns: Turns;
   /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
@@ -46,14 +46,14 @@ export interface RoomNeeds {
 }
 
 /** What the Room adds to a turn of its own that continues after a person's decision. */
-export function continuedInRoom({ services, wake }: Pick<RoomNeeds, "services" | "wake">): ContinuedBy {
+export function continuedInRoom({ services, wake }: Pick<RoomDependencies, "services" | "wake">): ContinuedBy {
   const replied = continuedReply(services);
   const tools = continuedTools({ services, wake: () => wake() });
   return async (place) => ({ ...(await replied(place)), ...(await tools(place)) });
 }
 
 /** The door of events: turns that agents take on their own. */
-export function roomFeature(needs: RoomNeeds): Contribution {
+export function roomFeature(needs: RoomDependencies): Contribution {
   const { services, turns, wake, scheduler } = needs;
   const own = { services, turns, wake: () => wake() };
   const letIn = letInEvents(services);

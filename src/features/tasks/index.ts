@@ -14,7 +14,7 @@ import { taskTools } from "./tool.ts";
 const longestMs = 3 * 60 * 60_000;
 
 /** What the scheduled tasks need of the engine. */
-interface Needs {
+interface Dependencies {
   services: Services;
   turns: Turns;
   /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
@@ -30,7 +30,7 @@ export { exportTasks, importTasks } from "./settings/bundle.ts";
 export { bundledTasks } from "./settings/schema.ts";
 
 /** The door of the clock: turns that agents take at set times. */
-export function tasksFeature({ services, turns, wake }: Needs): Contribution {
+export function tasksFeature({ services, turns, wake }: Dependencies): Contribution {
   return {
     routes: [taskRoutes(wake)],
     tools: taskTools({ services, wake }),

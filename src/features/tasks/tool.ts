@@ -14,14 +14,14 @@ import type { NewScheduledTask, ScheduledTask } from "./settings/schema.ts";
 import { createTask, type TaskOrigin } from "./settings/service.ts";
 import type { TaskPerson } from "./settings/shares.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
   wake(at?: number): void;
 }
 
 /** The tool `scheduleTask`: the agent promises to do something later, and does. */
-export function taskTools({ services, wake }: Needs): ToolSource {
+export function taskTools({ services, wake }: Dependencies): ToolSource {
   return async ({ id, slug, named }) => {
     if (!named.includes(scheduleTask.name)) return [];
     const tool = scheduleTask.implement(async (input, context) => {
@@ -73,10 +73,10 @@ interface Wanted {
   origin: TaskOrigin;
 }
 
-type Place = Pick<NewScheduledTask, "outboundChannel" | "outboundTarget">;
+type Destination = Pick<NewScheduledTask, "outboundChannel" | "outboundTarget">;
 
 /** Where the result goes: to the messenger's conversation, or in a task's run to where the results of that task go. */
-async function placeFor({ database }: Services, { channel, channelId }: ToolContext["origin"]): Promise<Place> {
+async function placeFor({ database }: Services, { channel, channelId }: ToolContext["origin"]): Promise<Destination> {
   const messenger = messengerNames.find((name) => name === channel);
   if (messenger) return { outboundChannel: messenger, outboundTarget: channelId };
   const planned = channel === "scheduled" ? plannedOf(channelId) : null;
@@ -88,7 +88,7 @@ async function placeFor({ database }: Services, { channel, channelId }: ToolCont
 function wantedTask(
   input: Input,
   { origin }: ToolContext,
-  { timezone, place }: { timezone: string; place: Place },
+  { timezone, place }: { timezone: string; place: Destination },
 ): Wanted {
   return {
     task: {

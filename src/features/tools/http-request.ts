@@ -37,7 +37,7 @@ function answerOf({ status, body }: JsonObject): string | null {
   return succeeded && typeof body === "string" && body !== "" ? body : null;
 }
 
-interface Asked {
+interface RequestParts {
   url: string;
   headers: Record<string, string>;
   body: JsonValue | undefined;
@@ -47,7 +47,7 @@ interface Asked {
  * Fills the placeholders in. Values that are bound to hosts come last, once the host of the request is known. Throws an
  * `Error` when such a value would stand in the host.
  */
-function fillIn({ url, headers, body }: Asked, placeholders: Placeholders): Asked {
+function fillIn({ url, headers, body }: RequestParts, placeholders: Placeholders): RequestParts {
   // In a query a value is percent-encoded.
   const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(url) ?? [];
   const address = (host: Destination | null) =>

@@ -6,11 +6,11 @@ import { genAiSpans } from "./gen-ai.ts";
 import { langfuseSpans } from "./langfuse.ts";
 import { type Recorded, Recorder, type Traced } from "./record.ts";
 
-type Needs = Pick<Services, "clock" | "tracer">;
+type Dependencies = Pick<Services, "clock" | "tracer">;
 
 /** Traces turns and completions: for the project of their agent, and for the operator's collector. */
 export function tracingObserver(
-  { clock, tracer }: Needs,
+  { clock, tracer }: Dependencies,
   { collectorOf, operator }: { collectorOf: AgentCollectors; operator: Collector | null },
 ): TurnObserver {
   /** The turns that run, since the turns of agents that they ask belong to their traces. */

@@ -26,7 +26,7 @@ export interface Begun {
   begins: boolean;
 }
 
-interface Waiting {
+interface QueuedTurn {
   turnId: string;
   request: TurnRequest;
   taken: Taken;
@@ -39,7 +39,7 @@ interface Waiting {
 /** Does all I/O that a turn needs once it has its place; `prepare` builds the turn's input from the results. */
 export async function begin(
   services: Services,
-  { turnId, request, taken, transcript, files }: Waiting,
+  { turnId, request, taken, transcript, files }: QueuedTurn,
 ): Promise<Begun> {
   const { database, clock, policies, models } = services;
   const { place, spec, room, grant } = taken;

@@ -32,7 +32,7 @@ export function readBundle(sent: unknown, notes: ImportNotes): ReadBundle {
     return field === "channels" && typeof index === "number" ? [...channelPath(index), ...inner] : path;
   };
   const { $schema: _ofEditors, ...rest } = sent;
-  const told: Told = { warn: (type, path, message) => notes.warn(type, asSent(path), message) };
+  const told: Warnings = { warn: (type, path, message) => notes.warn(type, asSent(path), message) };
   noteUnknown({ ...rest, instance: converted }, told);
   const parsed = BundledInstance.safeParse(converted);
   if (parsed.success) return { version, instance: parsed.data, channelPath };
@@ -40,7 +40,7 @@ export function readBundle(sent: unknown, notes: ImportNotes): ReadBundle {
 }
 
 type Path = (string | number)[];
-type Told = Pick<ImportNotes, "warn">;
+type Warnings = Pick<ImportNotes, "warn">;
 
 /** A channel that reading added has no place of its own. */
 function channelPaths(sent: JsonValue | undefined, places: readonly number[]): (index: number) => Path {
@@ -63,14 +63,14 @@ function headProblems({ version, type, instance }: JsonObject) {
 /** A body may have as many unknown fields as it has bytes. */
 const mostNoted = 50;
 
-function noteUnknown(sent: JsonObject, notes: Told): void {
+function noteUnknown(sent: JsonObject, notes: Warnings): void {
   const unknown = unknownFields(Bundle, sent);
   for (const field of unknown.slice(0, mostNoted)) note(field, notes);
   if (unknown.length <= mostNoted) return;
   notes.warn("unknown_field", [], `There are ${unknown.length - mostNoted} more fields that a bundle does not have`);
 }
 
-function note({ path, suggestion }: UnknownField, notes: Told): void {
+function note({ path, suggestion }: UnknownField, notes: Warnings): void {
   const shown = path.map((part) => (typeof part === "string" ? clip(part, 100) : part));
   const name = shown.at(-1);
   if (isCredential(path)) {

@@ -9,7 +9,7 @@ import { storeEnd } from "./store-end.ts";
 import { answerAttempt } from "./turn.ts";
 import { answerJob } from "./work.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   turns: Turns;
   attach: Attach;
@@ -22,12 +22,12 @@ interface Needs {
 const longestMs = 3 * 60 * 60_000;
 
 /** The jobs that answer what came in. */
-export function answerJobs(needs: Needs): JobKinds {
+export function answerJobs(needs: Dependencies): JobKinds {
   return answerJob.doneBy(answer(needs), { limit: mostModelJobs, longestMs });
 }
 
 /** Answers messages of one conversation in one turn. Those that came meanwhile, or are too many, have a job of their own. */
-function answer(needs: Needs): JobHandler<{ conversationId: string }> {
+function answer(needs: Dependencies): JobHandler<{ conversationId: string }> {
   const { services, turns, newer } = needs;
   return async ({ payload: { conversationId }, attempt: begun }, signal) => {
     const pending = await readPending(services.database.db, conversationId);

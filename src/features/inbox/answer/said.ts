@@ -2,7 +2,7 @@ import type { PendingMessage } from "./batch.ts";
 import { ownWords, quoteText, speakerOf, spoken } from "./quoted.ts";
 
 /** A message with its own words, and those about its files. */
-interface Told {
+interface MessageText {
   message: PendingMessage;
   words: string;
 }
@@ -12,14 +12,14 @@ interface Told {
  * wrote it. An album is one message. `texts` are the words of the messages, in their order.
  */
 export function saidTexts(messages: readonly PendingMessage[], texts: readonly string[]): string[] {
-  const told = messages.map((message, index): Told => ({ message, words: texts[index] ?? "" }));
+  const told = messages.map((message, index): MessageText => ({ message, words: texts[index] ?? "" }));
   const albums = Map.groupBy(told, ({ message: { id, sender, album } }) =>
     album === null ? id : `${sender}:${album}`,
   );
   return [...albums.values()].map(saidText);
 }
 
-function saidText(parts: readonly Told[]): string {
+function saidText(parts: readonly MessageText[]): string {
   const quotes = parts.flatMap(({ message: { quotes, files } }) => {
     const withFiles = files.some(({ isQuoted }) => isQuoted);
     return quotes.map((quote) => quoteText(quote, withFiles));

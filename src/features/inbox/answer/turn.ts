@@ -15,7 +15,7 @@ import { saidTexts } from "./said.ts";
 import { showTyping, type Typing } from "./typing.ts";
 import { answerJob } from "./work.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   attach: Attach;
 }
@@ -36,7 +36,7 @@ const mostAttempts = 10;
  * The attempt to answer a batch. Newer messages supersede its turn while that costs nothing: until a tool or a hook ran,
  * and as often as the agent allows.
  */
-export function answerAttempt({ services, attach }: Needs, toAnswer: ToAnswer): Attempt {
+export function answerAttempt({ services, attach }: Dependencies, toAnswer: ToAnswer): Attempt {
   const { pending, batch, arrivals, signal } = toAnswer;
   const { agent, conversation, lastSeq } = pending;
   const { maxRestarts, typingDelayMs } = services.policies.values;

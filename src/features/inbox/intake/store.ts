@@ -20,7 +20,7 @@ import { withThreadRoots } from "./thread-roots.ts";
  */
 export type StoreMessages = (channel: MessengerChannel, arrivals: readonly Arrival[]) => Promise<void>;
 
-interface Needs {
+interface Dependencies {
   services: Services;
   activity: Activity;
   tell: TellArrived;
@@ -31,7 +31,7 @@ interface Needs {
 /** How often the log tells that messages of an agent were dropped, in milliseconds. */
 const toldEveryMs = 60_000;
 
-export function createStore({ services, activity, tell, wake }: Needs): StoreMessages {
+export function createStore({ services, activity, tell, wake }: Dependencies): StoreMessages {
   const { database, notify, clock, log } = services;
   const letIn = letInMessages(services);
   /** When the log last told of an agent, by its id. */

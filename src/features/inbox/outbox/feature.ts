@@ -18,7 +18,7 @@ const mostSends = 64;
 /** Longer than an agent may take to answer another one. */
 const longestTellMs = 65 * 60_000;
 
-interface Needs {
+interface Dependencies {
   services: Services;
   turns: Turns;
   activity: Activity;
@@ -32,7 +32,7 @@ interface Outbox {
 }
 
 /** What leaves for people and for other agents. */
-export function createOutbox({ services, turns, activity, wake }: Needs): Outbox {
+export function createOutbox({ services, turns, activity, wake }: Dependencies): Outbox {
   const findWay = createWays(services, createAsk(services, turns));
   const run = createSending({ services, activity, rests: createRests(services.clock), findWay, wake });
   const runHooks: JobHandler<{ turnId: string }> = ({ payload }, signal) => turns.replySent(payload.turnId, signal);

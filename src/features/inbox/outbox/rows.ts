@@ -74,10 +74,10 @@ export async function readNext({ db }: Database, place: Place) {
   return row ?? null;
 }
 
-type Known = Pick<NextPart, "id" | "attempts">;
+type PartAttempt = Pick<NextPart, "id" | "attempts">;
 
 /** A part as this process left it: another one that took it over counted an attempt of its own. */
-const isStill = ({ id, attempts }: Known, status: string) =>
+const isStill = ({ id, attempts }: PartAttempt, status: string) =>
   and(eq(outbox.id, id), eq(outbox.attempts, attempts), eq(outbox.status, status));
 
 /** Notes that a part is about to be sent; answers the part as it is then, or null when it is not as it was read. */
@@ -88,7 +88,7 @@ export async function noteSending<Part extends NextPart>({ db }: Database, part:
   return noted.length === 0 ? null : { ...part, ...news };
 }
 
-interface Waiting {
+interface Retry {
   /** `sending`: it may have been sent. */
   status: "pending" | "sending";
   attempts: number;
@@ -97,7 +97,7 @@ interface Waiting {
 }
 
 /** Notes that a part waits before it is tried again. */
-export async function noteWaiting({ db }: Database, part: Known, waiting: Waiting): Promise<void> {
+export async function noteWaiting({ db }: Database, part: PartAttempt, waiting: Retry): Promise<void> {
   const news = { ...waiting, error: storable(waiting.error) };
   await db.update(outbox).set(news).where(isStill(part, "sending"));
 }
@@ -124,7 +124,7 @@ export async function failAll(db: Db, place: Place, error: string): Promise<void
  */
 export async function noteSent(
   database: Database,
-  part: Known,
+  part: PartAttempt,
   sent: { providerMessageId: string; sentAt: Date },
 ): Promise<boolean> {
   const { id, attempts } = part;

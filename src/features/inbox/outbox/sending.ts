@@ -24,7 +24,7 @@ import { type FindWay, messengerOf } from "./ways.ts";
 /** After so long, in milliseconds, a place that has more to be sent makes room for others. */
 const shareMs = 60_000;
 
-interface Needs {
+interface Dependencies {
   services: Services;
   activity: Activity;
   rests: Rests;
@@ -37,7 +37,7 @@ interface Needs {
  * The job that sends what the outbox holds for a place, one part after the other. What was done is in the rows: a job that
  * runs again goes on where the one before it stopped.
  */
-export function createSending(needs: Needs): JobHandler<Place> {
+export function createSending(needs: Dependencies): JobHandler<Place> {
   const { database, clock } = needs.services;
   return async ({ payload: place }, signal) => {
     const end = clock.now() + shareMs;
@@ -50,7 +50,7 @@ export function createSending(needs: Needs): JobHandler<Place> {
 }
 
 /** Sends a part or gives it up. Throws when the rest of the place has to wait. */
-async function sendPart(needs: Needs, place: Place, part: NextPart, signal: AbortSignal): Promise<void> {
+async function sendPart(needs: Dependencies, place: Place, part: NextPart, signal: AbortSignal): Promise<void> {
   const { services, activity, rests, findWay } = needs;
   const { database, clock } = services;
   if (part.retryAt && part.retryAt.getTime() > clock.now()) throw new Postponed("It waits", part.retryAt.getTime());
@@ -83,7 +83,7 @@ async function sendPart(needs: Needs, place: Place, part: NextPart, signal: Abor
   }
 }
 
-async function judge({ services }: Needs, place: Place, part: NextPart, error: MessengerError): Promise<void> {
+async function judge({ services }: Dependencies, place: Place, part: NextPart, error: MessengerError): Promise<void> {
   const { database, clock, log } = services;
   const verdict = verdictOf(error, part, clock.now(), Math.random());
   const { slug: agent } = part.agent;

@@ -26,13 +26,13 @@ export const extractionJob = defineJob(
   ({ conversationId }) => conversationId,
 );
 
-interface Needs {
+interface Dependencies {
   services: Pick<Services, "database" | "clock" | "log" | "options" | "activity">;
   complete: Complete;
 }
 
 /** Jobs that learn facts from conversations, each from a bounded part of one. */
-export function extractionJobs(needs: Needs): JobKinds {
+export function extractionJobs(needs: Dependencies): JobKinds {
   const learn = createLearn(needs);
   const note = noteTogether(needs.services.database, null);
   return extractionJob.doneBy(
@@ -61,7 +61,7 @@ type LookedFor = Pick<Wanted, "title">;
  * then near-duplicates. Where an agent does not learn (any more), messages count as read too, so they are not learned from
  * once it does.
  */
-export function createLearn({ services, complete }: Needs): Learn {
+export function createLearn({ services, complete }: Dependencies): Learn {
   const { database, log } = services;
   const statements = {
     ...unreadStatements(database),
@@ -95,7 +95,7 @@ export function createLearn({ services, complete }: Needs): Learn {
     });
 }
 
-interface Learning extends Needs {
+interface Learning extends Dependencies {
   statements: UnreadStatements & {
     recalledFor: ReturnType<typeof recalledTogether>;
     save: ReturnType<typeof savedTogether>;

@@ -11,7 +11,7 @@ export interface Said {
   earlier: boolean;
 }
 
-interface Asked {
+interface ExtractionInput {
   messages: readonly Said[];
   /** Memories that may say the same. */
   known: readonly string[];
@@ -37,7 +37,7 @@ ${titleRule}
  * The prompt that asks a model for the facts in a conversation. The messages are data: instructions in them are not
  * followed.
  */
-export function extractionPrompt({ messages, known, title, now, mark }: Asked): string {
+export function extractionPrompt({ messages, known, title, now, mark }: ExtractionInput): string {
   const transcript = messages.map(({ role, content, earlier }) => ({
     role,
     ...(earlier ? { earlier } : {}),

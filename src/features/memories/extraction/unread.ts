@@ -25,7 +25,7 @@ export interface Source {
 }
 
 /** A message, and the end user with whom it was exchanged. */
-interface Place extends Pick<Unread, "subject" | "seq"> {
+interface MessagePosition extends Pick<Unread, "subject" | "seq"> {
   conversationId: string;
 }
 
@@ -34,7 +34,7 @@ export interface UnreadStatements {
   /** Undefined for a conversation that is gone. */
   sourceOf: Gathered<string, Source | undefined>;
   /** The last messages with the same end user before a message, the oldest first. */
-  earlierThan: Gathered<Place, readonly Said[]>;
+  earlierThan: Gathered<MessagePosition, readonly Said[]>;
 }
 
 export function unreadStatements(database: Database): UnreadStatements {

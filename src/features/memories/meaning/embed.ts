@@ -55,18 +55,18 @@ export async function enqueueMissing({ options, database }: Has & Pick<Services,
   for (const agent of rows) await enqueueEmbedding({ options }, db, agent);
 }
 
-interface Needs {
+interface Dependencies {
   services: Pick<Services, "database" | "clock" | "log" | "options">;
   /** Null: the agent's provider has no embedding model. */
   embedderOf: (agentSlug: string) => Promise<Embedder | null>;
 }
 
 /** Jobs that embed memories, so that they are found by meaning. */
-export function embeddingJobs(needs: Needs): JobKinds {
+export function embeddingJobs(needs: Dependencies): JobKinds {
   return embeddingJob.doneBy(unlessRefused(needs.services, embedMemories(needs)));
 }
 
-function embedMemories({ services, embedderOf }: Needs): JobHandler<{ agentId: string }> {
+function embedMemories({ services, embedderOf }: Dependencies): JobHandler<{ agentId: string }> {
   const { database, clock, log, options } = services;
   /** When this process found that all memories of an agent have vectors of a model: looking at all takes seconds. */
   const complete = new Map<string, { model: string; at: number }>();

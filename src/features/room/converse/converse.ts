@@ -6,7 +6,7 @@ import { Postponed } from "../../../jobs/postponed.ts";
 import { type Attempted, fateOf, repeatLater } from "../../turns/index.ts";
 import { converseJob } from "../ledger/work.ts";
 import { type ConversationEvent, readConversation } from "./event.ts";
-import { type ConverseNeeds, eventAttempt } from "./turn.ts";
+import { type ConverseDependencies, eventAttempt } from "./turn.ts";
 
 /** A turn may wait for a slot, and the policies let it take an hour. */
 const longestMs = 3 * 60 * 60_000;
@@ -15,11 +15,11 @@ const longestMs = 3 * 60 * 60_000;
 const runningMs = 5_000;
 
 /** The jobs that take the turns of events which matched a `conversation` definition. */
-export function converseJobs(needs: ConverseNeeds): JobKinds {
+export function converseJobs(needs: ConverseDependencies): JobKinds {
   return converseJob.doneBy(converse(needs), { limit: mostModelJobs, longestMs });
 }
 
-function converse(needs: ConverseNeeds): JobHandler<{ eventId: string }> {
+function converse(needs: ConverseDependencies): JobHandler<{ eventId: string }> {
   const { services, turns } = needs;
   return async ({ payload: { eventId }, attempt: begun }, signal) => {
     const event = await readConversation(services.database.db, eventId);

@@ -11,7 +11,7 @@ import type { ConversationEvent } from "./event.ts";
 /** Gives the tools that the turn of an event has beside its agent's. */
 type EventTools = (event: ConversationEvent) => readonly Tool[];
 
-export interface ConverseNeeds {
+export interface ConverseDependencies {
   services: Services;
   turns: Turns;
   tools: EventTools;
@@ -31,7 +31,10 @@ async function identityOf({ id }: Pick<ConversationEvent, "id">) {
 }
 
 /** The attempt to take the turn of an event. */
-export function eventAttempt({ tools }: Pick<ConverseNeeds, "tools">, { event, tried, signal }: ToConverse): Attempt {
+export function eventAttempt(
+  { tools }: Pick<ConverseDependencies, "tools">,
+  { event, tried, signal }: ToConverse,
+): Attempt {
   const { id, ref, name, agent, payload, contextPrompt, place } = event;
   return {
     slug: agent.slug,

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../../core/json.ts";
 import { dataLines } from "../../../core/text/prompt-data.ts";
 
-interface Asked {
+interface MatchingQuestion {
   /** The definition's `matchingPrompt`: which events it is about, in its author's words. */
   description: string;
   payload: JsonValue;
@@ -10,7 +10,7 @@ interface Asked {
 }
 
 /** The question to a model whether an event is one that a definition describes. The payload is data, whatever it says. */
-export function matchingPrompt({ description, payload, mark }: Asked): string {
+export function matchingPrompt({ description, payload, mark }: MatchingQuestion): string {
   return `An event came from another system. Decide whether it is one of the events that this description is about:
 
 ${description}

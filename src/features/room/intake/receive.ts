@@ -30,14 +30,14 @@ interface WebhookCall {
  */
 export type Receive = (call: WebhookCall) => Promise<EventAnswer>;
 
-interface Needs {
+interface Dependencies {
   services: Services;
   letIn: LetIn;
   /** Begins work that is due. */
   wake(): void;
 }
 
-export function createReceive(needs: Needs): Receive {
+export function createReceive(needs: Dependencies): Receive {
   const { services } = needs;
   const { admission, meters } = services;
   const answered = meters.counter({
@@ -78,7 +78,7 @@ const isProven = ({ authKey }: WebhookSource, authorization: string | undefined)
   authKey === null || sameText(bearer(authorization) ?? "", authKey);
 
 async function keep(
-  { services: { database, clock, activity }, letIn, wake }: Needs,
+  { services: { database, clock, activity }, letIn, wake }: Dependencies,
   source: WebhookSource,
   { body, contentType }: WebhookCall,
 ): Promise<EventAnswer> {

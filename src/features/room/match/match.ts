@@ -9,7 +9,7 @@ import { type PendingEvent, readPending } from "./event.ts";
 import type { Judge } from "./judge.ts";
 import { nextStep } from "./rules.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   judge: Judge;
   /** Says that a job is due. */
@@ -20,11 +20,11 @@ interface Needs {
 const longestMs = 60 * 60_000;
 
 /** The jobs that decide what an event means to an agent. */
-export function matchJobs(needs: Needs): JobKinds {
+export function matchJobs(needs: Dependencies): JobKinds {
   return matchJob.doneBy(match(needs), { limit: mostModelJobs, longestMs });
 }
 
-function match({ services, judge, wake }: Needs): JobHandler<{ eventId: string }> {
+function match({ services, judge, wake }: Dependencies): JobHandler<{ eventId: string }> {
   const { database, log } = services;
   return async ({ payload: { eventId }, attempt: begun }, signal, together) => {
     const event = await readPending(database.db, eventId);

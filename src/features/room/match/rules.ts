@@ -24,10 +24,10 @@ export type Step<Definition> =
   /** No definition is left whose match would do anything. */
   | { kind: "end"; outcome: "no-match" | "room-off" };
 
-type Asked = Pick<EventDefinition, "id" | "action" | "conditions">;
+type MatchRule = Pick<EventDefinition, "id" | "action" | "conditions">;
 
 /** What comes next in matching an event, with the definitions in the order of asking. */
-export function nextStep<Definition extends Asked>(
+export function nextStep<Definition extends MatchRule>(
   definitions: readonly Definition[],
   { payload, verdicts, roomOn }: Matching,
 ): Step<Definition> {

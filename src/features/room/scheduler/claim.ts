@@ -34,7 +34,7 @@ interface RoomConversation {
   metadata: Record<string, unknown>;
 }
 
-interface Asked {
+interface WorkRequest {
   agentId: string;
   /** Whether somebody wants a turn now, also without events. */
   run: boolean;
@@ -45,7 +45,7 @@ interface Asked {
  * given back first. While a person has yet to decide about a call in the Room's conversation, the Room waits: its next
  * turn would refuse that call.
  */
-export function claimWork({ database, clock }: Services, asked: Asked): Promise<Claimed | null> {
+export function claimWork({ database, clock }: Services, asked: WorkRequest): Promise<Claimed | null> {
   const { agentId } = asked;
   return database.transaction(async (tx) => {
     const now = clock.now();

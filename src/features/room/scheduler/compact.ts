@@ -17,7 +17,7 @@ const [keptMessages, keptBytes] = [10, 16 * 1024];
 /** The longest summary, in UTF-16 units. */
 export const longestSummary = 16_000;
 
-interface Needs {
+interface Dependencies {
   services: Services;
   complete: Complete;
 }
@@ -33,7 +33,7 @@ interface Stored extends Said {
  * then. Where that fails, the history stays as it is.
  */
 export async function compactLongHistory(
-  { services, complete }: Needs,
+  { services, complete }: Dependencies,
   { agent, room, conversation }: Claimed,
   asking: Asking,
 ): Promise<Claimed["room"]> {

@@ -8,7 +8,7 @@ export interface Said {
   steps: unknown;
 }
 
-interface Asked {
+interface CompactionInput {
   /** What stands for still earlier messages; empty for none. */
   summary: string;
   messages: readonly Said[];
@@ -24,7 +24,7 @@ export const mostShown = 200;
 const longestShown = 200_000;
 
 /** The prompt that asks a model to sum up the older messages of a Room. All of them are data. */
-export function compactionPrompt({ summary, messages, mark }: Asked): string {
+export function compactionPrompt({ summary, messages, mark }: CompactionInput): string {
   const shown = shownOf(messages);
   return `You keep the notes of an agent that works on its own. Sum up its work below, so that it can go on without reading it again: what happened, what it decided and why, what it told people and what they answered, what is still open, and names, numbers and ids that it may need again. Leave out what is settled and will not matter any more.
 

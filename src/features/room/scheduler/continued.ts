@@ -1,13 +1,13 @@
 import { eq } from "drizzle-orm";
 import { roomEvents, rooms } from "../../../db/schema.ts";
 import type { ContinuedBy } from "../../turns/index.ts";
-import { roomTools, sendMessageTool, type ToolNeeds } from "./tools/index.ts";
+import { roomTools, sendMessageTool, type ToolDependencies } from "./tools/index.ts";
 
 /**
  * What a turn of a Room, or of one for an event, has when it continues after a person's decision: its tools, and no more
  * of the Room's history than before.
  */
-export function continuedTools(needs: ToolNeeds): ContinuedBy {
+export function continuedTools(needs: ToolDependencies): ContinuedBy {
   return async ({ channel, agentId, ref, turnId }) => {
     if (channel !== "room") return {};
     const { db } = needs.services.database;

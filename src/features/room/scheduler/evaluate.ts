@@ -19,7 +19,7 @@ import { readReplies } from "./replies.ts";
 import { storeEnd } from "./store-end.ts";
 import { roomRequest } from "./turn.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   turns: Turns;
   /** Says that a job is due. */
@@ -30,13 +30,13 @@ interface Needs {
 const longestMs = 3 * 60 * 60_000;
 
 /** The jobs that take the turns of Rooms. */
-export function evaluateJobs(needs: Needs): JobKinds {
+export function evaluateJobs(needs: Dependencies): JobKinds {
   const limit = () => needs.services.policies.values.roomSlots;
   return evaluateJob.doneBy(evaluate(needs), { limit, scarce: true, longestMs });
 }
 
 /** Takes a turn for the events that wait in an agent's Room, or its proactive one. */
-function evaluate(needs: Needs): JobHandler<{ agentId: string; run?: boolean | undefined }> {
+function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: boolean | undefined }> {
   return async ({ payload: { agentId, run = false } }, signal, together) => {
     const claimed = await claimWork(needs.services, { agentId, run });
     if (!claimed) return;

@@ -8,7 +8,7 @@ import { SchedulerHealth } from "./health-schema.ts";
 import { evaluateJob } from "./job.ts";
 import { readWork } from "./work.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   schedule: () => Pick<Schedule, "lastTickAt">;
   running(kind: string): number;
@@ -43,7 +43,7 @@ export interface SchedulerState {
 }
 
 /** How the scheduler of this process does. */
-export function createSchedulerState({ services, schedule, running, taskKind }: Needs): SchedulerState {
+export function createSchedulerState({ services, schedule, running, taskKind }: Dependencies): SchedulerState {
   const { clock, log, policies } = services;
   const kinds = [evaluateJob.kind, converseJob.kind, taskKind];
   let bootedAt = clock.now();

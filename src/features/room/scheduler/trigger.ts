@@ -15,7 +15,7 @@ import { patienceMs } from "./fates.ts";
 import { evaluateJob } from "./job.ts";
 import { isAtPlace } from "./replies.ts";
 
-interface Needs {
+interface Dependencies {
   services: Pick<Services, "database" | "clock" | "log">;
   /** Says that a job is due. */
   wake(): void;
@@ -25,7 +25,7 @@ interface Needs {
  * Has entries taken up at once that waited for people: when a person wrote to the agent at their place (spec "States and
  * transitions"), and when a turn of the Room has gone on after a decision. It observes turns, so that none waits for it.
  */
-export function repliesTrigger({ services, wake }: Needs): TurnObserver {
+export function repliesTrigger({ services, wake }: Dependencies): TurnObserver {
   const { database, clock, log } = services;
   const wakeBy = async (run: () => Promise<readonly unknown[]>) => {
     if ((await unlessDeadlocked(run)).length > 0) wake();
@@ -70,7 +70,7 @@ function isStored(ending: TurnEnding): ending is Extract<TurnEnding, { outcome: 
 }
 
 /** A turn that went on stopped for another decision: what waited for the first one waits for that. */
-async function waitOn({ database, clock }: Needs["services"], agentId: string, before: string, turnId: string) {
+async function waitOn({ database, clock }: Dependencies["services"], agentId: string, before: string, turnId: string) {
   const own = and(
     eq(eventBacklog.agentId, agentId),
     eq(eventBacklog.claim, before),

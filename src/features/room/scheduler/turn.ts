@@ -4,11 +4,11 @@ import type { TurnRequest } from "../../turns/index.ts";
 import type { Claimed } from "./claim.ts";
 import { roomInput } from "./input.ts";
 import type { Reply } from "./replies.ts";
-import { roomTools, type ToolNeeds } from "./tools/index.ts";
+import { roomTools, type ToolDependencies } from "./tools/index.ts";
 
 /** The request of one turn for all that was claimed. */
 export function roomRequest(
-  needs: ToolNeeds,
+  needs: ToolDependencies,
   { agent, room, entries, claim }: Claimed,
   replies: readonly Reply[],
 ): Omit<TurnRequest, "alongside"> {

@@ -10,7 +10,7 @@ import { scheduleOf, type TaskRow } from "../settings/find.ts";
 import { type DuePlan, planOf } from "./plan.ts";
 import { enqueueSoon } from "./work.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
   wake(at?: number): void;
@@ -20,7 +20,7 @@ interface Needs {
  * Has a task run whose time has come, and records the times that were missed. All of it is one transaction, which also
  * sets the next time: a job that runs again, or on two replicas, finds nothing to do.
  */
-export function handleDue({ services, wake }: Needs): JobHandler<{ taskId: string }> {
+export function handleDue({ services, wake }: Dependencies): JobHandler<{ taskId: string }> {
   const { database, clock, log } = services;
   return async ({ payload: { taskId } }) => {
     const nextRunAt = await unlessDeadlocked(() =>

@@ -7,7 +7,7 @@ import { type Ending, endRun, noteAttempt, noteWaiting } from "./end.ts";
 import { type OpenRun, readOpenRun } from "./read.ts";
 import { closedFor, runAttempt } from "./turn.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   turns: Turns;
 }
@@ -19,7 +19,7 @@ const runningMs = 5_000;
  * Runs a task once. The end of an earlier attempt stands in the turns of the run's conversation, so that a job that runs
  * again takes no second turn for a run that is done.
  */
-export function runTask({ services, turns }: Needs): JobHandler<{ runId: string }> {
+export function runTask({ services, turns }: Dependencies): JobHandler<{ runId: string }> {
   const { database, clock } = services;
   return async ({ payload: { runId }, attempt: begun }, signal) => {
     const found = await readOpenRun(database.db, runId);

@@ -46,7 +46,7 @@ const rightsStatement = statement(
   },
 );
 
-interface Asked {
+interface RightsQuery {
   agentIds: readonly string[];
   conversationIds: readonly string[];
   calls: readonly Ctx[];
@@ -56,7 +56,7 @@ interface Asked {
 /** What became of agents, conversations and the standings of signed-in callers, in one query for all of them. */
 export async function readRights(
   database: Database,
-  { agentIds, conversationIds, calls, now }: Asked,
+  { agentIds, conversationIds, calls, now }: RightsQuery,
 ): Promise<Rights> {
   const asked = new Map(calls.flatMap((ctx) => (ctx.actor.id === null ? [] : [[keyOf(ctx), ctx] as const])));
   const [row] = await rightsStatement.run(database, {

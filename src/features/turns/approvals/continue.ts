@@ -9,7 +9,7 @@ import type { RunningTurns } from "../turns.ts";
 import { type DecidedTurn, findDecided } from "./decided.ts";
 import { endWaiting } from "./waiting.ts";
 
-interface Needs {
+interface Dependencies {
   services: Services;
   agents: Agents;
   turns: RunningTurns;
@@ -20,7 +20,7 @@ interface Needs {
  * Continues turns whose calls are decided: all of them, or this one. What they say is stored, and observed as any turn.
  * Once an agent refuses one, its others wait for the next call.
  */
-export async function continueDecided(needs: Needs, turnId: string | null): Promise<void> {
+export async function continueDecided(needs: Dependencies, turnId: string | null): Promise<void> {
   const { database, log } = needs.services;
   const refusing = new Set<string>();
   for await (const decided of findDecided(database, turnId, refusing)) {
@@ -40,7 +40,7 @@ export async function continueDecided(needs: Needs, turnId: string | null): Prom
   await endWaiting(database);
 }
 
-async function continueTurn({ agents, turns, continuedBy }: Needs, decided: DecidedTurn): Promise<void> {
+async function continueTurn({ agents, turns, continuedBy }: Dependencies, decided: DecidedTurn): Promise<void> {
   const { slug, ref, channel, channelId, subject, door, continued } = decided;
   const by = { type: "engine", whileInactive: channels[channel].whileInactive } as const;
   const added = await continuedBy(decided);

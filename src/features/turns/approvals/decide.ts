@@ -15,7 +15,7 @@ interface Decision {
   reason?: string | undefined;
 }
 
-interface Waiting {
+interface ToolCall {
   id: string;
   turnId: string;
   name: string;
@@ -54,7 +54,7 @@ export async function decide(
 }
 
 /** The newest of this name: some models call every call the same. */
-async function findCall(ctx: Ctx, db: Db, ref: string, toolCallId: string): Promise<Waiting> {
+async function findCall(ctx: Ctx, db: Db, ref: string, toolCallId: string): Promise<ToolCall> {
   if (!isStorable(ref) || !isStorable(toolCallId)) throw notFound("Approval");
   const [call] = await db
     .select({
@@ -84,7 +84,7 @@ async function findCall(ctx: Ctx, db: Db, ref: string, toolCallId: string): Prom
   return call;
 }
 
-function settled({ status, overdue }: Waiting): EngineError {
+function settled({ status, overdue }: ToolCall): EngineError {
   if (status === "approved") return new EngineError("conflict", "This call is approved already");
   if (status === "refused") return new EngineError("conflict", "This call is refused already");
   if (status === "expired" || overdue) return new EngineError("conflict", "The time to decide about this call is over");

@@ -10,7 +10,7 @@ import type { Suspended } from "../request.ts";
 import { isContinued, isDecided, waits } from "./waiting.ts";
 
 /** Reads the decisions again when the turn's place has come. */
-export async function asDecided(database: Database, continued: Waiting): Promise<Continued> {
+export async function asDecided(database: Database, continued: SuspendedTurn): Promise<Continued> {
   const { turnId, suspended: _, decided, ...rest } = continued;
   const { toolCallId, status, reason, args } = toolCalls;
   const rows = await database.db
@@ -33,7 +33,7 @@ const decisionOf = ({ status, reason }: CallStatus) => ({
 });
 
 /** The calls of a turn that stopped, and the turn's remainder. */
-type Waiting = Continued & { turnId: string; suspended: Suspended };
+type SuspendedTurn = Continued & { turnId: string; suspended: Suspended };
 
 /** A turn none of whose calls waits any more, and about one of which at least a person decided. */
 export interface DecidedTurn {
@@ -45,7 +45,7 @@ export interface DecidedTurn {
   channelId: string;
   subject: SubjectKey;
   door: string;
-  continued: Waiting;
+  continued: SuspendedTurn;
 }
 
 const decidedFields = fields({

@@ -18,7 +18,7 @@ const [longestRestMs, longestWaitMs] = [10_000, 30_000];
 
 const anyone = () => true;
 
-interface Waiting {
+interface Waiter {
   /** Owners take turns. */
   owner: string;
   go(): void;
@@ -41,7 +41,7 @@ export class Allowance {
   readonly #clock: Clock;
   readonly #onRest: (restMs: number) => void;
   readonly #loopDelay: () => number;
-  readonly #waiting = new FairQueue<Waiting>();
+  readonly #waiting = new FairQueue<Waiter>();
   #limit = firstCalls;
   #asking = 0;
   /** How often it was lowered: until then each call raises the limit by one, and from then on each round of calls. */
@@ -146,7 +146,7 @@ export class Allowance {
       return;
     }
     const turn = Promise.withResolvers<void>();
-    const waiting: Waiting = { owner, go: turn.resolve, fail: turn.reject };
+    const waiting: Waiter = { owner, go: turn.resolve, fail: turn.reject };
     this.#waiting.add(waiting);
     this.#admit();
     const leave = (error: unknown) => {

@@ -16,13 +16,13 @@ import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/es
 import { limitsOf } from "../prepare.ts";
 import { Allowances } from "./allowances.ts";
 
-interface Needs {
+interface Dependencies {
   agents: Agents;
   observers: () => readonly TurnObserver[];
 }
 
 /** An agent, and which model of it is asked. */
-interface Asked {
+interface ModelChoice {
   agent: LiveAgent;
   spec: ModelSpec;
 }
@@ -32,7 +32,7 @@ interface Asked {
  * allows one more call. Throws a refusal (`isRefusal`) for an agent that has no model for it, is off or has spent its
  * budget, `Postponed` when the provider wants to be asked later, and `NoAnswer`.
  */
-export function createComplete(services: Services, { agents, observers }: Needs): Complete {
+export function createComplete(services: Services, { agents, observers }: Dependencies): Complete {
   const allowances = new Allowances(services);
   const budget = budgetTogether(services);
   const admit = async (seen: AgentSeen, ownModel: boolean) => {
@@ -41,7 +41,11 @@ export function createComplete(services: Services, { agents, observers }: Needs)
     if (!spec) throw new EngineError("not-found", "The agent has no fast model");
     return { agent, spec };
   };
-  const ask = async ({ agent, spec }: Asked, prompt: string, { purpose, conversationRef, signal }: Completion) => {
+  const ask = async (
+    { agent, spec }: ModelChoice,
+    prompt: string,
+    { purpose, conversationRef, signal }: Completion,
+  ) => {
     const input = inputOf(services, agent, { prompt, conversationRef, model: await services.models.resolve(spec) });
     const audience = new Audience(services.log);
     audience.startCompletion(observers(), describe(input, { agent, spec }, purpose));
@@ -70,7 +74,7 @@ export function createComplete(services: Services, { agents, observers }: Needs)
 /** A completion as observers get it. */
 function describe(
   { turnId: id, conversationRef, fresh }: TurnInput,
-  { agent, spec: { provider, model } }: Asked,
+  { agent, spec: { provider, model } }: ModelChoice,
   purpose: string,
 ): StartedCompletion {
   const prompt = fresh.join("\n");

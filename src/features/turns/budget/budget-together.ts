@@ -3,14 +3,14 @@ import type { Gathered } from "../../../jobs/together.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
 import { type Reservation, reserve, settle } from "./budget.ts";
 
-type Held = Reservation & { agentId: string };
+type AgentReservation = Reservation & { agentId: string };
 
-type Used = Held & { used: number };
+type Used = AgentReservation & { used: number };
 
 /** The budget's two statements for calls of the background, each for many calls of an agent. */
 export interface BudgetTogether {
   /** Holds tokens. Answers the error where that fails, such as the 429. */
-  reserve: Gathered<Held, unknown>;
+  reserve: Gathered<AgentReservation, unknown>;
   /** Charges the tokens that a call took. Answers the error where that fails. */
   settle: Gathered<Used, unknown>;
 }
@@ -30,7 +30,7 @@ const sumOf = <Name extends string>(items: readonly Record<Name, number>[], name
   items.reduce((sum, item) => sum + item[name], 0);
 
 /** Does it once for all calls of one agent and month, and for each alone where that is refused: some may be granted. */
-function gathered<Call extends Held>(
+function gathered<Call extends AgentReservation>(
   run: (calls: readonly [Call, ...Call[]]) => Promise<void>,
 ): Gathered<Call, unknown> {
   return {

@@ -13,7 +13,7 @@ import { createLearn, extractionJob } from "../../memories/index.ts";
 import { type FollowUpKind, followUpKinds } from "./due.ts";
 import { type Due, dueStatements, firstPlace, pageSize } from "./due-statements.ts";
 
-interface Needs {
+interface Dependencies {
   services: Pick<Services, "database" | "clock" | "log" | "options" | "activity">;
   complete: Complete;
 }
@@ -48,7 +48,7 @@ const gatherMs = 1_000;
 const longestPostponedMs = 60_000;
 
 /** The jobs that follow turns: on a new conversation soon, and on one that goes on when it has rested. */
-export function followUpJobs(needs: Needs): JobKinds {
+export function followUpJobs(needs: Dependencies): JobKinds {
   const [describe, learn] = [createDescribe(needs), createLearn(needs)];
   const shared = createShared(needs);
   const lookedFor = (conversation: Due) => wantedOf({ ...conversation, ask: true });
@@ -74,7 +74,7 @@ export function followUpJobs(needs: Needs): JobKinds {
 }
 
 /** What the jobs of this process share. */
-function createShared({ services }: Needs) {
+function createShared({ services }: Dependencies) {
   const runner = new FairRunner({ most: mostAtOnce, mostOfOne });
   const { together, look } = createGathering(services.clock, () => runner.size);
   return { services, runner, together, look };

@@ -44,7 +44,7 @@ const repeatStatement = statement({ agentId: "uuid", ref: "text", key: "text" },
 });
 
 /** A conversation by its id, which may be the id of another agent's as well. */
-interface Asked {
+interface ConversationKey {
   agentId: string;
   ref: string;
 }
@@ -55,7 +55,7 @@ interface Asked {
  */
 export async function findRepeat(
   needs: Pick<Services, "database"> & { leases: Leases },
-  asked: Asked,
+  asked: ConversationKey,
   { key, digest: body }: Idempotency,
 ): Promise<StoredReply | null> {
   const { database, leases } = needs;

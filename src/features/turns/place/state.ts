@@ -11,7 +11,7 @@ import { stateLimit } from "../../../turn/state.ts";
 import type { JsonObject } from "../../../turn/types.ts";
 import { AgentChanged } from "../access/agents.ts";
 
-interface Place {
+interface StateOwner {
   agentId: string;
   agentRevision: number;
   conversation: { id: string; ref: string; channel: string; channelId: string };
@@ -57,7 +57,7 @@ const writeStatement = statement(
  */
 export async function withContext<T>(
   database: Database,
-  place: Place,
+  place: StateOwner,
   values: JsonObject,
   take: () => Promise<T>,
 ): Promise<T> {
@@ -72,7 +72,11 @@ export async function withContext<T>(
 }
 
 /** Answers the values that the write replaced; null when the agent's revision is not the cached one. */
-export async function writeContext(database: Database, place: Place, values: JsonObject): Promise<JsonObject | null> {
+export async function writeContext(
+  database: Database,
+  place: StateOwner,
+  values: JsonObject,
+): Promise<JsonObject | null> {
   const { agentId, agentRevision, conversation, subject } = place;
   const added = storableJson(values);
   // Before the database unpacks it: there a short number may be hundreds of digits.

@@ -5,15 +5,15 @@ import type { Leases } from "./leases.ts";
 /** How often a waiting turn looks by itself, since a notice of another process may be lost. */
 const pollMs = 250;
 
-type Needs = Pick<Services, "clock" | "notify">;
+type Dependencies = Pick<Services, "clock" | "notify">;
 
 /** The turns of this process that wait for earlier ones of their conversations, by ticket. */
 export class WaitingTurns {
-  readonly #services: Needs;
+  readonly #services: Dependencies;
   readonly #leases: Leases;
   readonly #conversations = new Map<string, Map<number, () => void>>();
 
-  constructor(services: Needs, leases: Leases) {
+  constructor(services: Dependencies, leases: Leases) {
     this.#services = services;
     this.#leases = leases;
     services.notify.listen("conversation-freed", (conversationId) => this.#wake(conversationId));

@@ -5,7 +5,7 @@ import { conversations, rooms } from "../../../../db/schema.ts";
 import type { Tool } from "../../../../turn/types.ts";
 import { builtin } from "../../../tools/index.ts";
 import { longestSummary } from "../compact.ts";
-import type { RoomAgent, ToolNeeds } from "./needs.ts";
+import type { RoomAgent, ToolDependencies } from "./dependencies.ts";
 
 const tool = builtin({
   name: "compactRoomHistory",
@@ -25,7 +25,7 @@ const tool = builtin({
 });
 
 /** Hides the Room's messages before the turn, for which the summary stands from the next turn on. */
-export function compactRoomHistory({ services: { database } }: ToolNeeds, { id: agentId }: RoomAgent): Tool {
+export function compactRoomHistory({ services: { database } }: ToolDependencies, { id: agentId }: RoomAgent): Tool {
   return tool.implement(async ({ summary }, { conversation }) => {
     if (!conversation) throw new Error("Nothing of this conversation is stored, so there is nothing to replace");
     await database.transaction(async (tx) => {

@@ -6,7 +6,7 @@ import { eventBacklog } from "../../../../db/schema.ts";
 import type { Tool } from "../../../../turn/types.ts";
 import { builtin } from "../../../tools/index.ts";
 import { changeEntries } from "../../backlog/status.ts";
-import type { RoomAgent, ToolNeeds } from "./needs.ts";
+import type { RoomAgent, ToolDependencies } from "./dependencies.ts";
 
 const tool = builtin({
   name: "markEventsCompleted",
@@ -22,7 +22,7 @@ const tool = builtin({
 });
 
 /** Completes entries of the agent's own backlog that wait or are worked on; what is none of them is told to the model. */
-export function markEventsCompleted({ services }: ToolNeeds, { id: agentId }: RoomAgent): Tool {
+export function markEventsCompleted({ services }: ToolDependencies, { id: agentId }: RoomAgent): Tool {
   const { database, clock } = services;
   return tool.implement(async ({ eventIds, notes }, { turnId }) => {
     const asked = [...new Set(eventIds.map((id) => id.trim().toLowerCase()))];

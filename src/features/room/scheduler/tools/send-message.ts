@@ -8,7 +8,7 @@ import type { Tool, ToolContext } from "../../../../turn/types.ts";
 import { outboundPlace, sendTo } from "../../../inbox/index.ts";
 import { builtin } from "../../../tools/index.ts";
 import { patienceMs } from "../fates.ts";
-import type { RoomAgent, ToolNeeds } from "./needs.ts";
+import type { RoomAgent, ToolDependencies } from "./dependencies.ts";
 
 const message = z.string().trim().min(1).max(32_768).describe("What to tell them, in Markdown.");
 
@@ -29,7 +29,7 @@ const ofRoom = builtin({
 });
 
 /** The tool in a turn for one event: it sends to the place of the definition, else to the Room's. */
-export function sendMessageTool(needs: ToolNeeds, agent: RoomAgent, definitionId: string | null): Tool {
+export function sendMessageTool(needs: ToolDependencies, agent: RoomAgent, definitionId: string | null): Tool {
   return plain.implement(async ({ message }, context) => {
     await send(needs, agent, context, message, (tx) => placeOfDefinition(tx, agent.id, definitionId));
     return { sent: true };
@@ -37,7 +37,7 @@ export function sendMessageTool(needs: ToolNeeds, agent: RoomAgent, definitionId
 }
 
 /** The tool in a turn of the Room: the event, or all of the claim, wait for the reply, unless an agent reads it. */
-export function sendMessageOfRoom(needs: ToolNeeds, agent: RoomAgent, claim: string): Tool {
+export function sendMessageOfRoom(needs: ToolDependencies, agent: RoomAgent, claim: string): Tool {
   return ofRoom.implement(async ({ message, eventId }, context) => {
     const until = needs.services.clock.now() + patienceMs;
     const { channel } = await send(needs, agent, context, message, async (tx) => {
@@ -52,16 +52,16 @@ export function sendMessageOfRoom(needs: ToolNeeds, agent: RoomAgent, claim: str
 
 const noReply = "Another agent reads this, and no reply comes: mark the event as completed where nothing is left to do";
 
-type Place = ReturnType<typeof outboundPlace>;
+type Destination = ReturnType<typeof outboundPlace>;
 
 /** Answers where it goes. */
 async function send(
-  { services, wake }: ToolNeeds,
+  { services, wake }: ToolDependencies,
   { organizationId }: RoomAgent,
   { turnId }: Pick<ToolContext, "turnId">,
   message: string,
-  findPlace: (tx: Db) => Promise<Place>,
-): Promise<NonNullable<Place>> {
+  findPlace: (tx: Db) => Promise<Destination>,
+): Promise<NonNullable<Destination>> {
   const place = await services.database.transaction(async (tx) => {
     const found = await findPlace(tx);
     if (!found) throw new Error("Nobody can be told: the operator has set no place to send messages to");
@@ -73,7 +73,7 @@ async function send(
 }
 
 /** The place of a definition that has one, else the Room's; never one that the model names. */
-async function placeOfDefinition(tx: Db, agentId: string, definitionId: string | null): Promise<Place> {
+async function placeOfDefinition(tx: Db, agentId: string, definitionId: string | null): Promise<Destination> {
   const { outboundChannel, outboundTarget } = eventDefinitions;
   const isOwn = and(eq(eventDefinitions.agentId, agentId), eq(eventDefinitions.id, definitionId ?? ""));
   const [definition] =
@@ -99,7 +99,7 @@ async function definitionOf(tx: Db, agentId: string, eventId: string): Promise<s
   return entry.definitionId;
 }
 
-interface Waiting {
+interface ReplyWait {
   agentId: string;
   claim: string;
   eventId: string | undefined;
@@ -108,7 +108,7 @@ interface Waiting {
 }
 
 /** Their status stays, and with it what follows from it for the Room: the end of the turn, or the next claim, sees to that. */
-async function letWait(tx: Db, { agentId, claim, eventId, until }: Waiting): Promise<void> {
+async function letWait(tx: Db, { agentId, claim, eventId, until }: ReplyWait): Promise<void> {
   const { id, status } = eventBacklog;
   const own = and(eq(eventBacklog.agentId, agentId), eq(eventBacklog.claim, claim));
   await tx

@@ -1,7 +1,7 @@
 import type { Services } from "../../../../context/ctx.ts";
 
 /** What the Room's tools need of the engine. */
-export interface ToolNeeds {
+export interface ToolDependencies {
   services: Pick<Services, "database" | "clock">;
   /** Says that a job is due. */
   wake(): void;
