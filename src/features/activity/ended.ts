@@ -4,7 +4,7 @@ import type { Happening } from "../../turn/activity.ts";
 import type { TurnEnding } from "../../turn/observers.ts";
 import type { AbortReason } from "../../turn/types.ts";
 
-/** What the end of a turn means to who watches. `spoken`: the reply leaves with it. */
+/** The activity entries of a turn's end. `spoken`: the reply is sent with it. */
 export function ended(ending: TurnEnding, channel: Channel, spoken: boolean): Happening[] {
   if ("unrecorded" in ending) return [failed(channel, ending.unrecorded.message)];
   const { outcome } = ending;

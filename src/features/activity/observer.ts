@@ -100,7 +100,7 @@ class TurnActivity implements TurnListener {
         ? (["blocked", "was not called"] as const)
         : (["failed", "failed"] as const);
     this.#end(id, { text: `${name} ${did}`, status, durationMs, resultPreview: previewOf(result) });
-    // Of the others the bus was told when they were decided.
+    // Other withheld calls were published when they were decided.
     if (withheld === "undecidable") this.#tell(blockedCall(name, withheld));
   }
 

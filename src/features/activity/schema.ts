@@ -69,7 +69,7 @@ const conversationId = z.string().optional().openapi({
   example: "support:web:ticket-42",
 });
 
-/** What `event: persisted` holds. */
+/** The data of `event: persisted`. */
 const StoredRow = z
   .union([z.object({ messageId: z.uuid(), conversationId }), z.object({ hookExecutionId: z.uuid(), conversationId })])
   .openapi("StoredRow");

@@ -38,7 +38,7 @@ interface AgentChange {
   action: string;
   /** Added to the audit entry; it never holds the value of a secret. */
   summary?: Record<string, unknown>;
-  /** What an update changed (`write`). */
+  /** The fields that an update changed (`write`). */
   changes?: Changes;
   /** Whether it changed nothing (`write`). */
   unchanged?: () => boolean;

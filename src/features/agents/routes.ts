@@ -90,11 +90,11 @@ async function answerWith(warningsOf: Others["warningsOf"], ctx: Ctx, instance: 
   return warnings.length > 0 ? { instance, warnings } : { instance };
 }
 
-/** What other features add. */
+/** The parts of agents that other features own. */
 export interface Others {
-  /** Takes away what they keep of an agent. */
+  /** Deletes the other features' data of an agent. */
   beforeDelete: BeforeDelete;
-  /** Says what is wrong with an agent's settings though they were accepted. */
+  /** Returns the warnings about accepted settings of an agent. */
   warningsOf(ctx: Ctx, instance: Instance): Promise<string[]>;
 }
 

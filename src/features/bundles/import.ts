@@ -69,7 +69,7 @@ export async function importOver(ctx: Ctx, slug: string, sent: unknown, wake: Wa
     const imported = await importParts(tx, ctx, agent, bundle, notes);
     await touchAskers(tx, imported.agent);
     const after = await describeAgent(tx, ctx, imported.agent);
-    // Of what may hold anything, such as arguments of hooks, only the name is noted.
+    // Fields that may hold a secret, such as arguments of hooks, are noted only by their names.
     Object.assign(summary, { replaced: changedParts(before, after), approvalRemoved: imported.approvalRemoved });
     Object.assign(changes, changesBetween(ownFields(before), ownFields(after)));
   });

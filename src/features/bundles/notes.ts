@@ -1,6 +1,6 @@
 import type { ImportNotes, ImportWarning, ImportWarningType } from "../../core/bundle.ts";
 
-/** What an import found out on its way. */
+/** The warnings of an import. */
 export class Notes implements ImportNotes {
   readonly warnings: ImportWarning[] = [];
   #ofReading = 0;

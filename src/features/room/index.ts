@@ -36,7 +36,7 @@ export { importSources } from "./sources/import.ts";
 export { placeDefinitions } from "./sources/import-definitions.ts";
 export { bundledSources } from "./sources/schema.ts";
 
-/** What the Room needs of the engine. */
+/** The parts of the engine that the Room uses. */
 export interface RoomDependencies {
   services: Services;
   turns: Turns;
@@ -45,7 +45,7 @@ export interface RoomDependencies {
   scheduler: SchedulerState;
 }
 
-/** What the Room adds to a turn of its own that continues after a person's decision. */
+/** The tools and rows that the Room adds to its turns that continue after a person's decision. */
 export function continuedInRoom({ services, wake }: Pick<RoomDependencies, "services" | "wake">): ContinuedBy {
   const replied = continuedReply(services);
   const tools = continuedTools({ services, wake: () => wake() });

@@ -34,9 +34,9 @@ const inMiB = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
 
 interface Measured {
   count: number;
-  /** Of what the list shows. */
+  /** The size of the fields that the list shows. */
   bytes: number;
-  /** Of all versions, compressed as the database stores them. */
+  /** The size of all versions, compressed as the database stores them. */
   stored: number;
 }
 

@@ -90,10 +90,10 @@ export interface Declaration extends Pick<EnvSpec, "sensitive" | "hosts"> {
 }
 
 /**
- * What holds for a stored value: whether the versions hide it, and the lists of hosts that bind it. The version that it
- * was stored under and the served one say so, and all versions where no served one declares the variable or neither
- * of the two names hosts: a version without hosts admits what the others do, so that no other pin, and no skill
- * that is turned off, frees a value.
+ * The protection of a stored value: whether it is hidden, and the lists of hosts it may be sent to. The lists come from
+ * the version under which the value was stored and from the served version. All versions count where neither of the two
+ * names hosts, or where no served version declares the variable. So neither another pin nor turning off a skill widens
+ * the hosts of a value.
  */
 export function protectionOf(
   declared: readonly Declaration[],

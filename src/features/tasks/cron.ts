@@ -15,7 +15,7 @@ const fields = [
   ["day of the week", "0 to 7"],
 ] as const;
 
-/** What is wrong with the expression and how to mend it, or null. Whether it ever matches a day is not looked at. */
+/** The fault of an expression and how to mend it, or null. Doesn't check whether any day matches. */
 export function expressionProblem(expression: string): string | null {
   if (expression.length > expressionLimit) {
     return `Shorten the cron expression: it takes at most ${expressionLimit} characters`;

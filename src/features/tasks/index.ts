@@ -13,7 +13,7 @@ import { taskTools } from "./tool.ts";
 /** A turn may wait for others of its agent, and the policies let it take an hour. */
 const longestMs = 3 * 60 * 60_000;
 
-/** What the scheduled tasks need of the engine. */
+/** The parts of the engine that the scheduled tasks use. */
 interface Dependencies {
   services: Services;
   turns: Turns;
@@ -21,7 +21,7 @@ interface Dependencies {
   wake(at?: number): void;
 }
 
-/** What is written with a run that continues after a person's decision. */
+/** The rows that are written with a run that continues after a person's decision. */
 export { continuedRun } from "./runs/continue.ts";
 /** The jobs that run tasks. */
 export { runJob } from "./runs/store.ts";

@@ -47,7 +47,7 @@ function oneShotProblem(runAt: Date, now: Date): string | null {
 /**
  * The first run after `after`, or null when none comes. `anchor` is the time from which an interval counts, such as the
  * creation of the task: it runs a whole number of intervals later, first after one, and knows no daylight saving time.
- * What a cron expression does where clocks change stands at `nextCronRun`. Throws for a cron expression or a time zone
+ * `nextCronRun` documents changes of the clock. Throws for a cron expression or a time zone
  * in which `scheduleProblem` finds a fault.
  */
 export function nextRun(schedule: Schedule, after: Date, anchor: Date): Date | null {

@@ -48,7 +48,7 @@ function personOf({ origin: { source, subject }, conversation }: ToolContext): T
   return isOfNobody ? null : { subject, isRun: source === "scheduled" };
 }
 
-/** What the model is told: when it runs, and who reads what comes of it. */
+/** The tool's result: the time of the next run, and who reads its reply. */
 function answerOf({ id, nextRunAt, outboundChannel }: ScheduledTask, timezone: string) {
   const nextRun = nextRunAt === null ? null : localTime(new Date(nextRunAt), timezone);
   const reply = outboundChannel === null ? "kept with the task, not sent to anybody" : `sent over ${outboundChannel}`;
@@ -75,7 +75,7 @@ interface Wanted {
 
 type Destination = Pick<NewScheduledTask, "outboundChannel" | "outboundTarget">;
 
-/** Where the result goes: to the messenger's conversation, or in a task's run to where the results of that task go. */
+/** The destination of the result: the messenger's conversation, or in a task's run the destination of that task. */
 async function placeFor({ database }: Services, { channel, channelId }: ToolContext["origin"]): Promise<Destination> {
   const messenger = messengerNames.find((name) => name === channel);
   if (messenger) return { outboundChannel: messenger, outboundTarget: channelId };

@@ -12,7 +12,7 @@ export function threadOf({ traced }: Pick<Recorded, "traced">): { thread: string
   return { thread: `${conversationRef}-service`, conversationRef };
 }
 
-/** What was asked, without the agent's secrets. */
+/** The texts of the question, without the agent's secrets. */
 export function askedTexts({ traced }: Pick<Recorded, "traced">): string[] {
   if (traced.kind === "turn") return traced.turn.fresh.map((text) => traced.turn.scrub(text));
   const { scrub, prompt } = traced.completion;

@@ -87,7 +87,7 @@ export function langfuseSpans(recorded: Recorded): Span[] {
 
 const nameOf = ({ traced }: Recorded) => (traced.kind === "turn" ? traced.turn.agent.slug : traced.completion.purpose);
 
-/** What all spans of a trace carry: its session, its name, and the conversation (spec "Tracing"). */
+/** The attributes of all spans of a trace: its session, its name, and the conversation (spec "Tracing"). */
 function traceAttributes(recorded: Recorded): Attributes {
   const { traced } = recorded;
   const { thread, conversationRef } = threadOf(recorded);

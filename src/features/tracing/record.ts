@@ -36,7 +36,7 @@ export interface RecordedHook {
   endMs: number;
 }
 
-/** What a trace is about. */
+/** The subject of a trace. */
 export type Traced =
   | { kind: "turn"; turn: StartedTurn; askedBy: SpanRef | null }
   | { kind: "completion"; completion: StartedCompletion };
@@ -53,7 +53,7 @@ export interface Recorded {
   /** Null: the turn could not be recorded. */
   outcome: Pick<TurnOutcome, "text" | "steps" | "usage" | "firstOutputMs"> | null;
   status: TurnOutcome["status"];
-  /** What went wrong; null: nothing. */
+  /** The error; null without one. */
   problem: { code: string; message: string; isError: boolean } | null;
 }
 

@@ -11,9 +11,9 @@ const gatherMs = 50;
 /** A process with watchers says so this often; its word holds for `wordMs`. */
 const sayMs = 10_000;
 const wordMs = 30_000;
-/** What was missed is asked for at most this often. */
+/** The shortest time between two requests for missed events. */
 const askMs = 1_000;
-/** As many other processes are known, the last ones that were heard: their numbers go into one notice. */
+/** At most this many other processes are tracked, the most recently heard: one notice holds all their numbers. */
 const mostProcesses = 100;
 
 /**
@@ -128,7 +128,7 @@ export class Bridge implements Outside {
 
   #hear(text: string): void {
     if (isFrom(this.#bus.process, text)) return;
-    // Whoever comes to watch asks for what was not listened to.
+    // Events are skipped while nobody watches: the first watcher requests them again.
     if (this.#bus.watchers === 0 && !isForAll(text)) return;
     const said = read(text);
     if (said === null) return;

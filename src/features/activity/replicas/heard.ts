@@ -2,11 +2,11 @@ import { ringSize } from "../../../core/activity/bus.ts";
 
 /** The numbered events that were heard of one other process. */
 export class Heard {
-  /** All up to this number were heard, or are gone. */
+  /** All events up to this number were received, or are gone. */
   upTo = 0;
   /** Whether all that could be had when the first watcher came was heard: what is missing from then on was lost. */
   isComplete = false;
-  /** Those heard behind one that is missing. */
+  /** The received events after a missing one. */
   readonly #ahead = new Set<number>();
   /** Whether something is missing that may still come. */
   get isMissing(): boolean {
@@ -18,12 +18,12 @@ export class Heard {
     if (number <= this.upTo || this.#ahead.has(number)) return false;
     this.#ahead.add(number);
     this.#close();
-    // What came before so many others is in no ring any more.
+    // Older events have left every ring.
     if (this.#ahead.size > ringSize) this.skip(Math.min(...this.#ahead) - 1);
     return true;
   }
 
-  /** Those up to a number are gone. Answers how many of them were not heard. */
+  /** Counts the events up to a number as gone. Returns how many of them were never received. */
   skip(number: number): number {
     let missed = Math.max(0, number - this.upTo);
     for (const heard of this.#ahead) {

@@ -3,17 +3,17 @@ import type { ActingConversation, Happened, Persisted } from "../../../core/acti
 import type { ActivityEvent } from "../../../core/activity/event.ts";
 import { clip } from "../../../core/text/text.ts";
 
-/** What the buses of two processes tell each other. */
+/** A message between the activity buses of two processes. */
 export type Message =
-  /** Somebody watches here, who has the events of these processes up to these numbers. */
+  /** The sender has watchers, and has received the events of these processes up to these numbers. */
   | { type: "watched"; heard: Record<string, number> }
-  /** Whoever is watched is to say so. */
+  /** Asks each process with watchers for a `watched`. */
   | { type: "who" }
-  /** Of the events of this process, those up to a number are gone; only the very one, which nobody is to miss, where it `isForgotten`. */
+  /** The sender's events up to this number are gone. With `isForgotten` only this one is, and it counts as not missed. */
   | { type: "gone"; upTo: number; isForgotten?: boolean | undefined }
   | { type: "event"; event: SentEvent; live: boolean }
   | { type: "row"; row: Persisted }
-  /** What happened in this conversation is to be forgotten. */
+  /** Deletes the events of this conversation. */
   | { type: "deleted"; conversation: ActingConversation };
 
 export interface SentEvent {

@@ -11,7 +11,7 @@ import type { BacklogEntry, BacklogEntryChange } from "./schema.ts";
 import { lockRoom, type RoomRow } from "./settle.ts";
 import { type BacklogRow, type BacklogStatus, changeEntries, type EntryChange } from "./status.ts";
 
-/** What an operator may do with an entry: from which statuses, and what becomes of it. */
+/** The changes that an operator can make to an entry, with the statuses from which each is allowed. */
 const changes: Record<BacklogEntryChange["status"], { action: string; from: BacklogStatus[]; to: EntryChange }> = {
   discarded: { action: "agent.room.entry.discard", from: ["pending", "failed"], to: { status: "discarded" } },
   pending: {

@@ -6,7 +6,7 @@ import { lockRoom, settleDueAt } from "./settle.ts";
 export type BacklogRow = typeof eventBacklog.$inferSelect;
 export type BacklogStatus = (typeof backlogStatuses)[number];
 
-/** What becomes of entries. Of the optional fields, what is not given stays as it is. */
+/** A change of entries. Absent fields stay as they are. */
 export type EntryChange = (
   | { status: "pending" /** Null for at once. */; notBefore: Date | null }
   | { status: "processing"; claim: string }

@@ -71,7 +71,7 @@ type Row = Awaited<ReturnType<typeof select>>[number];
 const placeOf = ({ agent, definition, room }: Row) =>
   outboundPlace(agent.id, definition ?? {}) ?? outboundPlace(agent.id, room ?? {});
 
-/** What an event's turn writes that continues after a person's decision: people were told that they get the answer. */
+/** Sends the reply of an event's turn that continues after a decision: people were promised the answer. */
 export function continuedReply({ database }: Pick<Services, "database">): ContinuedBy {
   return async ({ channel, agentId, ref }) => {
     if (channel !== "room") return {};

@@ -9,7 +9,7 @@ export const mostPayloadBytes = 65_536;
 /** PostgreSQL and the functions that walk a value recurse: 64 KB of brackets would exhaust their stacks. */
 export const deepestPayload = 200;
 
-/** What a webhook's call is told that can't be read, in the order in which it is checked (decisions §9). */
+/** The errors of an unreadable webhook request, in the order of the checks (decisions §9). */
 export type PayloadProblem = "payload too large" | "unsupported content type" | "invalid payload";
 
 export type ReadPayload = { ok: true; payload: JsonValue } | { ok: false; error: PayloadProblem };

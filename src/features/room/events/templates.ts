@@ -33,8 +33,8 @@ export function fillTemplate(text: string, payload: JsonValue, mark: string): st
 }
 
 /**
- * What a model is told of an event: the prompt of a definition, filled in. Behind a prompt without a placeholder stands
- * the whole payload, so that no event comes without it.
+ * The text about an event for a model: the prompt of a definition, filled in. A prompt without a placeholder is followed
+ * by the whole payload, so that the model always sees data of the event.
  */
 export function eventPrompt(text: string, payload: JsonValue, mark: string): string {
   const filled = fillTemplate(text, payload, mark);

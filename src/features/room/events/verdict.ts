@@ -15,8 +15,8 @@ export function readVerdict(answer: string): boolean | null {
 }
 
 /**
- * What a model thinks first, where that is left in the answer: only chat completions are read for it, and not for a block
- * that the prompt opened. Its first mark may be missing, or its last.
+ * A model's thinking at the start of its answer. The engine removes thinking only from chat completions, and no block
+ * that the prompt opened. The first or the last mark may be missing.
  */
 const thoughts = /^.*<\/think(?:ing)?>|^\s*<think(?:ing)?>.*$/is;
 
@@ -29,5 +29,5 @@ const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 /** Reaches to a blank or a mark of a pause. `yes/no` and `y'all` are words of their own, and decide nothing. */
 const firstWord = /[\p{L}\p{N}][^\s,;:!?…–—]*/u;
 
-/** What follows the last letter, where no letter comes again. */
+/** All characters after the last letter or digit. */
 const decoration = /(?<=[\p{L}\p{M}\p{N}])[^\p{L}\p{M}\p{N}]+$/u;

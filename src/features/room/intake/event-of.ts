@@ -25,7 +25,7 @@ export function eventOf(
   return { payload, outcome: "pending", answer };
 }
 
-/** What activity tells of an event that came. */
+/** The activity entry of a received event. */
 export function received(source: string, { outcome, reason }: Pick<NewEvent, "outcome" | "reason">): Happening {
   const webhook = { source, phase: "received" } as const;
   return outcome === "pending"

@@ -12,10 +12,10 @@ import { findSourceByToken, type WebhookSource } from "../sources/find.ts";
 import { eventOf, received } from "./event-of.ts";
 import type { EventAnswer } from "./schema.ts";
 
-/** What came with a call of a webhook. */
+/** A request to a webhook. */
 interface WebhookCall {
   token: string;
-  /** Or why it could not be read. */
+  /** The body, or the reason why it could not be read. */
   body: Uint8Array | PayloadProblem;
   contentType: string | undefined;
   authorization: string | undefined;

@@ -8,7 +8,7 @@ export const webhookPath = z.object({
   }),
 });
 
-/** What a call can be told that is not stored to be matched (decisions §9). */
+/** The errors of a request whose event is not matched (decisions §9). */
 export type IntakeProblem = PayloadProblem | "unknown token";
 
 const problems = [

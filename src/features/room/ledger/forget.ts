@@ -107,7 +107,7 @@ const isOver = sql`case ${roomEvents.outcome}
     when 'pending' then false when 'conversation' then ${hasNoJob} and ${hasNoTurn}
     when 'backlog' then ${hasNoEntry} else true end`;
 
-/** Those that came before `since` or too long ago. Replicas may run it at the same time: each skips what another holds. */
+/** Deletes finished events older than `since` or than the retention. Concurrent replicas skip each other's locked rows. */
 const deleteStatement = statement(
   { agentId: "uuid", since: "timestamptz", now: "timestamptz" },
   ({ agentId, since, now }) => sql<{ id: string }>`

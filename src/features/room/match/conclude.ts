@@ -54,7 +54,7 @@ export async function conclude(
   if (stored) activity.emit(matched(event, ending, stored));
 }
 
-/** What activity tells of an event whose end was stored. */
+/** The activity entry of an event whose end was stored. */
 function matched({ sourceName, agent }: PendingEvent, ending: Ending, stored: Columns): Activity {
   const source = sourceName ?? "a deleted source";
   const definition = "definition" in ending ? ending.definition.name : null;
@@ -113,7 +113,7 @@ async function act(tx: Db, event: PendingEvent, definition: EventDefinition, now
   return { ...common, outcome: added.outcome, reason: whyNot[added.outcome] };
 }
 
-/** What the ledger says of a match that came to nothing. */
+/** The ledger's reasons for a match without an action. */
 export const whyNot = {
   "room-off": "The Room is off",
   "backlog-full": "The backlog holds 100 pending entries",

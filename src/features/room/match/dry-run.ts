@@ -15,7 +15,7 @@ import { endOfAsking, outcomeOf } from "./ends.ts";
 import type { Judge } from "./judge.ts";
 import type { DryRun, Verdict } from "./schema.ts";
 
-/** What a source's definitions would make of a payload. The models are really asked; nothing is stored. */
+/** Matches a payload against a source's definitions. Calls the models; stores nothing. */
 export type TryOut = (ctx: Ctx, slug: string, sourceId: string, tried: Tried) => Promise<DryRun>;
 
 interface Tried {
@@ -57,7 +57,7 @@ function endOf(outcome: "no-match" | "room-off"): Ended {
 
 type Room = Pick<typeof rooms.$inferSelect, "enabled" | "pendingCount"> | undefined;
 
-/** What would be done for a match. */
+/** The outcome that a match would have. */
 function actionOf({ action }: EventDefinition, room: Room): Ended {
   if (action === "conversation") return { outcome: action };
   if (!room?.enabled) return { outcome: "room-off", reason: whyNot["room-off"] };

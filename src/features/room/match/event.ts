@@ -14,7 +14,7 @@ export interface PendingEvent {
   payload: JsonValue;
   /** In milliseconds since the epoch. */
   receivedAt: number;
-  /** Of earlier attempts. */
+  /** The verdicts of earlier attempts. */
   verdicts: Verdict[];
   /** How often its model failed. */
   attempts: number;

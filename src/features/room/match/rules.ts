@@ -26,7 +26,7 @@ export type Step<Definition> =
 
 type MatchRule = Pick<EventDefinition, "id" | "action" | "conditions">;
 
-/** What comes next in matching an event, with the definitions in the order of asking. */
+/** The next step of matching an event. `definitions` are in the order in which models are asked about them. */
 export function nextStep<Definition extends MatchRule>(
   definitions: readonly Definition[],
   { payload, verdicts, roomOn }: Matching,
@@ -45,7 +45,7 @@ export function nextStep<Definition extends MatchRule>(
   return { kind: "ask", definition };
 }
 
-/** What of an answer stands in the ledger, in UTF-16 units. */
+/** The longest answer in the ledger, in UTF-16 units; longer answers are cut. */
 const longestAnswer = 500;
 
 const undecided = "The answer begins neither with yes nor with no, so it counts as no match";

@@ -3,7 +3,7 @@ import { jsonProblem } from "../../../core/text/text.ts";
 import { EventConditions } from "../events/conditions.ts";
 import { deepestPayload, mostPayloadBytes } from "../events/payload.ts";
 
-/** What was found of a definition for an event. */
+/** The verdict of one definition on an event. */
 export const Verdict = z
   .object({
     definitionId: z.uuid(),
@@ -38,7 +38,7 @@ export const TriedPayload = z
   })
   .openapi("TriedPayload");
 
-/** What an event would lead to. */
+/** The outcome that an event would have. */
 export const DryRun = z
   .object({
     outcome: z.enum(["conversation", "backlog", "no-match", "room-off", "backlog-full", "matcher-failed"]),

@@ -6,7 +6,7 @@ export const [mostEntries, mostBytes] = [10, 256 * 1024];
 export interface Waiting {
   id: string;
   attempts: number;
-  /** Of the payload as JSON. */
+  /** The size of the payload as JSON. */
   bytes: number;
 }
 

@@ -13,9 +13,9 @@ interface ClaimedEntry extends BacklogRow {
   definition: typeof eventDefinitions.$inferSelect | null;
 }
 
-/** What one turn of a Room is taken for. */
+/** The work of one turn of a Room. */
 export interface Claimed {
-  /** Tells this work from that of a process which was taken for dead. */
+  /** Distinguishes this work from that of a process whose lease ended. */
   claim: string;
   agent: { id: string; slug: string; organizationId: string; revision: number };
   room: RoomRow;
@@ -81,7 +81,7 @@ async function readConversation(tx: Db, { conversationRef }: RoomRow): Promise<R
   return found ?? null;
 }
 
-/** Whoever deletes the conversation wants its summary gone too. */
+/** Deletes the summary of a conversation that was deleted. */
 async function forgetDeleted(tx: Db, room: RoomRow, conversation: RoomConversation | null): Promise<RoomRow> {
   if ((conversation?.lastSeq ?? 0) >= room.compactedSeq) return room;
   const fresh = { historySummary: "", compactedSeq: 0 };

@@ -76,7 +76,10 @@ async function isLong(db: Db, conversationId: string, seq: number): Promise<bool
   return row !== undefined && (row.count > mostMessages || row.bytes > mostBytes);
 }
 
-/** What may be summed up and what stays, oldest first. Where no model summed anything up for long, the rest is let go. */
+/**
+ * The newest messages since the last summary, oldest first. Older messages than these are left out of every summary:
+ * they exist only where no model could sum up for long.
+ */
 async function readHistory(db: Db, conversationId: string, seq: number): Promise<Stored[]> {
   const { role, content, steps } = messages;
   const newestFirst = await db

@@ -9,7 +9,7 @@ export interface Said {
 }
 
 interface CompactionInput {
-  /** What stands for still earlier messages; empty for none. */
+  /** The summary of still earlier messages; empty without any. */
   summary: string;
   messages: readonly Said[];
   /** Random, so that no message can contain it. */

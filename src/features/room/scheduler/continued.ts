@@ -4,8 +4,8 @@ import type { ContinuedBy } from "../../turns/index.ts";
 import { roomTools, sendMessageTool, type ToolDependencies } from "./tools/index.ts";
 
 /**
- * What a turn of a Room, or of one for an event, has when it continues after a person's decision: its tools, and no more
- * of the Room's history than before.
+ * Gives a turn of a Room, or of an event, its tools again when it continues after a person's decision, and the same
+ * part of the Room's history as before.
  */
 export function continuedTools(needs: ToolDependencies): ContinuedBy {
   return async ({ channel, agentId, ref, turnId }) => {

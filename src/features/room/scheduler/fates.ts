@@ -20,8 +20,8 @@ export type RoomEnd = AttemptEnd | { kind: "lost"; reason: string };
 export type Held = Pick<BacklogRow, "attempts" | "notBefore">;
 
 /**
- * What becomes of an entry after a turn. One about which the agent asked a person has a `notBefore`: it waits for the
- * reply, or was answered already where that time has come. `now` is in milliseconds since the epoch.
+ * The change of an entry after a turn. An entry about which the agent asked a person has a `notBefore` and waits for
+ * the reply until then; a `notBefore` in the past means that the person answered. `now` is in milliseconds since the epoch.
  */
 export function fateOf({ attempts, notBefore }: Held, end: RoomEnd, now: number): EntryChange {
   const uncounted = { status: "pending", attempts: Math.max(0, attempts - 1) } as const;

@@ -15,7 +15,7 @@ interface InputEntry {
 interface Input {
   /** The Room's prompt; empty for none. */
   prompt: string;
-  /** What stands for earlier messages; empty for none. */
+  /** Replaces the earlier messages; empty without any. */
   summary: string;
   entries: readonly InputEntry[];
   replies: readonly Reply[];
@@ -23,7 +23,7 @@ interface Input {
   mark: string;
 }
 
-/** What a turn of the Room is told, as the message of a user. What came from outside is data, whatever it says. */
+/** The user message of a Room's turn. Texts from outside are marked as data, so that the model follows none of them. */
 export function roomInput({ prompt, summary, entries, replies, mark }: Input): string {
   return [
     prompt,

@@ -6,7 +6,7 @@ import { idsOfPlace, outboundPlace } from "../../inbox/index.ts";
 import type { Claimed } from "./claim.ts";
 import { repliesSeen } from "./store-end.ts";
 
-/** What a person wrote to the agent where the agent sends what the Room comes to. */
+/** A message from a person at a destination of the Room. */
 export interface Reply {
   channel: string;
   channelId: string;
@@ -34,8 +34,8 @@ export function isAtPlace(
 }
 
 /**
- * What people wrote, since the last turn that knew of it, at the places of the Room and of all entries that are open, the
- * oldest first: one mark tells what the turns know, so a reply about an entry of a later turn is told now.
+ * The messages of people, since the last turn that read them, at the destinations of the Room and of all open entries,
+ * oldest first. The Room has one read mark for all of them, so a reply about an entry of a later turn is read now.
  */
 export async function readReplies(
   db: Db,

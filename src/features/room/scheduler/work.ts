@@ -4,7 +4,7 @@ import { fields, type RowOf } from "../../../db/fragments.ts";
 import { jobs, rooms } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-/** What waits and what hangs, of all agents. */
+/** Counts of waiting and stuck work, of all agents. */
 export interface WaitingWork {
   /** Entries of backlogs with the status `pending`. */
   pending: number;

@@ -18,7 +18,7 @@ export interface WebhookSource {
   enabled: boolean;
   /** Whether the agent is active. */
   active: boolean;
-  /** What each call must prove itself by; null where the address is enough. */
+  /** The key that each request must carry; null where the address is enough. */
   authKey: string | null;
 }
 

@@ -71,7 +71,7 @@ export async function updateSource(
     if (!row) throw notFound("Event source");
     const { config, ...fields } = changesBetween(configurationOf(stored), configurationOf(row));
     Object.assign(changed, fields);
-    // What is sealed, and what may hold anything, is only named.
+    // The audit log gets only the names of fields that are sealed or may hold a secret.
     summary.replaced = [...(config ? ["config"] : []), ...(replacesKey ? ["authKey"] : [])];
     return showSource(ctx, row, await selectDefinitions(tx, eq(eventDefinitions.sourceId, row.id)));
   });

@@ -22,7 +22,7 @@ export async function showSource(
   };
 }
 
-/** Who knows the address can send events: it is only for those who may make one. */
+/** Anybody with the address can send events, so only callers who may create a source see it. */
 async function addressFor(ctx: Ctx, row: SourceRow): Promise<Partial<Omit<EventSourceAddress, "id">>> {
   if (!ctx.membership.permissions.has("agent.room:write")) return {};
   const { webhookToken } = await openCredentials(ctx.cipher, row);

@@ -8,7 +8,7 @@ import { type SkillRow, type VersionRow, versionFieldsOf } from "../find.ts";
 import { compareVersions, type NumberedVersion, planImport, requireVersions, slugOf } from "../rules.ts";
 import type { ImportedSkill } from "./schema.ts";
 
-/** What an import does to one skill. */
+/** The change that an import makes to one skill. */
 export interface SkillPlan {
   id: string;
   slug: string;

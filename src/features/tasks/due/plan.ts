@@ -8,7 +8,7 @@ export interface DueTask {
   onMissed: "run" | "skip";
 }
 
-/** What is done about the times of a task that have come. */
+/** The plan for the due times of a task. */
 export interface DuePlan {
   /** The run that takes place; null for none. */
   run: { dueAt: Date; triggerType: "schedule" | "missed" } | null;
@@ -24,8 +24,8 @@ const punctualMs = 60_000;
 export const mostMissed = 20;
 
 /**
- * Of all times until `now` at most one is run: the last one, on time, or late where the task wants that. The others were
- * missed. Throws for a schedule that can't be read any more, such as one of a time zone that the runtime lost.
+ * Runs at most one of the times until `now`: the last one, on time, or late where the task wants that. The other times
+ * are recorded as missed. Throws for a schedule that can't be read any more, such as one of a time zone that the runtime lost.
  */
 export function planOf({ schedule, anchorAt, dueAt, onMissed }: DueTask, now: Date): DuePlan {
   const later = missedRuns(schedule, dueAt, now, mostMissed + 1);

@@ -9,8 +9,8 @@ import { runJob } from "./store.ts";
 import { closedFor } from "./turn.ts";
 
 /**
- * What is written with a run's turn that continues after a person's decision: its reply leaves for the task's place, as does
- * word of its failure, since it is taken once; and the job of the run ends it.
+ * The rows that are written with a run's turn that continues after a person's decision. Its reply is sent to the task's
+ * destination. So is a notice of its failure, since it is taken once. The job of the run ends the run.
  */
 export function continuedRun(services: Services): ContinuedBy {
   return async ({ agentId, channel, channelId }) => {

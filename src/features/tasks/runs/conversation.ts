@@ -1,6 +1,6 @@
 import { isUuid } from "../../../core/ids.ts";
 
-/** What a run's conversation is named by: the task, and the time for which the run was planned. */
+/** The parts of the name of a run's conversation: the task, and the planned time of the run. */
 interface Planned {
   taskId: string;
   dueAt: Date;

@@ -42,7 +42,7 @@ export function runTask({ services, turns }: Dependencies): JobHandler<{ runId: 
   };
 }
 
-/** What activity tells of a run that begins. */
+/** The activity entry of a run that begins. */
 function firing({ run, task, agent }: OpenRun): Activity {
   const { id: taskId, name } = task;
   const conversationId = run.conversationRef;

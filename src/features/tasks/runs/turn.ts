@@ -25,7 +25,7 @@ export function runAttempt(found: OpenRun, tried: number, signal: AbortSignal): 
 
 /**
  * Why a person gets no more of a task that the agent made when the person asked for it; null where the person still may.
- * What the operator made goes where the operator wants it.
+ * Always null for a task of an operator.
  */
 export async function closedFor(
   services: Services,
@@ -52,7 +52,7 @@ function requestOf({ run, task, slug }: OpenRun): Omit<TurnRequest, "alongside">
     rule: "always-finish",
     requestId: run.id,
     throttle: null,
-    // Of two processes that both hold the run, one takes its turn.
+    // Only one of two processes with the same run can take its turn.
     idempotency: { key: run.id, digest: run.id },
   };
 }

@@ -38,7 +38,7 @@ export async function importTasks(
   checkSchedules(wanted, now, notes);
   const stored = await tasksOfPeople(tx, agent.id);
   const matched = wanted.map((task) => ({ task, row: takeNamed(stored, task.name) }));
-  // Those that are left have no task of their name in the bundle.
+  // The bundle has no tasks of the remaining names.
   if (stored.length > 0) {
     await tx.delete(scheduledTasks).where(
       inArray(

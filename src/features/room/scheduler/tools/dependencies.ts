@@ -1,6 +1,6 @@
 import type { Services } from "../../../../context/ctx.ts";
 
-/** What the Room's tools need of the engine. */
+/** The parts of the engine that the Room's tools use. */
 export interface ToolDependencies {
   services: Pick<Services, "database" | "clock">;
   /** Says that a job is due. */

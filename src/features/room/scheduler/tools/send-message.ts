@@ -115,7 +115,7 @@ async function letWait(tx: Db, { agentId, claim, eventId, until }: ReplyWait): P
     .update(eventBacklog)
     .set({
       notBefore: new Date(until),
-      // Those that waited for a decision wait for the reply from now on, whatever becomes of the turn.
+      // An entry that waited for a decision now waits for the reply, however the turn ends.
       claim: sql`case when ${status} = 'processing' then ${eventBacklog.claim} end`,
     })
     .where(and(own, eventId === undefined ? undefined : eq(id, eventId)));
