@@ -49,7 +49,7 @@ async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: Passw
   if (!right || hash === null) return false;
   const passwordHash = await ctx.passwords.hash(newPassword);
   return ctx.database.transaction(async (tx) => {
-    // Of two simultaneous changes the later one finds another hash: its current password is not current any more.
+    // The later of two simultaneous changes finds another hash, since its current password is no longer current.
     const changed = await tx
       .update(users)
       .set({ passwordHash, passwordSetBy: null, passwordOrganization: null, updatedAt: sql`now()` })

@@ -6,7 +6,7 @@ import { accountFailures, forgetAddresses } from "./sign-in-limits.ts";
 
 interface NewPassword {
   passwordHash: string;
-  /** Who knows the password besides the user, and in which organization; null for nobody. */
+  /** The person who set the password for the user, and their organization; null when only the user knows it. */
   passwordSetBy: string | null;
   passwordOrganization: string | null;
 }

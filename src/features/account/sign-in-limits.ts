@@ -42,7 +42,7 @@ interface Count {
   key: string;
   limit: Limit;
   what: "sign-ins" | "failed sign-ins";
-  /** What the limit shuts out: an address, or an account at an address. */
+  /** The limited target: an address, or an account at an address. */
   target: string;
 }
 

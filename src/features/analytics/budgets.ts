@@ -8,7 +8,7 @@ import { type AgentBudget, type Budgets, mostUsers, type UserBudget } from "./sc
 import { readWithin, type Scope } from "./scope.ts";
 import { usage } from "./sums.ts";
 
-/** What is left of this month's budgets of the agents within reach. Throws the 429 and the 503 of `BoundedReads`. */
+/** This month's budgets of the agents within reach. Throws the 429 and the 503 of `BoundedReads`. */
 export async function readBudgets(ctx: Ctx, reads: BoundedReads): Promise<Budgets> {
   const now = ctx.clock.now();
   const month = monthOf(now);
@@ -21,7 +21,7 @@ export async function readBudgets(ctx: Ctx, reads: BoundedReads): Promise<Budget
 
 const agent = sql`${agents.slug} as "instanceId", ${agents.name} as "instanceName"`;
 
-/** Of an agent that was not called since it got its budget, the turns of the month count, as its next call will find. */
+/** An agent without a turn since it got its budget has no sum yet: its turns of the month count, as at its next turn. */
 const readAgents = ({ tx, tables, rows }: Scope, month: string) =>
   tx.execute<AgentBudget & Record<string, unknown>>(sql`
     with ${tables}, spent as (

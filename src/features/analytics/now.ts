@@ -20,7 +20,7 @@ import { type AnalyticsNow, type Failure, mostFailures, mostRunning } from "./sc
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What the agents within reach do now, and what failed lately. Throws the 429 and the 503 of `BoundedReads`. */
+/** The current work and the recent failures of the agents within reach. Throws the 429 and the 503 of `BoundedReads`. */
 export async function readNow(ctx: Ctx, reads: BoundedReads): Promise<AnalyticsNow> {
   const now = new Date(ctx.clock.now());
   const scope = { reached: withinReach(ctx), since: new Date(now.getTime() - dayMs) };
@@ -91,7 +91,7 @@ const columns = (kind: Failure["kind"], { ref, thing, error, at }: Columns) => (
 
 const nothing = sql`null::text`;
 
-/** Of tasks their runs tell: a turn of theirs may be tried again. */
+/** Turns of tasks are left out: a run may retry its turn, so `failedRuns` lists failed runs instead. */
 function failedTurns(tx: Db, { reached, since }: Scope) {
   const { channel: thing, createdAt, errorCode, status } = turns;
   const error = sql`coalesce(${errorCode}, ${status})`;

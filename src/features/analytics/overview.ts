@@ -9,7 +9,7 @@ import { readWithin, type Scope } from "./scope.ts";
 import { latency, toolUsage, usage, users } from "./sums.ts";
 
 /**
- * What the agents within reach did in a period, or one of them. Throws the 400 of a period that is too long or backwards,
+ * The figures of one agent, or of all agents within reach, in a period. Throws the 400 of a period that is too long or backwards,
  * the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
  */
 export async function readAnalytics(

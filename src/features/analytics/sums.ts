@@ -12,14 +12,14 @@ import {
 import { longestCalledName } from "../../turn/step.ts";
 import { bucketOf } from "./buckets.ts";
 
-// What is summed up of turns and calls of tools. The roll-up adds it to its tables, and what is not rolled up yet is
-// summed up in the same way when it is asked for. A statement has the tables `reached`, of agents by their `id`, and
+// The sums of turns and tool calls. The roll-up adds them to its tables; turns that are not rolled up yet are summed up
+// in the same way by each read. A statement has the tables `reached`, of agents by their `id`, and
 // `spans`, stretches of time of which `ends` is no part.
 
 /** A table of sums, and how its rows are made of single turns or calls. */
 export interface Sum {
   table: Table & { agentId: Column; day: Column };
-  /** What tells rows apart, by the table's columns. */
+  /** The columns that identify a row. */
   keys: Readonly<Record<string, SQL>>;
   sums: Readonly<Record<string, SQL>>;
   /** The single rows, for `from`. */

@@ -28,7 +28,7 @@ export async function readTokens(ctx: Ctx, reads: BoundedReads, query: UsageQuer
 
 const none = { turns: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 };
 
-/** Of a group of rows. */
+/** The sums of a group of rows. */
 const counts = sql`sum(turns)::float8 as turns, sum(prompt_tokens)::float8 as "promptTokens",
   sum(completion_tokens)::float8 as "completionTokens",
   (sum(prompt_tokens) + sum(completion_tokens))::float8 as "totalTokens"`;

@@ -15,7 +15,7 @@ export { bundledChannels } from "./bundle/schema.ts";
 export { type LoadedChannels, loadChannels } from "./load.ts";
 /** An agent's account at a messenger. */
 export { type MessengerChannel, openMessenger } from "./messengers/account.ts";
-/** What messengers refuse, for `doctor`. */
+/** Finds the channels that their messengers refuse, for `doctor`. */
 export { inspectChannels, type TroubledChannel } from "./messengers/inspect.ts";
 /** An agent that answers at once, for the quickstart. */
 export { createQuickstartAgent, type QuickstartAgent, quickstartAgent } from "./quickstart.ts";

@@ -6,7 +6,7 @@ import { credentialsIn, type StoredFields } from "./messengers/rules.ts";
 import { findRows, openConfig } from "./row.ts";
 import { openWebConfig, type WebConfig } from "./web/config.ts";
 
-/** What a turn needs of an agent's channels. */
+/** The settings of an agent's channels that a turn uses. */
 export interface LoadedChannels {
   web: WebConfig & { enabled: boolean };
   answersAgents: boolean;

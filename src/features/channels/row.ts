@@ -48,7 +48,7 @@ export type ChannelStatus = "off" | "starting" | "running" | "failing";
 interface Saved {
   enabled: boolean;
   config: object;
-  /** What the start of a messenger's channel goes by; absent for a channel that needs no start. */
+  /** The settings for the start of a messenger's channel; absent for a channel without a start. */
   start?: Pick<ChannelRow, "registeredAddress" | "accountHmac"> & { status: ChannelStatus };
 }
 

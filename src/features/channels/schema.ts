@@ -12,7 +12,7 @@ import {
 import { type ChannelType, channelTypes } from "./rules.ts";
 import { WebConfigChanges, WebConfigShown } from "./web/schema.ts";
 
-/** What each channel takes as its `config`, by their names in the document. */
+/** The schemas of each channel's `config`, by their names in the document. */
 export const configChanges = {
   WebConfigChanges,
   TelegramConfigChanges: TelegramChanges,

@@ -20,7 +20,7 @@ interface DescriptionInput {
 const longestTitle = 80;
 const longestSummary = 500;
 
-/** What the title of a conversation is to be, as a line of a prompt. */
+/** The line of a prompt that asks for a title. */
 export const titleRule = `- "title": what it is about, in 2 to 6 words and at most ${longestTitle} characters, without quotes and without a full stop.`;
 const summary = `- "summary": one or two sentences, at most ${longestSummary} characters, on what the user wants and how far that came.`;
 

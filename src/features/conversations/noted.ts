@@ -5,7 +5,7 @@ import { conversations } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Gathered } from "../../jobs/together.ts";
 
-/** What background work found out about a conversation. What is absent or null stays as it is. */
+/** The results of background work on a conversation. Absent and null fields stay as they are. */
 export interface Noted {
   /** A title that a person gave meanwhile stays. */
   title?: string | null;
@@ -16,11 +16,14 @@ export interface Noted {
   read?: number | null;
 }
 
-/** What is noted of one conversation. */
+/** The results to store for one conversation. */
 export interface Note {
   id: string;
   noted: Noted;
-  /** When the conversation became due, as the database writes it: one that became due anew stays so. Empty: all stay so. */
+  /**
+   * When the conversation became due, as the database writes it. A conversation that became due again since stays due.
+   * Empty: it stays due in any case.
+   */
   at: string;
 }
 

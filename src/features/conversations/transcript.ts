@@ -120,7 +120,7 @@ export async function listHookExecutions(ctx: Ctx, ref: string, query: HookQuery
   return { executions: rows.toReversed().map(toExecution) };
 }
 
-/** Those of one turn of the conversation, in order. */
+/** The hook executions of one turn of the conversation, in order. */
 export async function hookExecutionsOfTurn(ctx: Ctx, found: ConversationRow, turnId: string): Promise<HookExecution[]> {
   const rows = await selectHookExecutions(ctx, found, eq(hookExecutions.turnId, turnId));
   return rows.toReversed().map(toExecution);

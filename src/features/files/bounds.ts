@@ -42,7 +42,7 @@ interface Usage {
   bySubject: Map<string | null, number>;
 }
 
-/** What is known of a directory, which a single process writes to. */
+/** The measured space of a directory, which a single process writes to. */
 interface Space {
   /**
    * The usage of agents. What is stored is added to the last sum, since the embedded database takes some 3 ms to add up a

@@ -14,7 +14,7 @@ const mostImages = 8;
 /** How long a turn waits for a picture, in milliseconds. */
 const patienceMs = 25_000;
 
-/** Those of some files that a model that takes images gets: the first 8 pictures of at most 5 MB each. */
+/** The files that a model with image input gets: the first 8 pictures of at most 5 MB each. */
 export function seenImages<File extends { mime: string; size: number }>(files: readonly File[]): File[] {
   return files.filter(({ mime, size }) => isRaster(mime) && size <= longestImage).slice(0, mostImages);
 }

@@ -10,7 +10,7 @@ export { megabyte, NoSpaceLeft } from "./bounds.ts";
 export { deleteFilesOf } from "./delete.ts";
 /** The pictures of new messages, for a model that takes images, and how large they are. */
 export { type FreshFiles, imageBytes, imageParts, seenImages } from "./images.ts";
-/** What the files of the installation have, for its operator. */
+/** Reports the size of the installation's files, for its operator. */
 export { type FilesReport, inspectFiles } from "./inspect.ts";
 /** Stores a file that a plugin's tool made, and links to a file of the conversation. */
 export { linkPluginFile, savePluginFile } from "./plugin-files.ts";

@@ -2,10 +2,10 @@ import { desc, eq, ne, sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
 import { agents, files } from "../../db/schema.ts";
 
-/** What the files of the installation have, in bytes. */
+/** The size of the installation's files, in bytes. */
 export interface FilesReport {
   byStore: { directory: number; s3: number };
-  /** Those of agents in the directory of this machine, the most first. */
+  /** The agents with files in the directory of this machine, the largest first. */
   inDirectory: { slug: string; bytes: number }[];
 }
 

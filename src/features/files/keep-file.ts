@@ -57,7 +57,7 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
   try {
     await objects.put(key, bytes, mime);
   } catch (error) {
-    // What the storage did not refuse may be there, or come: the sweep deletes it together with the pending row.
+    // Without a refusal the upload may still succeed; the sweep deletes the file together with the pending row.
     if (error instanceof StorageRefusal) await takeBack();
     throw error;
   }

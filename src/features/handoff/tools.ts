@@ -14,7 +14,7 @@ export interface Question {
   /** The slug of the asked agent. */
   slug: string;
   message: string;
-  /** What the asked agent has a conversation of its own for; null: nothing is stored. */
+  /** The thread for which the asked agent has its own conversation; null: nothing is stored. */
   thread: { id: string; parentId: string | null } | null;
   context: Pick<ToolContext, "toolCallId" | "signal" | "origin" | "emit"> &
     Partial<Pick<ToolContext, "turnId" | "requestId">>;

@@ -2,7 +2,7 @@ import type { Contribution } from "../../contribution.ts";
 import { healthRoutes } from "./routes.ts";
 import { createExamine, type HealthDependencies } from "./service.ts";
 
-/** What `doctor` says of a database that no server holds. */
+/** The checks of `doctor` on a database that no server uses. */
 export { checkContent } from "./checks/content.ts";
 export { checkDatabase } from "./checks/database.ts";
 export { type Inspection, inspect } from "./inspect.ts";

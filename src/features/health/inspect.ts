@@ -7,7 +7,7 @@ import { inspectMessages, type MessagesReport } from "../inbox/index.ts";
 import { inspectSettings, type SettingsReport } from "../installation/index.ts";
 import { inspectSecrets, type SecretsReport } from "../secrets/index.ts";
 
-/** What only the database knows of an installation's health. */
+/** The parts of an installation's health that are read from the database. */
 export interface Inspection {
   secrets: SecretsReport;
   /** Whether the installation has an owner. */

@@ -21,11 +21,11 @@ export { idsOfPlace } from "./intake/moved.ts";
 export { inspectMessages, type MessagesReport } from "./messages/inspect.ts";
 /** Where results of an agent's own work go. */
 export { changedPlace, checkOutbound, outboundFields, outboundPlace, withStoredPlace } from "./outbox/place-schema.ts";
-/** What is written with a turn whose reply is sent later: a continued one of a messenger, or one that people read elsewhere. */
+/** The rows written with a turn whose reply is sent later: a continued messenger turn, or a reply that is read elsewhere. */
 export { continuedElsewhere, continuedReplies, repliesElsewhere } from "./outbox/replies.ts";
 /** Has a text sent to people, or to another agent, with a transaction. */
 export { type Message, sendTo } from "./outbox/send-to.ts";
-/** Why what was said did not reach people. */
+/** Why a reply did not reach people. */
 export { undeliveredOf, undeliveredOfTurns } from "./outbox/undelivered.ts";
 /** Why a person is to get nothing that was asked for earlier. */
 export { closedTo } from "./outbox/ways.ts";

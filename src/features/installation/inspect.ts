@@ -14,7 +14,7 @@ export interface SettingsReport {
   endlessKeys: number;
   /** The slugs of active agents that anybody may talk to: Web is on and asks for no key. */
   openAgents: string[];
-  /** Those of them whose end users have a budget each, but all of them together have none. */
+  /** The open agents with a budget for each end user, but none for all of them together. */
   unboundedAgents: string[];
 }
 

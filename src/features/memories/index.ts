@@ -1,4 +1,4 @@
-/** What agents remember about end users: found by words and by meaning, learned in the background. */
+/** Agents' memories of end users: found by words and by meaning, learned in the background. */
 
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";

@@ -50,9 +50,9 @@ export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<Memory
 const newestFirst = [desc(memories.updatedAt), desc(memories.id)];
 
 interface Wanted {
-  /** Of the agents. */
+  /** Limits the agents. */
   reached: SQL | undefined;
-  /** Of the memories. */
+  /** Limits the memories. */
   wanted: SQL | undefined;
   limit: number;
   offset: number;

@@ -45,7 +45,7 @@ export function saveMemory(database: Queries, fact: Fact): Promise<Saved> {
 export function savedTogether(database: Database): Gathered<Fact, Saved> {
   return {
     async run(facts) {
-      // What is said twice of an end user is one memory only if the second is compared with the first.
+      // Facts of one end user are stored one after the other: each is compared with the memories before it.
       const first = new Map(facts.map((fact) => [fact.agent.id + fact.subject, fact] as const).reverse());
       const apart = [...first.values()];
       const stored = facts.length === 1 ? [] : await storeMemories(database, apart);

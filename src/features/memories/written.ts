@@ -2,7 +2,7 @@ import type { ActingAgent, Activity } from "../../core/activity/activity.ts";
 import { previewOfText } from "../../core/activity/preview.ts";
 import type { Saved } from "./store.ts";
 
-/** What activity tells of a memory that was written; what a model says to remember has no secret in it. */
+/** The activity entry of a written memory. Texts from a model hold no secret. */
 export function writtenMemory(
   agent: ActingAgent,
   conversationId: string,

@@ -1,4 +1,4 @@
-/** What an operator's monitoring reads: `GET /metrics`. */
+/** Serves `GET /metrics` for an operator's monitoring. */
 
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
@@ -8,7 +8,7 @@ import { measureQueues } from "./queues.ts";
 import { metricsRoutes } from "./routes.ts";
 import { measureTurns } from "./turns.ts";
 
-/** What this process did and has, and what waits and lies in the database. Other features register metrics of their own. */
+/** Metrics of this process, of queues and of stored files. Other features register their own metrics. */
 export function metricsFeature(services: Services): Contribution {
   measureProcess(services);
   measureQueues(services);

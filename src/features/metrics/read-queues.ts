@@ -7,7 +7,7 @@ import { statement } from "../../db/statement.ts";
 /** No queue is counted beyond so many rows: who monitors a flood must not add to it. */
 const most = sql`100000`;
 
-/** What waits in the database, of all agents. Ages are those of the oldest, in seconds. */
+/** The waiting work in the database, of all agents. `seconds` is the age of the oldest item. */
 export interface Queues {
   jobs: { kind: string; state: "due" | "waiting" | "running" | "failed"; count: number; seconds: number }[];
   outbox: { channel: string; count: number; seconds: number }[];

@@ -3,8 +3,8 @@ import { pluginToolName } from "../../core/plugins/plugins.ts";
 import { builtinNames } from "../tools/index.ts";
 
 /**
- * What metrics call tools. Only those of the engine and of the server's plugins have their names: those of MCP servers
- * and agents are others' words.
+ * Names tools in metrics. Only tools of the engine and of the server's plugins keep their names: tenants name the tools
+ * of MCP servers and agents.
  */
 export function toolLabels(plugins: readonly Plugin[]): (name: string) => string {
   const ours = plugins.flatMap(({ namespace, tools }) => tools.map((tool) => pluginToolName(namespace, tool.name)));

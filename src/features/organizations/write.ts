@@ -11,7 +11,7 @@ interface OrganizationChange {
   target: string;
   /** Added to the audit entry; never a password. */
   summary?: Record<string, unknown>;
-  /** What an update changed (`write`). */
+  /** The fields that an update changed (`write`). */
   changes?: Changes;
   /** Whether it changed nothing (`write`). */
   unchanged?: () => boolean;

@@ -68,7 +68,7 @@ export function changesWithTurn(template: Template): boolean {
 /** How many characters the values may have, in all, that sections name again: each is filled in once, however long. */
 const mostRepeated = 1024 * 1024;
 
-/** What sections that belong together were filled with: a text may name a long value thousands of times. */
+/** Tracks the values filled into a group of sections, since a text may name a long value thousands of times. */
 export class Filling {
   readonly filled: Set<Placeholder>;
   left: number;
@@ -110,7 +110,7 @@ function remaining(template: Template, values: Values): Line[] {
   let bare = false;
   for (const line of template.toReversed()) {
     if (line.kind === "blank") {
-      // Of two blank lines around a line that was left out one stays, and none at the end.
+      // Keeps one of two blank lines around an omitted line, and no blank line at the end.
       if (shown.length > 0 && !(lost && shown.at(-1)?.kind === "blank")) shown.push(line);
     } else if (isEmpty(line, values) || (bare && (line.leadIn || isBareHeading(line, below)))) {
       // The line right below has the same lead-in.

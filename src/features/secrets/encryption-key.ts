@@ -20,7 +20,7 @@ export async function verifyEncryptionKey({ database, cipher }: Services): Promi
     .values({ id: 1, keyCheck: ciphertext, keyCheckKeyId: keyId })
     .onConflictDoUpdate({
       target: installation.id,
-      // Of several replicas that start at once, one writes and the others compare.
+      // When several replicas start at once, one writes and the other replicas compare.
       set: {
         keyCheck: sql`coalesce(${installation.keyCheck}, ${excluded(installation.keyCheck)})`,
         keyCheckKeyId: sql`coalesce(${installation.keyCheckKeyId}, ${excluded(installation.keyCheckKeyId)})`,

@@ -108,7 +108,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
   return listAgentTools(ctx, slug);
 }
 
-/** Of the tools that are turned on, those whose plugin has a person decide about their calls. */
+/** The newly enabled tools whose plugin has a person decide about their calls. */
 export async function newlyAsking(
   tx: Db,
   { plugins }: Ctx,

@@ -14,7 +14,7 @@ export { agentTool } from "./agents-as-tools.ts";
 export { builtinNames, readSkill, runSkillScript, saveMemory, scheduleTask, searchMemory } from "./builtin.ts";
 /** The tools that a bundle holds. */
 export { exportTools, importTools } from "./bundle.ts";
-/** What the installation offers every organization. */
+/** The tools that the installation offers every organization. */
 export type { ToolOffer } from "./catalogue.ts";
 /** The tools of the engine that need no other feature. */
 export { currentTimeTool, localTime } from "./current-time.ts";

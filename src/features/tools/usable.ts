@@ -19,7 +19,7 @@ interface ToolUser {
 }
 
 /**
- * Of these names, those that the organization or the agent can't use. A usable name is built in, or an agent
+ * Returns the names that the organization or the agent can't use. A usable name is built in, or an agent
  * (`agent:<slug>`), or a tool of a family or of an enabled MCP server (`<namespace>:<tool>`) that the installation may
  * reach. While a server has never answered, its tools are unknown: an organization can use any of them, an agent none.
  * An agent can use only the other agents of its workspace that may be asked.

@@ -101,7 +101,7 @@ function reserveFor(
   const { month, ofAgent, ofUser } = reservation;
   return async (soFar, next) => {
     const held = { turnId, month, tokens: nextReservation(agent, soFar, next, promptBytes) };
-    // What one budget holds when the other refuses is settled with the turn.
+    // If the second budget refuses, the turn's end releases the reservation of the first.
     if (ofUser) await reserveForUser(services, held);
     if (ofAgent) await reserve(services, { ...held, agentId: agent.row.id });
   };

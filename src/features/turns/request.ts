@@ -65,7 +65,7 @@ export interface TurnRequest {
   /** The caller gets the reply whole, once it is recorded. */
   whole?: boolean;
   requestId: string;
-  /** What a conversation without a title is called, where no model is asked for one; absent: the first words of `input`. */
+  /** The title of a conversation without one, where no model writes titles; absent: the first words of `input`. */
   title?: string;
   throttle: CountedCall | null;
   idempotency?: Idempotency | null;

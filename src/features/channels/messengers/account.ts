@@ -34,7 +34,7 @@ type AgentKey = { id: string } | { slug: string };
 export interface FoundMessenger {
   /** Null when it lacks something. */
   channel: MessengerChannel | null;
-  /** What it lacks. */
+  /** The problems that make `channel` null. */
   missing: readonly Problem[];
   agent: MessengerChannel["agent"];
   enabled: boolean;

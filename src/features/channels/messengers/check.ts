@@ -30,7 +30,7 @@ export async function testMessenger(ctx: Ctx, slug: string, name: MessengerName)
   const isWebhook = transport === "webhook";
   const asked = account.check(isWebhook ? wanted : null, signal);
   const credentials = async () => (await asked).filter(({ name }) => name === "credentials");
-  // What is off is to be called by nobody.
+  // No messenger calls a disabled channel, so only its credentials are checked.
   if (!row?.enabled) return verdict(await credentials());
   if (!isWebhook) return verdict(await asked);
   if (!isReachable(address)) return verdict([...(await credentials()), ...unreachable(address)]);

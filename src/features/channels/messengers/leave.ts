@@ -45,7 +45,7 @@ export async function enqueueLeave(
 ): Promise<void> {
   const batch = newId();
   const fields = await openConfig<StoredFields>(cipher, id, name, former).catch(() => null);
-  // What opens with no configured key can't be left, and has to go all the same.
+  // Without a configured key for its credentials the account can't be left; the change goes on all the same.
   if (!fields) return;
   const { keyId, ciphertext } = await cipher.seal(JSON.stringify(fields), leavePlace(batch));
   const keys = { keyId, ciphertext: toBase64(ciphertext) };
@@ -84,7 +84,7 @@ export function leaveJobs(services: Services, wake: () => void): JobKinds {
         return log.info({ channel: name, reason: error.message }, "A former account could not be left");
       throw error.retryAfterMs === null ? error : new Postponed(error.message, clock.now() + error.retryAfterMs);
     }
-    // Who turned it on meanwhile was told to be called before the messenger was told to stop.
+    // Another agent may have registered this account meanwhile, and the call above removed its webhook: register it again.
     const user = await findUser(database.db, cipher, name, fields);
     if (!user) return;
     await enqueueStart(database.db, { id: user.agentId }, name);

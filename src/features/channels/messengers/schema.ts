@@ -107,7 +107,7 @@ export const WhatsAppChanges = z
   })
   .openapi("WhatsAppConfigChanges");
 
-/** What each messenger's channel may be sent as its `config`. */
+/** The schema of each messenger's `config` in requests. */
 export const changesOf = { telegram: TelegramChanges, slack: SlackChanges, whatsapp: WhatsAppChanges } as const;
 export type Changes = z.infer<(typeof changesOf)[keyof typeof changesOf]>;
 

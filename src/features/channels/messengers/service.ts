@@ -38,7 +38,7 @@ export async function saveMessenger(
   const change = { action: `agent.channel.${name}.update`, summary, changes: changed, unchanged };
   await writeAgent(ctx, slug, change, async (tx, agent) => {
     const { before, after, replaced } = await storeMessenger(tx, ctx, agent, name, wanted);
-    // What is stored sealed is only named.
+    // The audit log gets only the names of sealed fields.
     summary.replaced = replaced;
     Object.assign(changed, changesBetween(before, after));
   });

@@ -16,7 +16,7 @@ export async function showMessenger(
   const fields = await openConfig<StoredFields>(ctx.cipher, id, name, row);
   const address = publicAddress(ctx);
   const transport = transportOf(name, fields, address);
-  // Who knows an address with a secret in it can speak as anybody.
+  // Anybody who knows an address with a secret in it can send messages as any person.
   const maySee = !hasSecretPath(name, fields) || ctx.membership.permissions.has("agent.channel:write");
   const webhookUrl = webhookAddress(address, name, slug, fields);
   const shown = {

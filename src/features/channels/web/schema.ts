@@ -70,7 +70,7 @@ export const WebConfigChanges = z
   .openapi("WebConfigChanges");
 export type WebConfigChanges = z.infer<typeof WebConfigChanges>;
 
-/** What is stored, without the key. */
+/** The stored configuration, without the key. */
 export const WebConfigShown = z
   .object({
     apiKeyConfigured: z.boolean().openapi({ description: "Whether a key is stored; it is never shown again." }),

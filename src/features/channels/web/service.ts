@@ -49,7 +49,7 @@ export async function saveWeb(ctx: Ctx, slug: string, wanted: Wanted): Promise<W
   const newKey = isMask(apiKey) ? "" : apiKey;
   const authentication = requireAuthentication ?? authEnabled;
   const changed: Changes = {};
-  // What is stored sealed is only named.
+  // The audit log gets only the names of sealed fields.
   const summary = { keyReplaced: newKey !== "", replaced: [] as string[] };
   const unchanged = () => !summary.keyReplaced && summary.replaced.length === 0 && Object.keys(changed).length === 0;
   const change = { action: "agent.channel.web.update", summary, changes: changed, unchanged };

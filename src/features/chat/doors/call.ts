@@ -96,8 +96,8 @@ export function turnOf(
 }
 
 /**
- * What an earlier request with the call's `Idempotency-Key` was answered; null for a first request, and for a call
- * without a key. Throws the 422 and 409 of a key that is taken, and `AgentChanged`.
+ * The answer of an earlier request with the same `Idempotency-Key`; null for a first request, and for a request without
+ * a key. Throws the 422 and 409 of a key that is taken, and `AgentChanged`.
  */
 export async function findAnswered(
   { turns }: Chat,

@@ -77,7 +77,7 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
   }
 }
 
-/** Who signed in and finds no model here is told where sessions chat. */
+/** Points a signed-in user to the playground: sessions can't chat here. */
 function forSession(c: Context<AppEnv>, refusal: unknown): unknown {
   const isSession = tokenKind(bearer(c.req.header("Authorization")) ?? "") === "session";
   if (!isSession || !(refusal instanceof AgentRefusal) || refusal.code !== "not-found") return refusal;

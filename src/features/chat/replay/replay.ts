@@ -22,7 +22,7 @@ export interface Follower {
 /** The doors whose turns a client may resume. */
 const resumable: ReadonlySet<string> = new Set(["native", "playground"]);
 
-/** What is known of a replay's turn. No more is kept: a turn holds its whole prompt. */
+/** The stored fields of a replay's turn. The whole turn would keep its prompt in memory. */
 type ReplayedTurn = Pick<StartedTurn, "id" | "agent" | "door" | "stored" | "conversationRef">;
 
 /** The events of a turn as they were sent, for clients that resume. */
@@ -174,8 +174,8 @@ function errorOf(ending: TurnEnding): EngineError | null {
 }
 
 /**
- * What a failed model call lacked, for the people of the playground, who look after the agent. The callers of public
- * doors can mend nothing, and are told nothing of it.
+ * The cause of a failed model call, for users of the playground, who look after the agent. Public callers can't fix it,
+ * so they get no cause.
  */
 function causeOf({ door, model: { provider, model } }: StartedTurn, ending: TurnEnding): string {
   if (door !== "playground" || "unrecorded" in ending || ending.outcome.status !== "failed") return "";

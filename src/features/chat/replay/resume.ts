@@ -147,7 +147,7 @@ async function find(
   if (local && !isExhausted(local, seen)) return new OwnTurn(local);
   const turn = await readTurn(chat, { messageId, agentId: agent.row.id, door });
   const next = turn?.next ?? null;
-  // Of a turn that goes on elsewhere, what is kept here ends before events that the client has.
+  // Another process continues the turn, so the local replay ends before events that the client has.
   const kept = next !== null && seen?.turnId === next ? undefined : local;
   const current = ownReplay(chat, next ?? messageId, agent.row.id, door) ?? kept;
   if (current) return new OwnTurn(current);

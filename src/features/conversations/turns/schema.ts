@@ -106,7 +106,7 @@ const PromptMessage = z
   .openapi("PromptMessage");
 export type PromptMessage = z.infer<typeof PromptMessage>;
 
-/** What a turn of a debugged agent keeps. Texts and values are without secrets; long ones are cut. */
+/** The stored debug data of a turn. Texts and values are without secrets; long ones are cut. */
 export const TurnDebug = z
   .object({
     preparedMs: milliseconds.nullable().openapi({

@@ -37,7 +37,7 @@ interface Home {
   account: Pick<MessengerAccount, "download">;
 }
 
-/** What a turn gets of messages: their texts, with words about their files, and the ids of the stored files. */
+/** The input of a turn from messages: their texts, with words about their files, and the ids of the stored files. */
 interface Attached {
   texts: string[];
   fileIds: string[];
@@ -48,7 +48,7 @@ const patienceMs = 25_000;
 
 const attempts = 3;
 
-/** What one turn takes. */
+/** The limits of one turn: its number of files, and their bytes. */
 const [mostFiles, mostBytes] = [20, 40 * 1024 * 1024];
 
 /** Loads and stores the files of messages that are about to be answered. */
@@ -116,7 +116,7 @@ export function createAttach(services: Services): Attach {
       if (!home.agent.attachmentsEnabled) return { kind: "refused" };
       if (!taken) return { kind: "left-out" };
       if ((file.size ?? 0) > longestFile) return { kind: "too-large" };
-      // What is stored after the time is over is noted all the same, for the next attempt.
+      // A file that is stored after the time limit is recorded for the next attempt.
       const loading = downloads.run(home.agent.id, over, async () => {
         const { fate, isCertain } = await loadPatiently({ home, file, takes }, over);
         if (isCertain) await remember(message.id, index, fate);
@@ -160,7 +160,7 @@ interface Loaded {
 
 const unsure: Loaded = { fate: { kind: "failed" }, isCertain: false };
 
-/** What an error says of a file; null when another attempt may succeed. Throws the 404 of a conversation that is gone. */
+/** The final fate of a file after an error; null when a retry may succeed. Throws the 404 of a deleted conversation. */
 function finalOf(error: unknown): Loaded | null {
   if (error instanceof FileTooLarge) return { fate: { kind: "too-large" }, isCertain: true };
   if (error instanceof MessengerError) return error.isPermanent ? { ...unsure, isCertain: true } : null;
@@ -171,15 +171,15 @@ function finalOf(error: unknown): Loaded | null {
   return error.code === "conflict" ? unsure : null;
 }
 
-/** The messages of both kinds of errors hold no secret; others may. */
+/** The messages of these two kinds of errors hold no secret; other errors may. */
 const reasonOf = (error: unknown) =>
   error instanceof MessengerError || error instanceof EngineError ? error.message : error;
 
-/** What a turn still takes. */
+/** Counts the files of a turn against its limits. */
 interface Allotment {
-  /** Tells of one file after the other, by what its messenger says of it, or is stored of it already. */
+  /** Counts the next file, by the size that its messenger or its stored row names. Returns whether the turn takes it. */
   file(file: InboxFile): boolean;
-  /** Tells of a file whose size its messenger does not say, once it is loaded. */
+  /** Counts a loaded file whose messenger named no size. Returns whether the turn takes it. */
   bytes(count: number): boolean;
 }
 

@@ -72,7 +72,7 @@ function withCorrection(message: PendingMessage, { id, text, files, quotes }: Pe
   };
 }
 
-/** Of whom the turn knows the name: the only person who wrote. */
+/** The name of the writer; null where several people wrote. */
 export function onlyName(messages: readonly PendingMessage[]): string | null {
   const [first] = messages;
   return messages.every(({ sender }) => sender === first?.sender) ? (first?.senderName ?? null) : null;

@@ -9,15 +9,15 @@ export interface TellableFile {
   isQuoted?: boolean | undefined;
 }
 
-/** What a document of plain text says, or how it begins. */
+/** The text of a plain-text document, or its beginning. */
 export interface DocumentText {
   text: string;
   isWhole: boolean;
 }
 
-/** What became of a file. */
+/** The end of loading a file. */
 export type Fate =
-  /** It is an attachment now. */
+  /** It is an attachment. */
   | { kind: "stored"; id: string; mime: string; size: number; document?: DocumentText }
   | { kind: "too-large" }
   | { kind: "failed" }
@@ -34,7 +34,7 @@ const [longestDocument, mostOfDocuments] = [32_000, 96_000];
 /** Media types of text besides `text/…`. */
 const textTypes = /^application\/(json|xml|yaml|x-yaml|toml|x-ndjson|sql)$/;
 
-/** What a document of plain text says; null for other files and for what is no UTF-8. */
+/** The text of a plain-text document; null for other files and for bytes that are no UTF-8. */
 export function documentText(bytes: Uint8Array, mime: string): DocumentText | null {
   if (!(mime.startsWith("text/") || textTypes.test(mime)) || mime === "text/html") return null;
   const head = bytes.subarray(0, 4 * longestDocument);

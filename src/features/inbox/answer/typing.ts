@@ -1,11 +1,11 @@
 import type { MessengerAccount } from "../../../core/channels/messengers.ts";
 import type { Clock } from "../../../core/ports.ts";
 
-/** What a person sees while a turn runs. */
+/** The typing indicator of a turn. */
 export interface Typing {
   account: Pick<MessengerAccount, "typing" | "typingMs">;
   channelId: string;
-  /** How long the turn runs before. */
+  /** How long the turn runs before the indicator shows. */
   delayMs: number;
 }
 

@@ -50,7 +50,7 @@ export function createFollowing(services: Services, store: StoreMessages): Follo
     cancelExpiry();
     cancelExpiry = clock.after(now + leaseMs - marginMs - clock.now(), dropAll);
     cancelNext();
-    // Others may want their share meanwhile.
+    // The pause lets other processes claim their share.
     if (leased.length - before >= most) cancelNext = clock.after(nextMs, lookSoon);
   });
 
@@ -113,7 +113,7 @@ export function createFollowing(services: Services, store: StoreMessages): Follo
       await release(database, owner).catch((err: unknown) =>
         log.warn({ err }, "Channels could not be let go: others wait for the end of their leases"),
       );
-      // Others may take them now.
+      // Other processes can claim the channels now.
       if (ending.length > 0) notify.publish("channel-started", "");
     },
   };

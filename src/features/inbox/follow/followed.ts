@@ -48,7 +48,7 @@ async function keepFollowing(options: Options, leased: Leased, signal: AbortSign
       await store(channel, arrivals);
     } catch (err) {
       const told = { agent: channel.agent.slug, channel: name, err };
-      // That too many wait is told for all of them, once a minute.
+      // Another log line reports `TooManyWait` for all channels, once a minute.
       if (!(err instanceof TooManyWait)) services.log.warn(told, "Messages could not be stored: they come again");
       throw err;
     }

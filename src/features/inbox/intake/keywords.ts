@@ -1,10 +1,10 @@
 import { normalized } from "../../../core/text/text.ts";
 
-/** What becomes of a message before any model is asked. */
+/** The handling of a message before any model is called. */
 export type Heeded = "answer" | "drop" | "stop" | "resume";
 
 export interface Keywords {
-  /** Whether people can stop the agent. Who did so earlier can resume it all the same. */
+  /** Whether people can stop the agent. A person who stopped it earlier can resume it in any case. */
   enabled: boolean;
   stop: readonly string[];
   resume: readonly string[];

@@ -10,14 +10,14 @@ const Quoted: z.ZodType<Quote> = z.object({
   ...{ text: z.string(), passage: z.string().nullable(), messageId: z.string().nullable() },
 });
 
-/** What is stored of a message for the turn that answers it. */
+/** The stored payload of a message, for the turn that answers it. */
 export const Payload = z.object({
   text: z.string(),
   files: z.array(
     z.object({
       ...{ ref: z.string(), name: z.string(), mime: z.string(), size: z.number().nullable() },
       ...{ lastingId: z.string().optional(), isQuoted: z.boolean().optional() },
-      /** What became of the file, once that is certain. */
+      /** The fate of the file, once it is certain. */
       fate: z.custom<Fate>().optional(),
     }),
   ),
@@ -30,7 +30,7 @@ export const Payload = z.object({
 });
 export type Payload = z.infer<typeof Payload>;
 
-/** What a row holds. A payload of another shape is told of: one of them must not hold up its whole conversation. */
+/** Reads a row's payload. An unreadable payload becomes a notice, since it must not hold up its whole conversation. */
 export const readPayload = (stored: unknown): Payload => Payload.safeParse(stored).data ?? unreadable;
 
 const unreadable: Payload = {

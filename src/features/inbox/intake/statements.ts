@@ -48,7 +48,7 @@ interface Locked {
  */
 export async function lockConversation(tx: Db, { agentId, channel, ...place }: Place): Promise<Locked | null> {
   const { id, ref, lastInboxSeq } = conversations;
-  // Who writes first says whose it is: while only the agent has written there, it is nobody's.
+  // The first writer becomes the conversation's subject: until then only the agent has written there.
   const subject = sql`case when ${lastInboxSeq} = 0 then ${excluded(conversations.subject)} else ${conversations.subject} end`;
   const isOn = sql`${agents.id} = ${agentId} and ${agents.active} and ${channels.type} = ${channel} and ${channels.enabled}`;
   const row = { ...place, id: newId(), agentId, channel, organizationId: sql`receiver."organizationId"` };

@@ -14,7 +14,7 @@ interface Arrived {
 /** Tells the activity bus of messages. */
 export type TellArrived = (arrived: Arrived) => void;
 
-/** Who wrote waits for none of it: the agent is loaded for its secrets, which people may have been told. */
+/** Runs apart from the request. Loads the agent for its secrets, since people may know and write them. */
 export function createTellArrived({ activity, log }: Services, { agents }: Pick<Turns, "agents">): TellArrived {
   const tell = ({ slug, ref, channel, said }: Arrived) =>
     agents.serve(slug, async (agent) => {

@@ -46,7 +46,7 @@ function selectMessages(db: Db, mailbox: Mailbox, { direction, status, id }: Wan
       ...{ id: inbox.id, direction: sql<string>`'in'`.as("direction"), status: inbox.status },
       ref: sql<string | null>`${conversations.ref}`.as("ref"),
       peer: sql<string>`${inbox.sender}`.as("peer"),
-      // Of a forwarded message, what was forwarded.
+      // A forwarded message without own words shows the forwarded text.
       text: sql<string>`coalesce(nullif(${inbox.payload} ->> 'text', ''), ${inbox.payload} #>> '{quotes,0,text}', '')`.as(
         "text",
       ),

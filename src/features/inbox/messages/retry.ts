@@ -54,7 +54,7 @@ async function answerAgain({ clock }: Ctx, tx: Db, id: string): Promise<NewJob |
   return changed.length === 0 ? null : answerJob.of({ conversationId: conversation.id }, new Date(clock.now()));
 }
 
-/** Of a person who stopped the agent since, the message would be dropped if it came now. */
+/** Refuses a retry for a person who has stopped the agent since: their message would be dropped. */
 async function requireListener(tx: Db, id: string): Promise<void> {
   const [stopped] = await tx
     .select({ sender: optOuts.sender })
@@ -64,7 +64,7 @@ async function requireListener(tx: Db, id: string): Promise<void> {
   if (stopped) throw new EngineError("conflict", "The person stopped the agent, and has not resumed it");
 }
 
-/** Null: it did not fail. */
+/** Null when the part had not failed. */
 async function sendAgain(tx: Db, id: string): Promise<NewJob | null> {
   const [part] = await tx.select().from(outbox).where(isFailed(outbox, id)).for("update");
   if (!part) return null;

@@ -128,9 +128,9 @@ interface Text {
   channelId: string;
   /** The public id of the conversation at the place. */
   ref: string;
-  /** The same, where a person's id stands for itself and not for their private chat. */
+  /** The same id, but built from the person's id itself and not from their private chat. */
   told: string;
-  /** That of the conversation of the turn that sends it; null where the turn has none. */
+  /** The public id of the conversation of the sending turn; null where the turn has none. */
   from: string | null;
   content: string;
 }

@@ -31,7 +31,7 @@ interface Outbox {
   upkeep: (() => Promise<void>)[];
 }
 
-/** What leaves for people and for other agents. */
+/** Sends messages to people and to other agents. */
 export function createOutbox({ services, turns, activity, wake }: Dependencies): Outbox {
   const findWay = createWays(services, createAsk(services, turns));
   const run = createSending({ services, activity, rests: createRests(services.clock), findWay, wake });

@@ -43,7 +43,7 @@ interface FirstWord {
   told: string;
 }
 
-/** What a person was told at a place of their id before they wrote for the first time becomes part of their private chat. */
+/** Moves the messages sent to a person's id before their first message into their private chat. */
 export async function takeOverTold(tx: Db, { agentId, conversationId, told: ref }: FirstWord): Promise<void> {
   await lockTold(tx, ref);
   const { lastSeq, messageCount } = conversations;

@@ -26,7 +26,10 @@ export const tellJob = defineJob("outbox.tell", Place, placeKey);
 /** Rows for the outbox and the job that sends them. */
 export type Outgoing = Pick<Alongside, "sends" | "work">;
 
-/** What sends a text in Markdown to a place, in parts of the length that its messenger takes; nothing for a blank one. */
+/**
+ * The rows and the job that send a Markdown text to a destination, in parts that fit its messenger. Empty for a blank
+ * text.
+ */
 export function outgoing(place: Place, markdown: string): Outgoing {
   const { channel, target } = place;
   const sends = replyParts(markdown, longestPart(channel)).map((body) => ({ channel, target, body }));

@@ -5,15 +5,15 @@ import { type AlongsideOf, type ContinuedBy, type ContinuedPlace, endingError, w
 import { echoWork } from "./echo.ts";
 import { type Outgoing, outgoing, type Place } from "./outgoing.ts";
 
-/** What a person reads when a turn waits for somebody's decision. */
+/** The notice to a person while a tool call waits for approval. */
 const waitingNotice = "Somebody has to approve this first. You get the answer here as soon as it is decided.";
 
-/** What a person reads whose message can't be answered. */
+/** The notice to a person whose message can't be answered. */
 export const failedNotice = "Sorry, I can't answer at the moment. Please try again later.";
 
 /**
- * What a person at a place is sent for the outcome of a turn: the reply, what was said before somebody stopped it, or that
- * a decision is waited for. Nothing for a turn that failed or was interrupted.
+ * The messages to a person for the outcome of a turn: the reply, its text until somebody stopped it, or the notice that a
+ * tool call waits for approval. Nothing for a turn that failed or was interrupted.
  */
 export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
   if (outcome.status === "approval") return outgoing(place, joined(lastWords(outcome), waitingNotice));
@@ -21,22 +21,22 @@ export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
 }
 
 /**
- * What is written with a turn that continues after a decision, for a channel whose replies are sent later. Such a turn is
- * taken once, so its failure is told too.
+ * The rows written with a turn that continues after a decision, for a channel whose replies are sent later. Such a turn
+ * is taken once, so its failure is sent too.
  */
 export function continuedReplies({ agentId, channel, channelId }: ContinuedPlace): Awaited<ReturnType<ContinuedBy>> {
   return channels[channel].sendsLater ? { alongside: laterReplies({ agentId, channel, target: channelId }) } : {};
 }
 
-/** What is written with a turn that is taken once and whose reply a person reads at a place. */
+/** The rows written with a turn that is taken once and whose reply goes to a destination. */
 function laterReplies(place: Place): AlongsideOf {
   return (outcome) => ({ inboxIds: [], supersededAfter: null, ...repliesOrFailure(place, outcome) });
 }
 
 /**
- * What is written with a turn of another conversation whose reply people read at a place: the reply, what was said before
- * somebody stopped it, or that a decision is waited for. What the agent itself says becomes part of the conversation at
- * the place. Nothing for a turn that failed or was interrupted.
+ * The rows written with a turn of another conversation whose reply goes to a destination: the reply, its text until
+ * somebody stopped it, or the notice that a tool call waits for approval. Texts of the agent become part of the
+ * conversation at the destination. Nothing for a turn that failed or was interrupted.
  */
 export function repliesElsewhere(place: Place): AlongsideOf {
   return (outcome, turnId) => {

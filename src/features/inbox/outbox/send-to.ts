@@ -40,7 +40,7 @@ export async function sendTo(
   const { agentId } = place;
   const owner = { agentId, turnId, conversationId: conversationId ?? null };
   await tx.insert(outbox).values(sends.map((send, index) => ({ ...send, ...owner, id: newId(), part: first + index })));
-  // What the engine itself tells people is no word of the agent's.
+  // Notices of the engine are not messages of the agent, so they are not echoed.
   const echo = turnId === null ? [] : echoWork(place, { sends }, { turnId, first });
   for (const job of [...work, ...echo]) await enqueue(tx, job, { organizationId });
 }

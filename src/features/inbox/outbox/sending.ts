@@ -107,7 +107,7 @@ async function giveUp({ database, activity }: Services, place: Place, part: Next
   activity.emit(left(place, part, { text, status: "failed" }));
 }
 
-/** What activity tells of a part; it was scrubbed before it was stored. */
+/** The activity entry of a part. Its text was scrubbed before it was stored. */
 function left(
   { channel }: Place,
   { agent, body, conversationRef }: NextPart,

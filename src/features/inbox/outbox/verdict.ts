@@ -7,7 +7,7 @@ const mostAttempts = 10;
 /** Nobody waits longer than a day for a reply. */
 const longestWaitMs = 24 * 60 * 60 * 1000;
 
-/** What becomes of a part that could not be sent. */
+/** The new state of a part that could not be sent. */
 export type Verdict =
   | { kind: "failed"; error: string }
   /** `sending`: it may have been sent. */

@@ -87,7 +87,7 @@ async function tell(ask: Ask, slug: string, part: NextPart, signal: AbortSignal)
   }
 }
 
-/** What a later try may bring to an end; whatever else the other agent's turn came to is not repeated. */
+/** The error codes after which sending to another agent is retried. Other errors are permanent. */
 const passing: ReadonlySet<string> = new Set(["unavailable", "rate-limited", "conflict"]);
 
 function refusalOf(error: unknown): MessengerError {

@@ -57,9 +57,8 @@ export type Learn = (conversationId: string, lookedFor: LookedFor, asking: Askin
 type LookedFor = Pick<Wanted, "title">;
 
 /**
- * What was read is noted after the facts are stored: a process that dies in between repeats the work, whose facts are
- * then near-duplicates. Where an agent does not learn (any more), messages count as read too, so they are not learned from
- * once it does.
+ * Messages count as read after their facts are stored. A process that dies in between repeats the work, and its
+ * facts are near-duplicates then. Messages sent while learning is off count as read too: they are never learned.
  */
 export function createLearn({ services, complete }: Dependencies): Learn {
   const { database, log } = services;

@@ -58,7 +58,7 @@ export function selectInvitations(db: Db, which: SQL | undefined) {
 
 type Row = Awaited<ReturnType<typeof selectInvitations>>[number];
 
-/** What both sides see of an invitation. */
+/** The fields of an invitation for the inviting and the invited side. */
 export function toWire({ id, roleKey, invitedBy, createdAt, expiresAt }: Row) {
   return { id, roleKey, invitedBy, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };
 }

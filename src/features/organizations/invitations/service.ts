@@ -98,7 +98,7 @@ async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promis
   const { roleKey } = found;
   await tx.delete(invitations).where(eq(invitations.id, id));
   const action = accept ? "invitation.accept" : "invitation.decline";
-  // Who declines stays unknown to the organization; where a member is, only the one joined first may know.
+  // The audit log names nobody who declines, and no IP address: only a user's first organization may see it.
   const actor = accept ? user : ({ type: "system", id: null, name: null } as const);
   const request = { id: ctx.request.id, ip: "" };
   const entry = { action, target: user.email, organizationId: organization.id, actor, request };

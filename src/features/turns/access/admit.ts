@@ -126,7 +126,7 @@ export function allowsOrigin(agent: Reached | null, origin: string): boolean {
   return allowedOrigins.includes(origin) || allowedOrigins.includes("*");
 }
 
-/** What decides whether an agent's Web channel answers, and whom. */
+/** The settings that decide whether an agent's Web channel answers, and whom. */
 export interface Reached {
   row: Pick<LiveAgent["row"], "active">;
   web: Pick<LiveAgent["web"], "enabled" | "allowedOrigins">;

@@ -26,8 +26,8 @@ interface Guest {
 }
 
 /**
- * What may have to end before its time: the open chat replies, a stream until its end and another reply until it is
- * complete, and the streams that show what happens.
+ * The replies and streams that may have to end early: open chat replies, each until it is complete, and the streams of
+ * activity.
  */
 export class OpenStreams {
   readonly #counts = new Map<string, number>();

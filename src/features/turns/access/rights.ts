@@ -53,7 +53,7 @@ interface RightsQuery {
   now: number;
 }
 
-/** What became of agents, conversations and the standings of signed-in callers, in one query for all of them. */
+/** Reads the current state of agents, conversations and signed-in callers in one query. */
 export async function readRights(
   database: Database,
   { agentIds, conversationIds, calls, now }: RightsQuery,

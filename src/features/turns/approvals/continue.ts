@@ -33,7 +33,7 @@ export async function continueDecided(needs: Dependencies, turnId: string | null
         log.info({ agentId, reason: err.message }, "Decided turns wait until their agent takes them");
         continue;
       }
-      // Of several replicas one is the first.
+      // 23505: another replica took the turn first.
       if (sqlState(err) !== "23505") log.error({ turnId: decided.turnId, err }, "A decided turn could not go on");
     }
   }

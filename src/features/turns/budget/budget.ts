@@ -119,7 +119,7 @@ export function isCounted({ agentId, subject }: Pick<Ended, "agentId" | "subject
   return sql`(exists (${ofAgent}) or exists (${ofUser}))`;
 }
 
-/** What was held for a turn of a process that died counts as used. */
+/** The tokens reserved for a turn of a process that died: they count as used. */
 export const heldFor = ({ reserved, userReserved }: Pick<Ended, "reserved" | "userReserved">) =>
   sql`greatest(${reserved}, ${userReserved})`;
 

@@ -15,7 +15,7 @@ export function keptFailure({ code, message, hint, cause }: Failure, scrub: Scru
   return { code, message, hint: hint ?? null, said: said && shorten(scrub(said), longestAnswer) };
 }
 
-/** What a provider answered; null where it did not. Errors of connections name addresses of the operator's network. */
+/** A provider's error answer; null without one. Connection errors are left out, since they name internal addresses. */
 function answerIn(cause: unknown): string | null {
   if (APICallError.isInstance(cause)) {
     return (cause.statusCode ?? 0) < 400 ? null : cause.responseBody || cause.message;

@@ -66,7 +66,7 @@ export class DebugNotes implements TurnListener {
     }
   }
 
-  /** What is kept of the turn. */
+  /** The debug data to store. */
   of(outcome: TurnOutcome): TurnDebug {
     const begun = this.#begun;
     return {

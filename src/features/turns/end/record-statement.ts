@@ -142,7 +142,7 @@ function closedTurn(
     finishedAt: sql`now()`,
     // A failed turn may be asked for again with the same key.
     idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,
-    // Of a conversation that was deleted meanwhile nothing stays.
+    // The debug data of a deleted conversation is not stored.
     ...(parts.debug ? { debug: sql`case when ${turns.conversationId} is not null then ${debug} end` } : {}),
   };
   // A turn that began before there was a budget counts as well, if there is one now.
@@ -167,14 +167,14 @@ function freedConversation(
     lastSeq: sql`${lastSeq} + ${messageCount}`,
     messageCount: sql`${conversations.messageCount} + ${messageCount}`,
     totalTokens: sql`${totalTokens} + ${promptTokens} + ${completionTokens}`,
-    // Nobody has to decide any more about the turn that this one continued.
+    // The turn that this one continues no longer waits for approval.
     awaiting: sql`case when ${status} = 'approval' then ${turnId} else nullif(${awaiting}, ${turn.continues}) end`,
     updatedAt: sql`case when ${messageCount} > 0 then now() else ${updatedAt} end`,
     ...(state ? { state: changedState(values.stateChanges) } : {}),
     contextTokens: sql`coalesce(${values.contextTokens}, ${contextTokens})`,
     bytesPerToken: sql`coalesce(${values.bytesPerToken}, ${bytesPerToken})`,
     title: sql`coalesce(${conversations.title}, ${values.title})`,
-    // What was said while an agent did not learn is not learned once it does.
+    // Messages sent while learning is off are never learned.
     metadata: sql`case when ${values.learnable} then ${conversations.metadata} else ${read} end`,
     ...(titles ? { titleDueAt: values.titleDueAt } : {}),
     ...(followUp ? { followUpDueAt: values.followUpDueAt } : {}),

@@ -80,7 +80,7 @@ export async function record(database: Database, recording: Recording): Promise<
   return result?.superseded ? recordSuperseded(database, recording) : null;
 }
 
-/** What a turn leaves in its conversation. */
+/** The rows that a turn adds to its conversation. */
 interface Rows {
   messages: readonly MessageRow[];
   hooks: readonly HookRow[];

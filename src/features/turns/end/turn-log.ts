@@ -42,7 +42,7 @@ function setbackOf(event: TurnEvent, { scrub }: StartedTurn) {
     const fields = { step, attempt, code: failure.code, waitMs, cause: describeCause(failure.cause, scrub) };
     return { fields, message: "A model call failed and is tried again" };
   }
-  // Of a call that was withheld a person knows.
+  // Withheld calls are not logged: a person decided them.
   if (event.type === "tool-result" && !event.ok && !event.withheld) {
     return {
       fields: { tool: clip(event.name, longestName), ms: event.durationMs },

@@ -5,7 +5,7 @@ import type { Begun } from "../begin.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
 
-/** What a stored turn leaves for later, and what it does at once instead. */
+/** The follow-up work of a stored turn, and the work that it does at once instead. */
 export interface Aftermath {
   /** When a model is to give the conversation its title; null: no model is, or an earlier turn said when. */
   titleDueAt: Date | null;

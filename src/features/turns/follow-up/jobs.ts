@@ -38,10 +38,10 @@ const mostAgents = 64;
 /** How many pages of conversations a job begins before the first of them is done. */
 const mostPages = 3;
 
-/** A job takes conversations for so long, in milliseconds; then others have a turn, and a stop need not wait. */
+/** A job takes conversations for so long, in milliseconds. Then other jobs run, and a stop of the server need not wait. */
 const longestMs = 5_000;
 
-/** What becomes due within so many milliseconds is followed up together. */
+/** Conversations that become due within so many milliseconds share a job. */
 const gatherMs = 1_000;
 
 /** A job is postponed for no longer, in milliseconds, since the agent may get another model. */
@@ -73,7 +73,7 @@ export function followUpJobs(needs: Dependencies): JobKinds {
   return Object.assign({}, ...kinds.map((kind) => followUp(shared, kind, parts)));
 }
 
-/** What the jobs of this process share. */
+/** The runner and the gathered statements that the jobs of this process share. */
 function createShared({ services }: Dependencies) {
   const runner = new FairRunner({ most: mostAtOnce, mostOfOne });
   const { together, look } = createGathering(services.clock, () => runner.size);
@@ -121,7 +121,7 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): J
       // Where a part has to wait, so do those after it, which might ask for what it would have found out.
       for (const part of parts) Object.assign(noted, await performPart(part, conversation, noted, asking));
     } catch (error) {
-      // What is found out is kept, and the conversation stays due for the rest.
+      // Stores the results so far; the conversation stays due for the remaining parts.
       const keeps = !asking.signal.aborted && Object.keys(noted).length > 0;
       if (keeps) await together(settle, { id, noted, at: "" });
       throw error;

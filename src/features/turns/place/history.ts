@@ -8,8 +8,8 @@ import type { JsonObject, ModelMessage } from "../../../turn/types.ts";
 import type { PromptRoom } from "../budget/estimate.ts";
 
 /**
- * What the model sees of a conversation at most, beside the agent's `historyLimit`: the newest messages that fit, none
- * when already the newest is larger. It is more than models take in, and far less than 1000 long messages are.
+ * The size limit of a history, beside the agent's `historyLimit`: the newest messages that fit, none when the newest one
+ * is larger. It is more than models take in, and far less than 1000 long messages.
  */
 export const historyBytes = 2 * 1024 * 1024;
 
@@ -23,7 +23,7 @@ export interface Transcript {
   begins: boolean;
 }
 
-/** That of a turn whose conversation is not stored. */
+/** The transcript of a turn whose conversation is not stored. */
 export const noTranscript: Transcript = { history: [], historyBytes: 0, state: {}, begins: true };
 
 /** The assumption for a conversation without a provider's count: fewer bytes a token than most texts have. */

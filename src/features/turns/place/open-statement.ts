@@ -68,7 +68,7 @@ function knownAgent({ agentId, agentRevision, mostCalls }: OpenValues, throttled
     where ${id} = ${agentId} and ${revision} = ${agentRevision} and ${allowed}`;
 }
 
-/** Which parts a statement has: each costs, even where it has nothing to do. */
+/** The parts of a statement. Each part costs time, even without rows. */
 interface Parts {
   /** The door has a throttle. */
   throttled: boolean;

@@ -7,8 +7,8 @@ import type { TurnRequest } from "../request.ts";
 const MiB = 1024 * 1024;
 
 /**
- * What the pictures of the turns that run may have together, and those of one organization. While its model is asked, a
- * turn takes nearly four times as much: a provider is sent them as text.
+ * The most bytes of pictures in all running turns together, and in those of one organization. During a model call a turn
+ * takes nearly four times as much memory, since pictures are sent to a provider as text.
  */
 const [most, mostOfOne] = [96 * MiB, 64 * MiB];
 

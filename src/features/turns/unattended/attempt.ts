@@ -12,20 +12,20 @@ import { type WatchedTools, watchTools } from "./watch-tools.ts";
 
 /** An attempt at work that nobody waits for: one turn. */
 export interface Attempt {
-  /** Of the agent. */
+  /** The slug of the agent. */
   slug: string;
   tries: Tries;
-  /** The job's. With it the turn ends as `superseded`: another attempt takes it anew. */
+  /** The signal of the job. Its abort ends the turn as `superseded`: another attempt takes the work again. */
   signal: AbortSignal;
   /** The fields of its log lines. */
   about: Readonly<Record<string, unknown>>;
   /** Makes the request, or ends the attempt without a turn. */
   request(): Promise<Omit<TurnRequest, "alongside"> | AttemptEnd>;
-  /** What is written with a turn that ends so. Null: its row alone, since another attempt says the same. */
+  /** The rows written with a turn of this end. Null: only the turn's row, since another attempt follows. */
   alongside(outcome: TurnOutcome, turnId: string, end: AttemptEnd): Alongside | null;
-  /** Hears which tools the turn calls; absent where only the end counts. */
+  /** Receives the tool calls of the turn; absent where only the end counts. */
   watched?: WatchedTools;
-  /** Told of the turn once it has its slot; gives what to do at its end. */
+  /** Runs once the turn has its slot; the returned function runs at its end. */
   begun?(turn: Turn): () => void;
 }
 

@@ -2,21 +2,21 @@ import { desc, eq, sql } from "drizzle-orm";
 import type { Database } from "../../../db/client.ts";
 import { conversations, messages, toolCalls, turns } from "../../../db/schema.ts";
 
-/** What became of the one piece of work that a conversation is for. */
+/** The state of the one piece of work that a conversation is for. */
 export type Fate =
-  /** No turn did it, and none is at it: it may be taken now. */
+  /** No turn did or does the work: it may be taken now. */
   | { kind: "open" }
-  /** A turn is at it, perhaps in another process. */
+  /** A turn does the work, perhaps in another process. */
   | { kind: "running" }
-  /** Its turn stopped at a call, and goes on once a person has decided. */
+  /** Its turn stopped at a tool call, and continues once a person has decided. */
   | { kind: "waiting" }
   | { kind: "done"; text: string }
-  /** It is not taken again: its calls may have been made. `reason` is in words without secrets. */
+  /** The work is not taken again, since its tool calls may have run. `reason` holds no secret. */
   | { kind: "failed"; reason: string; text: string };
 
 /**
- * Reads from the turns of the conversation `ref` what became of its work, where the process that took the turn can't
- * tell. The turns after the first one are further attempts, or go on after a decision.
+ * Reads the state of the work from the turns of the conversation `ref`, after the process that took the turn was lost.
+ * Later turns than the first are further attempts, or continue after a decision.
  */
 export async function fateOf({ db }: Database, ref: string): Promise<Fate> {
   const asked = sql<boolean>`exists (
@@ -50,11 +50,11 @@ function judge({ status, errorCode, continues, asked, text, metadata }: LastTurn
   if (status === "queued" || status === "running") return { kind: "running" };
   if (status === "approval") return { kind: "waiting" };
   const said = text ?? "";
-  // A turn that went on has a later one, so nobody decided about the calls of this one.
+  // A continued turn has a later one, so nobody decided about the tool calls of this one.
   if (status === "done" && asked) return { kind: "failed", reason: "Nobody approved a call in time", text: said };
   if (status === "done") return { kind: "done", text: said };
   if (errorCode === "stop") return { kind: "failed", reason: stopped, text: said };
-  // What is kept of a failed attempt is kept since it called tools.
+  // A failed attempt without tool calls stores no text.
   if (text === null && continues === null) return { kind: "open" };
   const { error } = (metadata ?? {}) as { error?: { message?: string } };
   return { kind: "failed", reason: error?.message ?? "The turn ended with its server", text: said };

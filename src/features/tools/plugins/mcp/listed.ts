@@ -14,7 +14,7 @@ export interface ListedTool {
 
 const tool = sql`listed.tool`;
 
-/** Of the tools of a plugin those with these canonical names. */
+/** Selects the tools of a plugin with these canonical names. */
 export function namedTools(names: readonly string[]): SQL<ListedTool[]> {
   const namespaces = [...new Set(names.map((name) => name.slice(0, Math.max(0, name.indexOf(":")))))];
   const isNamed = sql`${plugins.namespace} || ':' || (${tool} ->> 'name') = any(${writeArray(names)}::text[])`;

@@ -1,7 +1,7 @@
 import type { McpTransport } from "../../../../core/ports.ts";
 
 const sign = "••••";
-/** Of a shorter value four characters would tell too much. */
+/** Shorter values are masked whole: four characters would reveal too much of them. */
 const shortestShown = 12;
 
 export const isMask = (value: string) => value.startsWith(sign);

@@ -7,7 +7,7 @@ import { plugins } from "../../../../db/schema.ts";
 /** Whether the installation starts MCP servers as processes. */
 export type StdioOption = Pick<Services["options"], "allowStdioMcp">;
 
-/** Of the plugins, those whose tools are offered: enabled ones, and processes only where they may be started. */
+/** Selects the plugins whose tools are offered: enabled plugins, and processes only where they may be started. */
 export function isOffered({ allowStdioMcp }: StdioOption): SQL | undefined {
   return and(eq(plugins.enabled, true), allowStdioMcp ? undefined : sql`${plugins.transport} is distinct from 'stdio'`);
 }

@@ -14,7 +14,7 @@ const reserved: ReadonlySet<string> = new Set([
   ...["github", "render", "hubspot", "markdown-pdf", "files"],
 ]);
 
-/** What is wrong with a namespace; null for one that a server may have or has. */
+/** The fault of a namespace; null for one that a server may have or has. */
 export function namespaceProblem(namespace: string): string | null {
   if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(namespace)) {
     return "namespace: must be 1 to 32 lower-case letters, digits or dashes, and not begin with a dash";
@@ -24,7 +24,7 @@ export function namespaceProblem(namespace: string): string | null {
     : null;
 }
 
-/** What is wrong with the address of a server; null for a valid one. */
+/** The fault of a server's address; null for a valid one. */
 export function urlProblem(url: string): string | null {
   return messageOf(() => parseTarget(url));
 }
@@ -33,7 +33,7 @@ export function urlProblem(url: string): string | null {
 const protocolHeader = /^(accept|content-type|last-event-id|mcp-.*)$/i;
 const mostHeaders = 32;
 
-/** What is wrong with the headers of a server; null for valid ones. A masked value is always valid. */
+/** The fault of a server's headers; null for valid ones. A masked value is always valid. */
 export function headersProblem(headers: Readonly<Record<string, string>>): string | null {
   const entries = Object.entries(headers).map(([name, value]) => [name, isMask(value) ? "" : value]);
   if (entries.length > mostHeaders) return `must have at most ${mostHeaders} entries`;
@@ -50,7 +50,7 @@ export function headersProblem(headers: Readonly<Record<string, string>>): strin
 
 const mostVariables = 64;
 
-/** What is wrong with the environment of a process; null for a valid one. */
+/** The fault of a process's environment; null for a valid one. */
 export function envProblem(env: Readonly<Record<string, string>>): string | null {
   const names = Object.keys(env);
   if (names.length > mostVariables) return `must have at most ${mostVariables} entries`;
@@ -61,7 +61,7 @@ export function envProblem(env: Readonly<Record<string, string>>): string | null
 
 const credentialName = /key|token|secret|passw|pwd|auth|cookie|credential|session/i;
 
-/** What is wrong with a value, under the name of a credential, that is too short to be scrubbed; null for no such one. */
+/** The fault of a credential that is too short to be scrubbed from texts; null without one. */
 function shortCredential(values: Readonly<Record<string, string>>): string | null {
   for (const [name, value] of Object.entries(values)) {
     if (!credentialName.test(name) || value === "" || isMask(value)) continue;

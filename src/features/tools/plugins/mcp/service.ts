@@ -198,7 +198,7 @@ async function touchAgents(tx: Db, organizationId: string): Promise<void> {
 
 const created = { told: {}, unchanged: () => false };
 
-/** What an update changed. `replaced` names the parts that differ in whatever may hold a secret. */
+/** The changes of an update. `replaced` names the changed parts that may hold a secret. */
 function updateOf([was, before]: [boolean, McpTransport], [is, after]: [boolean, McpTransport]) {
   const told = (enabled: boolean, transport: McpTransport) => ({ enabled, ...auditSummary(transport) });
   const changes = changesBetween(told(was, before), told(is, after));
