@@ -16,13 +16,13 @@ export interface DoorGrant extends Grant {
 const wrongKeys: Limit = { calls: 20, windowMs: 60_000 };
 const what = "wrong API keys";
 
-/** The parts of an agent's row that say whose key was right. */
+/** The fields of an agent's row that identify a right key. */
 type Keyed = Pick<LiveAgent["row"], "id" | "authKeyHmac">;
 
 /**
  * `admit`, for the doors that take an agent's key. An address that sent too many wrong keys for an agent gets the 429 for
- * the right one as well, since another answer would tell a guesser which one is right. It does not get it where that key
- * was right before, nor for wrong keys of other agents, so that nobody locks out those who share an address with him.
+ * the right key as well, since another answer would reveal the right key to a guesser. An address that sent the right key
+ * before is exempt, and wrong keys of other agents don't count: a guesser locks out no other user of the address.
  */
 export function admitAt(
   c: Context<AppEnv>,
@@ -52,7 +52,7 @@ export function requireTrusted(c: Context<AppEnv>, chat: Chat, agent: Keyed): vo
   if (!isTrusted(c, chat, agent, [key])) requireAllowed(judgeNext(c, key), what);
 }
 
-/** Whether a right key is believed: its address sent few wrong ones, or this one before. */
+/** Whether a right key is accepted: its address sent few wrong keys, or sent this key before. */
 function isTrusted(
   c: Context<AppEnv>,
   { keyHolders }: Chat,
@@ -67,16 +67,16 @@ function isTrusted(
 }
 
 /**
- * Whether a key that says itself whose it is may be looked up, by its marks: its address sent few such keys that were
- * wrong, or this one before.
+ * Whether a key that itself names its agent may be looked up, by its marks: its address sent few wrong keys of this kind,
+ * or sent this key before.
  */
 export function mayLookUp(c: Context<AppEnv>, { keyHolders }: Chat, marks: readonly Uint8Array[]): boolean {
   return judgeNext(c, guessKey(c, null)).allowed || marks.some((mark) => keyHolders.get(holderKey(c, mark)));
 }
 
 /**
- * Counts a refused call by `count`, and its key if that was wrong. Throws the 429. That of `count` comes first and for
- * right keys too, so that it tells nothing about a key.
+ * Counts a refused request by `count`, and its key if that was wrong. Throws the 429. The 429 of `count` comes first, for
+ * right keys too, so that it reveals nothing about a key.
  */
 export function countRefusal(c: Context<AppEnv>, refusal: unknown, count: () => void = () => countRefused(c)): void {
   const verdicts = refusal instanceof WrongKey ? countGuess(c, refusal.agentId) : [];

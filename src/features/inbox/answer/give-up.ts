@@ -9,7 +9,7 @@ import { failedNotice } from "../outbox/replies.ts";
 import { sendTo } from "../outbox/send-to.ts";
 import { answerJob } from "./work.ts";
 
-/** A person is not told more often, whatever fails. */
+/** A person gets at most one failure notice in this time. */
 const noticeEvery = sql`interval '1 hour'`;
 
 interface Given {
@@ -21,13 +21,13 @@ interface Given {
   ids: readonly string[];
   /** In words without secrets. */
   error: string;
-  /** Whether the person is told. */
+  /** Whether the person gets a notice. */
   notice: boolean;
 }
 
 /**
- * Gives messages up: they are failed, the person is told, and the next ones are answered. Answers how many there were.
- * Wake the worker after that.
+ * Gives messages up: marks them as failed, sends the person a notice, and has the next messages answered. Returns how
+ * many were given up. Wake the worker after that.
  */
 export function giveUp({ database, clock }: Pick<Services, "database" | "clock">, given: Given): Promise<number> {
   const { conversationId, organizationId, ids, error, notice } = given;

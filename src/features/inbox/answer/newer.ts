@@ -15,12 +15,12 @@ export interface Arrivals {
 
 type Look = () => Promise<void>;
 
-/** A notice may be late and of a message that is known: the database tells. */
+/** Notices may be stale, so the database decides. */
 export function createNewer({ notify, database, log }: Pick<Services, "notify" | "database" | "log">): Newer {
   const watching = new Map<string, Set<Look>>();
   const look = (looks: Iterable<Look>) => {
     for (const one of [...looks]) {
-      // RECORD sees the message all the same.
+      // Without this look RECORD still sees the newer message.
       one().catch((err: unknown) => log.debug({ err }, "Whether a newer message came could not be read"));
     }
   };

@@ -8,8 +8,8 @@ interface MessageText {
 }
 
 /**
- * The text of messages for a model: the message that each refers to, then its words, where others read along with the name of who
- * wrote it. An album is one message. `texts` are the words of the messages, in their order.
+ * The text of messages for a model: each with the message that it refers to, then its words; in a group also the name of
+ * its writer. An album is one message. `texts` are the words of the messages, in their order.
  */
 export function saidTexts(messages: readonly PendingMessage[], texts: readonly string[]): string[] {
   const told = messages.map((message, index): MessageText => ({ message, words: texts[index] ?? "" }));

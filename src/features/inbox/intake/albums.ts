@@ -9,7 +9,7 @@ import type { MessengerChannel } from "../../channels/index.ts";
 const mostParts = 50;
 
 /**
- * The messages that are said to the agent. In a group only one part of an album names it: the others wait for that, since
+ * The messages to the agent. In a group only one part of an album names the agent. The other parts wait for it, since
  * parts come in any order and to any replica, and an album is one message (decisions §8).
  */
 export async function withAlbums(

@@ -7,7 +7,7 @@ import { readPayload } from "./payload.ts";
 type Version = Pick<Incoming, "text" | "files">;
 
 /**
- * The messages without the edits that change neither text nor files: Telegram tells of a reaction as an edit, and a
+ * The messages without the edits that change neither text nor files: Telegram sends a reaction as an edit, and a
  * message must not be answered again for it (decisions §8). The conversation is locked.
  */
 export async function withoutSameEdits(

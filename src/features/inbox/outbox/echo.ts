@@ -81,7 +81,7 @@ async function appendSaid(
   const next = sql`(select ${lastSeq} + 1 from ${conversations} where ${isOwn})`;
   const stored = await tx
     .insert(messages)
-    // It belongs to no turn of this conversation: `replay` tells it by that.
+    // A null `turnId` marks the echo for `replay`: no turn of this conversation wrote it.
     .values({ ...said, search, seq: next, role: "assistant", turnId: null })
     .onConflictDoNothing({ target: messages.id })
     .returning({ id: messages.id });

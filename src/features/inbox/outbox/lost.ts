@@ -21,7 +21,7 @@ export async function tellOfLost(database: Database): Promise<number> {
     for (const { turnId, organizationId, conversationId, agentId, channel, target } of lost) {
       const place = { agentId, channel: channelOf(channel), target };
       const part = { ...place, id: newId(), conversationId, turnId, part: 0, body: failedNotice };
-      // Another replica may have told it in this moment.
+      // Another replica may have stored the same notice in this moment.
       const told = await tx.insert(outbox).values(part).onConflictDoNothing().returning({ id: outbox.id });
       if (told.length > 0) await enqueue(tx, sendWork(place), { organizationId });
     }

@@ -5,15 +5,15 @@ import type { Db } from "../../../db/client.ts";
 import { conversations, messages } from "../../../db/schema.ts";
 import type { Place } from "./outgoing.ts";
 
-// At Slack a place may be named by a person's id, and the person's private chat, in which they answer, has another one.
+// At Slack a target may be a person's id. The private chat in which the person answers has another id.
 
 /**
- * Has a text to a person by their id and the first word in their private chat go one after the other. A text that is
- * stored while that word is would neither find the chat nor be taken over.
+ * Orders a text to a person's id and the first message in their private chat. A text stored at the same time as that
+ * message would neither find the chat nor be moved into it.
  */
 const lockTold = (tx: Db, told: string) => tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${told}, 0))`);
 
-/** The chat at a place: of a person the private one in which they last wrote, else what the place names. */
+/** The chat of a destination: for a person the private chat in which they last wrote, else the target itself. */
 export async function chatAt(
   tx: Db,
   { agentId, channel, target, told }: Place & Pick<FirstWord, "told"> & { channel: MessengerName },
@@ -21,7 +21,7 @@ export async function chatAt(
   if (!namesPerson(channel, target)) return target;
   const known = await findPrivate(tx, agentId, target);
   if (known) return known;
-  // Only now: whoever stores a first word holds its chat, for which a text would wait with this lock.
+  // Locks only after the lookup: the writer of a first message locks its chat, and a text with this lock would wait for it.
   await lockTold(tx, told);
   return (await findPrivate(tx, agentId, target)) ?? target;
 }

@@ -3,12 +3,12 @@ import type { Clock } from "../../../core/ports.ts";
 /** How long an account rests that did not answer, in milliseconds: twice as long each time, up to a minute. */
 const [firstMs, longestMs] = [2_000, 60_000];
 
-/** How long one call may take to find out whether an account answers again. */
+/** How long a probe of a resting account may take. */
 const probeMs = 30_000;
 
 /**
- * The accounts that lately did not answer. Each hanging call holds a place that the replies of other agents wait for, so
- * such an account rests, and then gets one call at a time until it answers.
+ * The accounts that lately did not answer. Each hanging call holds a slot that the replies of other agents need, so such
+ * an account rests, and then gets one call at a time until it answers.
  */
 export interface Rests {
   /** Until when the account rests; null when it may be called now. */

@@ -21,7 +21,7 @@ import {
 import { verdictOf } from "./verdict.ts";
 import { type FindWay, messengerOf } from "./ways.ts";
 
-/** After so long, in milliseconds, a place that has more to be sent makes room for others. */
+/** A destination with more parts lets other destinations send after so long, in milliseconds. */
 const shareMs = 60_000;
 
 interface Dependencies {
@@ -34,8 +34,8 @@ interface Dependencies {
 }
 
 /**
- * The job that sends what the outbox holds for a place, one part after the other. What was done is in the rows: a job that
- * runs again goes on where the one before it stopped.
+ * The job that sends the outbox's parts for a destination, one after the other. The rows hold the progress: a job that
+ * runs again continues after the last sent part.
  */
 export function createSending(needs: Dependencies): JobHandler<Place> {
   const { database, clock } = needs.services;

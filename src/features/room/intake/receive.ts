@@ -25,8 +25,8 @@ interface WebhookCall {
 }
 
 /**
- * Stores the event of a call in the ledger, with the job that matches it, and answers what the sender is told. Throws the
- * 401 of a call without the source's key, and the 503s.
+ * Stores the event of a request in the ledger, with the job that matches it, and returns the answer to the sender. Throws
+ * the 401 of a request without the source's key, and the 503s.
  */
 export type Receive = (call: WebhookCall) => Promise<EventAnswer>;
 

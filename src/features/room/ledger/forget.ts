@@ -11,14 +11,14 @@ import { converseJob } from "./work.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
-/** So many events of an agent are kept, so many bytes of their payloads as stored, and for so long. */
+/** The most stored events of an agent, and the most bytes of their stored payloads. */
 const [mostKept, mostBytes] = [100_000, 2 ** 30];
 const keptMs = 30 * dayMs;
 
-/** Rows that one statement deletes and counts at most: the embedded database does nothing else meanwhile. */
+/** The most rows that one statement deletes, and counts: the embedded database does nothing else meanwhile. */
 const [batchSize, pageSize] = [50, 10_000];
 
-/** Statements of one call at most, so that no other upkeep waits for long. They delete more than the door takes meanwhile. */
+/** The most statements of one call, so that no other upkeep waits for long. They delete faster than events arrive. */
 const mostSteps = 100;
 
 /**

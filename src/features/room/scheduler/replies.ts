@@ -14,10 +14,10 @@ export interface Reply {
   text: string;
 }
 
-/** At most so many are told, of each chat as many as of the others, each cut to so many UTF-16 units. */
+/** The most replies in a turn, shared evenly among chats, and the longest text of each in UTF-16 units. */
 const [mostReplies, longestReply] = [20, 4_000];
 
-/** The longest wait for a conversation's lock is far shorter, in milliseconds. */
+/** Far longer than any wait for a conversation's lock, in milliseconds. */
 const longestLockMs = 10 * 60_000;
 
 /**
@@ -51,7 +51,7 @@ export async function readReplies(
   const seen = conversation?.metadata[repliesSeen];
   const since = typeof seen === "string" ? new Date(seen) : room.createdAt;
   const { channel, channelId, subject, messageCount, updatedAt } = conversations;
-  // As the index of an agent's last conversations has it. Whoever waits for a lock writes the time before the wait.
+  // Matches the index of an agent's last conversations. A transaction that waits for a lock writes the time before the wait.
   const isRecent = and(gt(messageCount, sql`0`), gt(updatedAt, new Date(since.getTime() - longestLockMs)));
   const { createdAt: at, seq, content: text } = messages;
   const chat = sql`${channel}, split_part(${channelId}, ':', 1)`;

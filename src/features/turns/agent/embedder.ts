@@ -38,7 +38,7 @@ function inOurWords(error: unknown): Error {
   return new TextsRefused(said, { failed: status >= 500 });
 }
 
-/** The refusals of a key, an account, a model, or of one who asks too often: other texts would get them, too. */
+/** Refusals of the key, the account, the model, or of too many requests: they don't depend on the texts. */
 const refusedAnyway: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
 
 /** The embedding model; null for a provider at the agent's own address, where the model may not exist. */

@@ -17,8 +17,8 @@ interface Dependencies {
 }
 
 /**
- * Continues turns whose calls are decided: all of them, or this one. What they say is stored, and observed as any turn.
- * Once an agent refuses one, its others wait for the next call.
+ * Continues turns whose tool calls are decided: all of them, or this one. They are stored and observed like any turn. Once
+ * an agent refuses a turn, its other turns wait until this function runs again.
  */
 export async function continueDecided(needs: Dependencies, turnId: string | null): Promise<void> {
   const { database, log } = needs.services;

@@ -7,13 +7,13 @@ import type { TurnOutcome } from "../../../turn/types.ts";
 /** The calls at a time that a model is asked at first, and the most, which bounds what they take of the memory. */
 const [firstCalls, mostCalls] = [4, 128];
 
-/** While the event loop is later than this, in milliseconds, calls become fewer, down to so many: turns come first. */
+/** While the event loop is later than this, in milliseconds, the limit falls, down to this least: turns come first. */
 const [lateMs, leastWhileLate] = [5, 8];
 
-/** How often one call is made while the model pushes back. */
+/** The attempts of one model call that the model refuses for overload. */
 const usualAttempts = 3;
 
-/** Nobody waits here for longer, in milliseconds: the job is postponed, and its place is free for others. */
+/** The longest rest and the longest wait, in milliseconds. After the wait the job is deferred, and frees its slot. */
 const [longestRestMs, longestWaitMs] = [10_000, 30_000];
 
 const anyone = () => true;

@@ -3,10 +3,10 @@ import { loopDelay } from "../../../core/admission/loop-delay.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import { Allowance } from "./allowance.ts";
 
-/** So many are kept; an idle one that is forgotten only has to learn again what its model allows. */
+/** The most allowances in memory. A deleted idle one only has to learn the limit of its model again. */
 const mostKept = 500;
 
-/** The allowances of the models that are asked in the background, each for one key. */
+/** The allowances of the models that background work calls, one for each key. */
 export class Allowances {
   readonly #services: Pick<Services, "clock" | "log">;
   readonly #loopDelay: () => number;

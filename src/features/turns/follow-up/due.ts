@@ -15,9 +15,9 @@ export const followUpKinds = {
 export type FollowUpKind = keyof typeof followUpKinds;
 
 /**
- * Whether a conversation is, or will be, due for a kind. One that is due for its title is learned from by that job, and
- * by no other meanwhile. `is null` would be taken, without statistics, to leave so few that sorting them all is cheaper
- * than walking the index.
+ * Whether a conversation is, or will be, due for a kind. The job for a due title learns from the conversation too,
+ * so no other job does meanwhile. Without statistics the planner takes `is null` to match so few rows that it sorts them
+ * all instead of walking the index.
  */
 export function isDue(kind: FollowUpKind): SQL {
   const { titleDueAt, followUpDueAt } = conversations;

@@ -5,8 +5,8 @@ import { waitingLimit } from "./open-statement.ts";
 import { lineFull } from "./take.ts";
 
 /**
- * Lets the calls of one conversation ask for their places one after the other: side by side, two statements would race
- * to the database on two connections. Calls of other conversations wait for nothing.
+ * Lets the requests of one conversation take their tickets one after the other: two statements at once would race to the
+ * database on two connections. Requests of other conversations don't wait.
  */
 export class Arrivals {
   /** The calls of each conversation in their order; the first one is asking. */
@@ -17,7 +17,7 @@ export class Arrivals {
     this.#admission = admission;
   }
 
-  /** A call that came in. Let it `leave` in the end, whatever became of it. */
+  /** Queues a request. Call `leave` at its end in any case. */
   arrive(signal: AbortSignal): Arrival {
     return new Arrival(this.#lines, this.#admission, signal);
   }
@@ -84,7 +84,7 @@ export class Arrival {
     else this.#signal.addEventListener("abort", () => this.#breakOff(line), { once: true });
   }
 
-  /** Leaves the line while others are before it; a call that asks already is left to its turn. */
+  /** Leaves the line behind other requests. The first request in line goes on: its statement runs already. */
   #breakOff(line: readonly Arrival[]): void {
     if (line.indexOf(this) < 1) return;
     this.leave();

@@ -53,7 +53,7 @@ export type StoredMessages = RowOf<typeof storedMessages>;
 
 export type StoredMessage = StoredMessages extends ListsOf<infer Row> ? Row : never;
 
-/** The bytes that a prompt has room for, told by the tokens that the last one was. */
+/** The bytes of history that fit into a prompt, estimated from the tokens of the last prompt. */
 export function historyRoom({ bytesPerToken }: OneConversation, { window, takenBytes }: Values<typeof historyTypes>) {
   const perToken = sql`coalesce(${bytesPerToken}, ${usualBytesPerToken})`;
   return sql<number>`greatest(0, least(${historyBytes}, ${window} * ${perToken} - ${takenBytes}))`;
@@ -61,12 +61,11 @@ export function historyRoom({ bytesPerToken }: OneConversation, { window, takenB
 
 /**
  * A row with the newest messages of a conversation: those that `fitting` leaves and the one before them; none if not
- * `when`. Where the calls of a reply take more than three quarters of the room together with what is newer, it and those
- * before it are its text alone: one long result must not be all that the model remembers.
+ * `when`. Where the tool calls of a reply, together with all newer messages, take more than three quarters of the room,
+ * this reply and all older ones keep only their texts: one long result must not fill the whole history.
  *
- * First the calls are counted as they are stored, which unpacks no JSON; only what fits by that count is worth looking
- * at more closely. (JSON has no length that PostgreSQL would tell: joined with an empty list it is unpacked, and nothing
- * else.)
+ * First counts the tool calls by their stored size, which unpacks no JSON, then counts exactly only those that fit so.
+ * (PostgreSQL has no length of JSON; joining it with an empty list unpacks it, and does nothing else.)
  */
 export function newestMessages(of: OneConversation, values: Values<typeof historyTypes>, when = sql`true`): SQL {
   const room = historyRoom(of, values);

@@ -30,9 +30,9 @@ export class Leases {
   readonly #clock: Clock;
   /** The turns that live in this process. However old their leases are, it never closes them. */
   readonly #living = new Set<string>();
-  /** Since when a renewal is under way; null for none. */
+  /** When the running renewal began; null without one. */
   #renewingSince: number | null = null;
-  /** Once it is over, this process may close turns of others. */
+  /** While it lasts, this process closes no turns of other processes. */
   readonly #forbearance: Rest;
 
   constructor({ database, clock }: { database: Database; clock: Clock }) {
@@ -42,8 +42,8 @@ export class Leases {
   }
 
   /**
-   * Leaves the turns of others alone for a whole lease's time. A process that starts or sees the database again can't
-   * tell whether an outage kept the others from renewing.
+   * Closes no turns of other processes for the time of a lease. A process that starts, or reaches the database again, can't
+   * know whether an outage kept other processes from renewing.
    */
   judgeLater(): void {
     this.#forbearance.begin(leaseSeconds * 1000);
@@ -56,9 +56,9 @@ export class Leases {
   }
 
   /**
-   * Renews the leases of these turns. Answers the turns that the process still holds, and which of them are to stop. An
-   * outage of the database kept other processes from renewing theirs as well, so after one each gets a whole lease's
-   * time to do so before this process closes its turns.
+   * Renews the leases of these turns. Returns the turns that the process still holds, and which of them are to stop. An
+   * outage of the database also kept other processes from renewing, so each of them gets the time of a lease afterwards
+   * before this process closes its turns.
    */
   async renew(turnIds: readonly string[]) {
     const began = this.#clock.now();

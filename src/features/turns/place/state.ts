@@ -51,9 +51,9 @@ const writeStatement = statement(
 );
 
 /**
- * Writes a call's context to the state of its conversation, in a statement of its own, then does `take`: the values stay
- * whatever becomes of the turn. When the agent changes before `take` is done, they are taken back, since they were
- * projected by its old mapping. Throws `AgentChanged`, and 413 when the state would be too large.
+ * Writes a request's context to the state of its conversation, in a statement of its own, then runs `take`. The values
+ * stay, however the turn ends. If the agent changes before `take` is done, the write is undone, since the agent's old
+ * mapping projected the values. Throws `AgentChanged`, and 413 when the state would be too large.
  */
 export async function withContext<T>(
   database: Database,

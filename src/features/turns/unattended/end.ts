@@ -27,7 +27,7 @@ interface GivenUp {
   reason: string;
   why:
     | "stopped"
-    /** Another attempt would call the tools once more. */
+    /** A retry would call the tools again. */
     | "tools-called"
     /** The model refuses what the turn says. */
     | "refused"
@@ -91,7 +91,7 @@ function retry(reason: string, { tried, most }: Tries, ms = 0): AttemptEnd & { r
   return tried < most ? { kind: "retry", reason, ms, alone: false } : giveUp("too-often", reason);
 }
 
-/** Whether messages of the turn are stored: it went well, was stopped, or called tools. Another attempt would say the others again. */
+/** Whether messages of the turn are stored: it succeeded, was stopped, or called tools. Another attempt repeats any other turn. */
 export const isStored = (end: AttemptEnd): boolean =>
   end.kind === "done" ||
   end.kind === "approval" ||
