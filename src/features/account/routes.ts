@@ -67,7 +67,7 @@ const requestOf = (c: Context<AppEnv>) => ({
 
 export const accountRoutes = router()
   .openapi(setupStateRoute, async (c) => {
-    // Each asks the database, whoever calls.
+    // Every request counts, since it queries the database.
     countRefused(c);
     const { token } = c.req.valid("query");
     const state = await readSetupToken(c.var.services, token ?? "");

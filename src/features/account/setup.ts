@@ -33,7 +33,7 @@ export async function readSetupToken(services: Services, token: string): Promise
     .select({ id: oneTimeTokens.id })
     .from(oneTimeTokens)
     .where(usable(await digest(token), services));
-  // The owner is read last: whoever uses the link meanwhile becomes one.
+  // Reads the owner last: a person who uses the link meanwhile becomes the owner.
   if (await ownerExists(services)) return "installed";
   return row ? "ready" : "invalid";
 }

@@ -23,7 +23,7 @@ export function turnActivity(bus: ActivityBus): TurnObserver {
 class TurnActivity implements TurnListener {
   readonly #bus: ActivityBus;
   readonly #turn: StartedTurn;
-  /** The tools of the calls whose end was not told yet, by the calls' ids. */
+  /** The tools of the tool calls whose end was not published yet, by the calls' ids. */
   readonly #calls = new Map<string, string>();
   /** The beginning of the running step's reasoning. */
   #reasoning = "";

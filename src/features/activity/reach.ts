@@ -41,7 +41,7 @@ async function reachedOf(ctx: Ctx, ids: string[]): Promise<ReadonlySet<string>> 
   return new Set(found.map(({ id }) => id));
 }
 
-/** The conversation with this public id of the agent with this slug. Throws one 404 for whatever is not so. */
+/** The conversation with this public id of the agent with this slug. Throws the same 404 for each mismatch. */
 export async function followedConversation(ctx: Ctx, ref: string, slug: string) {
   const { conversation, agent } = await findConversation(ctx, ref);
   if (agent.slug !== slug) throw notFound("Conversation");

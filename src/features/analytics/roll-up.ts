@@ -6,13 +6,13 @@ import { agents, isOpen, toolCalls, turns, usageRollups } from "../../db/schema.
 import { statement } from "../../db/statement.ts";
 import { addTo, latency, singles, toolUsage, usage, users } from "./sums.ts";
 
-/** How often turns are rolled up: what is asked for reads the turns since then one by one. */
+/** How often turns are rolled up. A read of figures reads the later turns one by one. */
 const everyMs = 10 * 60 * 1000;
 
-/** One statement takes at most an hour's turns, and a tick so many statements: after an outage it takes some ticks. */
+/** The most statements of a tick, each for at most an hour's turns: after an outage the roll-up takes some ticks. */
 const mostStatements = 24;
 
-/** Longer than the deadline of a statement: what was created earlier is stored by now, or never will be. */
+/** Longer than the deadline of a statement: older turns are stored by now, or never will be. */
 const settlesSeconds = 60;
 
 /**
@@ -72,7 +72,7 @@ const takeBackStatement = statement({}, () => {
     where exists (select from mark)`;
 });
 
-/** Rolls up a stretch. Answers whether more is left; false also where another process is at it. */
+/** Rolls up a stretch. Returns whether more is left; false also while another process rolls up. */
 async function rollUpOnce({ database }: Pick<Services, "database">): Promise<boolean> {
   const [row] = await rollUpStatement.run(database, {});
   if (row?.ahead) await takeBackStatement.run(database, {});

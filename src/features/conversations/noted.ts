@@ -40,7 +40,7 @@ export function withExtracted(seq: SQL): SQL {
   return sql`${metadata} || jsonb_build_object('extractedSeq', (${seq})::int)`;
 }
 
-/** Notes what was found out about conversations; with a column that says when they are due, they are so no more. */
+/** Stores the results of background work on conversations. With `dueAt`, a due column, they are no longer due. */
 export function noteTogether(database: Database, dueAt: Column | null): Gathered<Note, void> {
   const note = statement(
     { ids: "uuid[]", ats: "text[]", titles: "text[]", summaries: "text[]", summarized: "text[]", read: "text[]" },

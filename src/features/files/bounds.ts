@@ -113,7 +113,7 @@ function spaceOf({ clock }: Services, directory: ObjectStore): Space {
   return space;
 }
 
-/** The refusal of what would make so many bytes; null while there is space. */
+/** The refusal at a total of so many bytes; null while there is space. */
 function lackOf({ policies }: Services, bytes: { total: number; ofUser: number }): NoSpaceLeft | null {
   const { total, perUser } = policies.values.fileMegabytes;
   if (bytes.ofUser > perUser * megabyte) return new NoSpaceLeft("user", perUser);

@@ -4,7 +4,7 @@ import { sameText, toHex } from "../../core/ids.ts";
 import { type Claim, linkAddress, linkSeconds } from "./rules.ts";
 import { type FileRow, openStored } from "./storage.ts";
 
-/** An address at which whoever has it reads a file until it expires. */
+/** An address that serves a file to anybody until it expires. */
 export interface Link {
   url: string;
   /** ISO 8601. */

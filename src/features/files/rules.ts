@@ -84,7 +84,7 @@ export interface Claim {
   signature: string;
 }
 
-/** The path and query that serve a file to whoever has them. */
+/** The path and query of a file. Anybody with them can read the file. */
 export const linkAddress = ({ id, expires, signature }: Claim) =>
   `/files/${id}?expires=${expires}&signature=${signature}`;
 

@@ -43,7 +43,7 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
   const repeat = idempotency ? await turns.findRepeat({ agentId: agent.row.id, ref: request.ref }, idempotency) : null;
   if (repeat) return repeat.content;
   const tell = tellHandoff(question, request.ref, () => clock.now());
-  // The end is told at the timeout, before the call ends: events after the call are not delivered.
+  // Sends the end event at the timeout, before the tool call ends: events after the call are not delivered.
   whenOver(over, () => tell(false));
   try {
     const starting = turns.agents.serve(slug, async (agent) => turns.takeTurn(admit(agent, slug, by), request));

@@ -36,7 +36,7 @@ const input = z.object({
     ),
 });
 
-/** The tool's extra time, so that the asked agent is stopped and its end is told before the call is cut off. */
+/** The tool's extra time: the asked agent is stopped and its end event sent before the tool call is cut off. */
 const graceMs = 1_000;
 
 /** The named tools `agent:<slug>` whose agent is in the owner's workspace and may be asked, by slug. */
@@ -61,7 +61,7 @@ export async function askTools(
     .orderBy(asc(agents.slug));
   return others.map((other) => {
     const { slug } = other;
-    // The asked agent may call external services, and may need a secret that the asker was told.
+    // The asked agent may call external services, and may need a secret that the asking model knows.
     const tool = builtin({ ...agentTool(other), input, effect: "external", seesSecrets: true });
     return {
       ...tool.implement(async ({ message }, context) => {

@@ -4,7 +4,7 @@ import { fields } from "../../db/fragments.ts";
 import { channels, eventBacklog, inbox, isOpen, jobs, outbox, toolCalls, turns } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
-/** No queue is counted beyond so many rows: who monitors a flood must not add to it. */
+/** The most counted rows of a queue: monitoring a flood must not add to its load. */
 const most = sql`100000`;
 
 /** The waiting work in the database, of all agents. `seconds` is the age of the oldest item. */

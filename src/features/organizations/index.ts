@@ -6,7 +6,7 @@ import { memberRoutes } from "./members/routes.ts";
 import { organizationRoutes } from "./routes.ts";
 import { workspaceRoutes } from "./workspaces/routes.ts";
 
-/** A management key for one command of whoever runs this machine. */
+/** A management key for one command of this machine's operator. */
 export { issueOperatorKey } from "./keys/operator.ts";
 /** Changes what belongs to an organization as a whole, under its lock. */
 export { writeOrganization } from "./write.ts";

@@ -15,7 +15,7 @@ interface LostValue {
 
 /**
  * Drops the stored values that no configured key opens, so that everything else opens again (decisions §1).
- * `mayDrop` is told their names and decides. Answers the names of the dropped values; null when they may not go.
+ * `mayDrop` gets their names and decides. Answers the names of the dropped values; null when they may not go.
  */
 export async function forgetSecrets(
   services: Services,

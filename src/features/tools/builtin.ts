@@ -58,7 +58,7 @@ export const httpRequest = builtin({
       .optional()
       .describe("Text, or a value that is sent as JSON."),
   }),
-  // A request may change the service, which may want the very secret that the model was told.
+  // A request may change the service, and the service may need the secret that the model knows.
   effect: "external",
   seesSecrets: true,
 });

@@ -3,7 +3,7 @@ import { clip } from "../../core/text/text.ts";
 /** The most that a span shows of one value, and a whole trace of all its values, in UTF-16 units. */
 const [longestValue, longestTrace] = [64 * 1024, 1024 * 1024];
 
-/** Writes the values of one trace down, each cut to what is left of the trace. */
+/** Writes the values of one trace, each cut to the trace's remaining length. */
 export class Texts {
   #left = longestTrace;
 

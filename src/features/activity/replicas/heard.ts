@@ -4,7 +4,7 @@ import { ringSize } from "../../../core/activity/bus.ts";
 export class Heard {
   /** All events up to this number were received, or are gone. */
   upTo = 0;
-  /** Whether all that could be had when the first watcher came was heard: what is missing from then on was lost. */
+  /** Whether all events that existed when the first watcher came were received: an event missing after that was lost. */
   isComplete = false;
   /** The received events after a missing one. */
   readonly #ahead = new Set<number>();

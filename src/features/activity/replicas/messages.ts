@@ -26,7 +26,7 @@ export interface SentEvent {
 
 const Count = z.int().min(0);
 
-/** A release before this one names the id alone, so that only those who follow the conversation are told. */
+/** An earlier release sends only the id, so only watchers of the conversation get the event. */
 const OwningAgent = z.object({
   id: z.string(),
   organizationId: z.string().default(""),
@@ -61,11 +61,11 @@ const Message = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** A message after the process that it comes from, which can be told without reading the message. */
+/** A message, preceded by its sending process, which is readable without parsing the message. */
 export const write = (from: string, message: Message) => `${from} ${JSON.stringify(message)}`;
 
 export const isFrom = (from: string, text: string) => text.startsWith(`${from} `);
-/** Whether it concerns a process without watchers, which can be told without reading it too. */
+/** Whether the message concerns a process without watchers. Doesn't parse the message. */
 export const isForAll = (text: string) =>
   ["watched", "deleted"].some((type) => text.startsWith(` {"type":"${type}"`, text.indexOf(" ")));
 

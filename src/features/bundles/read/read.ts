@@ -10,7 +10,7 @@ import { convert, type ReadVersion, readVersions, versionOf } from "./versions.t
 export interface ReadBundle {
   version: ReadVersion;
   instance: BundledInstance;
-  /** The path by which whoever sent the bundle knows the channel at an index: reading leaves some out, and adds Web. */
+  /** The path in the sent bundle of the channel at an index: reading leaves some channels out, and adds Web. */
   channelPath(index: number): Path;
 }
 

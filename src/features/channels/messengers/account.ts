@@ -44,7 +44,7 @@ export interface FoundMessenger {
   registeredAddress: string | null;
 }
 
-/** The same, with what its start goes by. */
+/** The account, with the settings that starting it needs. */
 export async function findMessenger(
   services: Services,
   agent: AgentKey,

@@ -3,7 +3,7 @@ import type { Transport } from "../../../core/channels/messengers.ts";
 import { zText } from "../../../core/text/text.ts";
 import { isMask } from "../rules.ts";
 
-/** A stored credential is shown as a mask; the mask, or nothing, keeps what is stored. */
+/** A stored credential is shown as a mask. The mask, or an absent field, leaves the stored credential as it is. */
 const credential = (pattern: RegExp, message: string, description: string, example: string) =>
   zText(512)
     .trim()

@@ -17,7 +17,7 @@ import { loadPolicies } from "../../installation/index.ts";
 import { type ChannelStatus, isChannel, withError } from "../row.ts";
 import { type FoundMessenger, findMessenger, type MessengerChannel } from "./account.ts";
 
-/** Starts a channel: the messenger takes the credentials and is told where to deliver. */
+/** Starts a channel: checks its credentials and registers the webhook at the messenger. */
 export const startJob = defineJob(
   "channel.start",
   z.object({ agentId: z.string(), name: z.enum(messengerNames) }),

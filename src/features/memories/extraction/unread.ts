@@ -104,7 +104,7 @@ const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
     where ${conversations.id} = any(${ids})`;
 });
 
-/** So many earlier messages are shown, out of so many before, so that a "yes" can be understood. */
+/** The number of earlier messages in a prompt, and of those searched for them. They explain a bare "yes". */
 const [shown, among] = [4, 100];
 
 const readEarlier = statement(

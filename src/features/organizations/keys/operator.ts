@@ -7,7 +7,7 @@ import { createManagementKey, deleteManagementKey } from "./service.ts";
 /** A command on this machine takes minutes at most. */
 const lifetimeMs = 60 * 60_000;
 
-/** A management key for one command of whoever runs this machine. */
+/** A management key for one command of this machine's operator. */
 export interface OperatorKey {
   /** Slug of the key's organization. */
   organization: string;

@@ -40,7 +40,7 @@ export async function importSkillEnv(
     }
     const storedSecrets = new Set(keysOf(stored, skillSlug, true));
     const { declared } = await findSkillOf(tx, agent, skillSlug);
-    // A value of a variable that the skill has for a secret is one, whatever the bundle calls it.
+    // A variable that the skill declares sensitive is secret, also where the bundle says otherwise.
     const declaredSecrets = [...declared.values()].flatMap((one) => (one.sensitive ? [one.name] : []));
     const hidden = new Set([...storedSecrets, ...declaredSecrets]);
     warnOfSecrets(env, { stored: storedSecrets, hidden }, skillSlug, [...path, "env"], notes);

@@ -82,7 +82,7 @@ function requirePlain(path: string, text: string, budget: FrontMatterBudget): vo
   let type: CST.TokenType | null = null;
   for (const token of new Lexer().lex(text)) {
     budget.spendToken();
-    // The token after this mark is text, whatever it looks like.
+    // The token after this mark is always text.
     type = type === "scalar" ? null : CST.tokenType(token);
     if (type === null) continue;
     if (unused.has(type)) throw noYaml(path, " for a skill: leave out directives, anchors, aliases and tags");

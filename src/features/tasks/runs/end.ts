@@ -76,7 +76,7 @@ export async function endRun({ database, clock }: Services, { run, slug }: OpenR
 
 const shorten = (output: string | null) => output && clip(storable(output), longestOutput);
 
-/** Whether the conversation of a run is gone: what was said in it goes with it. One that stays is locked until then. */
+/** Whether the conversation of a run was deleted: its reply is deleted too. Locks a conversation that still exists. */
 async function isDeleted(tx: Db, { conversationRef }: OpenRun["run"]): Promise<boolean> {
   const own = eq(conversations.ref, conversationRef ?? "");
   const [kept] = await tx.select({ id: conversations.id }).from(conversations).where(own).for("key share");

@@ -9,13 +9,13 @@ import type { Schedule } from "../schedule.ts";
 
 // The tasks that an agent makes by its tool, and how many of them there may be (decisions §14, "Tasks of people").
 
-/** An agent has at most so many tasks. */
+/** The most tasks of an agent. */
 export const mostTasks = 100;
 
 /** So many of them only the API can make. */
 const keptForApi = 20;
 
-/** An end user has at most so many tasks of an agent. */
+/** The most tasks of an agent for one end user. */
 const mostOfPerson = 5;
 
 /** A task of an end user runs at most once in this time, in milliseconds. */

@@ -91,7 +91,7 @@ function retry(reason: string, { tried, most }: Tries, ms = 0): AttemptEnd & { r
   return tried < most ? { kind: "retry", reason, ms, alone: false } : giveUp("too-often", reason);
 }
 
-/** Whether messages of the turn are stored: it succeeded, was stopped, or called tools. Another attempt repeats any other turn. */
+/** Whether messages of the turn are stored: it succeeded, was stopped, or called tools. Other turns are repeated. */
 export const isStored = (end: AttemptEnd): boolean =>
   end.kind === "done" ||
   end.kind === "approval" ||

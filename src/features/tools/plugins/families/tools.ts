@@ -42,7 +42,7 @@ function familyTool(services: Services, agent: FamilyAgent, family: Plugin, tool
     validate: argumentCheck(tool.parameters),
     async execute(args, context) {
       requireSecrets(family, agent);
-      // The stored transcript holds the arguments, whatever the plugin does with its copy.
+      // The plugin gets a copy: it can't change the arguments in the stored transcript.
       const copy = structuredClone(args) as JsonObject;
       return jsonResult(await answerOf(tool, copy, handsOf(services, agent, family, context)));
     },
@@ -66,7 +66,7 @@ async function answerOf(tool: PluginTool, args: JsonObject, context: PluginConte
   }
 }
 
-/** The message of whatever a plugin threw. */
+/** The message of a value that a plugin threw. */
 function reasonOf(error: unknown): string {
   const said = error instanceof Error ? error.message : error;
   return typeof said === "string" && said.trim() !== "" ? said : "The tool failed without saying why";

@@ -63,7 +63,7 @@ function unmask(given: Values, stored: Values, field: string): Values {
 const mapValues = (values: Values, change: (value: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-/** A value of an address that is so long counts as a secret, whatever its name. */
+/** A value in an address of at least this length counts as a secret under any name. */
 export const longValue = 16;
 
 /** Many servers take their key in the path, as in `/s/<key>/mcp`; a long word without a digit is only a name. */

@@ -81,11 +81,11 @@ function messageOf(check: () => unknown): string | null {
   }
 }
 
-/** Headers that hold no secret, whatever the server. */
+/** Headers that hold no secret at any server. */
 const harmlessHeaders: ReadonlySet<string> = new Set(["accept-language", "user-agent"]);
 const secretParameter = /key|token|secret|passw|auth|sig/i;
 
-/** Variables that hold settings and no secret, whatever the process. */
+/** Variables that hold settings and no secret in any process. */
 const plainVariables: ReadonlySet<string> = new Set([
   ...["NODE_ENV", "APP_ENV", "ENVIRONMENT", "LOG_LEVEL", "DEBUG", "PATH", "HOME", "HOST", "PORT"],
   ...["LANG", "LC_ALL", "TZ", "AWS_REGION", "AWS_DEFAULT_REGION"],
@@ -120,7 +120,7 @@ export function listingSecrets(transport: McpTransport): string[] {
 function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>): string[] {
   const secret = Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name.toLowerCase()));
   const parameters = [...new URL(url).searchParams].flatMap(([name, value]) => {
-    // Without a value, the name is all that the server is told.
+    // Without a value, the server gets only the name.
     const [said, known] = value === "" ? [name, false] : [value, secretParameter.test(name)];
     return known || said.length >= longValue ? [said] : [];
   });

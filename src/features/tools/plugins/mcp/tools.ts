@@ -44,7 +44,7 @@ function mcpTool(services: Services, plugin: OpenPlugin, tool: ListedTool): Tool
     inputSchema: tool.inputSchema as JsonObject,
     // A server's word that its tool only reads is not to be trusted.
     effect: "external",
-    // The server may want the very secret that the model was told.
+    // The server may need the secret that the model knows.
     seesSecrets: true,
     needsApproval: false,
     validate: argumentCheck(tool.inputSchema),
