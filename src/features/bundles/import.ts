@@ -120,7 +120,7 @@ async function noteSecrets(tx: Db, { id }: AgentRow, wanted: BundledInstance["se
   }
 }
 
-/** So many imports at once may want one slug: of those that try at the same time, one gets on. */
+/** The most simultaneous imports of one slug: each round of tries lets one of them through. */
 const mostAttempts = 50;
 
 /** Makes an agent under the wanted slug or a free one. Throws 409 where others are faster all the time. */

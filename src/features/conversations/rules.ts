@@ -62,7 +62,7 @@ const bare = (word: string) => clip(word, longestPlaced).replaceAll(/^[^\p{L}\p{
 /** Words, and characters of each, whose place in a text is looked for: that takes as long as both together. */
 const [mostPlaced, longestPlaced] = [4, 16];
 
-/** In characters. */
+/** The limit in characters. */
 export const longestSnippet = 200;
 
 /** A piece of a text around a match; `begun`: the text has more before it. */

@@ -11,7 +11,7 @@ export const megabyte = 1024 * 1024;
 
 /** The refusal of a file because those that are stored already have all the space that they may have. */
 export class NoSpaceLeft extends EngineError {
-  /** Whose files have it: all of the agent, or those of one end user, group, topic or thread. */
+  /** The counted files: all of the agent, or those of one end user, group, topic or thread. */
   readonly of: "agent" | "user";
 
   constructor(of: NoSpaceLeft["of"], megabytes: number) {

@@ -4,7 +4,7 @@ import { clip, jsonProblem } from "../../core/text/text.ts";
 import { placeholderNames, statePrefix } from "../../turn/hooks.ts";
 import { privateKey } from "../../turn/state.ts";
 
-/** So many hooks an agent has at most. */
+/** The most hooks of an agent. */
 export const mostHooks = 32;
 
 export const lastPosition = 9_999;

@@ -9,7 +9,7 @@ import { type Recalled, type RecalledRow, recalled, toRecalled } from "./recalle
 import { bestMatches, chooseRecalled, interleave } from "./rules.ts";
 import { distinctiveWords, queryForAny } from "./text.ts";
 
-/** So many memories with a word of the query are read; the best of them are chosen. */
+/** The most memories with a word of the query, the best ranked first. */
 const candidates = 100;
 
 interface Wanted {

@@ -7,7 +7,7 @@ import { conversations, memories } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { isRemembered } from "./recall.ts";
 
-/** So many memories with the most words in common are compared with a new fact. */
+/** The number of memories, those with the most words in common, that are compared with a new fact. */
 const compared = 100;
 
 /** The normalization of `ts_rank` that puts the shorter of two equal ones first. */

@@ -3,16 +3,16 @@ import { EngineError } from "../../core/errors.ts";
 /** The version of a new skill (spec "Skill"). */
 export const firstVersion = "0.1.0";
 
-/** So many skills an organization has at most: the list shows them all. */
+/** The most skills of an organization: the list shows all of them. */
 export const mostSkills = 500;
 
-/** So many bytes their current versions have in all, without scripts: the list shows them whole. */
+/** The most bytes of all current versions, without scripts: the list shows them whole. */
 export const mostBytes = 16 * 1024 * 1024;
 
-/** So many versions a skill has at most. */
+/** The most versions of a skill. */
 export const mostVersions = 500;
 
-/** So many bytes all versions of them have in the database, where each has its own copy of the scripts. */
+/** The most bytes of all versions in the database, where each version has its own copy of the scripts. */
 export const mostStoredBytes = 512 * 1024 * 1024;
 
 /** Throws the 409 of a skill that would have too many versions. */

@@ -80,7 +80,7 @@ export function nextCronRun(expression: string, timezone: string, after: Date): 
   return finder(expression, timezone, after, last).nextRun(after);
 }
 
-/** So many runs are looked at: times of one day that lie close together come among them. */
+/** The number of compared runs: enough to contain close times of one day. */
 const comparedRuns = 100;
 
 /** The shortest time between two runs after `after`, in milliseconds. Throws as `nextCronRun` does. */

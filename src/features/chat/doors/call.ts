@@ -52,7 +52,7 @@ export function clientOf(c: Context<AppEnv>): Caller {
   return { type: "client", authorization: c.req.header("Authorization"), origin: originOfForeignPage(c) };
 }
 
-/** Whose share of the server a call takes. */
+/** The organization, agent and client whose share of the server a request takes. */
 export function shareOf(c: Context<AppEnv>, { row }: LiveAgent): Share {
   return [row.organizationId, row.slug, clientKey(c.get("ip"))];
 }

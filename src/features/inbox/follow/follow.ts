@@ -6,10 +6,10 @@ import type { StoreMessages } from "../intake/store.ts";
 import { type Followed, follow } from "./followed.ts";
 import { claim, type Leased, leaseMs, release } from "./leases.ts";
 
-/** So many channels a process takes at once where there may be others, and after so many milliseconds the next ones. */
+/** With other processes around, a process leases this many channels at once, and the next ones after this pause in ms. */
 const [mostAtOnce, nextMs] = [16, 1_000];
 
-/** Before its leases end, a process that can't renew them lets go, in milliseconds. */
+/** A process that can't renew its leases stops following so long before they end, in milliseconds. */
 const marginMs = 3_000;
 
 /** How long a stop waits for what is being stored, in milliseconds. */

@@ -77,7 +77,7 @@ function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent,
     if (noted === lastError) return;
     noted = lastError;
     const status = lastError === null ? "running" : "failing";
-    // One after the other, so that the last one stays.
+    // Writes one after the other, so that the last one stays.
     writing = writing
       .then(() => note(database, { id, savedAt, owner, status, lastError, now: new Date(clock.now()) }))
       .catch((err: unknown) => {

@@ -121,7 +121,7 @@ function left(
 /** Why a part is not sent any more; null when it is. */
 function refusalOf({ status, mayBeRepeated, isStopped, turnId }: NextPart): string | null {
   if (isStopped && turnId !== null) return stoppedAgent;
-  // It was found `sending` before, and sent again.
+  // The part was `sending` already, and was sent again.
   if (status === "sending" && mayBeRepeated)
     return "It may have been delivered: the server ended twice while it was sent";
   return null;

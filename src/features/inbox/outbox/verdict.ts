@@ -4,7 +4,7 @@ import { backoffMs } from "../../../jobs/backoff.ts";
 /** How often a part is tried, unless the messenger asks to wait. With the pauses between, that takes about half an hour. */
 const mostAttempts = 10;
 
-/** Nobody waits longer than a day for a reply. */
+/** A part is retried for a day at most. */
 const longestWaitMs = 24 * 60 * 60 * 1000;
 
 /** The new state of a part that could not be sent. */

@@ -15,7 +15,7 @@ const patienceMs = 400;
 /** In characters: more text hardly changes the vector. */
 const longestText = 4_000;
 
-/** So many memories are found at most. */
+/** The most memories that are found. */
 const nearest = 20;
 
 /** Finds memories by meaning, and logs a failure of that. */

@@ -11,7 +11,7 @@ import { compactionPrompt, mostShown, type Said } from "./compaction-prompt.ts";
 /** A longer history is compacted before the next turn. */
 const [mostMessages, mostBytes] = [40, 64 * 1024];
 
-/** So many of the newest messages stay as they are, as far as they have no more bytes than this. */
+/** A summary leaves the newest messages out: at most this number, with at most these bytes. */
 const [keptMessages, keptBytes] = [10, 16 * 1024];
 
 /** The longest summary, in UTF-16 units. */

@@ -1,8 +1,8 @@
 import { jsonProblem } from "../../../core/text/text.ts";
 
-/** So many sources an agent has at most. */
+/** The most sources of an agent. */
 export const mostSources = 50;
-/** So many definitions a source has at most. */
+/** The most definitions of a source. */
 export const mostDefinitions = 50;
 
 export const lastPriority = 9_999;

@@ -15,7 +15,7 @@ import type { RequiredEnv } from "../schema.ts";
 import { declarations, envPlace } from "./load.ts";
 import type { EnvItem, SkillEnv } from "./schema.ts";
 
-/** So many variables of one skill an agent stores at most. */
+/** The most variables of one skill that an agent stores. */
 export const maxKeys = 256;
 
 interface SkillOfAgent {

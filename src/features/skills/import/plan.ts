@@ -21,7 +21,7 @@ export interface SkillPlan {
 
 type StoredNumber = Pick<VersionRow, "id" | "skillId" | "version">;
 
-/** So many stored versions are read at a time, since each may be as large as an import. */
+/** The stored versions in one read. Each may be as large as an import. */
 const batch = 25;
 
 /**

@@ -20,7 +20,7 @@ export interface DuePlan {
 /** How late a run may begin, in milliseconds, and still be on time. */
 const punctualMs = 60_000;
 
-/** So many missed times are recorded by themselves. */
+/** The most missed times with a record of their own. */
 export const mostMissed = 20;
 
 /**

@@ -12,7 +12,7 @@ import type { Schedule } from "../schedule.ts";
 /** The most tasks of an agent. */
 export const mostTasks = 100;
 
-/** So many of them only the API can make. */
+/** The number of tasks that only the API can make. */
 const keptForApi = 20;
 
 /** The most tasks of an agent for one end user. */

@@ -55,7 +55,7 @@ export interface LiveAgent {
   /** A hash that changes with the prompt, the versions of the skills, and the tools as the model sees them. */
   fingerprint: string;
   scrub: Scrub;
-  /** By which the agent's icon is addressed; null for none. */
+  /** The version in the address of the agent's icon; null without an icon. */
   iconVersion: string | null;
 }
 

@@ -62,7 +62,7 @@ export function firstReservation(
   now: number,
 ): FirstReservation | null {
   const { monthlyTokenBudget, userMonthlyTokenBudget } = agent.row;
-  // Nobody comes back as the subject of such a turn: a budget would refuse nothing and leave a row for every call.
+  // The subject of an unstored anonymous turn never returns: a budget would refuse nothing and leave a row for each turn.
   const isAlone = !stored && origin.subject === subjectKey("conversation", ref);
   const budgets = { ofAgent: monthlyTokenBudget !== null, ofUser: userMonthlyTokenBudget !== null && !isAlone };
   if (!budgets.ofAgent && !budgets.ofUser) return null;

@@ -6,7 +6,7 @@ import type { Failure } from "../../../turn/types.ts";
 import type { TurnDebug } from "../../conversations/index.ts";
 import { describeCause } from "../end/cause.ts";
 
-/** In characters. */
+/** The longest provider answer, in characters. */
 const longestAnswer = 1_000;
 
 /** A failed call of a model as it is kept, with the provider's own words. */

@@ -58,7 +58,7 @@ type OpenValues = Values<typeof valueTypes>;
 /** A table of the agent, if the turn is granted. */
 type Owner = Table & Record<"id" | "organizationId", Column>;
 
-/** As many tokens as this call takes at least. */
+/** The least tokens that this turn takes. */
 const wanted = sql`(select tokens from wanted)`;
 
 function knownAgent({ agentId, agentRevision, mostCalls }: OpenValues, throttled: boolean): SQL {
@@ -78,7 +78,7 @@ interface Parts {
   remembers: boolean;
   /** The agent has a budget. */
   ofAgent: boolean;
-  /** Each of its end users has one. */
+  /** Each end user of the agent has a budget. */
   ofUser: boolean;
 }
 

@@ -7,7 +7,7 @@ export interface ToolDependencies {
   wake(): void;
 }
 
-/** Whose Room it is. */
+/** The agent that owns the Room. */
 export interface RoomAgent {
   id: string;
   organizationId: string;
