@@ -53,10 +53,10 @@ import { endLeases } from "./jobs/queue.ts";
 import { createSchedule } from "./jobs/schedule.ts";
 import { createWorker } from "./jobs/worker.ts";
 
-/** What files of agents and skills hold, for the command line that reads them. */
+/** The columns of model settings, for the command line that reads files of agents and skills. */
 export { modelColumns } from "./features/agents/index.ts";
 export { Bundle as AgentBundle, unknownFields } from "./features/bundles/index.ts";
-/** What `doctor` says of a database. */
+/** The database checks of `doctor`. */
 export { checkContent, checkDatabase } from "./features/health/index.ts";
 export { placeHooks } from "./features/hooks/index.ts";
 export { isDefaultPrompt } from "./features/prompts/index.ts";
@@ -235,7 +235,7 @@ export function createEngine(services: Services): Engine {
       if (services.options.soleProcess) await endLeases(services.database);
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
-      // What fell due while no process ran has waited long enough, but the first requests come before it.
+      // Work that fell due before the start has waited already; the first requests come before it.
       worker.wake(services.clock.now() + firstJobsMs);
       return { setupToken };
     },

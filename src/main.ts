@@ -44,7 +44,7 @@ const renewalMs = 5_000;
 const upkeepMs = 10_000;
 const revocationMs = 2_000;
 
-/** How long a stop waits for upkeep that is under way: the database would be closed under it. */
+/** How long a stop waits for running upkeep, so that the database is not closed under it. */
 const longestUpkeepMs = 2_000;
 
 /** The parts of a start that open neither port nor database. */

@@ -7,9 +7,9 @@ export function codeOf(error: unknown): string | null {
   return null;
 }
 
-/** What fails before a byte of the request is written. */
+/** Error codes of a `fetch` that failed before it wrote a byte of the request. */
 const neverSent =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT|ERR_TLS|ERR_INVALID|CERT_|UNABLE_TO_|(DEPTH_ZERO_)?SELF_SIGNED)/;
 
-/** Whether a `fetch` failed before it sent anything, so that nobody can have done what it asks for. */
+/** Whether a `fetch` failed before it sent anything, so that the server can't have acted on the request. */
 export const wasNeverSent = (error: unknown) => neverSent.test(codeOf(error) ?? "");

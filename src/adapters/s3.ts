@@ -28,7 +28,7 @@ interface Answer {
   giveUp(): void;
 }
 
-/** How long a service may take for a file that it is sent, and be silent over one that it sends. */
+/** How long a service may take for an upload, and how long it may send nothing during a download. */
 const timeoutMs = 120_000;
 
 /** How many characters of an error's body are read. */

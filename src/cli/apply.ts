@@ -85,7 +85,7 @@ function showPlan(plan: Plan, { name, organization }: Target, { say, paint }: Ta
   say(`${isEmpty(plan) ? "Nothing to do in" : "Organization"} ${place}: ${summarise(plan)}`);
 }
 
-/** Whether what the plan deletes may be deleted: a person says so, or `--yes` does. */
+/** Whether the plan's deletions may be made: a person says so, or `--yes` does. */
 async function mayDelete({ deletions }: Plan, { yes }: ApplyOptions, { ask, note }: Talk): Promise<boolean> {
   if (deletions.length === 0 || yes) return true;
   if (!ask) {

@@ -1,6 +1,6 @@
 import type { Environment } from "../core/config.ts";
 
-/** How this program is called from the shell that started it, as npm tells its children. */
+/** The command that started this program, from the variables that npm sets for its children. */
 export function commandName({ npm_lifecycle_event: event, npm_lifecycle_script: script }: Environment): string {
   const byNpx = event === "npx" && script?.includes("agent-engine");
   // A script of the checkout, where nothing else puts the program on the PATH.

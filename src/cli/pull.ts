@@ -57,7 +57,7 @@ export async function pull(path: string, flags: Flags, environment: Environment,
   return 0;
 }
 
-/** What files of the directory say already. An empty directory, or one with files of other kinds, says nothing. */
+/** The agents and skills that the directory's files hold. An empty directory, or one with other files, holds none. */
 async function readEarlier(root: string, environment: Environment): ReturnType<typeof readSet> {
   const names = await readdir(root);
   const set: FileSet = { agents: [], skills: [], wholeDirectory: true };

@@ -87,7 +87,7 @@ export async function quickstart(
   ].join("\n");
 }
 
-/** Where `chat` looks for a server by itself. */
+/** The address at which `chat` looks for a server unless it gets one. */
 const usualAddress = localAddress(settings.shape.HOST.parse(undefined), settings.shape.PORT.parse(undefined));
 
 const row = (label: string, text: string) => `  ${label.padEnd(9)} ${text}`;
@@ -110,7 +110,7 @@ function firstCall({ slug, key }: Quickstart, address: string): string[] {
   ];
 }
 
-/** What stands between the agent and a language model; nothing for one that can answer. */
+/** Tells why the agent has no working language model; empty when it has one. */
 function modelNote({ slug, provider, missing }: Quickstart, again: string): string[] {
   if (missing !== null) {
     const variable = variableOf(missing);

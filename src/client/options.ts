@@ -29,7 +29,7 @@ export const usualHeaders = ({ headers }: ClientOptions): Record<string, string>
 
 export type Token = string | (() => string | Promise<string>);
 
-/** How a call is sent and its answer read. */
+/** How to send a call of the operation and read its answer. */
 export interface Operation {
   method: string;
   /** The path, with `{name}` for each parameter. */

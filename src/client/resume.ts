@@ -16,7 +16,7 @@ interface Options {
   repeatable: boolean;
   signal?: AbortSignal | undefined;
   onLost?: ((error: unknown) => void) | undefined;
-  /** Where to begin, in place of sending the message. */
+  /** The event after which to begin, in place of sending the message. */
   from?: Place;
 }
 

@@ -64,7 +64,7 @@ interface EngineOptions {
   allowStdioMcp: boolean;
   /** Whether the database has vectors (db/vectors.ts). */
   vectors?: boolean;
-  /** What an operator's monitoring shows to read the meters; absent where nobody monitors. */
+  /** The token with which an operator's monitoring reads the meters; absent where there is no monitoring. */
   metricsToken?: string | undefined;
   /** Whether the admin panel is served. */
   panel?: boolean;
@@ -96,7 +96,9 @@ export function systemCtx(
   };
 }
 
-/** What `created_by` and `updated_by` hold: the user's id; null for keys and the engine, which the audit log names. */
+/**
+ * The author for `created_by` and `updated_by`: the user's id; null for keys and the engine, which the audit log names.
+ */
 export function authorOf({ actor }: Pick<Ctx, "actor">): string | null {
   return actor.type === "user" ? actor.id : null;
 }

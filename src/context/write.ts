@@ -37,7 +37,7 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
     const { changes, unchanged = () => isEmpty(changes), lock, summary, ...entry } = change;
     await lock?.(tx);
     await requireStanding(tx, ctx);
-    // What a repeated transaction found before is not true any more.
+    // Changes that an earlier try of this transaction found may no longer be true.
     for (const field of Object.keys(changes ?? {})) delete changes?.[field];
     const result = await fn(tx);
     if (change.agentId && !change.agentUnchanged) {

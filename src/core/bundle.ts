@@ -1,4 +1,4 @@
-/** What an import may be warned about. */
+/** The kinds of warnings of an import. */
 export const importWarningTypes = [
   "unknown_field",
   "managed_only",
@@ -18,11 +18,11 @@ export type ImportWarningType = (typeof importWarningTypes)[number];
 export interface ImportWarning {
   type: ImportWarningType;
   message: string;
-  /** Where in the bundle, such as `instance.hooks.0`. */
+  /** The path in the bundle, such as `instance.hooks.0`. */
   path: string;
 }
 
-/** What the parts of an import note for its end. */
+/** Notes of the parts of an import, for its end. */
 export interface ImportNotes {
   warn(type: ImportWarningType, path: readonly (string | number)[], message: string): void;
   /** A time at which work falls due, for which the worker is woken. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonValue, sameJson } from "./json.ts";
 
-/** What an update changed, by field, for the audit log. */
+/** The changes of an update, by field, for the audit log. */
 export type Changes = Record<string, { from: unknown; to: unknown }>;
 
 /** Characters that the audit log shows of a long text. */

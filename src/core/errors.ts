@@ -65,7 +65,7 @@ export class StorageRefusal extends EngineError {}
 
 /** A model did not embed some texts, and neither the key nor the pace was its reason. */
 export class TextsRefused extends Error {
-  /** Whether it failed and did not refuse: then another time may mend it. */
+  /** Whether the model failed, rather than refused the texts: then a later try may succeed. */
   readonly failed: boolean;
 
   constructor(message: string, { failed = false } = {}) {

@@ -31,7 +31,7 @@ export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): bo
   return own.length === others.size && own.every(([key, value]) => others.has(key) && sameJson(value, others.get(key)));
 }
 
-/** What becomes of each value of a JSON text, innermost first. `source` is how the text writes a number, where known. */
+/** Replaces each value of a JSON text, innermost first. `source` is the text of a number, where known. */
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 
 /** The value of a JSON text. Throws a `SyntaxError`; a text nested deeper than `levels` is refused before parsing. */
@@ -46,8 +46,8 @@ function opensDeeperThan(text: string, levels: number): boolean {
 }
 
 /**
- * How a JSON text exceeds the limits, in words that follow its name, such as `holds more than 5 values`; null when it
- * does not. The text is not parsed.
+ * The limit that a JSON text exceeds, in words that follow its name, such as `holds more than 5 values`; null when it
+ * exceeds none. The text is not parsed.
  */
 export function jsonExcess(text: string, limits: { levels: number; values?: number }): string | null {
   const { levels, values = Number.POSITIVE_INFINITY } = limits;

@@ -1,4 +1,4 @@
-/** What a metric is called and means. Its name ends with its unit, and with `_total` where it only grows. */
+/** The name and meaning of a metric. Its name ends with its unit, and with `_total` where it only grows. */
 export interface Measure<Label extends string = string> {
   name: `agent_engine_${string}`;
   help: string;

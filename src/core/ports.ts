@@ -228,11 +228,11 @@ export interface ObjectStore {
 
 export interface StoredObject {
   bytes: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** How many bytes these are; null where the store does not say so beforehand. */
+  /** The number of bytes; null where the store does not send it beforehand. */
   size: number | null;
 }
 
-/** How long the address of an object is valid, and two headers that the object comes with. */
+/** The validity of an object's address, and two headers that are sent with the object. */
 export interface ObjectLink {
   /** At most a week. */
   seconds: number;
@@ -247,7 +247,7 @@ export interface Files {
   s3(bucket: S3Bucket): ObjectStore;
 }
 
-/** What the processes of one installation tell each other. */
+/** The notices between the processes of one installation. */
 type Topic =
   | "activity"
   | "agent-changed"

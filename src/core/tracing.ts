@@ -1,4 +1,4 @@
-/** Where the operator of an agent wants its traces: as it is stored, whether it can work or not. */
+/** The collector that an agent's operator chose, as it is stored, whether it works or not. */
 export interface AgentTracing {
   /** The secret `tracing_api_key`; undefined: there is none. */
   readonly apiKey: string | undefined;
@@ -28,28 +28,28 @@ export interface Span extends SpanRef {
   startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** What went wrong; null: nothing. */
+  /** The text of the failure; null when there is none. */
   failure: string | null;
   links: readonly SpanRef[];
 }
 
-/** Where spans are sent. */
+/** The collector to which spans are sent. */
 export interface Collector {
   /** Tells collectors apart; it may hold a secret. */
   readonly id: string;
-  /** How the log names it. */
+  /** The collector's name in the log. */
   readonly name: string;
   /** The whole address for OTLP over HTTP. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Who sends. */
+  /** The attributes of the sender. */
   readonly resource: Attributes;
 }
 
 /** The spans of this process since its start. */
 export interface SpanCounts {
   sent: number;
-  /** Those that found no room, or that no collector took. */
+  /** Spans that found no room, or that no collector took. */
   dropped: number;
 }
 

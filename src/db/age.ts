@@ -9,7 +9,7 @@ export function earlierNow(now: number | SQL): SQL {
   return sql`least(now(), ${at})`;
 }
 
-/** Whether a time was passed more than so many milliseconds ago, by both clocks. */
+/** Whether a time is more than `ms` milliseconds in the past, by both clocks. */
 export function isPast(time: Column, now: number | SQL, ms = 0): SQL<boolean> {
   return sql`${time} < ${earlierNow(now)} - ${ms} * interval '1 millisecond'`;
 }

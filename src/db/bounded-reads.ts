@@ -12,7 +12,7 @@ const retryAfterSeconds = 2;
  */
 export type BoundedReads = <T>(database: Database, fn: (tx: Db) => Promise<T>) => Promise<T>;
 
-/** What is read, in words, such as `the audit log`, and what one query of it is called. */
+/** The names of the bounded data, such as `the audit log`, and of one query of it. */
 interface Named {
   what: string;
   query: string;

@@ -65,7 +65,7 @@ export function databaseOn(pool: Pool): Database {
   };
 }
 
-/** What runs a compiled statement: the database, or `queriesOf` a transaction. */
+/** Runs compiled statements: the database, or `queriesOf` a transaction. */
 export type Queries = Pick<Database, "query">;
 
 /** Runs compiled statements in the transaction of a query builder. */

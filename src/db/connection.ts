@@ -32,7 +32,7 @@ export interface ConnectionOptions {
 
 const connectTimeoutSeconds = 10;
 
-/** How often the driver may ask for a socket, for each host of the address. It asks a few times for each try. */
+/** How many sockets the driver may ask for, for each host of the address. It asks a few times for each try. */
 const mostSocketRequests = 8;
 
 const asText = <T>(value: T): T => value;

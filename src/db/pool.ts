@@ -21,11 +21,11 @@ export interface PoolOptions {
  */
 export type Run = (text: string, parameters: readonly Parameter[], shape: Shape, brief?: boolean) => Promise<Rows>;
 
-/** How much a pool is used at this moment. */
+/** The present use of a pool. */
 export interface PoolUse {
   /** Open connections. */
   open: number;
-  /** Those with a running statement or a transaction. */
+  /** The connections with a running statement or a transaction. */
   busy: number;
   /** Statements and transactions that wait for a connection. */
   waiting: number;
@@ -34,7 +34,7 @@ export interface PoolUse {
 export interface Pool {
   run: Run;
   use(): PoolUse;
-  /** Whether the last statements met a database that answers and takes writes. Asks nothing. */
+  /** Whether the last statements met a database that answers and takes writes. Sends no statement. */
   isUsable(): boolean;
   /** A connection for the caller alone, until the caller releases it. */
   reserve(): Promise<Reserved>;
@@ -65,7 +65,10 @@ interface Slot {
   lengthy: number;
   /** When the server began with the first of the running statements. */
   busySince: number;
-  /** Whether the connection has answered. It gets no second statement before: a driver that can't connect keeps it. */
+  /**
+   * Whether the connection has answered. It gets no second statement before: a driver that can't connect holds on to
+   * it.
+   */
   ready: boolean;
   reserved: boolean;
   gone: boolean;

@@ -2,7 +2,7 @@ import type { Clock } from "../core/ports.ts";
 import { openConnection, type Target } from "./connection.ts";
 import { tooLate } from "./failures.ts";
 
-/** How long a server may take to answer a probe, and a statement while it does not answer, in milliseconds. */
+/** The time for a probe, and the time for a statement while the server does not answer, in milliseconds. */
 const probeMs = 3_000;
 
 interface Options {
@@ -12,9 +12,9 @@ interface Options {
 }
 
 /**
- * Whether a server answers at all. One that accepts connections and says nothing would cost every caller the whole
- * deadline of a statement. So where a statement makes one doubt, a probe on a connection of its own asks, and until
- * something is answered again, callers wait for a probe and no longer.
+ * Tells whether a server answers at all. A server that accepts connections but never answers would cost every caller
+ * the whole deadline of a statement. So after a doubtful statement a probe with a connection of its own asks, and until
+ * the server answers again, callers wait for a probe only.
  */
 export class Reach {
   readonly #target: Target;

@@ -21,7 +21,7 @@ export interface AppEnv {
     /** Set on guarded routes only. */
     ctx: Ctx;
   };
-  /** What the runtime's server gives. */
+  /** The bindings of the runtime's server. */
   Bindings: {
     remoteAddress?: string;
     /** The path with its query, as it was sent. */

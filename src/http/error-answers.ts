@@ -2,7 +2,7 @@ import type { z } from "@hono/zod-openapi";
 import type { Issue } from "../core/errors.ts";
 import { ErrorBody, reasonPhrases } from "./errors.ts";
 
-/** What the document says of a status: when it is answered, and an example of such an answer. */
+/** The document's description of a status, and an example of an answer with it. */
 interface Told {
   description: string;
   message: string;

@@ -72,7 +72,7 @@ function toEngineError(error: unknown): EngineError {
   return new EngineError("internal", "Internal server error", { cause: error });
 }
 
-/** Whether Node or a web stream reports with this error that a request broke off. */
+/** Whether this error of Node or of a web stream means that a request broke off. */
 function isHangUp(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? error.code : undefined;

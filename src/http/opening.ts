@@ -41,7 +41,7 @@ export function createOpening({ clock }: { clock: Clock }): Opening {
         () => {
           held = null;
         },
-        // Whoever waits is told, and so is the caller, who has the promise too.
+        // The waiting requests and the caller get the error from the promise.
         () => {},
       );
     },

@@ -11,7 +11,7 @@ export const wholeNumber = (min: number, max: number, message = `must be between
 /** A total that also stands for any greater one, so that a query counts no further. */
 export const mostCounted = 10_001;
 
-/** What a list with paging is asked (decisions §3): `usual` rows unless the caller says how many, and at most `most`. */
+/** The query of a list with paging (decisions §3): `usual` rows unless the caller gives a limit, and at most `most`. */
 export const pageQuery = (usual: number, most: number) => ({
   limit: wholeNumber(1, most)
     .optional()
@@ -21,7 +21,7 @@ export const pageQuery = (usual: number, most: number) => ({
     .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
 });
 
-/** What a list with paging answers beside its rows. */
+/** The fields of a list with paging beside its rows. */
 export const page = { total: z.int().openapi({ example: 1 }), limit: z.int(), offset: z.int() };
 
 /** The same where `mostCounted` bounds the total. */
@@ -36,7 +36,7 @@ export const countedPage = {
 /** The most bytes that the rows of one page have together, unless the first of them alone has more. */
 const mostPageBytes = 8 * 1024 * 1024;
 
-/** How many of the rows of these sizes, in bytes, a page takes: from the first on, and at least one. */
+/** How many of the rows with these sizes, in bytes, fit on a page: from the first on, and at least one. */
 export function countFitting(sizes: readonly number[], most = mostPageBytes): number {
   let taken = 0;
   let bytes = 0;

@@ -33,7 +33,7 @@ export const periodQuery = {
   }),
 };
 
-/** Whether a period is one: for a `refine` of its query. */
+/** Whether the period does not end before it starts: for a `refine` of its query. */
 export const isInOrder = ({ from, to }: AskedPeriod) => !from || !to || from <= to;
 export const notInOrder = { path: ["from"], message: "must not be after to" };
 

@@ -61,7 +61,9 @@ type Declared = RouteConfig & { operationId: string; tags: string[]; summary: st
 interface GuardOptions {
   /** Whether only a signed-in person may call the route: a management key is refused with 403. */
   sessionOnly?: boolean;
-  /** Whether the route concerns the whole installation: then the permission must be held in the first organization. */
+  /**
+   * Whether the route concerns the whole installation, so that the permission must be held in the first organization.
+   */
   installation?: boolean;
   /** Whether calls don't count for the policy `rateLimit`. */
   unlimited?: boolean;

@@ -1,7 +1,7 @@
 import type { Clock } from "../core/ports.ts";
 import { type Outlet, offerText } from "../core/queues/outlet.ts";
 
-/** How often a comment keeps a quiet stream alive (spec "Limits", "Stream keep-alive"). */
+/** The time after which a comment keeps a quiet stream alive (spec "Limits", "Stream keep-alive"). */
 const keepAliveMs = 25_000;
 
 /** A client with more unread text than this is dropped: a slow reader must not grow the server's memory. */

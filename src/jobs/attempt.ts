@@ -5,7 +5,7 @@ import type { Together } from "./together.ts";
 export interface Job<Payload = unknown> {
   id: string;
   payload: Payload;
-  /** How often the job was begun, this time included. */
+  /** The number of this attempt, counted from 1. */
   attempt: number;
 }
 
@@ -20,12 +20,12 @@ export type JobHandler<Payload = unknown> = (
   together: Together,
 ) => Promise<void>;
 
-/** How jobs of one kind are done. */
+/** The work of one kind of job, and its bounds. */
 export interface JobKind {
   run: JobHandler;
-  /** How many run at a time in this process, 8 when absent. Jobs of one organization get half of the places. */
+  /** How many run at a time in this process, 8 when absent. Jobs of one organization get half of the slots. */
   limit?: number | (() => number);
-  /** Whether the places are so few that one organization may have all of them but one. */
+  /** Whether the slots are so few that one organization may have all of them but one. */
   scarce?: boolean;
   /** How long a job may take, in milliseconds; 10 minutes when absent. */
   longestMs?: number;

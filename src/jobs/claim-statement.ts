@@ -50,7 +50,7 @@ const isFree = sql`${isDue} and not exists (
 
 const countOf = (source: SQL) => sql`(select count(*) from ${source} t where t.kind = p.kind)`;
 
-/** How many places of `p.kind` a lane has left. */
+/** How many slots of `p.kind` a lane has left. */
 const roomOf = (lane: SQL, taken: SQL) =>
   sql`p.share - (select count(*) from ${taken} t where t.kind = p.kind and t.lane = ${lane})`;
 

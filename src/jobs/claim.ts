@@ -7,7 +7,7 @@ export type { Claim, ClaimedJob, DeadJob } from "./claim-statement.ts";
 /** A lane is the jobs of one kind and one organization; those without an organization are the lane `commonLane`. */
 export type InLane = Pick<ClaimedJob, "kind" | "lane">;
 
-/** How many jobs of one kind a process may take. */
+/** The free slots of one kind of job in a process. */
 export interface Places {
   kind: string;
   /** At least 1. */
@@ -19,7 +19,7 @@ export interface Places {
 }
 
 interface Asked {
-  /** Of each kind that has a free place. */
+  /** One entry for each kind with a free slot. */
   places: readonly Places[];
   /** The jobs that this process runs: it never takes them over from itself, however old their leases are. */
   running: readonly (InLane & Pick<ClaimedJob, "id">)[];
@@ -46,7 +46,7 @@ export async function claim(queries: Queries, { places, running, takesOver, lock
   return row;
 }
 
-/** Whether a due job of these kinds waits for a place, rather than for another job of its key. */
+/** Whether a due job of these kinds waits for a slot, rather than for another job of its key. */
 export async function isAnyLeft(queries: Queries, kinds: readonly string[], now: number): Promise<boolean> {
   return (await leftStatement.run(queries, { now: new Date(now), kinds })).length > 0;
 }

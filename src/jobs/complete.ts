@@ -8,21 +8,21 @@ import type { Together } from "./together.ts";
  */
 export type Complete = (agent: AgentSeen, prompt: string, job: Completion) => Promise<string>;
 
-/** What the job that asks was given. */
+/** The parts of an attempt that its model calls need. */
 export interface Asking {
   signal: AbortSignal;
   together: Together;
-  /** How often the model is asked while it pushes back; absent: 3. A job that is done again itself says 1. */
+  /** How many times a model that refuses for a moment is called; absent: 3. A job that is retried itself passes 1. */
   attempts?: number;
 }
 
 /** One prompt of background work. */
 export interface Completion extends Asking {
-  /** What the work is, such as `extract-memories`, for whoever traces it. */
+  /** The purpose of the work, such as `extract-memories`, for tracing. */
   purpose: string;
   /** The public id of the conversation that the work is about. */
   conversationRef: string;
-  /** Whether an agent without a fast model is asked with its own one; absent: that agent is refused with `not-found`. */
+  /** Whether an agent without a fast model uses its own model; absent: that agent is refused with `not-found`. */
   ownModel?: boolean;
 }
 

@@ -6,7 +6,9 @@ import type { Db } from "../db/client.ts";
 import { assign, column, insertInto } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 
-/** How often a job is tried unless its enqueuer says otherwise. With the pauses between them, ten tries take about half an hour. */
+/**
+ * The attempts of a job unless its enqueuer gives a number. With the pauses between them, ten take about half an hour.
+ */
 const usualAttempts = 10;
 
 /** The condition of `jobs_key`. */

@@ -13,7 +13,7 @@ export interface OldRows {
   afterMs: number | (() => number | null);
   /** The rows that are deleted; all when absent. */
   where?: SQL;
-  /** How often they are looked for, in milliseconds; once an hour when absent. */
+  /** The time between two looks for old rows, in milliseconds; once an hour when absent. */
   everyMs?: number;
 }
 

@@ -11,7 +11,7 @@ const mostClaimed = 32;
 export interface PlacesOfKinds {
   /** The kinds that have a free place while these jobs run. */
   free(running: readonly InLane[]): Places[];
-  /** Whether a job of some kind and lane would have to wait for a place while these jobs run. */
+  /** Whether a job of some kind and lane would have to wait for a slot while these jobs run. */
   short(running: readonly InLane[]): boolean;
   /** Remembers whose turn it was: these jobs were claimed, in this order. */
   served(claimed: readonly InLane[]): void;

@@ -54,7 +54,7 @@ interface SetBack extends Held {
   runAt: number | null;
   /** Null: as before. */
   error: string | null;
-  /** Whether the attempt counts. */
+  /** Whether the attempt is counted. */
   counts: boolean;
 }
 
@@ -91,7 +91,7 @@ function areIn(held: readonly Held[], rows: readonly { id: string; lock: string 
 
 const returned = fields({ id: jobs.id, lock: sql<string>`held.lock` });
 
-/** Of the ids alone the planner makes a walk along the key, whatever it knows of the table. */
+/** With a condition on the ids alone the planner walks the primary key, whatever its statistics say. */
 const isHeldBy = (ids: SQL) => sql`${jobs.id} = any(${ids}) and ${jobs.id} = held.id and ${jobs.lockedBy} = held.lock`;
 
 const completeStatement = statement(

@@ -20,9 +20,9 @@ export interface Gathering {
 }
 
 /**
- * How many items a statement takes: at least, at first and at most. A turn may have to wait for its end, so one that took
- * longer than `longMs` is for half as many the next time, and one that took less than `shortMs` for twice as many, in
- * milliseconds. Fewer than the least would spare nothing where the database is far away.
+ * The sizes of a statement: the least, first and largest number of items. A turn may have to wait for the statement's
+ * end, so after one that took longer than `longMs` the next has half as many items, and after one that took less than
+ * `shortMs` twice as many, in milliseconds. Fewer than the least would save nothing where the database is far away.
  */
 const [leastItems, firstItems, mostItems] = [8, 16, 32];
 const [shortMs, longMs] = [100, 200];
@@ -50,7 +50,7 @@ type Work = Gathered<unknown, unknown>;
  */
 export function createGathering(clock: Clock, running: () => number): Gathering {
   const groups = new Map<Work, Group>();
-  /** How many items a statement takes. */
+  /** The number of items that a statement takes. */
   const sizes = new WeakMap<Work, number>();
   let busy = false;
 
@@ -92,7 +92,7 @@ export function createGathering(clock: Clock, running: () => number): Gathering 
         const joined = work as Work;
         const group = groups.get(joined) ?? open(joined);
         group.members.push({ item, resolve: resolve as Member["resolve"], reject });
-        // Others that begin in this moment join.
+        // Items that come in this moment join the group.
         queueMicrotask(look);
       }),
   };

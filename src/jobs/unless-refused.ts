@@ -3,8 +3,8 @@ import { EngineError } from "../core/errors.ts";
 import type { JobHandler } from "./attempt.ts";
 
 /**
- * Whether the error says that an agent is off, gone or without a fast model, or that its budget is spent. Trying again
- * soon would not help.
+ * Whether the error says that an agent is off, gone or without a fast model, or that its budget is spent. A soon retry
+ * would not help.
  */
 export function isRefusal(error: unknown): error is EngineError {
   return error instanceof EngineError && ["not-found", "rate-limited"].includes(error.code);

@@ -118,7 +118,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   };
 
   const wakeAt = (wanted: number) => {
-    // What falls due soon after a claim is claimed together.
+    // Jobs that fall due soon after a claim are claimed together.
     const at = Math.max(wanted, takenAt + gatherMs);
     const ms = Math.max(0, at - clock.now());
     if (stopping || ms > horizonMs || at >= timerAt) return;

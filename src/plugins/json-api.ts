@@ -12,13 +12,13 @@ interface Options extends Service {
   headers: Readonly<Record<string, string>>;
   /** The service's words in the body of a refusal. */
   wordsOf(body: JsonObject): string;
-  /** What a refusal with 403 says about missing rights; empty for nothing. */
+  /** The text about missing rights in a refusal with 403; empty for none. */
   lacksOf?(answer: PluginAnswer, body: JsonObject): string;
 }
 
 export interface ApiRequest {
   method?: "GET" | "POST" | "PUT" | "PATCH";
-  /** Whether it changes something; absent: all but GET do. */
+  /** Whether the request changes something; absent: all but GET do. */
   writes?: boolean;
   /** Each part is encoded, so that none can leave its place. */
   path: readonly (string | number)[];

@@ -2,13 +2,13 @@ import type { PluginAnswer } from "../core/plugins/plugin.ts";
 
 /** A service that tools ask with a token of the agent. */
 export interface Service {
-  /** How error texts name it, such as `GitHub`. */
+  /** The service's name in error texts, such as `GitHub`. */
   name: string;
   /** The key of the secret that holds the token. */
   secret: string;
 }
 
-/** What a model must know of a write whose outcome is not known. */
+/** Tells a model that a write may have succeeded. */
 export const mayBeDone = "The change may have been made: look before you try again.";
 
 /** An answer that is no success. */
@@ -18,7 +18,7 @@ export interface Refusal {
   writes: boolean;
   /** The service's own words, in one line; empty for none. */
   words: string;
-  /** What more the service said about rights that the token lacks; empty for nothing. */
+  /** The service's text about rights that the token lacks; empty for none. */
   lacks: string;
   /** The time, in milliseconds since the epoch. */
   now: number;

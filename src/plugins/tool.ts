@@ -7,7 +7,7 @@ interface Description<Input extends z.ZodObject> {
   name: string;
   description: string;
   input: Input;
-  /** Whether a call changes something: such a call is never repeated. */
+  /** Whether a call changes something; such a call is never retried. */
   writes: boolean;
   /** Whether a person decides about each call; like `writes` unless given. */
   needsApproval?: boolean;

@@ -2,7 +2,7 @@ import type { Activity } from "../core/activity/activity.ts";
 import { previewOf, previewOfText } from "../core/activity/preview.ts";
 import type { HookExecution, Withheld } from "./types.ts";
 
-/** What happened, without the agent and the conversation to which it happened. */
+/** An activity without its agent and its conversation. */
 export type Happening = Omit<Activity, "agent" | "conversationId">;
 
 /** The warning of a hook that failed. */

@@ -7,7 +7,7 @@ import { callOptions, type ToolUse } from "./prompt.ts";
 import type { StepFold } from "./step.ts";
 import type { StepType, Tell, TurnInput } from "./types.ts";
 
-/** How often one model call is tried while nothing came out of it, unless the input says otherwise. */
+/** The attempts of a model call that produces nothing, unless the input gives a number. */
 const usualAttempts = 3;
 
 interface Running {

@@ -4,7 +4,7 @@ import type { ToolUse } from "./prompt.ts";
 import type { StepFold } from "./step.ts";
 import type { StepType } from "./types.ts";
 
-/** How a turn's model is asked, step by step, until it has answered (decisions §14, "The end of a reply"). */
+/** Decides, step by step, how a turn calls its model until it has answered (decisions §14, "The end of a reply"). */
 export class Asking {
   readonly #maxSteps: number;
   #toolUse: ToolUse = "auto";
@@ -25,8 +25,8 @@ export class Asking {
   }
 
   /**
-   * Whether the model is asked again after a step. `called`: the turn called a tool, so that it may have done all there
-   * was to do. Throws `NoAnswer` where the model won't answer.
+   * Whether another model call follows a step. `called`: the turn called a tool, so that its work may be done without a
+   * text. Throws `NoAnswer` where the model won't answer.
    */
   goesOn({ text, calls }: Pick<StepFold, "text" | "calls">, called: boolean): boolean {
     this.#hasResults = this.#toolUse === "auto" && calls.length > 0;

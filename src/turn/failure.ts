@@ -66,7 +66,7 @@ function hintFor(error: unknown, status: number | undefined): Pick<Failure, "hin
   return {};
 }
 
-/** Whether the same call may go well a moment later. */
+/** Whether the same call may succeed a moment later. */
 export function isRetryable(error: unknown): boolean {
   if (isOutOfQuota(error) || (retryAfterMs(error) ?? 0) > longestWaitMs) return false;
   const status = statusOf(error);
@@ -74,7 +74,7 @@ export function isRetryable(error: unknown): boolean {
   return (APICallError.isInstance(error) && error.isRetryable) || isNetworkError(error);
 }
 
-/** Whether a provider refused a call for what it is: another time will not mend it. */
+/** Whether a model call failed for a reason that a later try would meet again. */
 export function isRefused(error: unknown): boolean {
   if (error instanceof NoAnswer || error instanceof Blocked || error instanceof ProviderSetupError) return true;
   if (isOutOfQuota(error)) return true;

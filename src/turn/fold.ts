@@ -123,7 +123,7 @@ export class TurnFold {
     return this.#steps.map((step) => step.text).join("");
   }
 
-  /** Whether anything came out: text, reasoning or the beginning of a tool call. */
+  /** Whether the model produced text, reasoning or the beginning of a tool call. */
   get produced(): boolean {
     return this.#firstOutputMs !== null;
   }

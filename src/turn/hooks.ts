@@ -7,7 +7,7 @@ import { elapsedMs } from "../core/time/elapsed.ts";
 import { callTool, type ToolScope, wireResult } from "./tools.ts";
 import type { Hook, HookEvent, HookExecution, JsonObject, JsonValue, TurnInput } from "./types.ts";
 
-/** Whether the reply is held back until a hook had its say about it (spec "Buffered turn"). */
+/** Whether the reply is buffered until the hooks have run on it (spec "Buffered turn"). */
 export function isBuffered(hooks: readonly Hook[]): boolean {
   return hooks.some(replacesReply);
 }
@@ -30,7 +30,7 @@ const indented = (text: string) => text.replaceAll(/\r\n?|[\n\v\f\u0085\u2028\u2
 
 const asText = (value: JsonValue) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** What the hooks of a turn work with: the input of a turn, or as much of it as there is after its end. */
+/** The part of a turn's input that its hooks need, also after its end. */
 export type HookScope = Pick<TurnInput, "conversationRef" | "fresh" | "agent" | "hooks"> & ToolScope;
 
 /** A reply, and the hook whose words it is; null for the model's own. */

@@ -16,7 +16,7 @@ export interface StartedTurn {
   readonly conversationRef: string;
   /** Whether the turn belongs to a stored conversation. */
   readonly stored: boolean;
-  /** Whether it is the first turn of its conversation. */
+  /** Whether the turn is the first of its conversation. */
   readonly begins: boolean;
   /** The turn that stopped for a decision and that this one continues; null for none. */
   readonly continues: string | null;
@@ -27,7 +27,7 @@ export interface StartedTurn {
   readonly fresh: readonly string[];
   /** Blots the agent's secrets out of a text. */
   readonly scrub: Scrub;
-  /** Where the agent's operator wants traces; null: nowhere. */
+  /** The collector of the agent's operator; null for none. */
   readonly tracing: AgentTracing | null;
   readonly model: { readonly provider: string; readonly model: string };
   /** Nobody follows the turn any more: its rule decides whether the turn goes on. */
@@ -48,7 +48,7 @@ export interface CallOfTurn {
 /** A prompt that a model completes for the engine's own background work, as observers know it. */
 export interface StartedCompletion
   extends Pick<StartedTurn, "id" | "agent" | "model" | "scrub" | "tracing" | "conversationRef"> {
-  /** What the work is, such as `extract-memories`. */
+  /** The purpose of the work, such as `extract-memories`. */
   readonly purpose: string;
   readonly prompt: string;
 }
@@ -61,7 +61,7 @@ export interface StoredRows {
 
 export const nothingStored: StoredRows = { messageIds: [], hookExecutionIds: [] };
 
-/** How a turn ended. */
+/** The end of a turn: its outcome, or the error because of which it was not recorded. */
 export type TurnEnding =
   | {
       outcome: TurnOutcome;
@@ -71,7 +71,7 @@ export type TurnEnding =
     }
   | { unrecorded: EngineError };
 
-/** What is told of one turn. Nothing that a listener does reaches the turn: neither what it throws nor its promises. */
+/** Follows one turn. Neither an error that a listener throws nor its promises reach the turn. */
 export interface TurnListener {
   event?(event: TurnEvent): void;
   ended?(ending: TurnEnding): void;

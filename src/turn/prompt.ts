@@ -9,7 +9,10 @@ interface SoFar {
   prompt: readonly ModelMessage[];
 }
 
-/** Whether the model may call tools, may not, or is not told of any: some servers heed only the last. */
+/**
+ * Whether the model may call tools (`auto`), may not (`none`), or gets no tools (`hidden`): some servers heed only the
+ * last.
+ */
 export type ToolUse = "auto" | "none" | "hidden";
 
 /** The options of the next model call. */

@@ -2,8 +2,9 @@ import { classifyFailure } from "./failure.ts";
 import type { AbortReason, Tell, TurnEvent, TurnOutcome } from "./types.ts";
 
 /**
- * What a departing listener means. `cancel-if-silent`: nothing produced yet, nobody listens: stop the model and store
- * nothing (people at a chat). `always-finish`: the turn goes on whoever listens (spec "States", "Streamed turn").
+ * The effect of a departing listener. `cancel-if-silent`: when nothing was produced and nobody listens, the model is
+ * stopped and nothing is stored (people at a chat). `always-finish`: the turn goes on without listeners (spec "States",
+ * "Streamed turn").
  */
 export type DisconnectRule = "cancel-if-silent" | "always-finish";
 
@@ -54,7 +55,7 @@ export function relay(options: RelayOptions): Relay {
   };
 }
 
-/** What counts as output: it closes the window in which a disconnect cancels the turn (spec "States"). */
+/** Whether an event is output, which closes the window in which a disconnect cancels the turn (spec "States"). */
 export function isOutput({ type }: TurnEvent): boolean {
   return type === "text-delta" || type === "reasoning-delta" || type === "produced" || type === "tool-call";
 }

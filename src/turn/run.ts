@@ -55,7 +55,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
     for (let index = first; ; index += 1) {
       const plan = asking.plan(index);
       const last = plan.toolUse !== "auto";
-      // Of the first call its door has asked already.
+      // The turn's door has reserved the first model call already.
       if (index > first) await input.reserve?.(turn.outcome(), turn.nextCall);
       tell({ type: "step-start", index, stepType: plan.stepType });
       const step = await askModel(work, { ...plan, buffered });

@@ -81,7 +81,10 @@ export class StepFold {
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
-  /** What came beside it, in UTF-16 units: the pieces of calls, and what the provider wants back with these. */
+  /**
+   * The length of the rest, in UTF-16 units: the pieces of tool calls, and the provider's data that is returned with
+   * them.
+   */
   #lengthBeside = 0;
   readonly #open = new Map<string, OpenBlock>();
   readonly #input: Input;
@@ -94,7 +97,7 @@ export class StepFold {
     this.#speech = spoken;
   }
 
-  /** How much the model said, in UTF-16 units. */
+  /** The length of the model's text, in UTF-16 units. */
   get length(): number {
     return this.#length;
   }

@@ -4,7 +4,7 @@ import { clip } from "../core/text/text.ts";
 import type { ToolCall } from "./step.ts";
 import type { JsonValue, Tell, TurnInput, Withheld } from "./types.ts";
 
-/** How a call ended: with a result, or with an error text that the model reads before it goes on. */
+/** The result of a tool call, or an error text that the model reads before it goes on. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: string; withheld?: Withheld };
 
 /** A result, and how long it took. */
@@ -19,7 +19,10 @@ export function wireResult(result: ToolResult): JsonValue {
 export const withheldOf = (result: ToolResult): { withheld?: Withheld } =>
   result.ok || !result.withheld ? {} : { withheld: result.withheld };
 
-/** Whether a person has to decide about a call before it is made. A call with a secret in its arguments can't be shown. */
+/**
+ * Whether a person has to decide about a tool call before it is made. A call with a secret in its arguments can't be
+ * shown.
+ */
 export function needsApproval({ tools }: TurnInput, call: ToolCall): boolean {
   return call.malformed === undefined && !holdsSecret(call) && (tools.get(call.name)?.needsApproval ?? false);
 }

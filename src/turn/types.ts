@@ -9,7 +9,7 @@ import type { StateChanges, TurnState } from "./state.ts";
 export type ModelMessage = LanguageModelV4Message;
 export type { JsonObject, JsonValue };
 
-/** Where a turn comes from. */
+/** The origin of a turn. */
 export interface Origin {
   channel: Channel;
   channelId: string;
@@ -23,7 +23,7 @@ export interface Origin {
 
 export interface Limits {
   maxSteps: number;
-  /** How often a model call is tried while nothing came out of it, 3 times when absent. */
+  /** The attempts of a model call that produces nothing, 3 when absent. */
   attempts?: number;
   /** Until a model call answers at all. */
   connectMs: number;
@@ -42,12 +42,12 @@ interface ModelSettings {
 
 export interface ToolContext {
   turnId: string;
-  /** Of the request that the turn answers. */
+  /** The id of the request that the turn answers. */
   requestId: string;
   toolCallId: string;
   signal: AbortSignal;
   state: TurnState;
-  /** Of the turn: tools are made once for all turns of an agent. */
+  /** The origin of the turn: tools are made once for all turns of an agent. */
   origin: Origin;
   /** Null: nothing of the turn is stored, and nothing may be on its behalf. */
   conversation: { readonly id: string; readonly ref: string } | null;
@@ -65,11 +65,11 @@ export interface Tool {
    * harm.
    */
   effect: "none" | "external";
-  /** Whether the arguments reach the tool unscrubbed; a tool that may store them gets them without secrets. */
+  /** Whether the tool gets its arguments unscrubbed; a tool that may store them gets them without secrets. */
   seesSecrets: boolean;
   /** A person decides about each call before it is made (decisions §7). */
   needsApproval: boolean;
-  /** How long a call may take, where that is not as long as other tools. */
+  /** The time that a call may take, where it differs from other tools. */
   timeoutMs?: (() => number) | undefined;
   /** The arguments as the tool wants them; throws an `Error` whose message tells the model what is wrong. */
   validate(args: unknown): unknown;
@@ -124,7 +124,7 @@ interface Decision {
   reason: string | null;
 }
 
-/** What a turn continues: an earlier one that stopped at calls about which a person decided since. */
+/** The stopped turn that this one continues, with the decisions about its waiting tool calls. */
 export interface Continued {
   /** The model's own messages since the user's, verbatim, with all calls and the results there are. */
   readonly messages: readonly ModelMessage[];
@@ -237,7 +237,7 @@ export interface Failure {
   code: FailureCode;
   /** For the caller; ours. */
   message: string;
-  /** What to mend, for whoever tries the agent in the playground; ours too. Absent where there is nothing to say. */
+  /** Advice to a person who tries the agent in the playground, also for our own errors. Absent where there is none. */
   hint?: string;
   /** For the log; the provider's. */
   cause: unknown;
@@ -277,7 +277,7 @@ interface Outcome extends Consumption {
   replacedBy: string | null;
   /** The calls that were answered, whether they went well, and why one was not made; absent for one that was. */
   calls: { toolCallId: string; toolName: string; ok: boolean; durationMs: number; withheld?: Withheld }[];
-  /** Whether anything came out: text, reasoning or the beginning of a tool call. */
+  /** Whether the model produced text, reasoning or the beginning of a tool call. */
   produced: boolean;
   /** Milliseconds from the start of the turn to its first output. */
   firstOutputMs: number | null;

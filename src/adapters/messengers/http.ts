@@ -6,7 +6,7 @@ import { orAborted, withinTime } from "../../core/time/deadline.ts";
 import { codeOf, wasNeverSent } from "../failed-fetch.ts";
 
 interface Options {
-  /** How error texts name the messenger. */
+  /** The messenger's name in error texts. */
   name: string;
   clock: Clock;
   fetch: typeof globalThis.fetch;

@@ -54,7 +54,7 @@ export function createMessengers({
   };
 }
 
-/** What nobody but the messenger may read. */
+/** The secrets of an account's configuration. */
 function credentialsOf({ name, config }: MessengerConfig): string[] {
   switch (name) {
     case "telegram":

@@ -1,7 +1,9 @@
 import type { MarkedToken, Token, Tokens } from "marked";
 import { readMarkdown } from "../../markdown.ts";
 
-/** How a messenger writes each kind of markup. All texts they get are rendered already, but for `text`, `code` and `pre`. */
+/**
+ * The syntax of a messenger for each kind of markup. The functions get rendered texts, except `text`, `code` and `pre`.
+ */
 export interface Markup {
   /** Plain text. */
   text(text: string): string;
@@ -16,7 +18,7 @@ export interface Markup {
   quote(inner: string): string;
   /** Whether marks in a link's label are shown as such. */
   marksLabels: boolean;
-  /** What parts a mark from a letter beside it, where the messenger would not see the mark otherwise. */
+  /** Put between a mark and a letter beside it, where the messenger would not recognise the mark otherwise. */
   joint: string;
 }
 

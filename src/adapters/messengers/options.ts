@@ -3,7 +3,7 @@ import type { Scrub } from "../../core/scrub/scrub.ts";
 import type { Identities } from "./identity.ts";
 import type { Words } from "./words.ts";
 
-/** What every account is made with. */
+/** The options of every messenger account. */
 export interface AccountOptions {
   clock: Clock;
   fetch: typeof globalThis.fetch;

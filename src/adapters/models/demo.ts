@@ -69,7 +69,7 @@ const me = "I am the demo model, not a language model";
 const say = (text: string) => `${me}. ${text}`;
 const echo = (message: string) => `${me}: I only repeat. You said: ${message || "nothing"}`;
 
-/** What the Room's matcher asks ends so; before it stands what is asked about, then the data between its marks. */
+/** The end of a question of the Room's matcher. The condition stands before it, then the data between its marks. */
 const yesOrNo = "yes or no";
 const aboutData = /^(.*?)<<([^\s<>]+)\n([^\n]*)\n\2>>/s;
 

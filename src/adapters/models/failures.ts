@@ -50,7 +50,7 @@ export async function refused(
   return new APICallError({ message, requestBodyValues: undefined, ...known });
 }
 
-/** What a refusal says as JSON: `{ error: { message } }`, or Mistral's `{ message }`. */
+/** The message of a refusal in JSON: `{ error: { message } }`, or Mistral's `{ message }`. */
 function explain(said: string): { message?: string; data?: unknown } {
   try {
     const data: unknown = JSON.parse(said);

@@ -62,7 +62,7 @@ export function createModels({
   };
 }
 
-/** How a provider is reached: by its package, or by the reader of chat completions. */
+/** The ways to reach a provider: its package, or the reader of chat completions. */
 interface Ways {
   fetch: Fetch;
   post: Post;

@@ -127,7 +127,7 @@ export function refusalOf(error: unknown): Refusal {
   return { status: statusCode, words: ownWords(`${message} ${responseBody}`) };
 }
 
-/** Where an error begins to repeat the request, or to list the fields that a server knows. */
+/** Matches the start of the part of an error that repeats the request or lists the fields that a server knows. */
 const repeated =
   /["'](?:messages|contents)\\*["']\s*:\s*\[|["'](?:input|request\w*|body)\\*["']\s*:\s*\[?\{|\binput_value=|expected one of /;
 

@@ -25,9 +25,9 @@ function split(prompt: Prompt): [system: Prompt, conversation: Prompt] {
 
 interface LongConversation {
   messages: number;
-  /** Of these messages. */
+  /** The digest of the conversation's messages. */
   digest: string;
-  /** How many of them, the last ones, the model took. */
+  /** How many of its last messages the model took. */
   taken: number;
 }
 

@@ -13,7 +13,7 @@ import { errorCode } from "./error-code.ts";
 
 /** A plugin that can't be used. */
 export interface PluginProblem {
-  /** What the setting `PLUGINS` calls it. */
+  /** The plugin's name in the setting `PLUGINS`. */
   specifier: string;
   message: string;
 }
@@ -104,7 +104,7 @@ function packageFile(specifier: string, place: string): string | null {
 /** The plugin that a module exports. Throws an `Error` with everything that is wrong with it. */
 function readPlugin({ default: given }: Module): Plugin {
   if (given === undefined) throw new Error("it has no default export");
-  // What compilers make of `export default` in a CommonJS module.
+  // Compilers mark a CommonJS module with `__esModule` and put its `export default` under `default`.
   const checked = checkPlugin(isObject(given) && given.__esModule ? given.default : given);
   if ("plugin" in checked) return checked.plugin;
   throw new Error(checked.problems.join("; "));

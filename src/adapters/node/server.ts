@@ -73,7 +73,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
   };
 }
 
-/** Whether a request has several Host fields, of which a proxy in front may have gone by another (RFC 9112 §3.2). */
+/** Whether a request has several Host fields; a proxy in front may have used another one of them (RFC 9112 §3.2). */
 function namesHosts(rawHeaders: readonly string[]): boolean {
   return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1;
 }

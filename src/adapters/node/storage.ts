@@ -19,7 +19,7 @@ export interface Storage {
   database: Database;
   /** Resolves when the database is open and its schema up to this release; rejects with a `StartError`. */
   ready: Promise<void>;
-  /** Whether it has the optional part of the schema, vectors. */
+  /** Whether the database has vectors, the optional part of the schema. */
   vectors: boolean;
   close(): Promise<void>;
 }
@@ -108,7 +108,7 @@ async function openLocal(settings: Settings, ports: Ports): Promise<Storage> {
     }
   };
   const ready = open();
-  // Whoever waits is told; a caller may close it without having waited.
+  // `dial` and the other waiters get the error; a caller that closes without waiting gets none.
   ready.catch(() => {});
   const target: Target = {
     async dial() {

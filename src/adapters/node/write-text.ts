@@ -21,6 +21,6 @@ export function writeText(
   outgoing.statusCode = status;
   outgoing.setHeaders(headers);
   source.pull();
-  // What there was to say has taken the head along.
+  // The first write has sent the headers.
   if (!outgoing.headersSent) outgoing.flushHeaders();
 }

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 /** PostgreSQL takes 7,999 bytes; the rest is for what stands around the entries. */
 const mostBytes = 7_500;
 
-/** What one process tells the others. */
+/** The notices that one process sends to the others. */
 export interface Batch {
   /** The process, so that it does not hear itself. */
   from: string;

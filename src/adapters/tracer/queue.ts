@@ -3,7 +3,7 @@ import type { Collector, Span, SpanCounts } from "../../core/tracing.ts";
 import type { Delivery } from "./deliver.ts";
 import { requestJson, spanJson } from "./otlp.ts";
 
-/** What all queues share. */
+/** Shared by all queues. */
 export interface Shared {
   clock: Clock;
   log: Log;
@@ -13,7 +13,7 @@ export interface Shared {
   deliver(collector: Collector, body: string, signal: AbortSignal): Promise<Delivery>;
 }
 
-/** How long the first trace of a batch waits for others, in milliseconds, and how many are made spans of at once. */
+/** How long the first trace of a batch waits for more, in milliseconds, and how many traces become spans at a time. */
 const [gatherMs, mostAtOnce] = [1_000, 32];
 
 /** The traces that wait to be made spans of. They hold on to what their turns said. */
@@ -23,7 +23,7 @@ const mostGathered = 1_000;
 const fullBatch = 512 * 1024;
 const [mostWaiting, mostWaitingInAll] = [8 * 1024 * 1024, 64 * 1024 * 1024];
 
-/** How often a batch is sent, and the waits between, in milliseconds. */
+/** How many times a batch is sent, and the waits between, in milliseconds. */
 const attempts = 6;
 const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 
@@ -63,7 +63,7 @@ export class CollectorQueue {
     this.#shared = shared;
   }
 
-  /** Whether a new one would do as well. */
+  /** Whether the queue has nothing to send and no wait to keep, so that it can be dropped. */
   get isIdle(): boolean {
     const rests = this.#closedUntil > this.#shared.clock.now();
     return this.#gathered.length === 0 && this.#batches.length === 0 && !rests;

@@ -22,13 +22,13 @@ interface Warning {
   message: string;
 }
 
-/** How far the work came. */
+/** The steps that are done so far. */
 export interface Progress {
   done: Done[];
   /** The agent that was imported, and whose credentials are being stored. */
   imported: string | null;
   warnings: Warning[];
-  /** What the server did not take over, by agent. */
+  /** The fields that the server did not apply, by agent. */
   left: { slug: string; fields: FieldChange[] }[];
 }
 
@@ -99,7 +99,7 @@ function noteWarnings(progress: Progress, slug: string, warnings: readonly Impor
 
 const ofCredentials: ReadonlySet<ImportWarning["type"]> = new Set(["secret_missing", "channel_credentials_missing"]);
 
-/** Whether an import missed what is stored right after it. */
+/** Whether a warning of an import is about a credential that the next step stores. */
 function isSettled({ type, path }: ImportWarning, { references }: AgentFile): boolean {
   return ofCredentials.has(type) && references.some((one) => `${one.path.join(".")}.`.startsWith(`${path}.`));
 }

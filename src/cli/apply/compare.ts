@@ -10,7 +10,7 @@ export interface FieldChange {
 
 type Fields = Record<string, unknown>;
 
-/** How the entries of a list are told apart, by the list's name. Other lists are compared as a whole. */
+/** The identity of an entry, by the name of its list. Other lists are compared as a whole. */
 const identities: Readonly<Record<string, (entry: Fields, index: number) => string>> = {
   prompts: ({ key }) => String(key),
   skills: ({ skillSlug }) => String(skillSlug),

@@ -27,13 +27,13 @@ export interface AgentStep {
   due: DueCredential[];
 }
 
-/** What is to be done, in this order. */
+/** The changes to make, in this order. */
 export interface Plan {
   skills: SkillStep[];
   /** Skills that a workspace must be allowed to use. */
   allowances: { workspace: Workspace; skill: string }[];
   agents: AgentStep[];
-  /** Of what no file names; empty unless it was asked for. */
+  /** Agents and skills that no file names; empty unless their deletion was asked for. */
   deletions: { kind: "agent" | "skill"; slug: string }[];
   outline: Outline;
 }

@@ -68,7 +68,7 @@ function isLong(value: unknown): boolean {
   return typeof value === "object" && value !== null && JSON.stringify(value).length > longestLine;
 }
 
-/** Of fields and lists in one line. */
+/** The longest field or list that is shown in one line, in characters. */
 const longestLine = 90;
 
 function signOf(line: string): Sign {

@@ -9,7 +9,7 @@ export interface Workspace {
   name: string;
 }
 
-/** What the organization has at present, in outline. */
+/** The present content of the organization, in outline. */
 export interface Outline {
   workspaces: Workspace[];
   /** The workspaces of the agents, by slug. */

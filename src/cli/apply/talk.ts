@@ -8,7 +8,7 @@ import { isOpen } from "../files/references.ts";
 import type { ApplyOptions } from "./options.ts";
 import { coloured, type Paint, plain } from "./show.ts";
 
-/** What `apply` says and asks. */
+/** The output and questions of `apply`. */
 export interface Talk {
   /** For what was asked for: the plan, what was done. */
   say(line: string): void;

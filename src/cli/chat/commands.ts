@@ -1,4 +1,4 @@
-/** What a line at the prompt asks for. */
+/** The command of a line at the prompt. */
 export type Asked =
   | { kind: "message"; text: string }
   | { kind: "new" | "exit" }

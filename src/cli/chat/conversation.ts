@@ -15,7 +15,7 @@ export interface Talk {
   notes: { write(text: string): unknown };
 }
 
-/** How often a person may correct a wrong key. */
+/** How many times a person may correct a wrong key. */
 const keyTries = 3;
 
 /** Takes messages and shows replies until the person leaves. Throws a `Refusal` that no further message can avoid. */

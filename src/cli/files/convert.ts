@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from "yaml";
 
-/** What a document holds that has no place in a file of agents. */
+/** A document holds something that a file of agents can't hold. */
 export class ConversionError extends Error {
   readonly offset: number;
 

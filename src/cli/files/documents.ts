@@ -17,7 +17,7 @@ export interface FileDocument {
   /** The file as messages name it. */
   file: string;
   value: unknown;
-  /** Where the value at a path stands, or the nearest one around it that is there. */
+  /** The position of the value at a path, or of the nearest value around it that exists. */
   placeOf(path: Path): string;
   /** A number as it is written, such as `1.0`; undefined for any other value. */
   writtenNumber(path: Path): string | undefined;
@@ -66,7 +66,7 @@ function parse(text: string, lineCounter: LineCounter): YamlDocument.Parsed[] | 
   }
 }
 
-/** What the parser notes while it reads. */
+/** Records the start of each line, as the parser would. */
 function lineStarts(text: string, lines: LineCounter): void {
   lines.addNewLine(0);
   for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) lines.addNewLine(end + 1);

@@ -8,7 +8,7 @@ import { extractReferences, isFields, type Reference } from "./references.ts";
 /** An agent as a file has it. */
 export interface AgentFile {
   slug: string;
-  /** Where the agent begins. */
+  /** The position at which the agent begins. */
   place: string;
   /** The bundle without references, as an import takes it. */
   bundle: Record<string, unknown>;

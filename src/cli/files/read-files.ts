@@ -5,7 +5,7 @@ import { errorCode } from "../../adapters/node/error-code.ts";
 import { UsageError } from "../arguments.ts";
 import type { Problem } from "./problem.ts";
 
-/** What an import takes (decisions §3). */
+/** The largest body that an import takes (decisions §3). */
 const largestFile = 8 * 1024 * 1024;
 
 /** Folders in each other. */
@@ -25,7 +25,7 @@ export interface SourceFile {
 export interface SourceFiles {
   /** The real path of the directory, which nothing read may lie outside of. */
   root: string;
-  /** Whether they were a directory, and not one file. */
+  /** Whether the files are a directory, and not one file. */
   wholeDirectory: boolean;
   files: SourceFile[];
   problems: Problem[];
@@ -99,7 +99,7 @@ async function listFiles(folder: string, { root, problems, depth }: Listing): Pr
   return paths;
 }
 
-/** Whether an entry is a file of the directory. A link counts when what it leads to is one. */
+/** Whether an entry is a file of the directory. A link counts when it leads to such a file. */
 async function isOwn(root: string, path: string, entry: Dirent, problems: Problem[]): Promise<boolean> {
   if (!entry.isSymbolicLink()) return entry.isFile();
   if (!(await isInside(root, path))) {

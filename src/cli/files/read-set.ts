@@ -10,7 +10,7 @@ import { isFields } from "./references.ts";
 export interface FileSet {
   agents: AgentFile[];
   skills: SkillFile[];
-  /** Whether they were a directory, and not one file. */
+  /** Whether the files are a directory, and not one file. */
   wholeDirectory: boolean;
 }
 

@@ -6,7 +6,7 @@ import { describeIssues, describeUnknown } from "./read-agent.ts";
 /** A skill of the catalogue as a file has it. */
 export interface SkillFile {
   slug: string;
-  /** Where the skill begins. */
+  /** The position at which the skill begins. */
   place: string;
   /** The skill with every field that the file leaves out. */
   skill: SkillContent;
@@ -14,7 +14,7 @@ export interface SkillFile {
 
 export type SkillContent = Omit<ImportedSkill, "versions" | "category"> & { category: string };
 
-/** What an import makes of a skill without one. */
+/** The category that an import gives to a skill without one. */
 export const usualCategory = "general";
 
 /** Reads a document with `type: skill`. */
@@ -25,7 +25,7 @@ export function readSkill(
   const { $schema: _forEditors, type: _known, ...own } = fields;
   const parsed = ImportedSkill.safeParse(own);
   const issues = parsed.success ? [] : parsed.error.issues;
-  // Of some fields that skills do not have the schema says why.
+  // The schema already explains why skills lack some of the fields.
   const told = new Set(issues.map(({ path }) => path.join()));
   const unknown = unknownFields(ImportedSkill, own).filter(({ path }) => !told.has(path.join()));
   const problems = [...describeUnknown(unknown, document), ...describeIssues(issues, document)];

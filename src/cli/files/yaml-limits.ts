@@ -3,7 +3,7 @@ import { CST, Lexer } from "yaml";
 /** Far more than a file of agents has: some 70,000 lines. */
 const mostTokens = 500_000;
 
-/** Of lists and maps in each other, in one line or between brackets. */
+/** How deep lists and maps may be nested, in one line or between brackets. */
 const deepest = 64;
 
 /**

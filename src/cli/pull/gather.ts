@@ -11,7 +11,7 @@ import type { Target } from "../target/open.ts";
 import { renderAgent, renderSkill } from "./render.ts";
 import { type FileToWrite, fileName } from "./write.ts";
 
-/** What the directory would get. */
+/** The files that the directory would get. */
 export interface Gathered {
   /** Each thing with its files, unless a file says the same already. */
   things: { noun: string; slug: string; files: FileToWrite[]; earlier: AgentFile | SkillFile | undefined }[];

@@ -118,7 +118,10 @@ function textOf(document: Document): string {
   return document.toString({ lineWidth: 0, blockQuote: "literal" });
 }
 
-/** Whether neither the first nor the last line is blank but for spaces, and nothing else breaks lines. */
+/**
+ * Whether YAML can write the text as a block: its first and last lines are not blank, and only line feeds break its
+ * lines.
+ */
 function fitsBlock(text: string): boolean {
   const lines = text.replace(/\n$/, "").split("\n");
   const isBlank = (line: string | undefined) => line === undefined || line.trim() === "";

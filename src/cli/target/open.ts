@@ -80,7 +80,7 @@ async function openHere(
   const setup = prepare({ ...environment, LOG_LEVEL: environment.LOG_LEVEL || "warn" }, { terminal: true });
   const { engine, close } = await openAlone(setup, "or name the server with --url and a management key");
   const end = async () => {
-    // What a change left to the background is done by the server.
+    // The server does the background work of this change.
     await engine.stop(0);
     await close();
   };

@@ -66,12 +66,12 @@ export interface Activity {
   handoff?: { agent: string; phase: "start" | "end" };
 }
 
-/** What happened to a conversation, if that is what happened. */
+/** An activity that may be about a conversation. */
 export interface Happened {
   conversation?: { event: string } | undefined;
 }
 
-/** Whether it tells that a conversation began. */
+/** Whether the activity is the beginning of a conversation. */
 export const tellsBegin = ({ conversation }: Happened): boolean => conversation?.event === "started";
 
 /** A conversation, by its public id. */

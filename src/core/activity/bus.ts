@@ -20,7 +20,7 @@ export interface Watcher {
   sees(event: ActivityEvent): boolean;
   /** The conversation of whose stored rows the watcher is told; null for none. */
   conversation: ActingConversation | null;
-  /** Whether the watcher is also told of all stored rows of an agent. */
+  /** Whether the watcher also gets all stored rows of an agent. */
   rowsOf?: (agent: OwningAgent) => boolean;
   /** Takes complete server-sent events, in order. */
   take(text: string): void;

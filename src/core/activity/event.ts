@@ -2,7 +2,7 @@ import { iconAddress } from "../files/image.ts";
 import { newId } from "../ids.ts";
 import type { ActingAgent, Activity, ActivityKind, OwningAgent } from "./activity.ts";
 
-/** What a client may filter by. */
+/** The categories by which a client may filter. */
 const categories = {
   inbound: "message",
   outbound: "message",
@@ -30,7 +30,7 @@ export class ActivityEvent {
   readonly conversationId: string | null;
   /** The number among all events that this process knows of. */
   sequence = 0;
-  /** Whether its conversation was deleted: its number stays, and nothing else. */
+  /** Whether its conversation was deleted: then only the event's number is left. */
   isForgotten = false;
   #source: Activity | string;
   #text: string | null = null;

@@ -6,33 +6,33 @@ import { loopDelay } from "./loop-delay.ts";
 
 export type { Share } from "./line.ts";
 
-/** Where more calls would have to wait than get places in so many milliseconds, the others are refused at once. */
+/** Refuses further calls at once when the waiting calls exceed those that get slots in this time, in milliseconds. */
 const waitMs = 250;
 
-/** So many may always wait: few come and go too irregularly to say how long each waits. */
+/** The number of calls that may always wait: so few come too irregularly to estimate their wait. */
 const leastWaiting = 128;
 
 /**
- * A crowd that came at once may be larger, as far as all of it gets a place in so many milliseconds: nobody can tell it
- * from an overload until it has lasted for that time.
+ * The larger number that may wait of a crowd that came at once, if all of it gets slots within `crowdMs`: only after
+ * that time it differs from an overload.
  */
 const [crowd, crowdMs] = [256, 1_000];
 
-/** So many must have got places before their pace says something. */
+/** The number of admitted calls from which their pace can be measured. */
 const tellingPlaces = 16;
 
-/** Who has waited for so long after all is refused, in milliseconds. */
+/** A call that waited this long is refused, in milliseconds. */
 const patienceMs = 2_000;
 
 /** The time between two looks at the limit, in milliseconds. */
 const lookMs = 50;
 
-/** Without a refusal for so long, an overload is over, in milliseconds. */
+/** An overload is over after this time without a refusal, in milliseconds. */
 const overMs = 5_000;
 
 const longestRetrySeconds = 30;
 
-/** Made once: the stack of an error would cost as much as all else of a refusal. */
+/** Made once: the stack of an error would cost as much as the rest of a refusal. */
 const refusals = new Map<number, Overloaded>();
 
 /** The 503 of a server that has more to do than it can: the call cost nothing and may be sent again. */
@@ -46,7 +46,7 @@ export class Overloaded extends EngineError {
 interface Needs {
   clock: Clock;
   log: Log;
-  /** How late the event loop is, in milliseconds; absent: as the clock shows. */
+  /** The delay of the event loop, in milliseconds; measured by the clock unless given. */
   loopDelay?: () => number;
   /** From 0 to 1; a test owns it. */
   random?: () => number;
@@ -81,7 +81,7 @@ export class Admission {
     this.#needs = { loopDelay: loopDelay(needs.clock), random: Math.random, ...needs };
   }
 
-  /** What goes on, what waits, how much may go on, and how much was admitted and refused since the start. */
+  /** The running and waiting calls, the limit, and the calls admitted and refused since the start. */
   get figures() {
     const { busy, waiting } = this.#line;
     return { busy: busy + this.#ending, waiting, places: this.#limit.places, ...this.#totals };
@@ -170,7 +170,7 @@ export class Admission {
     }
   }
 
-  /** How many may wait when one more comes: nobody is refused for a crowd that came at once while nothing is late. */
+  /** How many calls may wait. While nothing is late, a crowd that came at once is not refused. */
   #mostWaiting(): number {
     const now = this.#needs.clock.now();
     if (!this.#overload && !this.#limit.isLate(now)) return Number.POSITIVE_INFINITY;

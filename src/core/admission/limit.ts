@@ -1,41 +1,41 @@
-/** What was seen since the last look. */
+/** The measurements since the last look. */
 export interface Seen {
-  /** How late the event loop is, in milliseconds. */
+  /** The delay of the event loop, in milliseconds. */
   lateMs: number;
-  /** How long each piece of work took that ended, in milliseconds. */
+  /** The duration of each piece of work that ended, in milliseconds. */
   tookMs: readonly number[];
-  /** For how long there has been work and none of it ended, in milliseconds. */
+  /** How long work has been running without any of it ending, in milliseconds. */
   stalledMs: number;
-  /** Whether somebody had to wait or was refused. */
+  /** Whether a call had to wait or was refused. */
   reached: boolean;
 }
 
-/** So much work may always go on, whatever is seen: nothing can be learned from none. */
+/** The least limit: a limit of zero would leave nothing to measure. */
 export const leastPlaces = 8;
 
-/** The limit begins with so many, and returns to them when all is calm. */
+/** The first limit. The limit returns to it when all is calm. */
 const usualPlaces = 32;
 
-/** The event loop may be so late: turns, tokens and refusals all wait as long, a few times each. */
+/** The accepted delay of the event loop: it delays turns, tokens and refusals a few times each. */
 const lateTargetMs = 15;
 
-/** Work may take so long, or twice as long as it takes at best where the database is far away. */
+/** The accepted duration of work; twice its best duration where the database is far away. */
 const workTargetMs = 100;
 const atBest = 2;
 
-/** What is best is forgotten after one to two of these, in milliseconds. */
+/** Keeps the best time for one to two windows of this length, in milliseconds. */
 const bestMs = 5 * 60_000;
 
-/** Nobody waited, or nothing was late, for so long: all is calm, in milliseconds. */
+/** All is calm after this time without a wait, or without a delay, in milliseconds. */
 const calmMs = 1_000;
 
 /**
- * How much work may go on at a time. While the event loop or the work itself is late, the limit shrinks in proportion; it
- * grows step by step while nothing is late and somebody waits.
+ * Limits how much work runs at a time. While the event loop or the work itself is late, the limit shrinks in
+ * proportion; it grows step by step while nothing is late and calls wait.
  */
 export class AdaptiveLimit {
   #places = usualPlaces;
-  /** How often it was late in a row: once may be a pause, such as a garbage collection. */
+  /** How many looks in a row found it late: a single one may be a pause, such as a garbage collection. */
   #late = 0;
   #lateAt = Number.NEGATIVE_INFINITY;
   #reachedAt = Number.NEGATIVE_INFINITY;
@@ -46,7 +46,7 @@ export class AdaptiveLimit {
     return this.#places;
   }
 
-  /** Whether it was late a moment ago: those who wait may have to wait for long. */
+  /** Whether a recent look found it late, so that waiting calls may have to wait for long. */
   isLate(now: number): boolean {
     return now - this.#lateAt < calmMs;
   }
@@ -74,7 +74,7 @@ export class AdaptiveLimit {
     this.#best[0] = Math.min(this.#best[0], ...tookMs);
     const best = Math.min(...this.#best);
     const target = Math.max(workTargetMs, Number.isFinite(best) ? atBest * best : 0);
-    // Where nothing ended, the database may not answer at all.
+    // When no work ended, the database may not answer at all.
     const took = tookMs.length === 0 ? stalledMs : middle(tookMs);
     return Math.max(lateMs / lateTargetMs, took / target);
   }

@@ -1,4 +1,4 @@
-/** Whose work it is: an organization, its agent, the agent's client. */
+/** The owner of work: an organization, its agent, the agent's client. */
 export type Share = readonly [organization: string, agent: string, client: string];
 
 /** Somebody who waits for a place. */
@@ -9,7 +9,7 @@ export interface Waiter {
 }
 
 interface Branch {
-  /** How much work goes on, and how much waits. */
+  /** The running and waiting work. */
   busy: number;
   waiting: number;
   branches: Map<string, Branch>;
@@ -92,7 +92,7 @@ export class FairLine {
     client.line.splice(client.line.indexOf(waiter), 1);
   }
 
-  /** Whether one more of this share would be of those with the most waiting. */
+  /** Whether one more of this share would make it one of the shares with the most waiting. */
   wouldBeLast(share: Share): boolean {
     let part: Branch | undefined = this.#all;
     for (const key of share) {

@@ -9,8 +9,8 @@ const staleMs = 100;
 const weight = 0.25;
 
 /**
- * How late the event loop comes to a timer, in milliseconds: the mean of the last samples. It takes samples only while
- * somebody asks, so that an idle process sleeps.
+ * How late the event loop runs a timer, in milliseconds: the mean of the last samples. Samples are taken only while it
+ * is called, so that an idle process sleeps.
  */
 export function loopDelay(clock: Clock): () => number {
   let mean = 0;

@@ -11,7 +11,7 @@ export const longestParts: Readonly<Record<MessengerName, number>> = {
   whatsapp: 1_600,
 };
 
-/** How messages of a messenger reach this server: the messenger calls it, or it asks the messenger. */
+/** How messages of a messenger reach this server: by its webhook calls, or by polls or a socket of this server. */
 export type Transport = "webhook" | "polling" | "socket";
 
 export interface TelegramConfig {
@@ -70,7 +70,7 @@ export interface WebhookCall extends WebhookHead {
 /** The status for a call that is not proven to come from the messenger (spec "Authentication" 7, decisions §8). */
 export type Unproven = 401 | 403 | 404;
 
-/** What a webhook call means. */
+/** The meaning of a webhook call. */
 export type Received =
   | { kind: "refused"; status: Unproven }
   /** It can't be read just now: the messenger is to bring it again (503). */
@@ -100,12 +100,15 @@ export interface MovedChat {
 export interface Incoming {
   /** The messenger's own id of the message, the same in each redelivery; unique for one agent and channel. */
   providerId: string;
-  /** Where it was said and where the reply goes, such as a chat, a topic of it or a thread. Each is a conversation. */
+  /**
+   * The origin of the message and target of the reply, such as a chat, a topic of it or a thread. Each is a
+   * conversation.
+   */
   channelId: string;
   /** The messenger's id of the person. */
   sender: string;
   senderName: string | null;
-  /** Whether nobody but the person reads along. */
+  /** Whether only the person and the agent read the chat. */
   isPrivate: boolean;
   /** Without the agent's own mention; empty when only files came. */
   text: string;
@@ -139,7 +142,7 @@ export interface Quoted extends Pick<Quote, "author" | "text"> {
 /** Pictures and other files that a person sent at once, which the messenger tells one by one. */
 interface Album {
   id: string;
-  /** Whether this part is said to the agent. In a group only one part names it, which may be the last to come. */
+  /** Whether this part addresses the agent. In a group only one part names it, which may be the last to come. */
   isMeant: boolean;
 }
 
@@ -149,16 +152,16 @@ export const chatOf = (channelId: string): string => channelId.split(":", 1)[0] 
 /** A place in a chat as it is called in another one. */
 export const inChat = (channelId: string, chat: string): string => chat + channelId.slice(chatOf(channelId).length);
 
-/** Whether a place is named by the id of a person whose private chat has an id of its own. */
+/** Whether a target is the id of a person whose private chat has an id of its own. */
 export const namesPerson = (name: MessengerName, target: string): boolean => name === "slack" && /^[UW]/.test(target);
 
 /** A picture, document or voice note that can be downloaded. */
 export interface IncomingFile {
-  /** How the messenger finds it: its id, or an address at the messenger. */
+  /** The file's id at the messenger, or its address there. */
   ref: string;
   /** The messenger's lasting id of the file, where `ref` may be another one each time that the file is told of. */
   lastingId?: string | undefined;
-  /** Whether the file belongs to what the message refers to, and not to the message itself. */
+  /** Whether the file belongs to the quoted message, and not to the message itself. */
   isQuoted?: boolean | undefined;
   name: string;
   mime: string;
@@ -168,11 +171,11 @@ export interface IncomingFile {
 
 /** A messenger's refusal of a call of ours. The message may be shown and stored: it holds no credential. */
 export class MessengerError extends Error {
-  /** Whether the same call would be refused again: then it is not repeated. */
+  /** Whether the same call would be refused again, so that it is not repeated. */
   readonly isPermanent: boolean;
   /** Milliseconds that the messenger asks to wait; null when it names none. */
   readonly retryAfterMs: number | null;
-  /** Whether the messenger may have done it all the same, since its answer was lost. */
+  /** Whether the messenger may have sent the message all the same, since its answer was lost. */
   readonly mayBeDone: boolean;
   /** Whether the messenger refuses the account's credentials, so that every call is refused until they are changed. */
   readonly isOfAccount: boolean;

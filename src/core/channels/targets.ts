@@ -7,7 +7,7 @@ interface Form {
   expected: string;
 }
 
-/** How people name where a messenger delivers (decisions §8). */
+/** The forms in which people write a messenger's targets (decisions §8). */
 const forms: Readonly<Record<MessengerName, Form>> = {
   telegram: {
     pattern: /^(-?[1-9]\d{0,14}|@[A-Za-z]\w{3,31})(?:[/:]([1-9]\d{0,9}))?$/,

@@ -1,10 +1,10 @@
 import { digest, randomToken, toHex } from "../ids.ts";
 import type { Cipher, Sealed } from "./cipher.ts";
 
-/** What a source keeps sealed. */
+/** The credentials that a source stores sealed. */
 export interface Credentials {
   webhookToken: string;
-  /** What the sender proves itself by; absent where the address is enough. */
+  /** The key by which the sender proves itself; absent where the address is enough. */
   authKey?: string | undefined;
 }
 
@@ -22,10 +22,10 @@ const tokenPattern = /^[\w-]{43}$/;
 /** The part of a webhook's address that is its credential: 256 bits as base64url. */
 export const newWebhookToken = () => randomToken(tokenBytes);
 
-/** Whether a text could be a webhook's token; any other one needs no look into the database. */
+/** Whether a text has the form of a webhook's token; only then the database is asked. */
 export const isWebhookToken = (text: string) => tokenPattern.test(text);
 
-/** What a source is found by. */
+/** The digest by which a source is found. */
 export const digestOf = async (webhookToken: string) => toHex(await digest(webhookToken));
 
 const place = (sourceId: string) => `${sourceId}:event-source`;

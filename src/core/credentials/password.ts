@@ -1,7 +1,7 @@
 import { argon2id, argon2Verify, bcryptVerify } from "hash-wasm";
 import type { Passwords } from "../ports.ts";
 
-/** What a hash by argon2id with one lane costs. */
+/** The cost of a hash by argon2id with one lane. */
 interface Cost {
   /** In KiB. */
   memorySize: number;

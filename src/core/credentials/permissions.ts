@@ -66,7 +66,7 @@ export function reachesAllWorkspaces(role: RoleKey): boolean {
   return role === "owner" || role === "admin";
 }
 
-/** What a member of this role may do; the installation is administered by owners of its first organization alone. */
+/** The permissions of a member with this role. Only owners of the first organization administer the installation. */
 export function permissionsOf(role: string, first: boolean): Permission[] {
   if (!isRoleKey(role)) return [];
   return [...roles[role]].filter((permission) => first || permission !== "policy:manage");

@@ -12,7 +12,7 @@ const meanings: readonly (readonly [code: RegExp, message: string])[] = [
   [/CERT|^ERR_TLS_|^UNABLE_TO_|^HOSTNAME_MISMATCH$/, "The certificate of the host is not valid"],
 ];
 
-/** What a code of a failed connection means, without a word of Node's, which can hold received bytes. */
+/** Explains the code of a failed connection in our own words: Node's text can hold received bytes. */
 export function explainConnection(code: string): string {
   return meanings.find(([pattern]) => pattern.test(code))?.[1] ?? "The host cannot be reached";
 }

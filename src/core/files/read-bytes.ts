@@ -1,5 +1,5 @@
 interface ReadOptions {
-  /** Whether the rest of a stream that is too long stays in it: else the stream is cancelled. */
+  /** Whether the rest of a stream that is too long stays unread; otherwise the stream is cancelled. */
   leaveRest?: boolean;
   /** Is told of each chunk before it is kept; what it throws ends the reading. */
   grow?(bytes: number): void;

@@ -1,7 +1,7 @@
 /** The agent secrets that name the bucket of an agent's files, and its static keys. They count only all together. */
 export const s3Secrets = ["s3_region", "s3_bucket", "s3_access_key_id", "s3_secret_access_key"] as const;
 
-/** Those that name a place; they give no access. */
+/** The secrets that name a bucket and give no access. */
 export const s3Places: ReadonlySet<string> = new Set<S3Secret>(["s3_region", "s3_bucket"]);
 
 export type S3Secret = (typeof s3Secrets)[number];

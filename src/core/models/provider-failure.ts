@@ -2,7 +2,7 @@ import { explainConnection } from "../egress/connection.ts";
 import { EgressError } from "../egress/target.ts";
 import { ProviderSetupError } from "../errors.ts";
 
-/** What is known of a failed call of a model provider. */
+/** The facts of a failed model call. */
 export interface ProviderFailure {
   /** The HTTP status of the provider's answer; undefined without one. */
   status?: number | undefined;
@@ -27,7 +27,7 @@ type Words = Pick<RegExp, "test">;
 const overlong =
   /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length|range of input length|tokens must be at least 1, got -|超长/i;
 
-/** What the model can read, which is too short for a prompt where nothing else is wrong. */
+/** Matches the name of a context limit. It is the reason for a refusal unless the error names another one. */
 const measure = /context[ _](?:length|size|window|limit)/i;
 
 /** A field that is wrong, or the limit of tokens by itself and not added to a prompt, such as Groq's. */

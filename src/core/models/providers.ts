@@ -141,8 +141,8 @@ export function splitModel(value: string): { provider: ProviderName | null; mode
 }
 
 /**
- * Whether a provider can have a model of this name. Some providers have the name in the address of a call, so a name is
- * one that leaves path, query and fragment of an address as they are.
+ * Whether a provider can have a model of this name. Some providers put the name into the address of a call, so the name
+ * must leave the path, query and fragment of an address as they are.
  */
 export function isModelName(name: string): boolean {
   if (!/^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,199}$/.test(name)) return false;

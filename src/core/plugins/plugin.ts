@@ -27,7 +27,7 @@ export interface PluginSecret {
   type: "text" | "select";
   label?: string;
   description?: string;
-  /** Of `select`. */
+  /** The choices of a `select`. */
   choices?: readonly string[];
   /** The tools work without it. */
   optional?: boolean;
@@ -38,7 +38,7 @@ export interface PluginSecret {
 export interface PluginTool {
   /** Without the namespace: letters, digits, `_` and `-`, at most 64. */
   name: string;
-  /** What a model reads to decide whether to call the tool. */
+  /** The text by which a model decides whether to call the tool. */
   description: string;
   /**
    * A JSON Schema of type `object`. Arguments are checked against it before `execute`, but not by patterns and
@@ -50,7 +50,7 @@ export interface PluginTool {
    * harm.
    */
   effect: "none" | "external";
-  /** Whether a person decides about each call, where nobody chose otherwise for an agent. */
+  /** Whether a person decides about each call, unless the agent's operator chose otherwise. */
   needsApproval: boolean;
   /** Throws an `Error` whose message the model reads. */
   execute(args: JsonObject, context: PluginContext): Promise<JsonValue>;
@@ -109,7 +109,7 @@ export interface SavedFile {
   mime: string;
   /** In bytes. */
   size: number;
-  /** Whoever has this address can read the file until `expiresAt`. */
+  /** Anybody with this address can read the file until `expiresAt`. */
   url: string;
   /** ISO 8601. */
   expiresAt: string;

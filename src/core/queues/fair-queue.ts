@@ -2,7 +2,9 @@ interface Owned {
   owner: string | undefined;
 }
 
-/** What waits, the oldest of an owner first. Owners take turns: having had a turn, an owner goes behind all others. */
+/**
+ * Queued jobs, the oldest of an owner first. Owners take turns: after its turn an owner goes behind all other owners.
+ */
 export class FairQueue<Job extends Owned> {
   /** No queue is empty; the first one is that of the owner whose turn is next. */
   readonly #queues = new Map<string | undefined, Job[]>();

@@ -9,13 +9,18 @@ import type { Clock } from "../ports.ts";
 const mostOfAgent = 5_000;
 export const mostOfOrganization = 20_000;
 
-/** How long a count is good, in milliseconds: what this process lets in is added to it, what others let in is not. */
+/**
+ * How long a count is used, in milliseconds. It includes what this process admits meanwhile, but not what other
+ * processes admit.
+ */
 const countedMs = 60_000;
 
-/** A count that is older is made anew before it refuses anything: what waited is handled meanwhile. */
+/**
+ * A count that is older than this is renewed before it refuses anything: waiting items may have been handled meanwhile.
+ */
 const refusingMs = 5_000;
 
-/** How often `onRefused` is told of an agent, in milliseconds. */
+/** The least time between two calls of `onRefused` for an agent, in milliseconds. */
 const toldEveryMs = 60_000;
 
 /** The refusal of something since too much waits already; nothing of it is stored. */
@@ -34,7 +39,7 @@ interface Owner {
 /** Call it before `count` more are stored, 1 where none is named, and outside of a transaction. Throws `TooManyWait`. */
 export type LetIn = (agent: Owner, count?: number) => Promise<void>;
 
-/** What waits of one agent. */
+/** The number of an agent's waiting items. */
 export interface Counted {
   /** Null: a release before this one stored them. */
   agentId: string | null;
@@ -43,7 +48,7 @@ export interface Counted {
 
 interface Options {
   clock: Clock;
-  /** What the refusal says. */
+  /** The message of the refusal. */
   message: string;
   /** Counts what waits of an organization's agents. */
   count(organizationId: string): Promise<readonly Counted[]>;
@@ -51,7 +56,7 @@ interface Options {
   onRefused(agent: Owner): void;
 }
 
-/** What waits of an organization: of all its agents, and by agent. */
+/** The waiting items of an organization: of all its agents, and by agent. */
 interface Waiting {
   all: number;
   byAgent: Map<string | null, number>;

@@ -8,7 +8,7 @@ export interface Incoming {
 
 export interface Limits {
   most: number;
-  /** Of one owner: others find room, whatever its peers never finish. */
+  /** The limit for one owner, so that unfinished bodies of one owner leave room for other owners. */
   mostOfOne: number;
 }
 

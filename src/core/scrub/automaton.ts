@@ -39,7 +39,7 @@ export class Automaton {
     this.#nodes = new Nodes(dictionary.needles);
   }
 
-  /** Whether so many states were made that the caller should continue with a `renewed` automaton. */
+  /** Whether the automaton has so many states that the caller should continue with a `renewed` one. */
   get full(): boolean {
     return this.#nodes.size > this.#limit;
   }

@@ -94,7 +94,7 @@ class KnownSecrets implements ScrubStream {
     return this.#release(this.#held.length);
   }
 
-  /** How many characters of `#held` no later piece can change. */
+  /** How many characters of `#held` are final, whatever piece comes next. */
   #final(): number {
     const { length } = this.#held;
     const { begun } = this.#search;

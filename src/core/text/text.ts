@@ -35,10 +35,10 @@ const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufef
 /** Controls, blanks, what fonts show as nothing, such as the fillers of Hangul, and the blank of Braille, which is none of these. */
 const shown = /[^\p{Cc}\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Whether nobody would see anything of the text. */
+/** Whether nothing of the text is visible. */
 export const isBlank = (text: string) => !shown.test(text);
 
-/** How JSON writes NUL and half surrogates; a text that merely looks so matches too. */
+/** Matches NUL and half surrogates as JSON writes them; an escaped text of the same look matches too. */
 const unstorable = /\\u(?:0000|d[89a-f])/;
 
 /** `JSON.stringify` whose result PostgreSQL takes as jsonb, whichever strings a model or a tool made. */

@@ -11,7 +11,7 @@ const period = () => ({
   reserved: bigint("reserved", { mode: "number" }).notNull().default(0),
 });
 
-/** What an agent with a budget used in a month. */
+/** The usage of an agent with a budget in a month. */
 export const budgetPeriods = pgTable("budget_periods", { agentId: ofAgent(), ...period() }, (table) => [
   primaryKey({ columns: [table.agentId, table.month] }),
 ]);

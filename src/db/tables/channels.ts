@@ -24,7 +24,7 @@ export const channels = pgTable(
     registeredAddress: text("registered_address"),
     /** The HMAC of the account's credential, while the channel is on and no other agent may use the account. */
     accountHmac: bytea("account_hmac"),
-    /** How a messenger's messages come: `webhook`, or `polling` or `socket`, which a process follows. */
+    /** The transport of a messenger's messages: `webhook`, or `polling` or `socket`, which a process follows. */
     transport: text("transport"),
     /** The process that follows the channel, until its lease ends. */
     followedBy: uuid("followed_by"),

@@ -130,7 +130,7 @@ export const turns = pgTable(
     durationMs: integer("duration_ms"),
     errorCode: text("error_code"),
     requestId: text("request_id"),
-    /** How the turn came to its reply; null unless the agent's `debugEnabled` was on. */
+    /** The debugging details of the turn; null unless the agent's `debugEnabled` was on. */
     debug: jsonb("debug").$type<Record<string, unknown>>(),
     createdAt: createdAt(),
     finishedAt: moment("finished_at"),
@@ -150,7 +150,7 @@ export const turns = pgTable(
   ],
 );
 
-/** Whether a turn runs or waits. */
+/** Whether a turn runs or is queued. */
 export const isOpen = ({ status }: { status: Column }): SQL => inArray(status, ["queued", "running"]);
 
 export const messages = pgTable(

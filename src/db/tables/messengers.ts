@@ -25,7 +25,10 @@ export const inbox = pgTable(
     status: text("status").notNull().default("pending"),
     /** How often a turn that answered the message gave way to newer messages. */
     restarts: integer("restarts").notNull().default(0),
-    /** How often an answer was tried: turns that failed, and the last one, which answered it or gave it up. */
+    /**
+     * How many times an answer was tried: the turns that failed, and the last one, which answered the message or gave
+     * up.
+     */
     attempts: integer("attempts").notNull().default(0),
     /** Why the message was given up, in words without secrets. */
     error: text("error"),
@@ -51,7 +54,7 @@ export const outbox = pgTable(
     agentId: ofAgent(),
     conversationId: uuid("conversation_id").references(() => conversations.id, { onDelete: "cascade" }),
     channel: text("channel").notNull(),
-    /** Where the messenger delivers the part, such as a chat id or a phone number. */
+    /** The messenger's target of the part, such as a chat id or a phone number. */
     target: text("target").notNull(),
     turnId: uuid("turn_id"),
     /** The place of the part in the reply of its turn, from 0. */
@@ -59,7 +62,7 @@ export const outbox = pgTable(
     body: text("body").notNull(),
     /** `sending` is noted before the messenger is called: what a dead process left so may have been sent. */
     status: text("status").notNull().default("pending"),
-    /** Whether the part was sent again although the messenger may have had it already. */
+    /** Whether the part was sent again although the messenger may have delivered it already. */
     mayBeRepeated: boolean("may_be_repeated").notNull().default(false),
     attempts: integer("attempts").notNull().default(0),
     /** Before this moment the part is not tried again, whatever else is to be sent. */
@@ -96,7 +99,7 @@ export const albums = pgTable(
     channel: text("channel").notNull(),
     /** The messenger's own id of the album. */
     albumId: text("album_id").notNull(),
-    /** Whether a part was said to the agent, which the others then are too. */
+    /** Whether any part addressed the agent; then all parts do. */
     isMeant: boolean("is_meant").notNull(),
     parts: jsonb("parts").$type<Incoming[]>().notNull(),
     createdAt: createdAt(),

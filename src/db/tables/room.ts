@@ -3,7 +3,7 @@ import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid
 import { agents, ofAgent } from "./agents.ts";
 import { authorship, bytea, createdAt, id, moment, oneOf, organizationId, updatedAt } from "./columns.ts";
 
-/** Where results of an agent's own work go; both null for nowhere. */
+/** The destination for results of an agent's own work; both null for none. */
 const outbound = () => ({ outboundChannel: text("outbound_channel"), outboundTarget: text("outbound_target") });
 
 /** The Room of an agent, in which the agent works on its own (decisions §9). */
@@ -27,7 +27,7 @@ export const rooms = pgTable(
     /** When the Room has something to do: entries that may be picked up, or a proactive turn. Null for never. */
     dueAt: moment("due_at"),
     lastEvaluatedAt: moment("last_evaluated_at"),
-    /** What stands for the messages of the conversation up to `compactedSeq`. */
+    /** Summarizes the messages of the conversation up to `compactedSeq`. */
     historySummary: text("history_summary").notNull().default(""),
     compactedSeq: integer("compacted_seq").notNull().default(0),
     ...authorship(),
@@ -109,7 +109,7 @@ export const roomEvents = pgTable(
     organizationId: organizationId(),
     sourceId: uuid("source_id").references(() => eventSources.id, { onDelete: "set null" }),
     receivedAt: moment("received_at").notNull(),
-    /** Of an unreadable body its text; null for one that was too large. */
+    /** The event's JSON; the text of an unreadable body; null when the body was too large. */
     payload: jsonb("payload"),
     /** In the order in which the matcher asked. */
     verdicts: jsonb("verdicts").$type<unknown[]>().notNull().default([]),
@@ -158,7 +158,7 @@ export const eventBacklog = pgTable(
     claim: uuid("claim"),
     /** Before this moment no turn takes the entry up; null for at once. */
     notBefore: moment("not_before"),
-    /** What the agent noted of its work. */
+    /** The agent's notes about its work. */
     reactNotes: text("react_notes"),
     /** Why the last attempt came to nothing, in words without secrets. */
     error: text("error"),

@@ -16,7 +16,7 @@ export const scheduledTasks = pgTable(
     schedule: jsonb("schedule").notNull(),
     enabled: boolean("enabled").notNull().default(true),
     deleteAfterRun: boolean("delete_after_run").notNull().default(false),
-    /** How often a run that failed is tried again. */
+    /** How many times a failed run is retried. */
     maxRetries: integer("max_retries").notNull().default(3),
     onMissed: text("on_missed").$type<"run" | "skip">().notNull().default("run"),
     outboundChannel: text("outbound_channel"),
@@ -24,7 +24,7 @@ export const scheduledTasks = pgTable(
     /** Whom the task is for: the end user in whose conversation the agent made it; empty for nobody. */
     subject: text("subject").$type<SubjectKey>().notNull().default(""),
     userName: text("user_name"),
-    /** Who made it: a caller of the API, or the agent by its tool. */
+    /** The creator: a caller of the API, or the agent by its tool. */
     source: text("source").$type<"api" | "agent">().notNull().default("api"),
     /** The time from which an interval counts. */
     anchorAt: moment("anchor_at").notNull(),
@@ -59,13 +59,13 @@ export const taskRuns = pgTable(
     dueAt: moment("due_at").notNull(),
     triggerType: text("trigger_type").$type<(typeof runTriggers)[number]>().notNull(),
     status: text("status").$type<(typeof runStatuses)[number]>().notNull(),
-    /** How often the run was begun. */
+    /** How many times the run was started. */
     attempts: integer("attempts").notNull().default(0),
-    /** How many earlier runs were missed with this one, and have no rows of their own. */
+    /** How many earlier runs were missed before this one; they have no rows of their own. */
     alsoMissed: integer("also_missed").notNull().default(0),
     startedAt: moment("started_at"),
     completedAt: moment("completed_at"),
-    /** What the agent said. */
+    /** The agent's reply. */
     output: text("output"),
     /** Why the run failed or did not take place, in words without secrets. */
     error: text("error"),

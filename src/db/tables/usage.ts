@@ -40,7 +40,7 @@ export const usageDaily = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.day, table.channel, table.model] })],
 );
 
-/** How many turns took how long, in buckets (`features/analytics/buckets.ts`). */
+/** The number of turns by duration, in buckets (`features/analytics/buckets.ts`). */
 export const latencyDaily = pgTable(
   "latency_daily",
   {
@@ -53,7 +53,7 @@ export const latencyDaily = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.day, table.measure, table.bucket] })],
 );
 
-/** How many calls of a tool took how long, in the same buckets. */
+/** The number of calls of a tool by duration, in the same buckets. */
 export const toolUsageDaily = pgTable(
   "tool_usage_daily",
   {

@@ -11,14 +11,14 @@ export const jobs = pgTable(
   {
     id: id(),
     kind: text("kind").notNull(),
-    /** Of the jobs with the same kind and key at most one waits, and at most one runs. */
+    /** Jobs with the same kind and key: at most one waits, and at most one runs. */
     key: text("key"),
     /** Jobs of a kind take turns by organization. There is no foreign key, since a job may outlive the organization. */
     organizationId: uuid("organization_id"),
     payload: jsonb("payload").notNull().default({}),
     /** The job does not run earlier; `-infinity` is at once. */
     runAt: moment("run_at").notNull().default(sql`'-infinity'`),
-    /** How often the job was begun. */
+    /** How many times the job was started. */
     attempts: integer("attempts").notNull().default(0),
     maxAttempts: integer("max_attempts").notNull().default(10),
     /**

@@ -41,7 +41,7 @@ const refreshMs = 60 * 60 * 1000;
 interface Credential {
   token: string;
   kind: TokenKind;
-  /** Whether the token came from the cookie, which a browser also sends when a page of another site asks for it. */
+  /** Whether the token came from the cookie, which a browser also sends with requests from pages of other sites. */
   ambient: boolean;
 }
 
@@ -134,7 +134,7 @@ interface Addressing {
   address?: string | null;
   /** Whether a request that names no organization means the first one instead of the caller's active one. */
   installation?: boolean;
-  /** Whether the policy `rateLimit` leaves known callers alone (decisions §11). Unknown tokens always count. */
+  /** Whether known callers are exempt from the policy `rateLimit` (decisions §11). Unknown tokens always count. */
   unlimited?: boolean;
 }
 

@@ -36,7 +36,7 @@ export async function rewriteLegacyKey(services: Services, { key, digest, client
   for (const { id, legacyHash } of rows) {
     if (legacyHash !== null && !(await services.passwords.verifyBcrypt(legacyHash, key))) continue;
     await uncountCall(services, counter);
-    // Of simultaneous first uses one writes, and all find the digest afterwards.
+    // Only one of several simultaneous first uses writes; later ones find the digest.
     const written = await database.db
       .update(accessTokens)
       .set({ digest, legacyHash: null })

@@ -17,7 +17,7 @@ export class LocalThrottle {
     return { verdict: judge(window, limit, now), firstRefusal: window.count === limit.calls + 1 };
   }
 
-  /** How one more call of `key` would be judged, which is not counted. */
+  /** The verdict on one more call of `key`, which is not counted. */
   judgeNext(key: string, limit: Limit, now: number): Verdict {
     const { count, resets_at_ms } = this.#open(key, limit, now) ?? { count: 0, resets_at_ms: now + limit.windowMs };
     return judge({ count: count + 1, resets_at_ms }, limit, now);

@@ -74,7 +74,7 @@ function sameHost(one: URL, other: URL): boolean {
 
 const portOf = ({ port }: URL) => (port === "80" || port === "443" ? "" : port);
 
-/** Whether a host is no name that somebody can own: an IP address as `URL` writes it, or localhost. */
+/** Whether a host is an IP address as `URL` writes it, or localhost, and so no name that somebody can own. */
 function isUnownable(hostname: string): boolean {
   return /^(?:\d+(?:\.\d+){3}|\[.+\]|(?:.+\.)?localhost)$/.test(hostname);
 }

@@ -1,4 +1,4 @@
-/** What Swagger UI's own style sheet leaves to be wished on the pages of `docsRoutes`. */
+/** Corrects Swagger UI's own style sheet on the pages of `docsRoutes`. */
 export const docsStyle = `
 html { background: #fff; --accent: #2450c4; --go: #14734a; --warn: #a8121f; --soft: #565c68; }
 html.dark-mode { background: #1c2022; --accent: #9db8ff; }

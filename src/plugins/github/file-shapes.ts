@@ -27,7 +27,7 @@ export function treeEntry(value: unknown, folder: readonly string[]): JsonObject
   };
 }
 
-/** Of a file's text, so much is given at once. */
+/** The most characters of a file's text that one call returns. */
 const mostCharacters = 40_000;
 
 /** A file with its text from `offset` on; `next` is the offset to read on from. */

@@ -39,7 +39,7 @@ export function wholeIssue(value: unknown): JsonObject {
   };
 }
 
-/** What a change of an issue or a pull request gives back. */
+/** The result of a change of an issue or a pull request. */
 export function changedIssue(value: unknown): JsonObject {
   const { number, title, state, url } = issueSummary(value);
   return { number: number ?? null, title: title ?? null, state: state ?? null, url: url ?? null };

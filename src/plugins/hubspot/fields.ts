@@ -55,7 +55,7 @@ const filter = z
 
 type Operands = Pick<z.infer<typeof filter>, "value" | "highValue" | "values">;
 
-/** What an operator still needs; null when nothing is missing. */
+/** The name of the operand that an operator lacks; null when it lacks none. */
 function operandOf(operator: string, { value, highValue, values }: Operands): string | null {
   if (operator.endsWith("HAS_PROPERTY")) return null;
   if (operator.endsWith("IN")) return values === undefined ? "values" : null;

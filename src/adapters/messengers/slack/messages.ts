@@ -4,7 +4,7 @@ import { storable } from "../../../core/text/text.ts";
 import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
 import { slackText } from "./text.ts";
 
-/** What a person wrote; all others tell that something happened, or come from programs. */
+/** The subtypes of messages that a person wrote. Other subtypes report events, or come from programs. */
 const subtypes = new Set(["", "file_share", "thread_broadcast", "me_message"]);
 
 const isId = (value: string) => /^[A-Za-z0-9]{1,32}$/.test(value);
@@ -94,7 +94,7 @@ function threadQuote({ thread_ts, ts, parent_user_id }: JsonObject, of: { botId:
   return { kind: "reply", author: authorOf(began, null, of), text: "", passage: null, messageId: root };
 }
 
-/** What `conversations.replies` tells of the first message of a thread; null where that was deleted. */
+/** The first message of a thread, from an answer of `conversations.replies`; null when it was deleted. */
 export function rootOf(answer: JsonObject, root: string, of: { botId: string; user: string }): Quoted | null {
   const message = objectOf(listOf(answer.messages)[0]);
   if (message.ts !== root || message.subtype === "tombstone") return null;

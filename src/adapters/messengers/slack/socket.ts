@@ -25,7 +25,7 @@ const quietMs = 10 * 60_000;
 /** A connection that ends sooner is a failure, not the end of its time. */
 const soundMs = 10_000;
 
-/** How long a connection that is over waits for what is being stored. */
+/** How long a closing connection waits for events that are still being stored. */
 const storingMs = 5_000;
 
 /**
@@ -123,7 +123,7 @@ function connect(address: string, { clock, read, take }: Options): Connection {
     spent: spent.promise,
     close() {
       cancelTimer();
-      // What is being stored is still acknowledged.
+      // Events that are being stored are still acknowledged.
       const cancelCut = clock.after(storingMs, () => socket.close());
       stored.finally(() => {
         cancelCut();

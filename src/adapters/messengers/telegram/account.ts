@@ -21,7 +21,7 @@ import { checkTelegram, proveTelegram, TelegramError, telegramApi } from "./api.
 import { mostBytes } from "./files.ts";
 import { allowedUpdates, isAllowed, readUpdate } from "./messages.ts";
 
-/** How long Telegram holds a poll open when there is nothing. */
+/** How long Telegram holds a poll open when there are no updates. */
 const pollSeconds = 25;
 
 /** A poll that brings nothing new lasts at least this long, also where what answers does not hold it open. */

@@ -81,13 +81,13 @@ function knownSentence(status: number, description: string): string | null {
 const refused = (method: string, status: number, words: string) =>
   `Telegram refused ${method} (${status})${words === "" ? "" : `: ${words}`}`;
 
-/** Who the bot is. */
+/** Checks the bot's token with `getMe`. */
 export async function proveTelegram(api: TelegramApi, words: Words, signal: AbortSignal): Promise<ChannelCheck> {
   const bot = objectOf(await api("getMe", {}, { signal }));
   return { name: "credentials", ok: true, message: `The bot is @${await words(bot.username)}` };
 }
 
-/** Who the bot is, which webhook Telegram calls, and whether it reaches that (decisions §8). */
+/** Checks the bot's token, the webhook that Telegram calls, and whether Telegram reaches it (decisions §8). */
 export async function checkTelegram(
   api: TelegramApi,
   words: Words,

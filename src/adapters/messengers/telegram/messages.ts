@@ -104,7 +104,7 @@ type Span = ReturnType<typeof writtenIn>["spans"][number];
 const isNamed = ({ entity: { type }, text }: Span) =>
   (type === "mention" || type === "bot_command") && text.includes("@");
 
-/** What is left of a span of text that names the bot; null when it does not. */
+/** The text of a span without the bot's name; null when the span does not name the bot. */
 function withoutBot(span: Span, botId: number | null, botName: string | null): string | null {
   const { entity, text } = span;
   if (entity.type === "text_mention") return botId !== null && objectOf(entity.user).id === botId ? "" : null;

@@ -26,7 +26,7 @@ const mediaPath = /^\/2010-04-01\/Accounts\/AC\w{32}\/Messages\/\w{34}\/Media\/\
 /** An HMAC of SHA-1 in base64. */
 const [signatureHeader, signatureForm] = ["X-Twilio-Signature", /^[A-Za-z0-9+/]{27}=$/];
 
-/** How often a file's address may lead on. */
+/** How many redirects a file's address may lead through. */
 const mostRedirects = 3;
 
 const loadMarkup = async () => (await import("./text.ts")).whatsAppText;
@@ -153,7 +153,7 @@ function withAndWithoutPort({ protocol, hostname, port, pathname, search }: URL)
   return [`:${port || usual}`, ""].map((part) => `${protocol}//${hostname}${part}${pathname}${search}`);
 }
 
-/** Whether an address is that of a message's file at Twilio: the credentials may be sent there. */
+/** Whether an address is Twilio's address of a message's file: only there the credentials may be sent. */
 function isTwilios(address: string, base: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.username !== "" || url.password !== "" || !mediaPath.test(url.pathname)) return false;
@@ -166,7 +166,7 @@ function isNoLessSafe(address: string, base: string): boolean {
   return protocol === "https:" || (protocol === "http:" && base.startsWith("http:"));
 }
 
-/** Which address Twilio calls is set at the number or in the sandbox, where nobody can ask for it by API. */
+/** A person sets the webhook's address at the number or in the sandbox; no API reads it. */
 const byHand = ({ url }: WantedWebhook): ChannelCheck => ({
   name: "webhook",
   ok: true,

@@ -212,7 +212,7 @@ export class Chunks {
   #reason(): LanguageModelV4FinishReason {
     const raw = this.#finish;
     if (raw === null) return { unified: "error", raw: undefined };
-    // Who refuses has completed its reply, as OpenAI sees it.
+    // OpenAI ends a refused reply with `stop`.
     if (raw === "stop" && this.#refused) return { unified: "content-filter", raw };
     return { unified: reasons[raw] ?? "other", raw };
   }

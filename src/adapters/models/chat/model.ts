@@ -4,7 +4,7 @@ import { readParts } from "./parts.ts";
 import type { Habit } from "./thoughts.ts";
 
 interface Server {
-  /** Of its API, without a slash at its end. */
+  /** The address of the API, without a slash at its end. */
   baseUrl: string;
   apiKey: string | undefined;
   post: Post;

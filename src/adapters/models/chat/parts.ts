@@ -66,7 +66,7 @@ export function readParts(
           fail(piece || signal?.aborted ? error : brokenOff(url, error));
         }
       }
-      // What was said before the failure comes before it. A piece without parts shows that the provider is alive.
+      // Parts that came before the failure are given first. A piece without parts shows that the provider is alive.
       if (parts.length > 0 || !(over || failure)) {
         const value = parts;
         parts = [];

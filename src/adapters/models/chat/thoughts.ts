@@ -25,7 +25,7 @@ export class ThoughtsInText {
   readonly #habit: Habit;
   #at: "start" | "opened" | "thoughts" | "presumed" | "text" | "closed" = "start";
   #closing = "";
-  /** What may be the beginning of a tag. */
+  /** The end of the text so far, which may begin a tag. */
   #held = "";
   /** The last character that was said. */
   #last = "";

@@ -16,7 +16,7 @@ import { StartError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/ports.ts";
 import { errorCode } from "../error-code.ts";
 
-/** Whether a first start has made the embedded database and was not cut off. */
+/** Whether a first start has made the embedded database and completed it. */
 export function hasEmbedded({ DATA_DIR }: Pick<Settings, "DATA_DIR">): boolean {
   const made = existsSync(join(DATA_DIR, "pgdata", "PG_VERSION"));
   return made && !existsSync(join(DATA_DIR, "pgdata.unfinished"));

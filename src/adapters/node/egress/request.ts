@@ -16,7 +16,7 @@ interface Options extends Omit<Network, "resolve"> {
   clock: Clock;
   /** `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
-  /** What it shares with others that read answers to tools; one of its own unless given. */
+  /** The count of unfinished answers, shared with other readers of tool answers; a count of its own unless given. */
   unfinished?: Unfinished;
 }
 

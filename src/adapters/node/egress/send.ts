@@ -21,7 +21,7 @@ interface Route {
   ca?: string;
 }
 
-/** How hosts are found and reached. */
+/** The means to find and reach hosts. */
 export interface Network extends Omit<Route, "addresses"> {
   /** All addresses of a name. */
   resolve: (name: string, signal: AbortSignal) => Promise<readonly string[]>;

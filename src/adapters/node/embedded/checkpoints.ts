@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/ports.ts";
 import { simpleQuery } from "./messages.ts";
 
-/** How soon after some work the log is looked at, in milliseconds. */
+/** The pause between some work and the next look at the log, in milliseconds. */
 const lookAfterMs = 10_000;
 
 /** The most bytes of the log that a start after a crash should have to read. */

@@ -9,7 +9,9 @@ export interface DataSettings {
   directory: string | null;
   /** A file to fill an empty directory with; null makes the database from nothing, which takes seconds. */
   template: string | null;
-  /** Whether the directory has a database already: then none is made in its place, as when a disk is not mounted. */
+  /**
+   * Whether the directory must hold a database already. If it is missing, as when a disk is not mounted, none is made.
+   */
   existing?: boolean;
 }
 

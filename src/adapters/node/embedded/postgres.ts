@@ -5,10 +5,10 @@ import { type DataSettings, LateDirectory } from "./late-directory.ts";
 import { simpleQuery, sync } from "./messages.ts";
 
 /**
- * What PostgreSQL is told beside PGlite's own parameters. Its usual buffers, of 128 MB, would be touched whole at each
- * start; the system's cache stands behind these. The sizes of the log bound the files that are kept for reuse. Whole
- * tables are read only where no index leads to the rows: plans are kept, and one that was made for an empty table would go
- * through all of it when it has filled.
+ * The parameters of PostgreSQL beside PGlite's own. Its usual buffers of 128 MB would be touched whole at each start;
+ * the system's cache stands behind these smaller ones. The log's sizes bound the files that are kept for reuse.
+ * PostgreSQL scans a whole table only where no index leads to the rows: it reuses plans, and a plan made for an empty
+ * table would still scan the table after it has filled.
  */
 const parameters = { shared_buffers: "16MB", min_wal_size: "32MB", max_wal_size: "64MB", enable_seqscan: "off" };
 
@@ -26,9 +26,9 @@ class Postgres extends PGlite {
 }
 
 /**
- * How many bytes of a function V8 runs before it compiles the function once more, for speed. By its usual figure it does
- * so with much of PostgreSQL at each start, which on one core took a fifth of the time to the first reply. By ours it
- * still does with what a server runs all the time.
+ * The budget, in bytes of a function's code, that V8 spends before it compiles the function again for speed. V8's usual
+ * budget makes it recompile much of PostgreSQL at each start, which on one core took a fifth of the time to the first
+ * reply. With ours it still recompiles the code that a server runs all the time.
  */
 const [usualBudget, patientBudget] = [13_000_000, 250_000_000];
 
@@ -53,7 +53,7 @@ const refused = "select a.oid from pg_class a left join pg_class b on true order
  * settled at its first call, when V8 compiles it in haste; the flag lets it be none but function 0, which is an import.
  */
 function planInHaste(database: PGlite): void {
-  // What each message runs has run before.
+  // Compiles the code that every message runs before the flag is set.
   database.execProtocolRawSync(sync);
   setFlagsFromString("--wasm-tier-up-filter=0");
   try {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** Where files are written to; the paths are relative and use slashes. */
+/** The folder that gets the files; the paths are relative and use slashes. */
 interface Folder {
   mkdir(path: string): void;
   /** The bytes are the caller's: they are gone after the last file. */

@@ -49,7 +49,7 @@ const errorFields = [
   "responseBody",
 ];
 
-/** Of the stack only the frames are logged: its first lines repeat the message. */
+/** Logs only the frames of the stack: its first lines repeat the message. */
 function describeError(error: Error, depth: number): Record<string, unknown> {
   const own = errorFields.filter((name) => name in error).map((name) => [name, Reflect.get(error, name)] as const);
   const several = error instanceof AggregateError ? error.errors : undefined;

@@ -4,7 +4,7 @@ export interface Output {
   write(line: string): void;
 }
 
-/** How much waits for a reader that stands still, in bytes. */
+/** How many bytes are buffered for a reader that has stopped reading. */
 const mostWaiting = 4 * 1024 * 1024;
 
 /** How soon a full pipe is tried again, and how long a process that ends waits for its reader, in milliseconds. */

@@ -43,7 +43,7 @@ export function thisMachine({ environment, settings, plugins, local }: Known): M
   };
 }
 
-/** What names the database of a setting; null: it is the embedded one. */
+/** The host of a `DATABASE_URL`; null for the embedded database. */
 export function databaseHost(url: string | undefined): string | null {
   if (url === undefined) return null;
   const address = readAddress(url);

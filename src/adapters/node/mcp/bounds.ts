@@ -12,7 +12,7 @@ const limits = { levels: 500, values: 100_000 };
 /** The library takes up to 50 µs for each part or tool that is not as it must be, and keeps what is wrong with all. */
 const [mostParts, mostTools] = [1_000, 10_000];
 
-/** How a message exceeds what is parsed, in words that follow its name; null when it does not. */
+/** The bound that a message exceeds, in words that follow its name; null when it exceeds none. */
 export const textExcess = (json: string): string | null => jsonExcess(json, limits);
 
 /** The same of the lists in an answer that was parsed. */

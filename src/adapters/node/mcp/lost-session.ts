@@ -13,8 +13,8 @@ const words = new RegExp(
 const longest = 64 * 1024;
 
 /**
- * Whether an answer to a request within a session says that the server forgot the session. The protocol wants a 404,
- * some servers say 400 or 401, and others any status or an error in a 200, in words.
+ * Whether an answer to a request within a session says that the server lost the session. The protocol wants a 404. Some
+ * servers say 400 or 401, and others any status, or an error in a 200, in words.
  */
 export function tellsLostSession(status: number, body: string): boolean {
   if (status === 404 || status === 401) return true;

@@ -18,7 +18,7 @@ interface Options extends Omit<Network, "resolve"> {
   environment: Environment;
   /** All addresses of a name; `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
-  /** What it shares with others that read answers to tools; one of its own unless given. */
+  /** The count of unfinished answers, shared with other readers of tool answers; a count of its own unless given. */
   unfinished?: Unfinished;
 }
 
@@ -35,7 +35,7 @@ interface Entry {
   server: McpServer;
   connection: Promise<Connection>;
   calls: number;
-  /** Whether it takes no new calls. */
+  /** Whether the connection takes no new calls. */
   over: boolean;
   stop: AbortController;
   cancelIdle: () => void;

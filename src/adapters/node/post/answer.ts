@@ -15,7 +15,7 @@ interface Asked {
   over(healthy: boolean): void;
 }
 
-/** How much is held of a body before somebody reads it. */
+/** How many bytes of a body are buffered before somebody reads it. */
 const mostAhead = 64 * 1024;
 
 /** Some servers compress unasked. */

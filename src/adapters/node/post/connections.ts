@@ -24,7 +24,7 @@ const options = {
   bodyTimeout: 0,
 };
 
-/** How servers are reached: directly, or by the environment's proxy if Node was told so (`NODE_USE_ENV_PROXY`). */
+/** Reaches servers directly, or by the environment's proxy where `NODE_USE_ENV_PROXY` is set. */
 export function connectionsTo(): (origin: string) => Connections {
   const { options: usual } = globalAgent as { options?: { proxyEnv?: unknown } };
   if (!usual?.proxyEnv) return directly;

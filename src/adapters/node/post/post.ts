@@ -29,7 +29,7 @@ export function pooledPost(): Post {
     });
 }
 
-/** Where a post goes, read once from its address. */
+/** The target of a post, read once from its address. */
 interface Target {
   origin: string;
   path: string;

@@ -1,4 +1,5 @@
-// Of undici only these parts are loaded, since all of it takes a start five times as long. Its types name the whole.
+// Only these parts of undici are loaded: the whole package takes five times as long at a start. Its types cover the
+// whole package.
 
 declare module "undici/lib/dispatcher/client.js" {
   import { Client } from "undici";

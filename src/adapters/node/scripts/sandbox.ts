@@ -38,7 +38,7 @@ export async function runInSandbox(
 async function openContext(wasm: WebAssembly.Module): Promise<QuickJSContext> {
   const sandbox = newVariant(variant, {
     wasmModule: wasm,
-    // Of full size from the start: growth would detach the library's views of the memory.
+    // The memory has its full size from the start: growth would detach the library's views of it.
     wasmMemory: new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages }),
   });
   return (await newQuickJSWASMModuleFromVariant(sandbox)).newContext();

@@ -1,4 +1,4 @@
-/** What a column would like: its longest word, and all its text in one line; both with the space around. */
+/** The widths that a column wants: of its longest word, and of all its text in one line; both with the space around. */
 export interface Wish {
   least: number;
   most: number;

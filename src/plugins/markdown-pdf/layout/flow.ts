@@ -36,7 +36,7 @@ export class Flow {
     return page;
   }
 
-  /** Where the next thing comes, from the upper edge of the page. */
+  /** The position of the next block, from the upper edge of the page. */
   get y(): number {
     return this.#y;
   }
@@ -51,12 +51,12 @@ export class Flow {
     this.#gap = Math.max(this.#gap, height);
   }
 
-  /** Whether this much fits on the page. Everything fits on an empty one, since there is no better place. */
+  /** Whether this height fits on the page. Every height fits on an empty page: the next one would have no more room. */
   fits(height: number): boolean {
     return this.#atTop || this.#y + this.#gap + height <= this.#bottom + 0.01;
   }
 
-  /** What is left of the page below the space that was asked for. */
+  /** The height that is left of the page below the requested space. */
   get left(): number {
     return this.#bottom - this.#y - (this.#atTop ? 0 : this.#gap);
   }

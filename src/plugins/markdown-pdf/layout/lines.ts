@@ -72,7 +72,7 @@ class LineBreaker {
   readonly #typefaces: Typefaces;
   #line: Piece[] = [];
   #lineWidth = 0;
-  /** What must not be parted, and the space before it. */
+  /** The pieces of a word that must stay together, and the space before it. */
   #word: Piece[] = [];
   #wordWidth = 0;
   #gap: Run | null = null;

@@ -13,7 +13,7 @@ export interface Frame {
   base: Base;
 }
 
-/** What every kind of block is set with: pages, fonts, and the signs of list items. */
+/** The tools to set every kind of block: pages, fonts, and the markers of list items. */
 export class Stage {
   readonly flow: Flow;
   readonly typefaces: Typefaces;

@@ -29,7 +29,7 @@ export const headingBase = (level: number): Base => ({
   color: level > 5 ? gray : ink,
 });
 
-/** How a piece of text looks. */
+/** The look of a piece of text. */
 export interface TextStyle {
   font: FontName;
   size: number;
@@ -65,7 +65,7 @@ function sans(bold: boolean, italic: boolean): FontName {
   return italic ? "sans-italic" : "sans";
 }
 
-/** Of the block of code. */
+/** The style of a block of code. */
 export const codeStyle: TextStyle = {
   ...styleOf({ bold: false, italic: false, code: true, struck: false, raised: null, target: null }, bodyBase),
   size: codeSize,

@@ -139,7 +139,9 @@ export class Typesetter {
   }
 }
 
-/** What a heading wants below itself on its page: further headings, and three lines of what they are above. */
+/**
+ * The height that a heading needs below itself on its page: further headings, and three lines of the text under them.
+ */
 function heightAfter(blocks: readonly Block[], index: number): number {
   let height = 3 * bodyBase.size * bodyBase.leading;
   for (const block of blocks.slice(index + 1, index + 5)) {

@@ -15,7 +15,7 @@ export interface Box {
 /** A piece of text: its characters are hexadecimal codes of the font. */
 export interface PageText {
   x: number;
-  /** Of the line on which the letters stand. */
+  /** The height of the line on which the letters stand. */
   baseline: number;
   font: EmbeddedFont;
   size: number;
@@ -25,7 +25,7 @@ export interface PageText {
   slanted: boolean;
 }
 
-/** Where a link leads: an address, or a heading of the document. */
+/** The target of a link: an address, or a heading of the document. */
 export type Target = { address: string } | { anchor: string };
 
 /** A page while it is drawn, measured from its upper left corner, as PDFKit turns the axes of its pages. */

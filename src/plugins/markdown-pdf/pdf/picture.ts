@@ -8,7 +8,7 @@ export interface PictureData {
   /** The entries of its dictionary beside its size: PDFKit writes strings as names. */
   entries: Readonly<Record<string, unknown>>;
   bytes: Uint8Array<ArrayBuffer>;
-  /** How opaque each pixel is, compressed, where not all are. */
+  /** The opacity of each pixel, compressed; null when all are opaque. */
   mask: { bits: number; bytes: Uint8Array<ArrayBuffer> } | null;
 }
 

@@ -20,7 +20,7 @@ interface Chunks {
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** How many numbers a pixel has, by the kind of colour. */
+/** The number of values of a pixel, by the kind of colour. */
 const channels: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 const depths: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
@@ -144,7 +144,7 @@ async function separated(header: Header, raw: Uint8Array<ArrayBuffer>, pace: Pac
   };
 }
 
-/** How opaque each pixel is, by the place of its colour in the palette. */
+/** The opacity of each pixel, by its colour's index in the palette. */
 async function paletteMask(chunks: Chunks, raw: Uint8Array<ArrayBuffer>, pace: Pace): Promise<PictureData["mask"]> {
   const { header, transparency } = chunks;
   const alpha = new Uint8Array(header.width * header.height);

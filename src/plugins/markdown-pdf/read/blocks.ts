@@ -13,7 +13,7 @@ export type Block =
   | { kind: "rule" };
 
 export interface ListItem {
-  /** What stands before the item. */
+  /** The marker before the item. */
   marker: string;
   blocks: Block[];
 }

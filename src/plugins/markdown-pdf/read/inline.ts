@@ -94,7 +94,7 @@ const meanings: Readonly<Record<string, Partial<Emphasis>>> = {
 const withTags = (emphasis: Emphasis, tags: readonly string[]): Emphasis =>
   Object.assign({ ...emphasis }, ...tags.map((tag) => meanings[tag]));
 
-/** Of HTML a few marks of text count; other tags are left out, and their text stays. */
+/** Reads a few HTML tags as marks of text; other tags are left out, and their text stays. */
 function readTag(html: string, { spans, tags }: Reading): void {
   const [, closing, name = ""] = /^<(\/?)([a-z][a-z0-9]*)/i.exec(html) ?? [];
   const tag = name.toLowerCase();

@@ -8,7 +8,10 @@ import type { Pace } from "../pace.ts";
 const deepest = 100;
 const mostRead = 2_000_000;
 
-/** What is read in one go: the lexer can't be interrupted, and some texts take it the square of their length. */
+/**
+ * The length of text that is lexed in one go: the lexer can't be interrupted, and some texts take it the square of
+ * their length.
+ */
 const segmentLength = 24_000;
 const inlineLength = 4_000;
 
@@ -62,7 +65,7 @@ function inline(lexer: Lexer, source: string, tokens: Token[]): void {
   }
 }
 
-/** Of a line with the data of an image only this much counts. */
+/** The most characters that are read of a line with an image's data. */
 const lineLength = 2_000;
 
 /**
