@@ -52,6 +52,10 @@ browserTest("a messenger is set up step by step, tested, and tells how it is", a
   await card.getByText("failing").waitFor();
   await card.getByRole("button", { name: "Close" }).click();
   await card.getByRole("button", { name: "Save and turn on" }).waitFor({ state: "detached" });
+  const list = await page.context().newPage();
+  await list.goto(page.url().replace("/assistant/channels", ""));
+  await list.getByText("Telegram fails").waitFor();
+  await list.close();
   await card.getByRole("button", { name: "Settings" }).click();
   await card.getByRole("alert").waitFor();
   await card.getByLabel("Token of the bot").fill(telegramToken);

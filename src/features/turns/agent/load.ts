@@ -89,7 +89,8 @@ export async function loadAgent(
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
   const sources = await database.db.select().from(eventSources).where(eq(eventSources.agentId, row.id));
-  const ofSources = await Promise.all(sources.map((source) => openCredentials(cipher, source)));
+  // Credentials under a lost key are in no text, and must not keep the agent from answering.
+  const ofSources = await Promise.all(sources.map((source) => openCredentials(cipher, source).catch(() => null)));
   const skills = await loadSkills(database.db, services, { agentId: row.id, workspaceId: row.workspaceId });
   const { served } = skills;
   const hooks = await loadHooks(database.db, row.id);
@@ -106,7 +107,7 @@ export async function loadAgent(
   const values = [
     ...secretTexts(opened, plainKeys(services.plugins)),
     ...channels.credentials,
-    ...ofSources.flatMap(({ webhookToken, authKey = "" }) => [webhookToken, authKey]),
+    ...ofSources.flatMap((opened) => (opened ? [opened.webhookToken, opened.authKey ?? ""] : [])),
     ...hidden,
   ];
   const shown = new Set(skills.env.flatMap(({ sensitive, value }) => (sensitive ? [] : [value])));

@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/list/load.ts";
+import { channelNames } from "../conversations/speakers.ts";
 
 /** The agent's picture, else the first letter of its name. */
 export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instance, "slug" | "name" | "icon"> }) {
@@ -18,14 +19,14 @@ export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instanc
 
 /** Whether an agent answers, and the channels on which it can't. */
 export const State = ({ agent: { active, webEnabled, failingChannels } }: { agent: Instance }) => (
-  <>
+  <span class="badges">
     <span class={`badge ${active ? (webEnabled ? "good" : "warn") : ""}`}>
       {active ? (webEnabled ? "answers" : "Web off") : "inactive"}
     </span>
     {failingChannels.map(({ channelType }) => (
       <span key={channelType} class="badge bad">
-        {channelType} fails
+        {channelNames[channelType] ?? channelType} fails
       </span>
     ))}
-  </>
+  </span>
 );
