@@ -16,7 +16,7 @@ const rooms = {
   contribution: ["db", "turn", "jobs", "http"],
   features: ["core", "db", "turn", "context", "jobs", "http", "contribution", "features"],
   adapters: ["core", "db", "turn", "markdown"],
-  plugins: ["core"],
+  plugins: ["core", "markdown"],
   app: ["core", "context", "http"],
   engine: ["core", "context", "contribution", "jobs", "http", "features", "app"],
   client: [],

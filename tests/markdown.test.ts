@@ -1,6 +1,7 @@
 import { Lexer, type Token } from "marked";
 import { describe, expect, test } from "vitest";
-import { readMarkdown } from "../src/markdown.ts";
+import { readMarkdown } from "../src/markdown/read.ts";
+import { processorTime } from "./processor-time.ts";
 
 /** The first kind of mark in a text, with the text that has it. */
 function marked(tokens: readonly Token[]): Record<string, string> | null {
@@ -68,10 +69,29 @@ describe("definitions of links", () => {
   });
 });
 
-test("a long text of marks is read about as fast as without Chinese punctuation", () => {
-  for (const piece of ["*", "**「", "「**", "字****「", "~~（", "[a]: https://a\n"]) {
-    const began = performance.now();
-    readMarkdown(piece.repeat(4_000 / piece.length));
-    expect(performance.now() - began).toBeLessThan(1_000);
-  }
+describe("text that is made to take long", () => {
+  const filled = (unit: string, length: number) => unit.repeat(Math.ceil(length / unit.length));
+
+  test.each([
+    ...["_a", "__a__", "a_", "*a ", "**a_b", "~~a ", "[", "![", "[a](", "<", "<a ", "`a``", "\\", "&", "http", "a@"],
+    ...["a\n-\n", "- a\n", "- a\n\n", "[a]: https://a\n", "> ", "1. ", "> 1. ", "- > ", "+ ", ">"],
+    ...["**「", "「**", "字****「", "~~（", "*www.", "__www."],
+  ])("such as %j is read in time that grows with its length, and is not lost", (unit) => {
+    const time = (length: number) => {
+      const taken = processorTime();
+      const tokens = readMarkdown(filled(unit, length));
+      const time = taken();
+      expect(tokens.map(({ raw }) => raw).join("").length).toBeGreaterThan(length / 2);
+      return time;
+    };
+    const [short, long] = [time(16_000), time(64_000)];
+    // Sixteen times for the square of the length; what takes next to nothing says nothing.
+    expect(long).toBeLessThan(Math.max(9 * short, 500));
+  });
+
+  test("a long paragraph of ordinary text is read in one go", () => {
+    const words = "Some words, then **bold ones** and `code`. ".repeat(20);
+    const [paragraph] = readMarkdown(`**${"word ".repeat(3_000)}end** ${words}`);
+    expect(marked([paragraph as Token])?.strong).toHaveLength(15_003);
+  });
 });

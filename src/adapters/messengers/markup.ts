@@ -1,5 +1,5 @@
 import type { MarkedToken, Token, Tokens } from "marked";
-import { readMarkdown } from "../../markdown.ts";
+import { readMarkdown } from "../../markdown/read.ts";
 
 /**
  * The syntax of a messenger for each kind of markup. The functions get rendered texts, except `text`, `code` and `pre`.
@@ -37,8 +37,7 @@ export const withoutBackticks = (code: string) => code.replaceAll("`", "ˋ");
 
 /**
  * Renders Markdown for a messenger. Headings become strong lines, lists get bullets or numbers, tables become text with
- * columns, pictures links. HTML is shown as text. Throws for Markdown that nests too deeply; keep texts below some 4,000
- * characters, since the time grows with the square of the length for text that is made for that.
+ * columns, pictures links. HTML is shown as text.
  */
 export function render(markdown: string, markup: Markup): string {
   /** The marks around the place that is rendered: the same mark within itself would end it. */

@@ -114,7 +114,7 @@ export const variableOf = (secret: string): string | undefined =>
 const longestAddress = 2_048;
 
 /** A path of one of a provider's calls. The engine appends these itself. */
-const callPath = /\/(?:chat\/completions|completions|responses|messages)\/*$/;
+const callPath = /\/(?:chat\/completions|completions|responses|messages|embeddings)\/*$/i;
 
 /** Why a text can't be the address of a provider, in words that follow its name; null when it can. */
 export function addressProblem(address: string): string | null {

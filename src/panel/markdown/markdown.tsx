@@ -1,7 +1,7 @@
 import type { Token, Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
-import { readMarkdown } from "../../markdown.ts";
+import { readMarkdown } from "../../markdown/read.ts";
 import { Code } from "../ui/text/code.tsx";
 
 /**

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, optOuts } from "../../../src/db/schema.ts";
 import { heed } from "../../../src/features/inbox/intake/keywords.ts";
@@ -55,6 +55,16 @@ test.each([
 ])("a keyword %s is heard in nothing else", (keyword, said) => {
   const keywords = { enabled: true, stop: [keyword], resume: [] };
   expect(said.map((text) => heed(text, false, keywords))).toEqual(said.map(() => "answer"));
+});
+
+test("a long text is no keyword, and is not normalized, which makes 18 characters of some", () => {
+  const keywords = { enabled: true, stop: ["STOP", "\ufdfa".repeat(64)], resume: [] };
+  expect(heed("\ufdfa".repeat(64).normalize("NFKC"), false, keywords)).toBe("stop");
+  expect(heed(`STOP${" !".repeat(10_000)}`, false, keywords)).toBe("stop");
+  const normalize = vi.spyOn(String.prototype, "normalize");
+  expect(heed("\ufdfa".repeat(256_000), false, keywords)).toBe("answer");
+  for (const text of normalize.mock.contexts) expect(String(text).length).toBeLessThan(2_000);
+  normalize.mockRestore();
 });
 
 test("who stops the agent is told so, is answered nothing, and comes back by keyword; no model hears of it", async () => {

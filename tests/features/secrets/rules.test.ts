@@ -50,6 +50,10 @@ describe("other values", () => {
     expect(secretProblem("openai_base_url", "https://example.com/v1/chat/completions/")).toBe(
       "must end before /chat/completions, which is added to it",
     );
+    for (const call of ["/embeddings", "/Chat/Completions"]) {
+      const problem = `must end before ${call}, which is added to it`;
+      expect(secretProblem("openai_base_url", `https://example.com/v1${call}`)).toBe(problem);
+    }
     expect(secretProblem("openai_base_url", "https://example.com/v1?")).toBe("must end with its path, without ? and #");
     expect(secretProblem("openai_base_url", "https://me:pass@example.com/v1")).toBe("must hold no password");
   });

@@ -28,13 +28,18 @@ const unseen = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u28
 /** Punctuation with its quotes, the two quotes that Unicode takes for symbols, and the skin tones of emoji. */
 const punctuation = /[\p{P}`´\p{Emoji_Modifier}]/gu;
 
+/** Above the 64 characters of a keyword, each of which may be typed as the up to 18 that NFKC makes of it. */
+const longestKeyword = 2_000;
+
 /**
  * A text without blanks, punctuation and what nobody sees, after NFKC and full case folding. The Turkish dotted and
  * dotless i are one letter, as are a Greek letter with its accent and without. Punctuation stays where nothing else is.
+ * Empty for a text that is too long for a keyword.
  */
 function folded(text: string): string {
   const bare = text.replaceAll(unseen, "");
   const letters = bare.replaceAll(punctuation, "") || bare;
+  if (letters.length > longestKeyword) return "";
   // Decomposed, so that an accent and a dot can be told from their letter. Upper case makes ß the same as SS.
   const cased = normalized(letters, "NFKD").toLowerCase().toUpperCase().toLowerCase();
   const plain = cased.replaceAll("i\u0307", "i").replaceAll("ς", "σ").replaceAll(greek, withoutAccents);

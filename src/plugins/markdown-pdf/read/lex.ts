@@ -1,12 +1,6 @@
-import { Lexer, type Token, Tokenizer, type TokensList } from "marked";
+import { Lexer, type TokensList } from "marked";
+import { BoundedTokenizer, readInline } from "../../../markdown/bounds.ts";
 import type { Pace } from "../pace.ts";
-
-/**
- * Deeper lists and quotes are read as text, since each level is a call inside a call; and so are long ones that are
- * not so deep, since each level reads all that is inside.
- */
-const deepest = 100;
-const mostRead = 2_000_000;
 
 /**
  * The length of text that is lexed in one go: the lexer can't be interrupted, and some texts take it the square of
@@ -14,28 +8,6 @@ const mostRead = 2_000_000;
  */
 const segmentLength = 24_000;
 const inlineLength = 4_000;
-
-class BoundedTokenizer extends Tokenizer {
-  #depth = 0;
-
-  override blockquote(source: string) {
-    return this.#nested(source, () => super.blockquote(source));
-  }
-
-  override list(source: string) {
-    return this.#nested(source, () => super.list(source));
-  }
-
-  #nested<T>({ length }: string, read: () => T): T | undefined {
-    if (this.#depth >= deepest || this.#depth * length > mostRead) return undefined;
-    this.#depth++;
-    try {
-      return read();
-    } finally {
-      this.#depth--;
-    }
-  }
-}
 
 /** Reads markdown as GitHub's flavour, piece by piece. */
 export async function lex(markdown: string, pace: Pace): Promise<TokensList> {
@@ -47,22 +19,11 @@ export async function lex(markdown: string, pace: Pace): Promise<TokensList> {
   }
   for (const { src, tokens } of lexer.inlineQueue) {
     for (const piece of pieces(src)) {
-      inline(lexer, piece, tokens);
+      readInline(lexer, piece, tokens);
       await pace.breathe();
     }
   }
   return lexer.tokens;
-}
-
-/** Text whose marks are nested too deeply stays as it is. */
-function inline(lexer: Lexer, source: string, tokens: Token[]): void {
-  const before = tokens.length;
-  try {
-    lexer.inlineTokens(source, tokens);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    tokens.splice(before, tokens.length, { type: "text", raw: source, text: source });
-  }
 }
 
 /** The most characters that are read of a line with an image's data. */

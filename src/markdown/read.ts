@@ -1,15 +1,21 @@
-import { Lexer, type Token, Tokenizer } from "marked";
+import { Lexer, type Token, type Tokenizer } from "marked";
+import { BoundedTokenizer, inlinePieces, readInline } from "./bounds.ts";
 
 /**
  * Reads the Markdown of a model, in GitHub's flavour. Bold and struck text is seen beside the punctuation of Chinese,
- * Japanese and Korean too. Definitions that no link uses are text: they may be all that a model says. Throws a
- * `RangeError` for Markdown that nests too deeply.
+ * Japanese and Korean too. Definitions that no link uses are text: they may be all that a model says. The
+ * time grows with the length, also for text that is made to take long: such is read within bounds, and never throws.
  */
 export function readMarkdown(text: string): Token[] {
   const tokenizer = new DefinitionTokenizer();
   const jointed = text.replaceAll(jointPlaces, joint);
-  const tokens = new Lexer({ gfm: true, tokenizer }).lex(jointed);
-  const read = withDefinitions(tokens, tokenizer.used);
+  const lexer = new Lexer({ gfm: true, tokenizer });
+  lexer.blockTokens(jointed.replaceAll(/\r\n?/g, "\n"), lexer.tokens);
+  for (const { src, tokens } of lexer.inlineQueue) {
+    lexer.state.inRawBlock = false;
+    for (const piece of inlinePieces(src)) readInline(lexer, piece, tokens);
+  }
+  const read = withDefinitions(lexer.tokens, tokenizer.used);
   if (jointed !== text) removeJoints(read);
   return read;
 }
@@ -18,7 +24,7 @@ export function readMarkdown(text: string): Token[] {
 const address = /^(https?:\/\/|mailto:|tel:)/i;
 
 /** Takes only what leads somewhere for a definition, once for a label, and notes the addresses that links take from them. */
-class DefinitionTokenizer extends Tokenizer {
+class DefinitionTokenizer extends BoundedTokenizer {
   readonly used = new Set<string>();
 
   override def(source: string) {
