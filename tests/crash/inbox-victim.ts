@@ -61,12 +61,12 @@ if (moment === "") {
   process.exit(0);
 }
 
-/** New messages, each third of which comes twice. */
+/** New messages, each third of which comes twice. A burst without a pause would be answered after 10 seconds only. */
 async function converse(chat: number): Promise<void> {
   for (let number = 1; ; number += 1) {
     await bring(chat, number);
     if (number % 3 === 0) await bring(chat, number);
-    await sleep(Math.random() * 20);
+    await sleep(10 + Math.random() * 30);
   }
 }
 

@@ -294,15 +294,16 @@ const settings: Record<string, Setting> = {
     change: send("DELETE", `${organization}/skills/shop`),
     views: [view(turns, prompted("Prices of tea."), true, false)],
   },
+  // A value that turns of the process have had stays hidden until its next start.
   "a secret": {
     given: [secret(said[0])],
     change: secret(said[1]),
-    views: [view(turns, unhidden, [said[1]], [said[0]])],
+    views: [view(turns, unhidden, [said[1]], [])],
   },
   "a value of a skill": {
     given: [offerSkill, enableSkill, skillEnv(said[0])],
     change: skillEnv(said[1]),
-    views: [view(turns, unhidden, [said[1]], [said[0]])],
+    views: [view(turns, unhidden, [said[1]], [])],
   },
   "monthlyTokenBudget, spent": {
     change: patch({ monthlyTokenBudget: 1 }),
