@@ -2,7 +2,7 @@ import { hasEmbedded } from "../adapters/node/data/data-directory.ts";
 import { isDirectoryInUse } from "../adapters/node/data/directory-lock.ts";
 import { StartError } from "../core/errors.ts";
 import { type OpenEngine, openEngine, type Setup } from "../main.ts";
-import { notApplied } from "./not-applied.ts";
+import { notApplied } from "./command-name.ts";
 
 /**
  * Opens the engine for a command that works on a server's data; `otherwise` is what else may be done where it can't.

@@ -56,7 +56,7 @@ type Part<Type extends LanguageModelV4StreamPart["type"]> = Extract<LanguageMode
 /** The longest output of one model call: above what models give, below what a process can hold for many turns. */
 const longestStep = 4_000_000;
 
-/** Providers' ids of calls are far shorter. */
+/** In characters: providers' ids of calls are far shorter. */
 const longestId = 256;
 
 /** The names of tools are shorter: what a model calls instead is stored, told to watchers and counted at this length. */
@@ -81,10 +81,7 @@ export class StepFold {
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
-  /**
-   * The length of the rest, in UTF-16 units: the pieces of tool calls, and the provider's data that is returned with
-   * them.
-   */
+  /** The length of the rest, in UTF-16 units: pieces of tool calls, and the provider's data that goes back with them. */
   #lengthBeside = 0;
   readonly #open = new Map<string, OpenBlock>();
   readonly #input: Input;

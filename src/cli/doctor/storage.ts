@@ -27,9 +27,8 @@ import { CurrentPolicies } from "../../core/policies.ts";
 import { AgentSecrets } from "../../core/scrub/agent-secrets.ts";
 import { untraced } from "../../core/tracing.ts";
 import { checkContent, checkDatabase, createEngine } from "../../engine.ts";
-import { command } from "../command-name.ts";
+import { command, notApplied } from "../command-name.ts";
 import { explain } from "../explain.ts";
-import { notApplied } from "../not-applied.ts";
 import { unserved } from "../unserved.ts";
 
 export interface StorageReport {

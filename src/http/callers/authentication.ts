@@ -143,11 +143,8 @@ interface Addressing {
  * policy `rateLimit`, the 403 of a cookie that a foreign page sent, and the 404 of an organization out of reach.
  */
 export async function authenticate(c: Context<AppEnv>, addressing: Addressing = {}): Promise<Ctx> {
-  return identify(
-    c,
-    counting(c, () => readCredential(c)),
-    addressing,
-  );
+  const read = () => readCredential(c);
+  return identify(c, counting(c, read), addressing);
 }
 
 /** `authenticate` for routes where a management key is no credential: there it is the 401 of an unknown token. */

@@ -7,7 +7,7 @@ interface Props<To> {
   children: ComponentChildren;
 }
 
-/** What only people with a permission can use; others don't see it. Undefined: all can. */
+/** Shows its children only to people with the permission; to everybody where `to` is undefined. */
 export const Allowed = ({ to, children }: Props<Permission | undefined>) =>
   to === undefined || may(to) ? children : null;
 

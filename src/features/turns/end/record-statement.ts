@@ -1,7 +1,15 @@
 import { type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { assign, column, fields, insertInto, type JsonRow, jsonRows, type RowOf } from "../../../db/fragments.ts";
-import { jsonFits } from "../../../db/json.ts";
+import {
+  assign,
+  column,
+  fields,
+  insertInto,
+  type JsonRow,
+  jsonFits,
+  jsonRows,
+  type RowOf,
+} from "../../../db/fragments.ts";
 import {
   conversations,
   files,

@@ -5,7 +5,7 @@ import { ImportButton } from "../../ui/dialog/import-button.tsx";
 
 interface Props {
   label: string;
-  /** What is lost by it: asked about once a file is chosen. Absent: nothing is. */
+  /** The loss that the import causes, which a person confirms once a file is chosen. Absent: none. */
   warning?: string;
   send: (bundle: AgentBundle) => Promise<ImportedAgent>;
   onImported: () => void;
@@ -29,7 +29,7 @@ export const ImportAgent = ({ label, warning, send, onImported }: Props) => (
   </ImportButton>
 );
 
-/** What an import left to do. */
+/** The result of an import, with its warnings. */
 export const ImportOutcome = ({ imported: { slug, warnings } }: { imported: ImportedAgent }) => (
   <>
     <p>

@@ -8,7 +8,7 @@ import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { ShownOnce } from "../../ui/text/shown-once.tsx";
 import { tell } from "../../ui/toast.tsx";
 
-/** What can be done about another member. */
+/** The actions on another member. */
 export function MemberActions({ member, onChange }: { member: Member; onChange: () => Promise<void> }) {
   const { userId, name } = member;
   const password = useSignal<string | null>(null);

@@ -19,7 +19,7 @@ import { askedPeriod, type Period, periodOf, periodProblem } from "./period.ts";
 import { Shares } from "./shares.tsx";
 import { type Asked, UsageDownload, UsageTable } from "./usage-table.tsx";
 
-/** What agents used in a period, by whom, and what is left of budgets. The address says which days, and which agent. */
+/** The usage of agents and people in a period, and the rest of budgets. The address names the days and the agent. */
 export function UsagePage() {
   const period = periodOf(query.value, Date.now());
   const filters = filtersOf("usage", ["period", "from", "to", "agent"]);
@@ -99,7 +99,7 @@ const Totals = ({ numbers: { overview, latency } }: { numbers: Analytics }) => (
 interface Props {
   period: Period;
   problem: string | undefined;
-  /** What of the address changes; empty for what goes. */
+  /** Changes fields of the address; an empty text removes its field. */
   onChange: (changes: { period: string; from: string; to: string }) => void;
 }
 
@@ -109,7 +109,7 @@ const choices: readonly { value: Period["choice"]; label: string }[] = [
   { value: "custom", label: "Other days" },
 ];
 
-/** Which days are shown. */
+/** The choice of the shown days. */
 function PeriodChoice({ period: { choice, from, to }, problem, onChange }: Props) {
   const days = (changes: { from?: string; to?: string }) => onChange({ period: "", from, to, ...changes });
   const choose = (wanted: Period["choice"]) => {

@@ -42,7 +42,7 @@ interface ConfirmProps {
   said?: string;
   /** Called afterwards, to show the new state. */
   onDone?: () => unknown;
-  /** What will be gone, or change. */
+  /** The consequences of the action. */
   children: ComponentChildren;
 }
 

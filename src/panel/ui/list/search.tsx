@@ -6,9 +6,9 @@ import { TextField } from "../form/field.tsx";
 
 interface FilteredProps<Item> {
   items: readonly Item[];
-  /** What is looked at for the words. */
+  /** The texts of an item that are searched. */
   textsOf: (item: Item) => readonly string[];
-  /** What is said where no item has the words. */
+  /** The message where no item has the words. */
   none: string;
   children: (found: readonly Item[]) => ComponentChildren;
 }

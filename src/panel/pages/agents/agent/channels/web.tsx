@@ -113,7 +113,7 @@ const fields: FieldTable<Written> = [
   },
 ];
 
-/** Who may call the agent over the chat-completions API, and what a call may bring along. */
+/** The form of the channel Web: callers of the chat-completions API, and the context of a call. */
 export function WebSettings({ slug, config, onChange }: Props) {
   const { requireAuthentication, allowedOrigins, contextMapping } = config;
   const stored = {

@@ -2,7 +2,7 @@ import type { EventDefinition, EventVerdict, RoomEvent } from "../../../../../cl
 
 export type Outcome = RoomEvent["outcome"];
 
-/** What became of an event, in words. */
+/** The outcomes of events in words. */
 export const outcomeWords: Readonly<Record<Outcome, string>> = {
   pending: "waits to be looked at",
   conversation: "begins a conversation",
@@ -25,7 +25,7 @@ interface Props {
   definitions: readonly EventDefinition[];
 }
 
-/** What each definition that was asked said of an event. */
+/** The verdict of each definition that was asked about an event. */
 export function Verdicts({ verdicts, definitions }: Props) {
   if (verdicts.length === 0) return null;
   return (

@@ -4,7 +4,7 @@ import type { FieldTable, Row } from "../../../../ui/form/form.tsx";
 import { messengerNumbers, zone } from "../../../shared-fields.ts";
 import { providers } from "../../providers.ts";
 
-/** What the fields offer. */
+/** The choices of the fields. */
 interface Offered {
   workspaces: Choices;
   /** Of the chosen provider. */
