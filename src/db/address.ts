@@ -1,14 +1,14 @@
 /** The parts of a PostgreSQL address, decoded. */
 export interface Address {
-  /** In the order in which they are tried; IPv6 without brackets. Of a Unix socket the port names the file. */
+  /** In the order of trying them; IPv6 without brackets. With a Unix socket, the port is part of the file's name. */
   hosts: { host: string; port: number }[];
-  /** The directory of a Unix socket, which is used in place of the hosts; null for none. */
+  /** The directory of a Unix socket, used instead of the hosts; null for none. */
   socketDirectory: string | null;
   /** Undefined: the driver's own default. */
   user: string | undefined;
   password: string | undefined;
   database: string | undefined;
-  /** The query's parameters that are not among the above. */
+  /** The other parameters of the query. */
   parameters: Record<string, string>;
 }
 
@@ -18,8 +18,8 @@ const usualPort = 5432;
 const form = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s;
 
 /**
- * Reads an address as libpq does: several hosts, `[::1]`, percent-encoded names, and a Unix socket as `?host=/path` or as
- * a percent-encoded host. Parameters of the query win over what stands before it. Null for what can't be read.
+ * Reads an address as libpq does: several hosts, `[::1]`, percent-encoded names, and a Unix socket as `?host=/path` or
+ * as a percent-encoded host. Parameters of the query override the rest of the address. Null for an invalid address.
  */
 export function readAddress(url: string): Address | null {
   const [, authority = "", path, query] = form.exec(url) ?? [];
@@ -47,10 +47,10 @@ export function readAddress(url: string): Address | null {
   }
 }
 
-/** Undefined for an empty part, which stands for the default. Throws for a `%` that begins no character. */
+/** Decodes a part; undefined for an empty one, which stands for the default. Throws for an invalid `%`. */
 const decoded = (part: string | undefined) => (part ? decodeURIComponent(part) : undefined);
 
-/** Throws for what can't be a host with its port. */
+/** Reads the hosts with their ports. Throws for an invalid one. */
 function readPlaces(list: string): Address["hosts"] {
   return list.split(",").map((one) => {
     const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d*))?$/.exec(one) ?? [];

@@ -1,8 +1,8 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
 
 /**
- * The earlier time of this process's clock, given in milliseconds or as a value of the statement, and the database's. What
- * is deleted for its age is judged by it: the clock of one process may be ahead.
+ * The earlier of two times: this process's clock (in milliseconds, or a value of the statement) and the database's
+ * clock. Deletion by age uses it, since the clock of one process may be ahead.
  */
 export function earlierNow(now: number | SQL): SQL {
   const at = typeof now === "number" ? sql`${new Date(now).toISOString()}::timestamptz` : now;

@@ -1,5 +1,5 @@
 /**
- * PostgreSQL's text form of a list, such as `{"a","b"}`: a parameter that both databases take. A text is returned
+ * PostgreSQL's text form of a list, such as `{"a","b"}`, which both databases take as a parameter. A text is returned
  * unchanged, since Drizzle writes lists itself.
  */
 export function writeArray(list: readonly string[] | string): string {
@@ -7,7 +7,7 @@ export function writeArray(list: readonly string[] | string): string {
   return `{${list.map((item) => `"${item.replaceAll(/["\\]/g, "\\$&")}"`).join(",")}}`;
 }
 
-/** Reads a list of one dimension in PostgreSQL's text form. */
+/** Reads a one-dimensional list in PostgreSQL's text form. */
 export function readArray(text: string): (string | null)[] {
   const items = text.slice(1, -1).matchAll(/"((?:[^"\\]|\\[\s\S])*)"|[^,]+/g);
   return Array.from(items, ([item, quoted]) => {

@@ -7,20 +7,20 @@ const mayWait = 8;
 const retryAfterSeconds = 2;
 
 /**
- * Runs `fn` in a transaction that sees one moment of the database and whose statements have 5 seconds each; the embedded
- * database keeps no deadline. Throws the 429 while 8 other reads wait, and the 503 of a statement that took too long.
+ * Runs `fn` in a transaction that sees one moment of the database, with 5 seconds for each statement (no limit on the
+ * embedded database). Throws a 429 when 8 other reads wait, and a 503 when a statement takes too long.
  */
 export type BoundedReads = <T>(database: Database, fn: (tx: Db) => Promise<T>) => Promise<T>;
 
-/** The names of the bounded data, such as `the audit log`, and of one query of it. */
+/** The names for errors: of the data, such as `the audit log`, and of one query. */
 interface Named {
   what: string;
   query: string;
 }
 
 /**
- * `BoundedReads` that run two at a time in this process: one read may go through very many rows, and the rest of the
- * server needs connections too.
+ * `BoundedReads` that run two at a time in this process: one may read very many rows, and the rest of the server needs
+ * connections too.
  */
 export function createBoundedReads(named: Named): BoundedReads {
   const running = new Set<Promise<unknown>>();

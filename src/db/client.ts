@@ -18,19 +18,19 @@ export type { PoolOptions } from "./pool.ts";
 export type Db = PgDatabase<PostgresJsQueryResultHKT>;
 
 /**
- * Every statement has a deadline: a statement to a hung or unreachable server rejects with an `EngineError`
- * `unavailable`. Other failures are the database's own errors, unwrapped; `sqlState` tells them apart.
+ * A database. Every statement has a deadline: with a hung or unreachable server it rejects with an `EngineError`
+ * `unavailable`. Other failures are the database's own errors, unwrapped; `sqlState` distinguishes them.
  */
 export interface Database {
   readonly db: Db;
   /**
-   * Runs one statement without Drizzle, for the hot path. JSON goes in as text, timestamps come out as text; `brief` as
+   * Runs one statement without Drizzle, for the hot path. JSON goes in as text, timestamps come out as text. `brief` as
    * for `Run`.
    */
   query<Row extends object>(text: string, parameters: readonly Parameter[], brief?: boolean): Promise<Row[]>;
   /**
-   * Runs `fn` in one transaction; `tx.transaction` makes savepoints. `fn` must not use the outer `db`: that is not part
-   * of the transaction, and on the embedded database it would wait for the transaction's end until its deadline.
+   * Runs `fn` in one transaction; `tx.transaction` makes savepoints. `fn` must not use the outer `db`: that runs
+   * outside the transaction, and on the embedded database waits for the transaction's end until its deadline.
    */
   transaction<T>(fn: (tx: Db) => Promise<T>): Promise<T>;
   use(): PoolUse;
@@ -39,12 +39,12 @@ export interface Database {
   close(): Promise<void>;
 }
 
-// Drizzle would wrap each failure in an error whose message holds all parameters, which must not reach a log.
+// Drizzle would wrap each failure in an error with all parameters in its message, which must not reach a log.
 Object.assign(PostgresJsPreparedQuery.prototype, {
   queryWithCache: (_text: string, _parameters: unknown[], run: () => Promise<unknown>) => run(),
 });
 
-// Drizzle would parse a text that came out of JSON once more: the text "17" would become a number.
+// Drizzle would parse a text inside JSON again: the text "17" would become a number.
 Object.assign(PgJsonb.prototype, { mapFromDriverValue: (value: unknown) => value });
 
 /** Opens a pool; the first statement that needs a connection makes it. */
@@ -74,7 +74,9 @@ export function queriesOf(tx: Db): Queries {
   return { query: async (text, parameters) => client.unsafe(text, parameters as never) as never };
 }
 
-/** A statement as Drizzle uses it: awaiting it runs it and gives rows as objects; `values()` gives them as arrays. */
+/**
+ * A statement as Drizzle uses it: awaiting it runs it and returns rows as objects; `values()` returns them as arrays.
+ */
 interface Pending extends PromiseLike<Rows> {
   values(): Promise<Rows>;
 }

@@ -14,15 +14,15 @@ export type Shape = "objects" | "arrays";
 
 export interface Connection {
   run(text: string, parameters: readonly Parameter[], shape: Shape): Promise<Rows>;
-  /** Lets running statements finish, for at most 5 seconds. */
+  /** Waits at most 5 seconds for running statements. */
   close(): Promise<void>;
-  /** Ends the connection at once; statements that the driver holds back may never settle. */
+  /** Ends the connection at once; statements that the driver queued may never settle. */
   destroy(): void;
 }
 
 export interface ConnectionOptions {
   prepare: boolean;
-  /** The server's own deadline of a statement; 0 for none. Ignored behind a pooler and by the embedded database. */
+  /** The server's own deadline for a statement; 0 for none. Ignored behind a pooler and by the embedded database. */
   statementTimeoutMs?: number;
   /** Called when the connection closes, before its running statements reject. */
   onClose?: () => void;
@@ -32,15 +32,15 @@ export interface ConnectionOptions {
 
 const connectTimeoutSeconds = 10;
 
-/** How many sockets the driver may ask for, for each host of the address. It asks a few times for each try. */
+/** How many sockets the driver may request for each host of the address; it requests a few for each attempt. */
 const mostSocketRequests = 8;
 
 const asText = <T>(value: T): T => value;
 
 /**
- * JSON goes in as text that the caller made and comes out parsed; times go in as text or dates and come out as text.
- * Lists are declared here because the driver would otherwise ask each server how to write them, and a connection that
- * breaks meanwhile would end the process with an unhandled rejection.
+ * The driver's types. JSON goes in as text and comes out parsed; times go in as text or dates and come out as text.
+ * Lists are declared, since the driver would otherwise query each server for their types, and a connection that breaks
+ * meanwhile would end the process with an unhandled rejection.
  */
 const types = {
   json: { to: 114, from: [114, 3802], serialize: asText, parse: (text: string): unknown => JSON.parse(text) },
@@ -55,8 +55,8 @@ const types = {
 };
 
 /**
- * One connection, which its first statement opens, and which is never opened again: when postgres.js reconnects, it may
- * end the process, run the rest of a transaction outside of that transaction, or hang (its issues 1133, 1208 and 1216).
+ * One connection, opened by its first statement and never reopened: when postgres.js reconnects, it may end the
+ * process, run the rest of a transaction outside of it, or hang (its issues 1133, 1208 and 1216).
  */
 export function openConnection(target: Target, options: ConnectionOptions): Connection {
   const { prepare, statementTimeoutMs = 0, onClose = () => {}, onNotification } = options;
@@ -78,7 +78,7 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
   const place = "url" in target ? serverOptions(target, statementTimeoutMs) : embeddedOptions(target);
   const sql = postgres(asOptions({ ...shared, ...place }));
 
-  // The driver asks for its socket at each try, and tries again at once and without end where a server closes the
+  // The driver requests its socket at each attempt, and repeats without pause or end when a server closes the
   // connection before its first message. `refuse` ends this.
   let socketRequests = 0;
   const socket = "url" in target ? undefined : target.dial;

@@ -1,6 +1,6 @@
 import { EngineError } from "../core/errors.ts";
 
-/** The codes of the system and of the driver for a connection that broke or was never made. */
+/** The system's and the driver's codes for a connection that broke or was never made. */
 const broken = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
@@ -19,24 +19,24 @@ const broken = new Set([
   "ETIMEDOUT",
 ]);
 
-/** SQLSTATEs of a server that is away, full, refusing or read-only, where a later try may succeed. */
+/** SQLSTATEs of a server that is down, full, refusing or read-only: a later attempt may succeed. */
 const unable = /^(08|28|3D|53|57P)|^25006$/;
 
 export const isUnable = (error: unknown): boolean => unable.test(failureCode(error) ?? "");
 
-/** The code of an error or of its nearest cause that has one: a SQLSTATE, or a code of the system or the driver. */
+/** The code of an error or of its nearest cause with one: a SQLSTATE, or a code of the system or the driver. */
 export function failureCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return "code" in error && typeof error.code === "string" ? error.code : failureCode(error.cause);
 }
 
-/** The SQLSTATE behind an error, if the database raised it. */
+/** The SQLSTATE of an error that the database raised; undefined for others. */
 export function sqlState(error: unknown): string | undefined {
   const code = failureCode(error);
   return code && /^[0-9A-Z]{5}$/.test(code) && !broken.has(code) ? code : undefined;
 }
 
-/** Whether the connection that gave this error is lost: it broke, or the server ends it. */
+/** Whether an error means that its connection is lost: it broke, or the server ends it. */
 export function isBroken(error: unknown): boolean {
   return (
     broken.has(failureCode(error) ?? "") ||
@@ -47,14 +47,16 @@ export function isBroken(error: unknown): boolean {
 export const tooLate = (cause?: unknown) =>
   new EngineError("unavailable", "The database did not answer in time", { cause });
 
-/** The error that callers see for a statement's failure: a 503 where waiting helps, else the error without its row. */
+/**
+ * The error that callers get for a failed statement: a 503 when waiting helps, else the error without the row's values.
+ */
 export function toCallersError(error: unknown): unknown {
   const code = failureCode(error);
   if (code === "57014") return tooLate(error);
   if (isBroken(error) || isUnable(error)) {
     return new EngineError("unavailable", "The database is unavailable", { cause: error });
   }
-  // `detail` quotes values of the row, which must not reach a log.
+  // `detail` quotes the row's values, which must not reach a log.
   if (error instanceof Error && "detail" in error) delete error.detail;
   return error;
 }

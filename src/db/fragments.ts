@@ -9,12 +9,12 @@ export function column({ name }: Column): SQL {
   return sql`${sql.identifier(name)}`;
 }
 
-/** The value of a column that the row in conflict would have had. */
+/** The value that a column would have had in the conflicting row. */
 export function excluded(of: Column): SQL {
   return sql`excluded.${column(of)}`;
 }
 
-/** The data of a column as a statement answers it: times and 64-bit integers as text. */
+/** The type of a column in a statement's result: times and 64-bit integers are text. */
 type Answered<C extends Column> = C["_"]["columnType"] extends "PgBigInt53"
   ? string
   : C["_"]["data"] extends Date
@@ -24,12 +24,12 @@ type Answered<C extends Column> = C["_"]["columnType"] extends "PgBigInt53"
 type AnsweredBy<F> =
   F extends SQL<infer T> ? T : F extends Column ? Answered<F> | (F["_"]["notNull"] extends true ? never : null) : never;
 
-/** A column of a table of at most one row, such as a `with` of the statement; null when it has none. */
+/** A column of a table with at most one row, such as a `with` of the statement; null without a row. */
 export function only<C extends Column>(of: C): SQL<Answered<C> | null> {
   return sql<Answered<C> | null>`(select ${of} from ${of.table})`;
 }
 
-/** A column that is null where an outer join finds no row of its table. */
+/** A column that is null when an outer join finds no row. */
 export function orNull<C extends Column>(of: C): SQL<Answered<C> | null> {
   return sql<Answered<C> | null>`${of}`;
 }
@@ -38,30 +38,30 @@ type Fields = Readonly<Record<string, Column | SQL>>;
 
 type RowOfFields<F extends Fields> = { -readonly [Name in keyof F]: AnsweredBy<F[Name]> };
 
-/** The type of the row that a list of `fields` gives. */
+/** The row type of a `fields` list. */
 export type RowOf<F extends SQL> = F extends SQL<infer Row> ? Row : never;
 
-/** A list for `select` or `returning`: columns and expressions by their names in the row. */
+/** A list for `select` or `returning`: columns and expressions under their names in the row. */
 export function fields<const F extends Fields>(list: F): SQL<RowOfFields<F>> {
   return commaList(Object.entries(list).map(([name, field]) => sql`${field} as ${sql.identifier(name)}`));
 }
 
-/** The same list as a JSON object. */
+/** A `fields` list as one JSON object. */
 export function jsonObject<const F extends Fields>(list: F): SQL<RowOfFields<F>> {
   const entries = Object.entries(list).map(([name, field]) => sql`${name}, ${field}`);
   return sql<RowOfFields<F>>`json_build_object(${commaList(entries)})`;
 }
 
-/** Rows as a list for each field, in their order; null for no rows. */
+/** Rows as one list for each field, in the rows' order; null without rows. */
 export type ListsOf<Row> = { readonly [Name in keyof Row]: Row[Name][] | null };
 
-/** The rows of a group as `ListsOf` in JSON: an object for each of them costs PostgreSQL twice as much. */
+/** The rows of a group as `ListsOf` in JSON: one object for each row would cost PostgreSQL twice as much. */
 export function jsonLists<const F extends Fields>(list: F): SQL<ListsOf<RowOfFields<F>>> {
   const entries = Object.entries(list).map(([name, field]) => sql`${name}, json_agg(${field})`);
   return sql<ListsOf<RowOfFields<F>>>`json_build_object(${commaList(entries)})`;
 }
 
-/** The rows that `jsonLists` took apart. */
+/** Rebuilds the rows from `ListsOf`. */
 export function rowsOf<Row extends object>(lists: ListsOf<Row>): Row[] {
   const columns = Object.entries(lists) as [keyof Row, Row[keyof Row][] | null][];
   const rows = (columns[0]?.[1] ?? []).map(() => ({}) as Row);
@@ -76,12 +76,12 @@ export function rowsOf<Row extends object>(lists: ListsOf<Row>): Row[] {
 
 type Shape = Readonly<Record<string, Column | ValueType>>;
 
-/** A row of `jsonRows`, as the program writes it. */
+/** A row for `jsonRows`. */
 export type JsonRow<S extends Shape> = {
   readonly [Name in keyof S]: S[Name] extends ValueType ? ValueTypes[S[Name]] : AnsweredBy<S[Name]>;
 };
 
-/** Rows that come as a list in JSON: a table for `from`, and its columns under the names that the rows have them by. */
+/** Rows given as a JSON list: a table for `from`, and its columns under their names in the rows. */
 export function jsonRows<const S extends Shape>(json: SQL, as: string, shape: S) {
   const names = Object.keys(shape).map((name) => [name, sql`${sql.identifier(as)}.${sql.identifier(name)}`]);
   const types = Object.entries(shape).map(([name, type]) => {
@@ -95,7 +95,7 @@ type Assigned = SQLWrapper | string | number | boolean | null;
 
 type Assignments<T extends Table> = { readonly [Name in keyof T["_"]["columns"]]?: Assigned };
 
-/** `insert into … (columns) select expressions`, to be followed by `from` or `on conflict` or nothing. */
+/** `insert into … (columns) select expressions`; `from` or `on conflict` may follow. */
 export function insertInto<T extends Table>(table: T, row: Assignments<T>): SQL {
   const cells = cellsOf(table, row);
   const names = commaList(cells.map(([name]) => name));
@@ -103,7 +103,7 @@ export function insertInto<T extends Table>(table: T, row: Assignments<T>): SQL 
   return sql`insert into ${table} (${names}) select ${values}`;
 }
 
-/** The list behind `set` in an update. */
+/** The assignments after `set` in an update. */
 export function assign<T extends Table>(table: T, row: Assignments<T>): SQL {
   return commaList(cellsOf(table, row).map(([name, value]) => sql`${name} = ${value}`));
 }
@@ -122,9 +122,9 @@ function commaList<T>(parts: SQL[]): SQL<T> {
 }
 
 /**
- * A condition in SQL: a `jsonb` has at most `limit` bytes as JSON in UTF-8. PostgreSQL writes a space behind each comma
- * and colon, which do not count, and all digits of a number, which count. Finding the spaces is slow, and done only
- * where they decide.
+ * A condition in SQL: a `jsonb` has at most `limit` bytes as JSON in UTF-8. PostgreSQL adds a space after each comma
+ * and colon, which do not count, and writes all digits of a number, which count. Counting the spaces is slow, so it
+ * happens only when they decide.
  */
 export function jsonFits(value: SQL, limit: number): SQL {
   const text = sql`(${value})::text`;

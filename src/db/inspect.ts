@@ -14,11 +14,11 @@ import {
 export interface SchemaState {
   /** `server_version_num`, such as 150004. */
   version: number;
-  /** How many migrations of this release are not applied. */
+  /** The number of this release's migrations that are not applied. */
   pending: number;
 }
 
-/** Looks at the schema as `migrate` does, but changes nothing. Rejects as `migrate` does. */
+/** Checks the schema as `migrate` does, but changes nothing. Rejects as `migrate` does. */
 export async function inspectSchema(
   target: Target,
   migrations: readonly Migration[],

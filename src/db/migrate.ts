@@ -5,10 +5,10 @@ import { sqlState, tooLate } from "./failures.ts";
 import { unlessDeadlocked } from "./retry.ts";
 import { foreignSettings } from "./server-options.ts";
 
-/** A migration as Drizzle reads it from its folder. */
+/** A migration, as Drizzle reads it from the folder. */
 export interface Migration {
   sql: readonly string[];
-  /** When the migration was made, in milliseconds since the epoch: Drizzle's id of it. */
+  /** When the migration was made, in milliseconds since the epoch: Drizzle's id for it. */
   folderMillis: number;
   hash: string;
 }
@@ -18,23 +18,23 @@ export interface ServerFacts {
   version: number;
   /** The encoding of the database, such as `UTF8`. */
   encoding: string;
-  /** Settings of the session that would change results, in words. */
+  /** Settings of the session that would change results, as texts for the operator. */
   foreign: string[];
 }
 
-/** Any number, as long as all releases use the same. */
+/** Any number that all releases share. */
 const lockKey = 7_263_401_165;
 
-/** How long to wait for a replica that migrates (`waitForStarter`), and for running statements (`waitForTable`). */
+/** How long to wait for another migrating replica (`waitForStarter`), and for running statements (`waitForTable`). */
 const waitForStarter = "10min";
 const waitForTable = "10s";
 
 /**
- * Brings the schema up to this release on a connection of its own; answers how many migrations it applied. When
- * replicas start together, one migrates and the others wait. Everything is one transaction, which also holds the lock:
- * behind a transaction pooler a lock of the session would stay with a connection that others get. Rejects with a
- * `StartError` when this release does not support the server or its schema, and with the driver's error when the server
- * can't be reached.
+ * Brings the schema up to this release on a connection of its own; returns the number of applied migrations. When
+ * replicas start together, one migrates and the others wait. Everything runs in one transaction, which also holds the
+ * lock: behind a transaction pooler a session's lock would stay with a shared connection. Rejects with a `StartError`
+ * when this release does not support the server or its schema, and with the driver's error when the server can't be
+ * reached.
  */
 export async function migrate(
   target: Target,
@@ -71,7 +71,7 @@ export const facts = `
 export const readApplied = async (run: RunText) =>
   (await run("select created_at::float8 as at from drizzle.__drizzle_migrations")) as readonly { at: number }[];
 
-/** Throws a `StartError` for a server that this release does not run on. */
+/** Throws a `StartError` for an unsupported server. */
 export function checkServer({ version, encoding, foreign }: ServerFacts): void {
   if (version < 150_000) {
     throw new StartError(`PostgreSQL ${Math.floor(version / 10_000)} is too old: use PostgreSQL 15 or newer`);
@@ -88,7 +88,7 @@ export function checkServer({ version, encoding, foreign }: ServerFacts): void {
   }
 }
 
-/** The migrations that are not applied yet. Throws a `StartError` when the database has some of a later release. */
+/** Returns the migrations to apply. Throws a `StartError` when the database has migrations of a later release. */
 export function pendingMigrations(migrations: readonly Migration[], rows: readonly { at: number }[]): Migration[] {
   const done = new Set(rows.map(({ at }) => at));
   const known = new Set(migrations.map(({ folderMillis }) => folderMillis));
@@ -100,17 +100,17 @@ export function pendingMigrations(migrations: readonly Migration[], rows: readon
   return migrations.filter(({ folderMillis }) => !done.has(folderMillis));
 }
 
-/** Runs statements on one connection; a text without parameters may hold several. */
+/** Runs statements on one connection; a text without parameters may contain several. */
 export type RunText = (text: string, parameters?: readonly Parameter[]) => Promise<readonly unknown[]>;
 
 /**
- * Applies the pending migrations in one transaction; answers their number. It is repeated where it loses a deadlock with
- * the statements of replicas that go on meanwhile.
+ * Applies the pending migrations in one transaction; returns their number. Repeats after a deadlock with the statements
+ * of running replicas.
  */
 export function applyMigrations(run: RunText, migrations: readonly Migration[]): Promise<number> {
   return unlessDeadlocked(() =>
     applyTogether(run, migrations).catch(async (error: unknown) => {
-      // A lost connection rolled back by itself.
+      // A lost connection is rolled back by the server.
       await run("rollback").catch(() => {});
       throw error;
     }),

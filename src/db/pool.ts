@@ -16,16 +16,16 @@ export interface PoolOptions {
 }
 
 /**
- * `brief`: the server has an answer within a millisecond or so, and waits for no lock that is held for long. Such a
- * statement may be sent behind others of its kind while other connections are idle.
+ * Runs a statement. `brief`: the server answers within about a millisecond and waits for no long lock, so the statement
+ * may be sent behind other brief ones even while connections are idle.
  */
 export type Run = (text: string, parameters: readonly Parameter[], shape: Shape, brief?: boolean) => Promise<Rows>;
 
-/** The present use of a pool. */
+/** The current use of a pool. */
 export interface PoolUse {
   /** Open connections. */
   open: number;
-  /** The connections with a running statement or a transaction. */
+  /** Connections with a running statement or transaction. */
   busy: number;
   /** Statements and transactions that wait for a connection. */
   waiting: number;
@@ -34,40 +34,40 @@ export interface PoolUse {
 export interface Pool {
   run: Run;
   use(): PoolUse;
-  /** Whether the last statements met a database that answers and takes writes. Sends no statement. */
+  /** Whether the last statements reached a database that answers and takes writes. Sends no statement. */
   isUsable(): boolean;
-  /** A connection for the caller alone, until the caller releases it. */
+  /** Reserves a connection until the caller releases it. */
   reserve(): Promise<Reserved>;
   close(): Promise<void>;
 }
 
-/** A statement that has waited for so long, while nothing else was answered either, makes one doubt the server. */
+/** After a statement waited this long without any other answer, the server is probed. */
 const doubtMs = 2_000;
 
-/** No statement is sent behind one that has taken longer than this. */
+/** No statement is sent behind one that has run longer than this. */
 const slowMs = 50;
 
 /**
- * So many brief statements share a connection before the next connection is used. A server process that has just worked
- * has its plans and pages at hand: a turn costs PostgreSQL a fifth less than with a connection for each statement, and
- * answers that come together cost this process less.
+ * The number of brief statements that share a connection before the next connection is used. A busy server process has
+ * its plans and pages in its cache: a turn costs PostgreSQL a fifth less than with one connection for each statement,
+ * and answers that arrive together cost this process less.
  */
 const mostBrief = 4;
 
-/** No brief statement is sent behind one that has taken longer than this while another connection is to be had. */
+/** No brief statement is sent behind one that has run longer than this while another connection is available. */
 const lateMs = 5;
 
 interface Slot {
   connection: Connection;
-  /** The functions that reject the running statements. */
+  /** Functions that reject the running statements. */
   running: Set<(error: unknown) => void>;
-  /** How many of the running statements are not brief. */
+  /** The number of running statements that are not brief. */
   lengthy: number;
-  /** When the server began with the first of the running statements. */
+  /** When the server began the oldest running statement. */
   busySince: number;
   /**
-   * Whether the connection has answered. It gets no second statement before: a driver that can't connect holds on to
-   * it.
+   * Whether the connection has answered. Until then it gets no second statement, since a driver that can't connect
+   * never settles it.
    */
   ready: boolean;
   reserved: boolean;
@@ -82,7 +82,7 @@ interface Waiter {
   fail(error: EngineError): void;
 }
 
-/** A connection for one caller alone. */
+/** A connection reserved for one caller. */
 interface Reserved {
   run: Run;
   release(): void;
@@ -90,8 +90,8 @@ interface Reserved {
 
 /**
  * Opens a pool. Single statements share its connections and are sent without waiting for each other's answers; a
- * transaction has a connection for itself. A statement that passes its deadline costs only its own connection: the
- * server may hang, which `connect_timeout` does not notice.
+ * transaction reserves a connection. A statement that passes its deadline closes only its own connection: the server
+ * may hang, which `connect_timeout` does not notice.
  */
 export function openPool(target: Target, { max, prepare, deadlineMs, clock }: PoolOptions): Pool {
   const slots: Slot[] = [];
@@ -109,7 +109,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     usable.silent();
     failWaiting(tooLate());
   };
-  /** Null for the embedded database, which serves one connection at a time. */
+  /** Null for the embedded database, which serves one connection at a time and needs no probe. */
   const reach = "url" in target ? new Reach(target, { clock, onDown }) : null;
 
   const open = (): Slot => {
@@ -127,7 +127,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     return slot;
   };
 
-  /** Gives up a connection, and rejects its running statements with `error`. */
+  /** Closes a connection, and rejects its running statements with `error`. */
   const drop = (slot: Slot, error: unknown) => {
     if (slot.gone) return;
     slot.gone = true;
@@ -138,8 +138,8 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
   };
 
   /**
-   * A connection with room behind brief statements for a brief one, an idle one, a new one, or the one with the fewest
-   * statements; null when the caller has to wait.
+   * Picks a connection: for a brief statement one with room behind brief statements, else an idle one, a new one, or
+   * the one with the fewest statements; null when the caller has to wait.
    */
   const pick = (brief: boolean): Slot | null => {
     const now = clock.now();
@@ -147,7 +147,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     for (const slot of slots) {
       if (slot.reserved || !slot.ready) continue;
       if (slot.running.size === 0) return slot;
-      // Statements behind one that waits for a lock would wait as long.
+      // Statements behind a blocked one would wait as long.
       const busyMs = now - slot.busySince;
       if (busyMs > slowMs) continue;
       if (brief && slot.lengthy === 0 && slot.running.size < mostBrief && busyMs <= lateMs) return slot;
@@ -166,7 +166,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     }
   };
 
-  /** Calls `use` with a connection as soon as there is one, in the same moment, so that nobody else can take it. */
+  /** Calls `use` with a connection once one is available, synchronously, so that no other caller takes it. */
   const acquire = async <T>({ reserve = false, brief = false }, use: (slot: Slot) => T | Promise<T>): Promise<T> => {
     if (reach?.isDown) await reach.require();
     if (closed) throw new EngineError("unavailable", "The database is closed");
@@ -233,7 +233,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
         },
         (error: unknown) => {
           usable.failed(error);
-          // `drop` runs before the caller, or a waiter, can send the next statement into a broken connection.
+          // `drop` runs before the caller or a waiter can send the next statement into the broken connection.
           if (isBroken(error)) return drop(slot, toCallersError(error));
           heard();
           fail(toCallersError(error));

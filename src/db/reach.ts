@@ -2,7 +2,7 @@ import type { Clock } from "../core/ports.ts";
 import { openConnection, type Target } from "./connection.ts";
 import { tooLate } from "./failures.ts";
 
-/** The time for a probe, and the time for a statement while the server does not answer, in milliseconds. */
+/** The deadline of a probe, and of a statement while the server does not answer, in milliseconds. */
 const probeMs = 3_000;
 
 interface Options {
@@ -12,9 +12,9 @@ interface Options {
 }
 
 /**
- * Tells whether a server answers at all. A server that accepts connections but never answers would cost every caller
- * the whole deadline of a statement. So after a doubtful statement a probe with a connection of its own asks, and until
- * the server answers again, callers wait for a probe only.
+ * Probes whether a server answers. A server that accepts connections but never answers would cost every caller the
+ * whole deadline of a statement. So after a slow statement a probe runs on a connection of its own, and until the
+ * server answers again, callers wait only for a probe.
  */
 export class Reach {
   readonly #target: Target;
@@ -32,13 +32,13 @@ export class Reach {
     return this.#down;
   }
 
-  /** Notes that the server answered something. */
+  /** Notes an answer of the server. */
   answered(): void {
     this.#answers += 1;
     this.#down = false;
   }
 
-  /** Begins a probe, unless one is under way. */
+  /** Begins a probe, unless one is running. */
   doubt(): void {
     void this.#ask();
   }

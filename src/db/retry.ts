@@ -8,24 +8,24 @@ const duplicate = "23505";
 const mostAttempts = 5;
 
 /**
- * Repeats `work`, a whole transaction or a single statement, while it loses deadlocks: PostgreSQL rolled it back
- * whole. Rejects with the error of the fifth attempt.
+ * Repeats `work`, a whole transaction or a single statement, after a deadlock, which PostgreSQL rolls back completely.
+ * Rejects with the error of the fifth attempt.
  */
 export function unlessDeadlocked<T>(work: () => Promise<T>): Promise<T> {
   return repeat(work, (error) => sqlState(error) === deadlock);
 }
 
 /**
- * `unlessDeadlocked` for work that reads before it writes: it is also repeated when another transaction inserted the
- * same row after that reading (23505).
+ * `unlessDeadlocked` for work that reads before it writes: also repeats when another transaction inserted the same row
+ * after that read (23505).
  */
 export function unlessOvertaken<T>(work: () => Promise<T>): Promise<T> {
   return repeat(work, (error) => [deadlock, duplicate].includes(sqlState(error) ?? ""));
 }
 
 /**
- * Repeats a statement after a deadlock or while the database is away, with pauses of 0.5 to 4 seconds: up to four times,
- * and on while `mayWait` says so.
+ * Repeats a statement after a deadlock or while the database is away, with pauses of 0.5 to 4 seconds: up to four
+ * times, and longer while `mayWait` returns true.
  */
 export function patiently<T>(clock: Clock, work: () => Promise<T>, mayWait = () => false): Promise<T> {
   const mayPass = (error: unknown) => isAway(error) || sqlState(error) === deadlock;

@@ -1,14 +1,14 @@
 import { readAddress } from "./address.ts";
 
-/** A server; `pooled`: a pooler stands before it, which refuses settings that it does not know. */
+/** A server. `pooled`: a pooler stands before it, which refuses unknown settings. */
 export interface Server {
   url: string;
   pooled?: boolean;
 }
 
 /**
- * Options of the driver for a server, with the deadline of its statements in milliseconds, 0 for none. The driver does
- * not read the address itself: it knows neither `[::1]` nor sockets.
+ * The driver's options for a server, with the deadline of its statements in milliseconds, 0 for none. The driver can't
+ * read the address itself, since it supports neither `[::1]` nor sockets.
  */
 export function serverOptions({ url, pooled = false }: Server, statementTimeoutMs: number): object {
   const address = readAddress(url);
@@ -40,13 +40,13 @@ export function serverOptions({ url, pooled = false }: Server, statementTimeoutM
 
 const unencrypted = new Set(["disable", "false"]);
 
-/** Parameters that drivers read from an address and PostgreSQL itself refuses. */
+/** Parameters that drivers read from an address but PostgreSQL refuses. */
 const notOfServers = [
   ...["channel_binding", "gssencmode", "pgbouncer", "connection_limit", "pool_timeout", "connect_timeout"],
   ...["idle_timeout", "max_lifetime", "max_pipeline", "keep_alive", "max", "prepare"],
 ];
 
-/** Settings without which statements would mean something else or fail, whatever the role's and the database's are. */
+/** Settings that statements rely on, whatever the role's and the database's defaults are. */
 const ownSettings = {
   bytea_output: "hex",
   default_transaction_isolation: "read committed",
@@ -61,8 +61,8 @@ const ownSettings = {
 };
 
 /**
- * A list in SQL, in words, of the settings of this session that are not as they have to be: behind a pooler they can't be
- * set. Empty where nothing else gets different results.
+ * A list in SQL of this session's wrong settings, as texts: behind a pooler the session can't set them. Empty when none
+ * would change a result.
  */
 export const foreignSettings = `
   array(

@@ -4,7 +4,7 @@ import { lazy } from "../core/lazy.ts";
 import { writeArray } from "./arrays.ts";
 import type { Parameter, Queries } from "./client.ts";
 
-/** The PostgreSQL types of a statement's values, with their types in the program. JSON goes in as text. */
+/** The PostgreSQL types of a statement's values, with their TypeScript types. JSON goes in as text. */
 export interface ValueTypes {
   uuid: string;
   text: string;
@@ -38,23 +38,22 @@ type ValueOf<T> = T extends `${infer V extends ValueType} | null`
 
 type ValuesOf<D extends Declared> = { readonly [Name in keyof D]: ValueOf<D[Name]> };
 
-/** The placeholders of a statement's values in its text. */
+/** The placeholders of a statement's values. */
 export type Values<D extends Declared> = { readonly [Name in keyof D]: SQL };
 
 /** A statement of the hot path, written over the schema's columns and compiled once, at its first use. */
 export interface Statement<Row, V> {
   /** Always the same string, since a connection finds its prepared statements by their text. */
   readonly text: string;
-  /** The values in the order of the text's numbers. */
+  /** The values in the order of their placeholders' numbers. */
   parameters(values: V): Parameter[];
   run(queries: Queries, values: V): Promise<Row[]>;
 }
 
 /**
- * Makes a statement. `write` is called once, with the declared values by name as typed placeholders, each of which it
- * may use any number of times. Constants in the text become literals, so that the planner knows them. A declared value
- * that the text leaves out is not sent. The first use throws when the text has a placeholder that was not declared.
- * `brief` as for `Run` of the pool.
+ * Makes a statement. `write` is called once with typed placeholders by name, and may use each any number of times.
+ * Constants become literals, so that the planner knows them. An unused value is not sent. The first use throws for an
+ * undeclared placeholder. `brief` as for `Run` of the pool.
  */
 export function statement<const D extends Declared, Row>(
   declared: D,
@@ -72,7 +71,7 @@ export function statement<const D extends Declared, Row>(
   };
 }
 
-/** Statements that differ in their parts: gives the one with these parts, which is made once. */
+/** Makes one statement for each combination of parts, once, and returns the one for the given parts. */
 export function variants<P extends Readonly<Record<keyof P, boolean>>, S>(make: (parts: P) => S): (parts: P) => S {
   const made = new Map<string, S>();
   return (parts) => {
@@ -88,9 +87,9 @@ export function variants<P extends Readonly<Record<keyof P, boolean>>, S>(make: 
 
 interface Compiled {
   text: string;
-  /** The names of the values in the order of their numbers. */
+  /** The names of the values, in the order of their placeholders' numbers. */
   names: readonly string[];
-  /** Whether the value of each name is a list. */
+  /** Whether each value is a list, in the order of `names`. */
   lists: readonly boolean[];
 }
 
@@ -116,7 +115,7 @@ function compile<D extends Declared, Row>(declared: D, write: (values: Values<D>
   };
 }
 
-/** The driver looks each statement up by its text, which costs less of a shorter one. */
+/** The driver looks each statement up by its text; a shorter text costs less. */
 const withoutIndents = (text: string) => text.replaceAll(/\n\s+/g, "\n").trim();
 
 function inOrder({ names, lists }: Compiled, values: Readonly<Record<string, Parameter>>): Parameter[] {

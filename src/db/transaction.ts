@@ -9,7 +9,7 @@ export interface Transaction {
 
 /**
  * Runs `fn` in a transaction on a connection of its own: commits when `fn` returns, rolls back when `fn` throws. Also
- * rejects when a statement failed and `fn` went on: the server then has nothing to commit.
+ * rejects when `fn` went on after a failed statement, since the server then commits nothing.
  */
 export async function inTransaction<T>(pool: Pool, fn: (tx: Transaction) => Promise<T>): Promise<T> {
   const connection = await pool.reserve();
@@ -41,7 +41,7 @@ export async function inTransaction<T>(pool: Pool, fn: (tx: Transaction) => Prom
         () => {
           failure = undefined;
         },
-        // The whole transaction is lost, and `commit` will reject.
+        // The transaction is lost already, and `commit` will reject.
         () => {},
       );
       throw error;

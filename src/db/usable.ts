@@ -1,11 +1,11 @@
 import { failureCode, isBroken, isUnable } from "./failures.ts";
 
-/** The SQLSTATE of a server that takes no writes, such as one that is the primary no more. */
+/** The SQLSTATE of a read-only server, such as a former primary. */
 const readOnly = "25006";
 
 const writes = /\b(?:insert into|update|delete from)\b/i;
 
-/** The state that the last statements met: a database that answers and takes writes, or none. */
+/** Whether the last statements reached a database that answers and takes writes. */
 export class Usable {
   #away = false;
   #readOnly = false;
@@ -14,7 +14,7 @@ export class Usable {
     return !this.#away && !this.#readOnly;
   }
 
-  /** A statement was answered. One that only reads tells nothing about writes. */
+  /** Notes an answered statement. Reads say nothing about writes. */
   worked(text: string): void {
     this.#away = false;
     if (this.#readOnly && writes.test(text)) this.#readOnly = false;
@@ -26,7 +26,7 @@ export class Usable {
     else this.#away = false;
   }
 
-  /** The server does not answer. */
+  /** Notes that the server does not answer. */
   silent(): void {
     this.#away = true;
   }

@@ -3,16 +3,16 @@ import type { Database } from "./client.ts";
 import { statement } from "./statement.ts";
 
 /**
- * A table is vacuumed once it has so many dead rows and this part of its rows is dead. That is early, so that no vacuum
- * takes long: a thousand dead rows take some 20 ms.
+ * A table is vacuumed once it has `leastDead` dead rows plus `deadPart` of its live ones. That is early, so that a
+ * vacuum is short: a thousand dead rows take some 20 ms.
  */
 const [leastDead, deadPart] = [1_000, 0.1];
 
-/** With so many times as many it does not wait for a quiet moment any more. */
+/** At this multiple of the threshold the vacuum no longer waits for a quiet moment. */
 const overdue = 4;
 
 interface Worn {
-  /** Quoted. */
+  /** The quoted name. */
   name: string;
   overdue: boolean;
 }
@@ -26,8 +26,8 @@ const findWorn = statement({}, () => {
 });
 
 /**
- * Vacuums tables with many dead rows, for a database that does not by itself, as the embedded one. Each table waits for a
- * moment that is quiet, but not for ever.
+ * Vacuums tables with many dead rows, for the embedded database, which does not do so itself. Each table waits for a
+ * quiet moment, up to `overdue`.
  */
 export async function vacuumWorn(database: Database, isQuiet: () => boolean): Promise<void> {
   for (const { name, overdue } of await findWorn.run(database, {})) {

@@ -4,7 +4,7 @@ import type { Log } from "../core/ports.ts";
 import { type Database, sqlState } from "./client.ts";
 import { bytea } from "./tables/columns.ts";
 
-/** Any number, as long as all releases use the same. */
+/** Any number that all releases share. */
 const lockKey = 7_263_401_166;
 
 const look = `
@@ -14,27 +14,28 @@ const look = `
 /** A vector in pgvector's text form. */
 const vector = customType<{ data: string }>({ dataType: () => "vector" });
 
-/** The vectors of memories. `addVectors` makes this table; it is not part of the schema that all servers have. */
+/** The vectors of memories. `addVectors` makes this table, which is not part of every server's schema. */
 export const memoryVectors = pgTable("memory_vectors", {
   memoryId: uuid("memory_id").primaryKey(),
-  /** The digest of the content that was embedded. */
+  /** The digest of the embedded content. */
   digest: bytea("digest").notNull(),
-  /** The model that made it, or a note that one refused the content (features/memories/meaning/embed.ts). */
+  /**
+   * The model that made the vector, or a note that a model refused the content (features/memories/meaning/embed.ts).
+   */
   model: text("model").notNull(),
   embedding: vector("embedding").notNull(),
 });
 
 /**
- * Makes the table of vectors, once, on servers with the extension `vector` (pgvector) and the right to create it;
- * answers whether the table exists. It is a table of its own, so that the rest of the schema is the same on all
- * servers.
+ * Creates the table of vectors on servers with the extension `vector` (pgvector) and the right to create it; returns
+ * whether the table exists. The separate table keeps the rest of the schema the same on all servers.
  */
 export async function addVectors(database: Database, log: Log): Promise<boolean> {
   const [found] = await database.query<{ made: boolean; available: boolean }>(look, []);
   if (found?.made || !found?.available) return found?.made ?? false;
   try {
     await database.transaction(async (tx) => {
-      // The lock is for replicas that start together.
+      // Locks out replicas that start at the same time.
       await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lockKey))})`);
       await tx.execute(sql`create extension if not exists vector`);
       await tx.execute(sql`

@@ -2,10 +2,10 @@ import type { Activity } from "../core/activity/activity.ts";
 import { previewOf, previewOfText } from "../core/activity/preview.ts";
 import type { HookExecution, Withheld } from "./types.ts";
 
-/** An activity without its agent and its conversation. */
+/** An activity before its agent and conversation are added. */
 export type Happening = Omit<Activity, "agent" | "conversationId">;
 
-/** The warning of a hook that failed. */
+/** Reports a failed hook as a warning. */
 export function failedHook({ toolName, event, error, durationMs, args }: HookExecution): Happening {
   return {
     kind: "governance",
@@ -17,12 +17,12 @@ export function failedHook({ toolName, event, error, durationMs, args }: HookExe
   };
 }
 
-/** The warning of a call that waits for a person. */
+/** Reports a call that waits for approval as a warning. */
 export function awaitedCall(tool: string): Happening {
   return { kind: "governance", text: `A person has to decide about a call of ${tool}`, tool, status: "running" };
 }
 
-/** The block of a call that is not made. */
+/** Reports a withheld call as a block. */
 export function blockedCall(tool: string, why: Withheld | "passed-over"): Happening {
   return { kind: "governance", text: `A call of ${tool} was blocked: ${reasons[why]}`, tool, status: "blocked" };
 }

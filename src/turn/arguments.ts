@@ -4,16 +4,16 @@ import type { JsonValue } from "./types.ts";
 
 interface Arguments {
   args: JsonValue;
-  /** The error for the model when they are no JSON object. */
+  /** The error for the model when the input is no JSON object. */
   malformed?: string;
 }
 
-/** Reads the arguments of a call as the model wrote them. */
+/** Parses the arguments of a tool call from the model's text. */
 export function parseArguments(input: string): Arguments {
   if (input.trim() === "") return { args: {} };
   try {
     const args = JSON.parse(input) as JsonValue;
-    // Deeper values break `JSON.stringify`.
+    // `JSON.stringify` fails on deeper values.
     if (isDeeperThan(args, 200)) return { args: "", malformed: "The arguments are nested too deeply" };
     return isObject(args) ? { args } : { args, malformed: "The arguments are not a JSON object" };
   } catch {

@@ -7,7 +7,7 @@ import { callOptions, type ToolUse } from "./prompt.ts";
 import type { StepFold } from "./step.ts";
 import type { StepType, Tell, TurnInput } from "./types.ts";
 
-/** The attempts of a model call that produces nothing, unless the input gives a number. */
+/** How often a model call without output is attempted, unless the input sets a number. */
 const usualAttempts = 3;
 
 interface Running {
@@ -22,11 +22,11 @@ interface StepPlan {
   index: number;
   stepType: StepType;
   toolUse: ToolUse;
-  /** Texts are not told. */
+  /** Withholds text events until the reply's hooks have run. */
   buffered: boolean;
 }
 
-/** Calls the model for one step, again while nothing came of it and another attempt may go well. Tells what comes. */
+/** Calls the model for one step and emits its events; repeats a call without output when a retry may succeed. */
 export async function askModel(running: Running, plan: StepPlan): Promise<StepFold> {
   const { input, turn, signal, clock, tell } = running;
   const { index, stepType } = plan;
@@ -63,13 +63,13 @@ async function readReply({ turn, signal, tell }: Running, call: ModelCall, step:
       if (!event) continue;
       turn.note(step);
       tell(buffered && event.type === "text-delta" ? { type: "produced" } : event);
-      // An observer of the events may have stopped the turn.
+      // An observer may have stopped the turn during the event.
       signal.throwIfAborted();
     }
   }
 }
 
-/** Throws for a stream that ended without a finish reason, with an error, or emptied by the provider's filter. */
+/** Throws when the stream failed, ended without a finish reason, or was emptied by the provider's filter. */
 function requireFinish(step: StepFold): void {
   if (!step.finish?.stated) throw new Error("The provider's stream ended without a finish reason");
   if (step.finish.reason === "error") throw new Error("The provider's stream finished with an error");

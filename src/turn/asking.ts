@@ -4,7 +4,10 @@ import type { ToolUse } from "./prompt.ts";
 import type { StepFold } from "./step.ts";
 import type { StepType } from "./types.ts";
 
-/** Decides, step by step, how a turn calls its model until it has answered (decisions §14, "The end of a reply"). */
+/**
+ * Decides before each step how a turn calls its model, until the model has answered (decisions §14, "The end of a
+ * reply").
+ */
 export class Asking {
   readonly #maxSteps: number;
   #toolUse: ToolUse = "auto";
@@ -16,7 +19,7 @@ export class Asking {
     this.#maxSteps = maxSteps;
   }
 
-  /** Plans the step with this index. The last of `maxSteps` may not call tools, so that the model answers. */
+  /** Plans the step with this index. The last of `maxSteps` forbids tool calls, so that the model answers. */
   plan(index: number): { index: number; stepType: StepType; toolUse: ToolUse } {
     this.#asked += 1;
     if (this.#asked >= this.#maxSteps && this.#toolUse === "auto") this.#toolUse = "none";
@@ -25,8 +28,8 @@ export class Asking {
   }
 
   /**
-   * Whether another model call follows a step. `called`: the turn called a tool, so that its work may be done without a
-   * text. Throws `NoAnswer` where the model won't answer.
+   * Whether another model call follows a step. `called`: the turn called a tool, so a missing text may be fine. Throws
+   * `NoAnswer` when the model won't answer.
    */
   goesOn({ text, calls }: Pick<StepFold, "text" | "calls">, called: boolean): boolean {
     this.#hasResults = this.#toolUse === "auto" && calls.length > 0;

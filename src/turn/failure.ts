@@ -3,20 +3,23 @@ import { EngineError, ProviderSetupError } from "../core/errors.ts";
 import { explainProvider } from "../core/models/provider-failure.ts";
 import type { Failure } from "./types.ts";
 
-/** The longest wait inside a turn, in milliseconds; a provider that asks for more makes the turn fail with `Retry-After`. */
+/**
+ * The longest wait inside a turn, in milliseconds. A longer `Retry-After` of the provider makes the turn fail with that
+ * header.
+ */
 const longestWaitMs = 10_000;
 
-/** The `Retry-After` of a provider's 429 that names none, in seconds. */
+/** The `Retry-After` for a provider's 429 without one, in seconds. */
 const defaultRetrySeconds = 5;
 const longestRetrySeconds = 86_400;
 
 /** A turn ended without an answer. Its message is shown to the caller. */
 export class NoAnswer extends Error {}
 
-/** The provider's filter let nothing of a reply through. Its message is for the log. */
+/** The provider's filter removed the whole reply. Its message is for the log. */
 export class Blocked extends Error {}
 
-/** Classifies an error for the caller. The error's own words stay in `cause`, for the log. */
+/** Classifies an error for the caller. The provider's own message stays in `cause`, for the log. */
 export function classifyFailure(error: unknown): Failure {
   if (error instanceof EngineError && (error.code === "unavailable" || error.code === "too-large")) {
     return { code: error.code, message: error.message, cause: error };
@@ -50,12 +53,12 @@ export function classifyFailure(error: unknown): Failure {
   return { code: "provider-failed", message: "Model provider error", cause: error, ...hint };
 }
 
-/** None for an error of which nothing is known. */
+/** Explains an error to the operator; empty for an unknown error. */
 function hintFor(error: unknown, status: number | undefined): Pick<Failure, "hint"> {
   const quota = isOutOfQuota(error) ? "insufficient_quota" : "";
   if (APICallError.isInstance(error)) {
     const { message, responseBody = "", statusCode, cause } = error;
-    // A stream that broke off says nothing by the status that it began with.
+    // The status of a broken stream says nothing about the break.
     const broke = statusCode !== undefined && statusCode < 300 && cause !== undefined;
     const said = `${quota} ${message} ${responseBody}`;
     return { hint: explainProvider({ status: broke ? undefined : statusCode, said, error }) };
@@ -74,7 +77,7 @@ export function isRetryable(error: unknown): boolean {
   return (APICallError.isInstance(error) && error.isRetryable) || isNetworkError(error);
 }
 
-/** Whether a model call failed for a reason that a later try would meet again. */
+/** Whether a model call failed for a reason that a later attempt would meet again. */
 export function isRefused(error: unknown): boolean {
   if (error instanceof NoAnswer || error instanceof Blocked || error instanceof ProviderSetupError) return true;
   if (isOutOfQuota(error)) return true;
@@ -82,18 +85,18 @@ export function isRefused(error: unknown): boolean {
   return status < 500 && ![408, 409, 429].includes(status);
 }
 
-/** The wait before the next attempt: the provider's own, else half a second, then a whole one. */
+/** The wait before the next attempt: the provider's own, else 0.5 seconds, then 1 second. */
 export function retryDelayMs(error: unknown, attempt: number): number {
   return retryAfterMs(error) ?? 500 * 2 ** (attempt - 1);
 }
 
-/** A failure of the engine or its database, which a turn may meet before it gets to a provider. */
+/** Whether the engine or its database failed, which may happen before the provider is called. */
 function isOurs(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error instanceof EngineError || error.name === "PostgresError" || isOurs(error.cause);
 }
 
-/** The words for a status in the `type` or `code` of an error that comes inside a stream. */
+/** HTTP statuses for the `type` or `code` of an error inside a stream. */
 const wordedStatus: Readonly<Record<string, number>> = {
   rate_limit_exceeded: 429,
   rate_limit_error: 429,
@@ -109,7 +112,7 @@ const wordedStatus: Readonly<Record<string, number>> = {
   service_unavailable: 503,
 };
 
-/** The HTTP status of an error, or the status that its words stand for; undefined when it has neither. */
+/** The HTTP status of an error, or the status that its `type` or `code` stands for; undefined without either. */
 function statusOf(error: unknown): number | undefined {
   if (APICallError.isInstance(error)) return asStatus(error.statusCode);
   const fields = fieldsOf(error);
@@ -122,19 +125,22 @@ function statusOf(error: unknown): number | undefined {
   return undefined;
 }
 
-/** A stream that broke carries the 200 it began with: that says nothing about its end. */
+/** The status as a number; undefined for the 200 of a stream that broke later. */
 function asStatus(value: unknown): number | undefined {
   const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
   return typeof status === "number" && status >= 400 && status < 600 ? status : undefined;
 }
 
-/** An error that came as data: the `{ error }` of a stream. */
+/** The fields of an error that came as data, such as a stream's `{ error }`. */
 function fieldsOf(error: unknown): Record<string, unknown> | null {
   if (typeof error !== "object" || error === null || error instanceof Error) return null;
   return error as Record<string, unknown>;
 }
 
-/** OpenAI's 429 for an account without money, which no waiting mends: a body, an `error` event or a `response.failed`. */
+/**
+ * Whether OpenAI reports an account without money, which no waiting mends: in a body, an `error` event or a
+ * `response.failed`.
+ */
 function isOutOfQuota(error: unknown): boolean {
   const data = fieldsOf(APICallError.isInstance(error) ? error.data : error);
   const places = [data, fieldsOf(data?.error), fieldsOf(fieldsOf(data?.response)?.error)];
@@ -156,7 +162,7 @@ function retryAfterMs(error: unknown): number | null {
 
 const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"]);
 
-/** A connection that broke or never came to be, under the names of Node, undici and other runtimes. */
+/** Whether a connection broke or was never made, by the error codes of Node, undici and other runtimes. */
 function isNetworkError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);

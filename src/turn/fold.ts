@@ -15,7 +15,10 @@ import type {
   Usage,
 } from "./types.ts";
 
-/** The limit of all results of a turn together, as JSON, since they are stored, shown and sent to the model. */
+/**
+ * The limit of all tool results of a turn together, in characters of JSON: they are stored, shown and sent to the
+ * model.
+ */
 const longestResults = 4 * 1024 * 1024;
 
 const tooLong = {
@@ -29,7 +32,7 @@ type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 export class TurnFold {
   /** The messages that the turn adds to the transcript; each call among them has its result. */
   readonly messages: ModelMessage[] = [];
-  /** The messages of this turn that the next model call has to see. */
+  /** The messages of this turn that the next model call includes. */
   readonly prompt: ModelMessage[];
   /** Text of hooks that the model reads before the user's message. */
   context: string | null;
@@ -45,7 +48,9 @@ export class TurnFold {
   #uncountedCalls = 0;
   #uncountedLength = 0;
   #lastCallTokens = 0;
-  /** The length that the turn added to the prompt, and the part of it behind the last call, in UTF-16 units. */
+  /**
+   * The length that the turn added to the prompt, and the part of it added after the last model call, in UTF-16 units.
+   */
   #addedLength = 0;
   #unseenLength = 0;
   #resultsLength = 0;
@@ -64,7 +69,7 @@ export class TurnFold {
     this.context = input.continued?.context ?? null;
   }
 
-  /** Begins a step, or begins it anew when nothing came of the first attempt. */
+  /** Begins a step, or begins it again when its first attempt had no output. */
   begin(index: number, stepType: StepType): StepFold {
     this.#step = new StepFold(index, stepType, this.#input, this.#speech);
     this.#stepStartedAt = this.#clock.now();
@@ -75,7 +80,7 @@ export class TurnFold {
     if (this.#firstOutputMs === null && step.produced) this.#firstOutputMs = elapsedMs(this.#clock, this.#startedAt);
   }
 
-  /** Takes the answer to a call; gives it back as it is stored, which may be shorter. */
+  /** Records the result of a tool call; returns the stored result, which may be shorter. */
   answer(call: ToolCall, result: Answer): Answer {
     const length = JSON.stringify(wireResult(result)).length;
     const fits = this.#resultsLength + length <= longestResults;
@@ -85,7 +90,7 @@ export class TurnFold {
     return taken;
   }
 
-  /** Closes the step; answers its finish reason. */
+  /** Closes the step; returns its finish reason. */
   finish(step: StepFold): string {
     const finishReason = step.finish?.reason ?? "other";
     const { said, results } = this.#close(step, finishReason);
@@ -94,27 +99,29 @@ export class TurnFold {
     return finishReason;
   }
 
-  /** Closes a step of calls that were taken over: the model said them before, so that only their results are new to it. */
+  /** Closes a step of decided calls. The model already has the calls in its prompt, so only their results are added. */
   finishDecided(step: StepFold): void {
     const { results } = this.#close(step, "tool-calls");
     if (!results) return;
-    // All results of one message belong together.
+    // Providers expect all results of one message together.
     const last = this.prompt.at(-1);
     if (last?.role === "tool") this.prompt.splice(-1, 1, { ...last, content: [...last.content, ...results.content] });
     else this.prompt.push(results);
   }
 
-  /** Closes a step at calls that wait for a decision; gives the messages that `Continued.messages` needs. */
+  /** Closes a step whose calls wait for approval; returns the messages for `Continued.messages`. */
   suspend(step: StepFold): ModelMessage[] {
     const { results } = this.#close(step, "approval");
     const said = step.message(() => true);
     return [...this.prompt, ...(said ? [said] : []), ...(results ? [results] : [])];
   }
 
-  /** Adds what an unfinished step produced. `aborted`: the step was left, not failed. */
+  /**
+   * Adds the output of an unfinished step. `aborted`: the turn was stopped during the step, so the step did not fail.
+   */
   breakOff(aborted: boolean): void {
     if (this.#step?.produced) this.#close(this.#step, "error");
-    // Its prompt was sent all the same.
+    // The provider received the prompt all the same.
     else if (aborted && this.#step?.asked) this.#leaveUncounted(this.#step);
   }
 
@@ -128,18 +135,18 @@ export class TurnFold {
     return this.#firstOutputMs !== null;
   }
 
-  /** Whether a tool was called, and its result taken. */
+  /** Whether a tool was called and returned its result. */
   get called(): boolean {
     return this.#results.size > 0;
   }
 
-  /** The size of one more model call, for the budget. */
+  /** The size of one more model call, for the budget's reservation. */
   get nextCall(): NextCall {
     const counted = this.#lastCallTokens > 0;
     return { countedTokens: this.#lastCallTokens, length: counted ? this.#unseenLength : this.#addedLength };
   }
 
-  /** Replaces the model's text by a hook's, in all that is stored and shown. */
+  /** Replaces the model's text by a hook's, in everything stored and shown. */
   replaceText({ text, hookId }: Reply): void {
     this.#replacedBy = hookId;
     if (text === this.text) return;
@@ -179,7 +186,7 @@ export class TurnFold {
     this.#step = null;
     this.#usage.promptTokens = tokenCount(this.#usage.promptTokens + step.usage.promptTokens);
     this.#usage.completionTokens = tokenCount(this.#usage.completionTokens + step.usage.completionTokens);
-    // The count of a part says nothing of how many tokens the prompt has.
+    // A shortened prompt's count says nothing about the tokens of the whole prompt.
     if (!step.shortened) this.#contextTokens ||= step.usage.promptTokens;
     this.#lastCallTokens = step.usage.promptTokens + step.usage.completionTokens;
     const called = this.#input.continued === null || step.index > 0;

@@ -3,19 +3,22 @@ import type { ModelCall as Asked, Clock, PartsReader } from "../core/ports.ts";
 import type { TurnInput } from "./types.ts";
 import { watch } from "./watchdog.ts";
 
-/** Time that ran out here. Its message is shown to the caller. */
+/** A time limit of the engine passed. Its message is shown to the caller. */
 export class OutOfTime extends Error {}
 
 type Read = Awaited<ReturnType<PartsReader["read"]>>;
 
-/** One call of the model as parts, in lists of those that came together. Each wait ends with the signal, even if the provider ignores the signal. */
+/**
+ * One model call as a stream of parts, in lists that arrived together. Each wait ends with the signal, even if the
+ * provider ignores the signal.
+ */
 export class ModelCall {
   readonly #controller = new AbortController();
   readonly #watchdog;
   readonly #signal: AbortSignal;
   readonly #opening: Promise<PartsReader>;
   #reader: PartsReader | null = null;
-  /** Ends the wait for the stream. */
+  /** Rejects the wait for the stream. */
   #giveUp: (reason: unknown) => void = () => {};
   #timeout: OutOfTime | null = null;
   #ended = false;
@@ -32,12 +35,12 @@ export class ModelCall {
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** Waits for the next parts, for `heard`; no promise of its own, since there would be one for each token. */
+  /** Waits for the next parts, to be passed to `heard`; adds no promise of its own, since it runs for each token. */
   read(): Promise<Read> {
     return this.#reader ? this.#reader.read() : this.#opening.then((reader) => reader.read());
   }
 
-  /** The parts that were read, or null at the end of the stream. Throws when the call was closed meanwhile. */
+  /** Returns the parts just read, or null at the end of the stream. Throws when the call was closed meanwhile. */
   heard({ value }: Read): readonly LanguageModelV4StreamPart[] | null {
     if (this.#closed) throw this.#signal.reason;
     this.#watchdog.heard();
@@ -46,7 +49,7 @@ export class ModelCall {
     return null;
   }
 
-  /** The reason for which a call failed with an error. */
+  /** The cause of a failed call: the time limit that passed, or else the error itself. */
   reasonFor(error: unknown): unknown {
     return this.#timeout ?? error;
   }
@@ -59,7 +62,7 @@ export class ModelCall {
     if (this.#ended) return;
     this.#giveUp(this.#timeout ?? this.#signal.reason);
     this.#controller.abort(this.#timeout ?? this.#signal.reason ?? "unwanted");
-    // A pending read answers "done" at once, whether or not the provider heeds the signal.
+    // A pending read then ends with `done` at once, whether or not the provider heeds the signal.
     this.#reader?.cancel().catch(() => {});
   }
 
@@ -67,7 +70,7 @@ export class ModelCall {
     const asked = async () => {
       const { stream } = await model.doStream({ ...options, abortSignal: this.#controller.signal });
       const reader = stream.getReader();
-      // A stream that opens after we gave up has to be let go of.
+      // The call ended before its stream opened: cancel the stream.
       if (this.#closed) void reader.cancel().catch(() => {});
       else this.#reader = reader;
       return reader;

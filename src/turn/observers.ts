@@ -5,7 +5,7 @@ import type { Scrub } from "../core/scrub/scrub.ts";
 import type { AgentTracing } from "../core/tracing.ts";
 import type { AbortReason, Origin, TurnEvent, TurnOutcome } from "./types.ts";
 
-/** A turn that has its place, as observers know it. */
+/** A turn that holds its slot, as observers see it. */
 export interface StartedTurn {
   /** Also the id of the assistant's message. */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface StartedTurn {
   readonly begins: boolean;
   /** The turn that stopped for a decision and that this one continues; null for none. */
   readonly continues: string | null;
-  /** The call of another agent's turn that asked for this one; null for none. */
+  /** The tool call of another agent's turn that started this one; null for none. */
   readonly askedBy: CallOfTurn | null;
   readonly requestId: string;
   /** The new messages of the user, as they came: a secret may be in them. */
@@ -30,22 +30,22 @@ export interface StartedTurn {
   /** The collector of the agent's operator; null for none. */
   readonly tracing: AgentTracing | null;
   readonly model: { readonly provider: string; readonly model: string };
-  /** Nobody follows the turn any more: its rule decides whether the turn goes on. */
+  /** The last client disconnected: the turn's rule decides whether the turn goes on. */
   leave(): void;
   abort(reason: AbortReason): void;
 }
 
-/** Whether a step is an answer of the model: a turn that continues another one begins with the calls that were decided. */
+/** Whether a step is the model's answer: a continued turn begins with the decided tool calls instead. */
 export const isAnswer = ({ continues }: Pick<StartedTurn, "continues">, index: number) =>
   index > 0 || continues === null;
 
-/** A call of a tool, in its turn. */
+/** A tool call, with its turn. */
 export interface CallOfTurn {
   readonly turnId: string;
   readonly toolCallId: string;
 }
 
-/** A prompt that a model completes for the engine's own background work, as observers know it. */
+/** A prompt that a model completes for the engine's background work, as observers see it. */
 export interface StartedCompletion
   extends Pick<StartedTurn, "id" | "agent" | "model" | "scrub" | "tracing" | "conversationRef"> {
   /** The purpose of the work, such as `extract-memories`. */
@@ -53,7 +53,7 @@ export interface StartedCompletion
   readonly prompt: string;
 }
 
-/** The ids of what a turn stored in its conversation. */
+/** The ids of the rows that a turn stored in its conversation. */
 export interface StoredRows {
   readonly messageIds: readonly string[];
   readonly hookExecutionIds: readonly string[];
@@ -61,11 +61,11 @@ export interface StoredRows {
 
 export const nothingStored: StoredRows = { messageIds: [], hookExecutionIds: [] };
 
-/** The end of a turn: its outcome, or the error because of which it was not recorded. */
+/** The end of a turn: its outcome, or the error that prevented recording it. */
 export type TurnEnding =
   | {
       outcome: TurnOutcome;
-      /** Whether the reply can be known by the turn's id. */
+      /** Whether clients can still read the reply by the turn's id. */
       replyKept: boolean;
       stored: StoredRows;
     }
@@ -77,14 +77,14 @@ export interface TurnListener {
   ended?(ending: TurnEnding): void;
 }
 
-/** Is told of every turn of this process, synchronously, before its first event; null for a turn that does not matter. */
+/** Called for every turn of this process, synchronously, before its first event; returns null to ignore the turn. */
 export interface TurnObserver {
   started(turn: StartedTurn): TurnListener | null;
-  /** Is told of every completion in the background likewise; absent: those do not matter. */
+  /** Called likewise for every background completion; absent: ignores them. */
   completing?(completion: StartedCompletion): TurnListener | null;
 }
 
-/** Tells all listeners of one turn; a listener that failed is told nothing more. */
+/** Calls all listeners of one turn; a listener that failed gets no further events. */
 export class Audience {
   readonly #log: Log;
   readonly #listeners = new Set<TurnListener>();
@@ -93,7 +93,7 @@ export class Audience {
     this.#log = log;
   }
 
-  /** `own`: listeners of this turn alone. */
+  /** `own`: listeners of this turn only. */
   start(
     observers: readonly TurnObserver[],
     turn: StartedTurn,
@@ -127,7 +127,7 @@ export class Audience {
     }
   }
 
-  /** `tell` is no closure, since there would be one for each listener and token. */
+  /** Passes `tell` its argument separately, since a closure would be made for each listener and token. */
   #tell<What>(tell: (listener: TurnListener, what: What) => unknown, what: What): void {
     for (const listener of this.#listeners) {
       try {
@@ -139,7 +139,7 @@ export class Audience {
     }
   }
 
-  /** Promises of earlier events may still reject: one error says enough. */
+  /** Removes a failed listener and logs its first error only: promises of earlier events may still reject. */
   #dismiss(listener: TurnListener, err: unknown): void {
     if (this.#listeners.delete(listener)) this.#complain(err);
   }
@@ -152,7 +152,7 @@ export class Audience {
 const tellEvent = (listener: TurnListener, event: TurnEvent) => listener.event?.(event);
 const tellEnding = (listener: TurnListener, ending: TurnEnding) => listener.ended?.(ending);
 
-/** An `async` observer compiles as well: its rejection is caught here, and nothing waits for it. */
+/** Catches the rejection of an `async` observer, which the types allow; nothing waits for its promise. */
 function heed(told: unknown, onFailure: (err: unknown) => void): void {
   if (told instanceof Promise) told.catch(onFailure);
 }

@@ -2,16 +2,16 @@ import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import type { ModelCall } from "../core/ports.ts";
 import type { ModelMessage, TurnInput } from "./types.ts";
 
-/** The messages of a running turn that the model has to see. */
+/** The messages of a running turn that the model gets. */
 interface SoFar {
-  /** Told before the user's message; null for nothing. */
+  /** Text before the user's message; null for none. */
   context: string | null;
   prompt: readonly ModelMessage[];
 }
 
 /**
- * Whether the model may call tools (`auto`), may not (`none`), or gets no tools (`hidden`): some servers heed only the
- * last.
+ * Whether the model may call tools (`auto`), gets them but may not call them (`none`), or gets no tools (`hidden`):
+ * some servers heed only `hidden`.
  */
 export type ToolUse = "auto" | "none" | "hidden";
 
@@ -35,7 +35,7 @@ export function callOptions(input: TurnInput, { context, prompt }: SoFar, toolUs
   };
 }
 
-/** Pictures go with the last message: which of several they came with makes no difference to a model. */
+/** Puts all pictures into the last message: which of several messages they belong to makes no difference to a model. */
 function freshMessages({ fresh, images = [] }: TurnInput): ModelMessage[] {
   return fresh.map((text, index) => userMessage(text, index === fresh.length - 1 ? images : []));
 }

@@ -9,21 +9,21 @@ import type { AbortReason, Tell, TurnEvent, TurnOutcome } from "./types.ts";
 export type DisconnectRule = "cancel-if-silent" | "always-finish";
 
 export interface Relay {
-  /** The client that asked for the turn is gone: the rule decides whether the turn goes on. */
+  /** The client that started the turn disconnected: the rule decides whether the turn goes on. */
   leave(): void;
   abort(reason: AbortReason): void;
-  /** Settles when the turn is over and recorded; rejects when it could not be recorded. */
+  /** Resolves when the turn is over and recorded; rejects when it could not be recorded. */
   readonly ended: Promise<TurnOutcome>;
 }
 
 interface RelayOptions {
-  /** Read when the client leaves, since a turn that waits for its place may have another rule than one that runs. */
+  /** Read at the disconnect, since a queued turn may have another rule than a running one. */
   readonly rule: DisconnectRule;
-  /** Waits until the turn has its place, then runs it; rejects when it can't begin. */
+  /** Waits for the turn's slot, then runs the turn; rejects when the turn can't begin. */
   run(signal: AbortSignal, tell: Tell): Promise<TurnOutcome>;
   /** Called with every event, in order. */
   tell: Tell;
-  /** Answers the outcome as it stands: newer messages may have superseded the turn. */
+  /** Records the turn and returns the outcome as stored: newer messages may have superseded the turn. */
   record(outcome: TurnOutcome): Promise<TurnOutcome>;
 }
 
@@ -60,7 +60,7 @@ export function isOutput({ type }: TurnEvent): boolean {
   return type === "text-delta" || type === "reasoning-delta" || type === "produced" || type === "tool-call";
 }
 
-/** The outcome of a turn that never ran: it was aborted while it waited, or its input could not be prepared. */
+/** The outcome of a turn that never ran: it was aborted while queued, or its input could not be prepared. */
 function unstarted(signal: AbortSignal, error: unknown): TurnOutcome {
   const nothing = {
     text: "",

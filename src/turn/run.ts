@@ -20,7 +20,7 @@ import type {
   TurnOutcome,
 } from "./types.ts";
 
-/** The most calls of one step that are made: each may be another agent's whole turn or a request to a third party. */
+/** The most tool calls made in one step: each may be another agent's whole turn or a request to a third party. */
 const mostCalls = 64;
 
 const tooMany: ToolResult = {
@@ -29,8 +29,8 @@ const tooMany: ToolResult = {
 };
 
 /**
- * Runs a turn: calls the model, runs the tools it asks for, and calls it again, until it has nothing more to ask.
- * Tells what happens and answers how it ended; never rejects. `signal.reason` is the `AbortReason`.
+ * Runs a turn: calls the model, runs the tool calls, and repeats both until the model has answered. Emits the events
+ * and returns the outcome; never rejects. `signal.reason` is the `AbortReason`.
  */
 export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, tell: Tell): Promise<TurnOutcome> {
   const turn = new TurnFold(clock, input);
@@ -39,7 +39,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
   const forward = () => controller.abort(signal.reason);
   if (signal.aborted) forward();
   else signal.addEventListener("abort", forward, { once: true });
-  // Hooks have limits of their own.
+  // The turn's limit does not cover hooks, which have limits of their own.
   let cancelLimit = () => {};
   const limit = () => {
     cancelLimit = clock.after(input.limits.turnMs, () => controller.abort(new OutOfTime("The turn took too long")));
@@ -55,7 +55,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
     for (let index = first; ; index += 1) {
       const plan = asking.plan(index);
       const last = plan.toolUse !== "auto";
-      // The turn's door has reserved the first model call already.
+      // The first model call was reserved before the turn started.
       if (index > first) await input.reserve?.(turn.outcome(), turn.nextCall);
       tell({ type: "step-start", index, stepType: plan.stepType });
       const step = await askModel(work, { ...plan, buffered });
@@ -88,7 +88,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
       }
       const finishReason = turn.finish(step);
       tell({ type: "step-finish", index, finishReason, usage: step.usage });
-      // Throws where no answer can be had.
+      // Throws when the model can't answer.
       if (asking.goesOn(step, turn.called)) continue;
       cancelLimit();
       await concludeReply(work, buffered);
@@ -97,10 +97,10 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
   } catch (error) {
     const { aborted, reason } = controller.signal;
     const cause = aborted ? reason : error;
-    // Ends calls of tools that nobody waits for any more. A turn that ends well leaves none.
+    // Cancels tool calls that the ended turn no longer needs; a turn that ends well has none.
     controller.abort("stop" satisfies AbortReason);
     turn.breakOff(aborted);
-    // A held-back text was never shown, and no hook approved it.
+    // The buffered text was never shown, and no hook approved it.
     if (buffered) turn.replaceText({ text: "", hookId: null });
     if (isAbortReason(cause)) return { ...turn.outcome(), status: "aborted", reason: cause };
     const failure =
@@ -114,7 +114,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
   }
 }
 
-/** The context that the parts of a run share. */
+/** The state that the parts of a run share. */
 interface Work {
   input: TurnInput;
   turn: TurnFold;
@@ -132,7 +132,7 @@ async function prepareReply(work: Work): Promise<void> {
   work.signal.throwIfAborted();
 }
 
-/** Runs the hooks of a complete reply. */
+/** Runs the hooks after a complete reply. */
 async function concludeReply(work: Work, buffered: boolean): Promise<void> {
   if (work.input.hooks.length === 0) return;
   const reply: Reply = { text: work.turn.text, hookId: null };
@@ -141,7 +141,7 @@ async function concludeReply(work: Work, buffered: boolean): Promise<void> {
   await noteHooks(work, "response_sent", reply);
 }
 
-/** Tells a held-back reply once its hooks have run; their events follow the text (spec, the event table). */
+/** Emits a buffered reply after its hooks ran; the hooks' events follow the text (spec, the event table). */
 async function sayReply(work: Work, reply: Reply): Promise<void> {
   const told: TurnEvent[] = [];
   await noteHooks({ ...work, tell: (event) => void told.push(event) }, "response_generated", reply);
@@ -166,7 +166,7 @@ async function noteHooks({ input, turn, signal, clock, tell }: Work, event: Hook
   return executions;
 }
 
-/** Makes the calls that a person decided about while the turn had stopped, as a step of their own. */
+/** Makes the calls that were decided while the turn waited for approval, as a step of their own. */
 async function answerDecided(work: Work, { decided }: Continued): Promise<void> {
   const { input, turn, signal, clock, tell } = work;
   const step = turn.begin(0, "tool-result");
@@ -187,7 +187,7 @@ async function answerDecided(work: Work, { decided }: Continued): Promise<void> 
   tell({ type: "step-finish", index: 0, finishReason: "tool-calls", usage: step.usage });
 }
 
-/** Makes all calls at once; tells the events that tools emit, and each result as it comes. `make` never rejects. */
+/** Makes all calls at once; emits the events of the tools, and each result as it arrives. `make` never rejects. */
 async function makeCalls(
   { turn, clock, tell }: Work,
   calls: readonly ToolCall[],
@@ -195,7 +195,7 @@ async function makeCalls(
 ): Promise<void> {
   const startedAt = clock.now();
   let open = true;
-  // A tool that was cut off may still emit.
+  // A tool may still emit events after its time-out.
   const emit: Tell = (event) => {
     if (open) tell(event);
   };

@@ -4,10 +4,10 @@ import { storable } from "../core/text/text.ts";
 /** The limit of a conversation's state in bytes, as JSON in UTF-8 (decisions §5). */
 export const stateLimit = 64 * 1024;
 
-/** Stored, and out of reach of tools, hooks and prompts: only a context mapping writes it. */
+/** The key that only a context mapping writes: tools, hooks and prompts can't reach it. */
 export const privateKey = "_private";
 
-/** The keys that a turn changed. Others may have changed the remaining keys meanwhile. */
+/** The keys that a turn changed. Other writers may have changed the remaining keys meanwhile. */
 export interface StateChanges {
   set: JsonObject;
   removed: string[];
@@ -27,9 +27,9 @@ export class TurnState {
     return key === privateKey ? undefined : this.#values.get(key);
   }
 
-  /** Null removes the key. Throws an `Error` that tells a model what is wrong. */
+  /** Sets a key; null removes it. Throws an `Error` that tells the model the mistake. */
   set(name: string, value: JsonValue): void {
-    // As it will be stored: one with a NUL in it must not become another key by that.
+    // Compares the name as it will be stored: a NUL in it must not turn it into another key.
     const key = storable(name);
     if (key === privateKey) throw new Error(`The key ${privateKey} is reserved`);
     const before = this.#values.get(key);
@@ -57,7 +57,10 @@ export class TurnState {
 
 const utf8 = new TextEncoder();
 
-/** The database keeps all digits of a number, which a power of ten stands for here. */
+/**
+ * The size of values in bytes as JSON. The database stores numbers with all digits, so a power of ten stands for its
+ * digits.
+ */
 function bytesOf(values: ReadonlyMap<string, JsonValue>): number {
   let zeros = 0;
   const json = JSON.stringify(Object.fromEntries(values), (_key, value: JsonValue) => {

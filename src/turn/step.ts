@@ -17,26 +17,26 @@ interface Block {
 
 export interface ToolCall {
   id: string;
-  /** As the model spelled it. */
+  /** The name as the model spelled it. */
   name: string;
-  /** Canonical, for everyone but the model. */
+  /** The canonical name, used everywhere but towards the model. */
   tool: string;
   args: JsonValue;
-  /** The arguments without secrets, for everyone but the tool. */
+  /** The arguments without secrets, used everywhere but in the tool. */
   shown: JsonValue;
-  /** The error for the model when the arguments are no JSON object. */
+  /** The error for the model when its arguments are no JSON object. */
   malformed?: string;
   providerOptions?: SharedV4ProviderMetadata;
 }
 
 interface OpenBlock {
-  /** Its text is what was said when somebody last asked for it. */
+  /** Its text is updated when somebody reads it. */
   block: Block;
   said: GrowingText;
   clean: ScrubStream;
 }
 
-/** The texts of a turn, scrubbed: a secret may lie across two deltas, two blocks, or two steps. */
+/** The texts of a turn, scrubbed as one stream each: a secret may lie across two deltas, two blocks, or two steps. */
 export type Speech = Readonly<Record<Block["type"], ScrubStream>>;
 
 export const speech = (scrub: Scrub): Speech => ({ text: scrub.stream(), reasoning: scrub.stream() });
@@ -45,9 +45,9 @@ type AssistantPart = Extract<ModelMessage, { role: "assistant" }>["content"][num
 
 interface Finish {
   reason: string;
-  /** In the provider's own words. */
+  /** The provider's own reason. */
   raw: string | undefined;
-  /** False: the stream ended without the provider ever saying why. */
+  /** False: the stream ended without a finish reason of the provider. */
   stated: boolean;
 }
 
@@ -56,15 +56,15 @@ type Part<Type extends LanguageModelV4StreamPart["type"]> = Extract<LanguageMode
 /** The longest output of one model call: above what models give, below what a process can hold for many turns. */
 const longestStep = 4_000_000;
 
-/** In characters: providers' ids of calls are far shorter. */
+/** The longest tool call id, in characters; providers' own ids are far shorter. */
 const longestId = 256;
 
-/** The names of tools are shorter: what a model calls instead is stored, told to watchers and counted at this length. */
+/** The longest name of an unknown tool that is stored, shown and counted; real tools' names are shorter. */
 export const longestCalledName = 256;
 
 type Input = Pick<TurnInput, "scrub" | "tools">;
 
-/** Folds the parts of one model call, and says which event each one means. */
+/** Folds the parts of one model call, and returns the event of each part. */
 export class StepFold {
   readonly index: number;
   readonly stepType: StepType;
@@ -73,15 +73,18 @@ export class StepFold {
   asked = false;
   /** Text, reasoning or a tool call began. */
   produced = false;
-  /** The model got a part of the conversation only. */
+  /** The model got only a part of the conversation. */
   shortened = false;
-  /** And something of it came: asked again, the provider might say something else. */
+  /** Output arrived: a repeated call might answer something else. */
   said = false;
   finish: Finish | null = null;
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
-  /** The length of the rest, in UTF-16 units: pieces of tool calls, and the provider's data that goes back with them. */
+  /**
+   * The length of everything else, in UTF-16 units: pieces of tool calls, and the provider's data that is sent back
+   * with them.
+   */
   #lengthBeside = 0;
   readonly #open = new Map<string, OpenBlock>();
   readonly #input: Input;
@@ -107,7 +110,7 @@ export class StepFold {
     return this.#join("reasoning");
   }
 
-  /** The event that a part means to the outside, or null. An `error` part is thrown. */
+  /** Returns the event of a part, or null for none. Throws for an `error` part. */
   take(part: LanguageModelV4StreamPart): TurnEvent | null {
     switch (part.type) {
       case "stream-start":
@@ -141,7 +144,10 @@ export class StepFold {
     }
   }
 
-  /** The message for the model's transcript, in the model's order: blocks verbatim, and the calls that `answered` has. */
+  /**
+   * The message for the model's transcript, in the model's order: blocks verbatim, and the calls for which `answered`
+   * is true.
+   */
   message(answered: (call: ToolCall) => boolean): ModelMessage | null {
     this.#fill();
     const content = this.#said.flatMap((part): AssistantPart[] => {
@@ -151,7 +157,7 @@ export class StepFold {
     return content.length === 0 ? null : { role: "assistant", content };
   }
 
-  /** Takes calls over from a turn that stopped at them, in place of a model call. */
+  /** Takes over the calls of the stopped turn, in place of a model call. */
   takeDecided(calls: readonly PendingCall[]): void {
     this.produced = true;
     this.said = true;
@@ -167,7 +173,7 @@ export class StepFold {
     { id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
   ): OpenBlock {
     const block: Block = { type, text: "", ...(providerMetadata ? { providerOptions: providerMetadata } : {}) };
-    // Blocks that are open at the same time go on for themselves.
+    // Blocks that are open at the same time are scrubbed separately.
     const alone = ![...this.#open.values()].some((other) => other.block.type === type);
     const open = { block, said: new GrowingText(), clean: alone ? this.#speech[type] : this.#input.scrub.stream() };
     this.#said.push(block);
@@ -175,7 +181,7 @@ export class StepFold {
     return open;
   }
 
-  /** Something began of which there is nothing to show. */
+  /** Notes output that has nothing to show. */
   #produce(): TurnEvent {
     this.produced = true;
     return { type: "produced" };
@@ -200,7 +206,7 @@ export class StepFold {
     if (!open) return null;
     const text = sayRest(open);
     if (part.providerMetadata === thought) open.block.type = "reasoning";
-    // Signatures of reasoning come with its end.
+    // A reasoning block's signature comes with its end.
     else if (part.providerMetadata) merge(open.block, part.providerMetadata);
     this.#open.delete(`${type}:${part.id}`);
     return text === "" ? null : { type: `${open.block.type}-delta`, text };
@@ -214,7 +220,7 @@ export class StepFold {
     const { scrub, tools } = this.#input;
     const known = tools.get(toolName);
     const tool = known?.name ?? clip(scrub(toolName), longestCalledName);
-    // Some models give every call the same id: a decision about one call must not reach another.
+    // Some models give every call the same id, and an approval of one call must not reach another.
     const taken = known?.needsApproval || this.calls.some(({ id }) => id === toolCallId);
     const odd = toolCallId.length > longestId || scrub(toolCallId) !== toolCallId;
     const id = taken || odd ? `call_${randomHex(24)}` : toolCallId;
@@ -225,7 +231,7 @@ export class StepFold {
     return { type: "tool-call", id: call.id, name: call.tool, args: call.shown };
   }
 
-  /** A provider may end without ending its blocks. */
+  /** Finishes the step, and flushes the blocks that the provider left open. */
   #finish({ finishReason, usage }: Part<"finish">): TurnEvent | null {
     this.finish = {
       reason: finishReason.unified,
@@ -245,7 +251,6 @@ export class StepFold {
     return text === "" ? null : { type: "text-delta", text };
   }
 
-  /** Something came. */
   #hear(length: number): void {
     this.said = true;
     this.#length = bounded(this.#length + length);
@@ -263,13 +268,13 @@ export class StepFold {
   }
 }
 
-/** A length that a process can hold. Throws for a longer one. */
+/** Returns the length; throws when it exceeds `longestStep`. */
 function bounded(length: number): number {
   if (length > longestStep) throw new Error(`The provider said more than ${longestStep} characters in one step`);
   return length;
 }
 
-/** Text that was held back of a block that is over. */
+/** Returns the text that the scrubber still holds of a finished block. */
 function sayRest({ block, said, clean }: OpenBlock): string {
   const text = clean.flush();
   said.add(text);
@@ -283,7 +288,7 @@ function merge(block: Block, metadata: SharedV4ProviderMetadata): void {
   block.providerOptions = merged;
 }
 
-/** Providers refuse a whole request in which the arguments of a call are no object. */
+/** The call for the model's transcript. Providers refuse a whole request when a call's arguments are no object. */
 function replayed({ id, name, shown, providerOptions }: ToolCall): AssistantPart {
   return {
     type: "tool-call",

@@ -7,21 +7,21 @@ import type { JsonValue, Tell, TurnInput, Withheld } from "./types.ts";
 /** The result of a tool call, or an error text that the model reads before it goes on. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: string; withheld?: Withheld };
 
-/** A result, and how long it took. */
+/** A result, with the duration of its call. */
 export type Answer = ToolResult & { durationMs: number };
 
-/** A result as it stands in events and transcripts. */
+/** A result in the form of events and transcripts. */
 export function wireResult(result: ToolResult): JsonValue {
   return result.ok ? result.value : { error: result.error };
 }
 
-/** Why a call was not made; empty for one that was. */
+/** The reason for which a call was withheld; empty for a call that was made. */
 export const withheldOf = (result: ToolResult): { withheld?: Withheld } =>
   result.ok || !result.withheld ? {} : { withheld: result.withheld };
 
 /**
- * Whether a person has to decide about a tool call before it is made. A call with a secret in its arguments can't be
- * shown.
+ * Whether a person has to approve a tool call. A call with a secret in its arguments can't be shown, so nobody can
+ * approve it.
  */
 export function needsApproval({ tools }: TurnInput, call: ToolCall): boolean {
   return call.malformed === undefined && !holdsSecret(call) && (tools.get(call.name)?.needsApproval ?? false);
@@ -29,13 +29,13 @@ export function needsApproval({ tools }: TurnInput, call: ToolCall): boolean {
 
 const holdsSecret = ({ args, shown }: ToolCall) => shown !== args;
 
-/** The error that the model reads of a call that nobody can approve. */
+/** The error for the model when nobody can approve its call. */
 const unapproved = (call: ToolCall) =>
   holdsSecret(call)
     ? "A person has to approve this, and may not see the secret in its arguments: use its placeholder, or leave it out"
     : "A person has to approve this, which nobody can here";
 
-/** As much of a turn's input as its tools need. */
+/** The part of a turn's input that its tools need. */
 export type ToolScope = Pick<
   TurnInput,
   "turnId" | "requestId" | "conversation" | "limits" | "origin" | "scrub" | "state" | "tools"
@@ -44,19 +44,19 @@ export type ToolScope = Pick<
 interface CallOptions {
   signal: AbortSignal;
   clock: Clock;
-  /** Whether a person, or the operator by a hook, decided that the call may be made. */
+  /** Whether a person approved the call, or the operator did by making a hook. */
   approved?: boolean;
   emit?: Tell;
 }
 
-/** A model has no use for more of an error. */
+/** The most characters of an error that the model gets. */
 const longestError = 4_000;
 
 const ignore = () => {};
 
 /**
- * The one wrapper around every tool: knows it, validates its arguments, cuts it off at the time-out even when it
- * ignores its signal, and blots secrets out of its result. `callTool` never rejects.
+ * The one wrapper around every tool: finds it, validates its arguments, ends it at the time-out even when it ignores
+ * its signal, and scrubs secrets from its result. `callTool` never rejects.
  */
 export async function callTool(
   input: ToolScope,
@@ -109,7 +109,7 @@ function cutOff(controller: AbortController, signal: AbortSignal, clock: Clock, 
       signal.removeEventListener("abort", onAbort);
     };
   });
-  // A promise that loses the race must not become an unhandled rejection.
+  // The loser of the race must not become an unhandled rejection.
   passed.catch(() => {});
   return { passed, release: () => release() };
 }

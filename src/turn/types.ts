@@ -14,20 +14,20 @@ export interface Origin {
   channel: Channel;
   channelId: string;
   source: "user" | "webhook" | "room" | "scheduled";
-  /** 1 inside an agent-to-agent call, which may not call on. */
+  /** 1 inside a call from another agent, which may not call further agents. */
   depth: 0 | 1;
   userName?: string;
-  /** The key of the end user whose memories and budget it touches (decisions §5). */
+  /** The end user whose memories and budget the turn uses (decisions §5). */
   subject: SubjectKey;
 }
 
 export interface Limits {
   maxSteps: number;
-  /** The attempts of a model call that produces nothing, 3 when absent. */
+  /** The attempts of a model call without output; 3 when absent. */
   attempts?: number;
-  /** Until a model call answers at all. */
+  /** The longest wait for a model call's first answer. */
   connectMs: number;
-  /** Between two parts of a model's stream, the first included. */
+  /** The longest wait between two parts of a model's stream, and for the first part. */
   silenceMs: number;
   turnMs: number;
   toolMs: number;
@@ -36,7 +36,7 @@ export interface Limits {
 interface ModelSettings {
   temperature?: number;
   maxOutputTokens?: number;
-  /** Ask the model to reason, where it can. */
+  /** Ask the model to reason, if it can. */
   thinking: boolean;
 }
 
@@ -47,9 +47,9 @@ export interface ToolContext {
   toolCallId: string;
   signal: AbortSignal;
   state: TurnState;
-  /** The origin of the turn: tools are made once for all turns of an agent. */
+  /** The turn's origin, passed with each call since all turns of an agent share its tools. */
   origin: Origin;
-  /** Null: nothing of the turn is stored, and nothing may be on its behalf. */
+  /** Null: nothing of the turn is stored, so a tool may store nothing for it. */
   conversation: { readonly id: string; readonly ref: string } | null;
   /** Adds an event of the call to the turn's events. */
   emit: Tell;
@@ -65,28 +65,28 @@ export interface Tool {
    * harm.
    */
   effect: "none" | "external";
-  /** Whether the tool gets its arguments unscrubbed; a tool that may store them gets them without secrets. */
+  /** Whether the tool gets secrets in its arguments; a tool that may store them does not. */
   seesSecrets: boolean;
-  /** A person decides about each call before it is made (decisions §7). */
+  /** Whether each call needs a person's approval (decisions §7). */
   needsApproval: boolean;
-  /** The time that a call may take, where it differs from other tools. */
+  /** The time limit of a call, unless it is the usual one. */
   timeoutMs?: (() => number) | undefined;
-  /** The arguments as the tool wants them; throws an `Error` whose message tells the model what is wrong. */
+  /** Parses the arguments; throws an `Error` whose message tells the model the mistake. */
   validate(args: unknown): unknown;
   execute(args: unknown, context: ToolContext): Promise<JsonValue>;
-  /** The text in a result that is no text as a whole; null when there is none. */
+  /** The text inside a structured result; null when there is none. */
   textOf?(result: JsonValue): string | null;
 }
 
 export type HookEvent = "conversation_start" | "message_received" | "response_generated" | "response_sent";
 
-/** Something that an operator has done around every reply (decisions §4, "Hooks"). */
+/** A tool call that the operator runs around every reply (decisions §4, "Hooks"). */
 export interface Hook {
   id: string;
   event: HookEvent;
-  /** Canonical. */
+  /** The canonical name. */
   toolName: string;
-  /** Null: the agent can't have it any more. */
+  /** Null: the agent no longer has the tool. */
   tool: Tool | null;
   args: JsonObject;
   /** On `response_generated`: its text becomes the reply. */
@@ -106,39 +106,39 @@ export interface HookExecution {
   result: JsonValue;
 }
 
-/** A call that a person decides about before it is made. */
+/** A tool call that waits for approval. */
 export interface PendingCall {
   toolCallId: string;
-  /** As the model spelled it. */
+  /** The name as the model spelled it. */
   modelName: string;
-  /** Canonical. */
+  /** The canonical name. */
   toolName: string;
   args: JsonValue;
 }
 
-/** A person's decision about a call that waited. */
+/** A person's decision about a tool call. */
 interface Decision {
   approved: boolean;
-  /** The time to decide passed. */
+  /** The time for the decision passed. */
   expired?: boolean;
   reason: string | null;
 }
 
-/** The stopped turn that this one continues, with the decisions about its waiting tool calls. */
+/** The stopped turn that this one continues, with the decisions about its tool calls. */
 export interface Continued {
-  /** The model's own messages since the user's, verbatim, with all calls and the results there are. */
+  /** The model's messages since the user's, verbatim, with all calls and the results so far. */
   readonly messages: readonly ModelMessage[];
-  /** Text of hooks that the model read before the user's message. */
+  /** The hooks' text before the user's message. */
   readonly context?: string;
   readonly decided: readonly (PendingCall & Decision)[];
 }
 
-/** All that a turn needs, complete before it starts. Only `state` changes while it runs. */
+/** The whole input of a turn, complete before it starts. Only `state` changes while it runs. */
 export interface TurnInput {
-  /** Also the id of the assistant's message, and what a stream is resumed by. */
+  /** Also the id of the assistant's message and of the stream that clients resume. */
   readonly turnId: string;
   readonly requestId: string;
-  /** Null: nothing of the turn but its row is stored. */
+  /** Null: only the turn's row is stored. */
   readonly conversation: { readonly id: string; readonly ref: string; readonly ticket: number } | null;
   readonly agent: { readonly id: string; readonly slug: string; readonly name: string };
   /** The public id of the conversation, stored or not. */
@@ -150,22 +150,22 @@ export interface TurnInput {
   readonly history: readonly ModelMessage[];
   /** The new messages of the user, in order. */
   readonly fresh: readonly string[];
-  /** Pictures that came with them; absent for none. */
+  /** Pictures in the user's messages; absent for none. */
   readonly images?: readonly LanguageModelV4FilePart[];
   /** Null: the turn begins with the model. */
   readonly continued: Continued | null;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** In the order in which they run; those of other events and of a conversation that began before are left out. */
+  /** The hooks that apply to this turn, in the order in which they run. */
   readonly hooks: readonly Hook[];
   readonly limits: Limits;
   readonly state: TurnState;
-  /** Reserves tokens for one more model call; rejects with an `EngineError` when there are none. Null: no budget. */
+  /** Reserves tokens for one more model call; rejects with an `EngineError` when none are left. Null: no budget. */
   readonly reserve: ((soFar: Consumption, next: NextCall) => Promise<void>) | null;
   /** Blots the agent's secrets out of a text. */
   readonly scrub: Scrub;
 }
 
-/** `continue`: the model is called again, and reads nothing new. */
+/** `continue`: the model is called again without new messages. */
 export type StepType = "initial" | "tool-result" | "continue";
 
 export interface Usage {
@@ -173,16 +173,16 @@ export interface Usage {
   completionTokens: number;
 }
 
-/** Why a call may not be made: a person refused it, nobody decided in time, or nobody can decide where it came up. */
+/** Why a call was withheld: a person refused it, nobody decided in time, or nobody can decide in the turn's channel. */
 export type Withheld = "refused" | "expired" | "undecidable";
 
-/** The events of a turn, in order: doors and observers consume nothing else. */
+/** The events of a turn, in order. Doors and observers use nothing else. */
 export type TurnEvent =
   | { type: "hook-execution"; execution: HookExecution }
   | { type: "step-start"; index: number; stepType: StepType }
-  /** An attempt at a model call failed before anything came of it; the next one follows after the wait. */
+  /** A model call failed before any output; the next attempt follows after the wait. */
   | { type: "model-retry"; index: number; attempt: number; failure: Failure; waitMs: number }
-  /** Reasoning or a tool's input began: nothing to show, but a disconnect no longer cancels the turn. */
+  /** Reasoning or a tool's input began: nothing to show yet, but a disconnect no longer cancels the turn. */
   | { type: "produced" }
   | { type: "reasoning-delta"; text: string }
   | { type: "text-delta"; text: string }
@@ -194,12 +194,12 @@ export type TurnEvent =
       ok: boolean;
       durationMs: number;
       result: JsonValue;
-      /** Why the call was not made; absent for one that was, and for one that can't be made. */
+      /** Why the call was withheld; absent for a call that was made or can't be made. */
       withheld?: Withheld;
     }
-  /** The turn stops at a call that a person has to decide about. */
+  /** The turn stops at a call that needs approval. */
   | { type: "approval-request"; id: string; name: string; args: JsonValue }
-  /** Another agent was asked, and answered. */
+  /** Another agent was called, and answered. */
   | { type: "handoff"; phase: "start"; id: string; agent: string; conversationId: string }
   | {
       type: "handoff";
@@ -212,10 +212,10 @@ export type TurnEvent =
     }
   | { type: "step-finish"; index: number; finishReason: string; usage: Usage };
 
-/** Hears the events of a turn as they happen. Must not throw. */
+/** Receives the events of a turn as they happen. Must not throw. */
 export type Tell = (event: TurnEvent) => void;
 
-/** A step as it is stored and shown (decisions §5). */
+/** A step in its stored and public form (decisions §5). */
 export interface Step {
   index: number;
   stepType: StepType;
@@ -227,37 +227,37 @@ export interface Step {
   durationMs: number;
 }
 
-/** `superseded`: newer messages take the place of the turn, and nothing of it is stored. */
+/** `superseded`: newer messages replace the turn, and nothing of it is stored. */
 export type AbortReason = "disconnect" | "stop" | "shutdown" | "lease-lost" | "superseded";
 
-/** Why a model call ended badly, without a word of the provider's. */
+/** Why a model call failed, without the provider's text. */
 type FailureCode = "provider-failed" | "provider-timeout" | "rate-limited" | "unavailable" | "too-large" | "internal";
 
 export interface Failure {
   code: FailureCode;
-  /** For the caller; ours. */
+  /** The engine's message for the caller. */
   message: string;
-  /** Advice to a person who tries the agent in the playground, also for our own errors. Absent where there is none. */
+  /** Advice for a person who tries the agent in the playground, also about the engine's own errors. */
   hint?: string;
-  /** For the log; the provider's. */
+  /** The provider's error, for the log. */
   cause: unknown;
   retryAfterSeconds?: number;
 }
 
-/** The tokens that model calls took, as far as their provider said. */
+/** The tokens of model calls, as far as the provider reported them. */
 export interface Consumption {
   usage: Usage;
-  /** Prompt tokens of the first call; 0 when the provider did not say. */
+  /** Prompt tokens of the first call; 0 when the provider did not report them. */
   contextTokens: number;
-  /** Calls that did not fail and whose tokens the provider did not tell. */
+  /** Successful calls without reported tokens. */
   uncountedCalls: number;
-  /** The output of these calls, and what the turn had added to their prompts before, in UTF-16 units. */
+  /** The output of these calls, and the turn's additions to their prompts, in UTF-16 units. */
   uncountedLength: number;
 }
 
 /** The size of one more model call. */
 export interface NextCall {
-  /** Tokens of the last call's prompt and output; 0 when the provider did not say. */
+  /** Tokens of the last call's prompt and output; 0 when the provider did not report them. */
   countedTokens: number;
   /** The length added to the prompt after that call, or after the turn's first prompt, in UTF-16 units. */
   length: number;
@@ -268,14 +268,14 @@ interface Outcome extends Consumption {
   text: string;
   reasoning: string;
   steps: Step[];
-  /** The provider's own messages of this turn, verbatim; each tool call in them has its result. */
+  /** The provider's own messages of this turn, verbatim; each tool call among them has its result. */
   messages: ModelMessage[];
-  /** Null: as it was. */
+  /** Null: unchanged. */
   state: StateChanges | null;
   hooks: HookExecution[];
   /** The hook whose text is the reply; null when the reply is the model's own. */
   replacedBy: string | null;
-  /** The calls that were answered, whether they went well, and why one was not made; absent for one that was. */
+  /** The tool calls with a result, whether they succeeded, and why one was withheld. */
   calls: { toolCallId: string; toolName: string; ok: boolean; durationMs: number; withheld?: Withheld }[];
   /** Whether the model produced text, reasoning or the beginning of a tool call. */
   produced: boolean;
@@ -287,7 +287,7 @@ interface Outcome extends Consumption {
 export type TurnOutcome = Outcome &
   (
     | { status: "done" }
-    /** The turn stopped at calls that a person decides about; `suspended` and `context` are what `Continued` needs. */
+    /** The turn waits for approval of calls; `suspended` and `context` are the input of `Continued`. */
     | { status: "approval"; pending: PendingCall[]; suspended: ModelMessage[]; context: string | null }
     | { status: "failed"; failure: Failure }
     | { status: "aborted"; reason: AbortReason }

@@ -1,14 +1,14 @@
 import type { Clock } from "../core/ports.ts";
 
 export interface Watchdog {
-  /** Something was heard: the silence starts anew. */
+  /** Restarts the silence. */
   heard(): void;
   stop(): void;
 }
 
 /**
- * Calls `onSilence` when nothing is heard for `connectMs` at first, then for `silenceMs`. A part costs one reading of
- * the clock: the timer is set again only when it fires too early.
+ * Calls `onSilence` when nothing is heard within `connectMs` at first, and within `silenceMs` afterwards. A part costs
+ * one reading of the clock: the timer is set again only when it fires too early.
  */
 export function watch(clock: Clock, limits: { connectMs: number; silenceMs: number }, onSilence: () => void): Watchdog {
   let deadline = clock.now() + limits.connectMs;

@@ -31,7 +31,7 @@ export const agents = pgTable(
     fastModel: text("fast_model"),
     connectionId: uuid("connection_id"),
     authEnabled: boolean("auth_enabled").notNull().default(true),
-    /** The HMAC of the secret `auth_api_key`: `/v1/models` finds the agent of a key by it. */
+    /** The HMAC of the secret `auth_api_key`, by which `/v1/models` finds the key's agent. */
     authKeyHmac: bytea("auth_key_hmac"),
     tracingEnabled: boolean("tracing_enabled").notNull().default(false),
     tracingProject: text("tracing_project"),
@@ -70,7 +70,7 @@ export const agents = pgTable(
   ],
 );
 
-/** A column for the agent that a row belongs to, and goes with. */
+/** A column for the agent that a row belongs to; deleting the agent deletes the row. */
 export const ofAgent = () =>
   uuid("agent_id")
     .notNull()
@@ -80,14 +80,14 @@ export const agentIcons = pgTable("agent_icons", {
   agentId: ofAgent().primaryKey(),
   mime: text("mime").notNull(),
   bytes: bytea("bytes").notNull(),
-  /** Changes with the picture, whose address has it. */
+  /** Changes with the picture; part of its address. */
   version: text("version").notNull(),
   updatedAt: updatedAt(),
 });
 
 const { id: agentId, slug, name, organizationId, workspaceId } = agents;
 
-/** The agent as activity shows it, for statements that read `agents`. */
+/** The agent's columns for activity, for statements that read `agents`. */
 export const actingAgent = {
   ...{ id: agentId, slug, name, organizationId, workspaceId },
   iconVersion: sql<

@@ -7,16 +7,16 @@ const period = () => ({
   month: date("month").notNull(),
   /** In tokens. */
   used: bigint("used", { mode: "number" }).notNull().default(0),
-  /** Tokens that are held for running calls. */
+  /** Tokens reserved for running model calls. */
   reserved: bigint("reserved", { mode: "number" }).notNull().default(0),
 });
 
-/** The usage of an agent with a budget in a month. */
+/** An agent's usage in a month, for agents with a budget. */
 export const budgetPeriods = pgTable("budget_periods", { agentId: ofAgent(), ...period() }, (table) => [
   primaryKey({ columns: [table.agentId, table.month] }),
 ]);
 
-/** The same of each end user of an agent whose end users have a budget. */
+/** An end user's usage in a month, for agents whose end users have a budget. */
 export const userBudgetPeriods = pgTable(
   "user_budget_periods",
   { agentId: ofAgent(), subject: text("subject").$type<SubjectKey>().notNull(), ...period() },

@@ -4,8 +4,8 @@ import { ofAgent } from "./agents.ts";
 import { authorship, bytea, createdAt, id, moment, updatedAt } from "./columns.ts";
 
 /**
- * A channel's whole configuration is sealed; the AAD is `<agent id>:channel:<type>`. A row that migration 0025 made has
- * none, and an empty `keyId`, until its first save.
+ * Channels. The whole configuration is sealed; the AAD is `<agent id>:channel:<type>`. A row made by migration 0025 has
+ * no configuration and an empty `keyId` until its first save.
  */
 export const channels = pgTable(
   "channels",
@@ -18,13 +18,13 @@ export const channels = pgTable(
     config: bytea("config").notNull(),
     status: text("status"),
     lastError: text("last_error"),
-    /** Since when there is an error, the same or others; null without one, and where an earlier release noted it. */
+    /** Since when the channel has had any error; null without one, and for errors noted by an earlier release. */
     errorSince: moment("error_since"),
-    /** The public address for which the messenger was told where to deliver, or is being told. */
+    /** The public address that the messenger delivers to, stored before the messenger is called. */
     registeredAddress: text("registered_address"),
-    /** The HMAC of the account's credential, while the channel is on and no other agent may use the account. */
+    /** The HMAC of the account's credential, stored while the channel is on and no other agent may use the account. */
     accountHmac: bytea("account_hmac"),
-    /** The transport of a messenger's messages: `webhook`, or `polling` or `socket`, which a process follows. */
+    /** How messages arrive: `webhook`, or by a process that follows the channel with `polling` or `socket`. */
     transport: text("transport"),
     /** The process that follows the channel, until its lease ends. */
     followedBy: uuid("followed_by"),

@@ -16,7 +16,7 @@ export const moment = (name: string) => timestamp(name, { withTimezone: true, pr
 export const createdAt = () => moment("created_at").notNull().defaultNow();
 export const updatedAt = () => moment("updated_at").notNull().defaultNow();
 
-/** The organization of a row that goes with its agent. */
+/** The organization of a row that is deleted with its agent. */
 export const organizationId = () => uuid("organization_id").notNull();
 
 /** The users who made and last changed a row (`authorOf`). There is no foreign key, since a row outlives its author. */

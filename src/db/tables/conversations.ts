@@ -18,8 +18,8 @@ import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { agents, ofAgent } from "./agents.ts";
 import { createdAt, id, moment, oneOf, organizationId, tsvector, updatedAt } from "./columns.ts";
 
-// The tables that every turn writes have no checks, which PostgreSQL parses again for each statement: the types of their
-// columns say what is in them.
+// Every turn writes these tables, so they have no checks, which PostgreSQL parses again for each statement: the
+// columns' types describe their values.
 
 /** The source of a turn (decisions §5, "conversations"). */
 type TurnSource = "user" | "webhook" | "room" | "scheduled";
@@ -43,22 +43,22 @@ export const conversations = pgTable(
     summary: text("summary"),
     state: jsonb("state").$type<Record<string, unknown>>().notNull().default({}),
     metadata: jsonb("metadata").$type<Record<string, unknown>>().notNull().default({}),
-    /** Turns that run or wait. */
+    /** Running and queued turns. */
     openTurns: integer("open_turns").notNull().default(0),
-    /** The ticket of the newest turn: turns take tickets in the order of their arrival. */
+    /** The newest turn's ticket: turns take tickets in the order of their arrival. */
     lastTicket: integer("last_ticket").notNull().default(0),
-    /** The turn that stopped for a person's decision; null again after the decision or the next message. */
+    /** The turn that waits for approval; null again after the decision or the next message. */
     awaiting: uuid("awaiting"),
     lastSeq: integer("last_seq").notNull().default(0),
     lastInboxSeq: integer("last_inbox_seq").notNull().default(0),
     messageCount: integer("message_count").notNull().default(0),
     totalTokens: bigint("total_tokens", { mode: "number" }).notNull().default(0),
-    /** The tokens of the last turn's first prompt, and its bytes for each token, as the provider counted them. */
+    /** The tokens of the last turn's first prompt as the provider counted them, and its bytes for each token. */
     contextTokens: integer("context_tokens").notNull().default(0),
     bytesPerToken: real("bytes_per_token"),
-    /** When a model is to give the title, and to learn from what was said; null once that is done, and for never. */
+    /** When a model is to write the title and learn from the messages; null once done, and for never. */
     titleDueAt: moment("title_due_at"),
-    /** When the conversation has rested, so that it is summed up and learned from; null once that is done. */
+    /** When the conversation will have rested long enough to be summarized and learned from; null once done. */
     followUpDueAt: moment("follow_up_due_at"),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
@@ -80,7 +80,7 @@ export const conversations = pgTable(
 );
 
 /**
- * A row for each turn of every door, without its content but for what a debugged agent keeps. The id is also the id of
+ * A row for each turn of every door, without its content, except for an agent under debugging. The id is also the id of
  * the assistant's message.
  */
 export const turns = pgTable(
@@ -90,25 +90,25 @@ export const turns = pgTable(
     agentId: ofAgent(),
     organizationId: organizationId(),
     /**
-     * Null when nothing but this row is stored of the turn. There is no foreign key, which would look the conversation up
-     * for every turn: the statement that inserts a turn has just written and so locked its conversation, and whoever
-     * deletes a conversation holds its lock.
+     * Null when only this row of the turn is stored. There is no foreign key, which would look the conversation up for
+     * every turn: the statement that inserts a turn has just locked its conversation by a write, and a deletion holds
+     * that lock.
      */
     conversationId: uuid("conversation_id"),
     subject: text("subject").$type<SubjectKey>().notNull(),
     ticket: integer("ticket").notNull().default(1),
     status: text("status").$type<TurnStatus>().notNull(),
-    /** The process that runs or queues the turn; after `leaseUntil` that process counts as dead. */
+    /** The process that runs or queues the turn; it counts as dead after `leaseUntil`. */
     owner: uuid("owner").notNull(),
     leaseUntil: moment("lease_until").notNull(),
     stopRequested: boolean("stop_requested").notNull().default(false),
     restarts: integer("restarts").notNull().default(0),
-    /** The turn that waited for a person's decision, and that this one continues. */
+    /** The turn that waited for approval and that this one continues. */
     continues: uuid("continues"),
-    /** The model's messages of a turn that waits for a decision, verbatim. */
+    /** The model's messages of a turn that waits for approval, verbatim. */
     suspended: jsonb("suspended").$type<unknown[]>(),
     door: text("door").notNull(),
-    /** The channel of the turn's origin, which stays when the conversation is deleted. */
+    /** The channel of the turn's origin, which outlives the conversation. */
     channel: text("channel").notNull().default("web"),
     source: text("source").$type<TurnSource>().notNull().default("user"),
     provider: text("provider"),
@@ -119,11 +119,11 @@ export const turns = pgTable(
     requestDigest: text("request_digest"),
     promptTokens: integer("prompt_tokens").notNull().default(0),
     completionTokens: integer("completion_tokens").notNull().default(0),
-    /** The messages that the turn stored. */
+    /** The number of messages that the turn stored. */
     messageCount: integer("message_count").notNull().default(0),
-    /** Tokens that the agent's budget of `budgetMonth` holds for the turn until its use is known. */
+    /** Tokens that the agent's budget of `budgetMonth` reserves for the turn until it ends. */
     reserved: integer("reserved").notNull().default(0),
-    /** Tokens that the end user's budget of that month holds. */
+    /** Tokens that the end user's budget of that month reserves. */
     userReserved: integer("user_reserved").notNull().default(0),
     budgetMonth: date("budget_month"),
     ttftMs: integer("ttft_ms"),
@@ -150,14 +150,14 @@ export const turns = pgTable(
   ],
 );
 
-/** Whether a turn runs or is queued. */
+/** Whether a turn is running or queued. */
 export const isOpen = ({ status }: { status: Column }): SQL => inArray(status, ["queued", "running"]);
 
 export const messages = pgTable(
   "messages",
   {
     id: id(),
-    /** There is no foreign key, as for `turns.conversationId`. */
+    /** Without a foreign key, as `turns.conversationId`. */
     conversationId: uuid("conversation_id").notNull(),
     turnId: uuid("turn_id"),
     seq: integer("seq").notNull(),
@@ -174,8 +174,8 @@ export const messages = pgTable(
     promptTokens: integer("prompt_tokens").notNull().default(0),
     completionTokens: integer("completion_tokens").notNull().default(0),
     /**
-     * The words of the content, which the application finds: the parser of PostgreSQL takes minutes for some texts. A
-     * server of an earlier release leaves the default, a word of no text, by which upkeep finds what it has to index.
+     * The words of the content. The application extracts them, since PostgreSQL's parser takes minutes for some texts.
+     * A server of an earlier release leaves the default, a word of no text, by which upkeep finds the rows to index.
      */
     search: tsvector("search").default(sql`array_to_tsvector(array[' '])`),
     createdAt: createdAt(),
@@ -186,7 +186,7 @@ export const messages = pgTable(
   ],
 );
 
-/** The calls of tools, without results; calls that wait for a person's decision have their arguments. */
+/** Tool calls, without results. Calls that wait for approval have their arguments. */
 export const toolCalls = pgTable(
   "tool_calls",
   {
@@ -199,7 +199,7 @@ export const toolCalls = pgTable(
     toolCallId: text("tool_call_id").notNull(),
     /** The canonical name of the tool. */
     name: text("name").notNull(),
-    /** The arguments of a call that waits or waited for a decision. */
+    /** The arguments of a call that needs or needed approval. */
     args: jsonb("args"),
     status: text("status").notNull(),
     decidedBy: uuid("decided_by"),
@@ -216,7 +216,7 @@ export const toolCalls = pgTable(
   ],
 );
 
-/** The runs of hooks in stored turns. */
+/** Executions of hooks in stored turns. */
 export const hookExecutions = pgTable(
   "hook_executions",
   {
@@ -225,9 +225,9 @@ export const hookExecutions = pgTable(
       .notNull()
       .references(() => conversations.id, { onDelete: "cascade" }),
     turnId: uuid("turn_id").notNull(),
-    /** There is no foreign key: the hook may be deleted. */
+    /** Without a foreign key: the hook may be deleted. */
     hookId: uuid("hook_id").notNull(),
-    /** The place of this run among those of the turn. */
+    /** The position of this execution within the turn. */
     position: integer("position").notNull(),
     event: text("event").notNull(),
     toolName: text("tool_name").notNull(),
@@ -242,8 +242,8 @@ export const hookExecutions = pgTable(
 );
 
 /**
- * The events of streams that a client asked another replica for, as they are sent. UNLOGGED: they are of no use after
- * the crash of the process that writes them.
+ * The sent events of streams that a client requested from another replica. UNLOGGED: after a crash of the process that
+ * writes them they are useless.
  */
 export const streamChunks = pgTable(
   "stream_chunks",
@@ -257,7 +257,7 @@ export const streamChunks = pgTable(
   (table) => [primaryKey({ columns: [table.turnId, table.first] }), index("stream_chunks_age").on(table.createdAt)],
 );
 
-/** Files of conversations. A row outlives its agent and conversation until its bytes are deleted. */
+/** Files of conversations. A row outlives its agent and conversation until the file's bytes are deleted. */
 export const files = pgTable(
   "files",
   {

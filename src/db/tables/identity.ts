@@ -20,7 +20,7 @@ export const installation = pgTable("installation", {
   id: smallint("id").primaryKey().default(1),
   policies: jsonb("policies").$type<Record<string, unknown>>().notNull().default({}),
   policiesRevision: integer("policies_revision").notNull().default(1),
-  /** A known text, sealed with the encryption key: opening it shows at boot that the key is the right one. */
+  /** A known text, sealed with the encryption key: opening it at start proves the key. */
   keyCheck: bytea("key_check"),
   keyCheckKeyId: text("key_check_key_id"),
   lastTickAt: moment("last_tick_at"),
@@ -37,7 +37,7 @@ export const organizations = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },
-  // Every guarded call looks for the first organization.
+  // Every guarded request looks for the first organization.
   (table) => [index("organizations_order").on(table.createdAt, table.id)],
 );
 
@@ -46,13 +46,13 @@ export const firstOrganization = sql`
   select ${organizations.id} from ${organizations} order by ${organizations.createdAt}, ${organizations.id} limit 1`;
 
 /**
- * The time at which a further organization is made: after all others, also by a clock that was set back. Otherwise its
- * Owners would administer the installation in place of those of the first one.
+ * The creation time of a further organization: later than all others, even when the clock was set back. Otherwise its
+ * Owners would administer the installation instead of the first organization's.
  */
 export const afterAllOrganizations = sql`greatest(
   now(), (select max(${organizations.createdAt}) + interval '1 millisecond' from ${organizations}))`;
 
-/** A column for the organization that a row belongs to, and goes with. */
+/** A column for the organization that a row belongs to; deleting the organization deletes the row. */
 export const ofOrganization = () =>
   uuid("organization_id")
     .notNull()
@@ -77,11 +77,11 @@ export const users = pgTable("users", {
   name: text("name").notNull(),
   /** Null for a user who signs in through an identity provider. */
   passwordHash: text("password_hash"),
-  /** The user or management key that set the password; null when the account's own user did. */
+  /** The user or management key that set the password; null when the user did. */
   passwordSetBy: uuid("password_set_by"),
   /**
-   * The organization in which `passwordSetBy` acted: until the user chooses a password, the account reaches only this
-   * organization. There is no foreign key: deleting the organization must not open the others to the account.
+   * The organization that `passwordSetBy` acted for: until the user chooses a password, the account reaches only this
+   * organization. There is no foreign key, since deleting the organization must not open the others to the account.
    */
   passwordOrganization: uuid("password_organization"),
   onboarding: jsonb("onboarding").$type<Record<string, unknown>>().notNull().default({}),
@@ -121,15 +121,15 @@ export const workspaceMembers = pgTable(
 );
 
 /**
- * The time at which a user joins a further organization: after all others, also by a clock that was set back. The log of
- * the one joined first shows where the user signs in, and no other may take its place.
+ * The time at which a user joins a further organization: later than all others, even when the clock was set back. The
+ * audit log of the first one shows where the user signs in, and no other may replace it.
  */
 export const afterMembershipsOf = (userId: string) => sql`greatest(now(), (
   select max(${members.createdAt}) + interval '1 millisecond' from ${members} where ${members.userId} = ${userId}))`;
 
 /**
- * Offers of an organization to the holders of accounts that it did not make. One ends with its inviter: a removed user,
- * a revoked management key.
+ * Invitations of existing accounts by an organization that did not create them. An invitation is deleted with its
+ * inviter: a removed user or a revoked management key.
  */
 export const invitations = pgTable(
   "invitations",
@@ -138,7 +138,7 @@ export const invitations = pgTable(
     organizationId: ofOrganization(),
     userId: userId(),
     roleKey: text("role_key").notNull(),
-    /** One of the two made the offer. */
+    /** Exactly one of the two columns is set. */
     invitedByUser: uuid("invited_by_user").references(() => users.id, { onDelete: "cascade" }),
     invitedByKey: uuid("invited_by_key").references((): AnyPgColumn => accessTokens.id, { onDelete: "cascade" }),
     expiresAt: moment("expires_at").notNull(),
@@ -153,7 +153,7 @@ export const invitations = pgTable(
   ],
 );
 
-/** The addresses, as `clientKey` has them, at which users gave their right password. */
+/** The client addresses, in the form of `clientKey`, from which users signed in with the right password. */
 export const signInAddresses = pgTable(
   "sign_in_addresses",
   {
@@ -175,16 +175,16 @@ export function workspaceIdsOf(userId: SQLWrapper, organizationId: SQLWrapper): 
     where ${workspaceMembers.userId} = ${userId} and ${workspaces.organizationId} = ${organizationId})`;
 }
 
-/** A condition on `users` and `members`: the account's sessions reach this membership. */
+/** A condition on `users` and `members`: the account's sessions may use this membership. */
 export const reachable = sql`(${users.passwordOrganization} is null or ${users.passwordOrganization} = ${members.organizationId})`;
 
-/** Sessions and management keys, told apart by `kind`. Only digests are stored. */
+/** Sessions and management keys, distinguished by `kind`. Only digests are stored. */
 export const accessTokens = pgTable(
   "access_tokens",
   {
     id: id(),
     kind: text("kind").$type<"session" | "management">().notNull(),
-    /** Null only for a management key in the older form, until its first use. */
+    /** Null only for a management key in the older form before its first use. */
     digest: bytea("digest").unique(),
     /** A bcrypt hash: the older form of a management key (spec "Management API key"). */
     legacyHash: text("legacy_hash"),
@@ -211,7 +211,7 @@ export const accessTokens = pgTable(
   ],
 );
 
-/** Links that work once, such as the one that sets the installation up. */
+/** Links that work once, such as the installation's set-up link. */
 export const oneTimeTokens = pgTable("one_time_tokens", {
   id: id(),
   kind: text("kind").notNull(),
@@ -222,7 +222,7 @@ export const oneTimeTokens = pgTable("one_time_tokens", {
   createdAt: createdAt(),
 });
 
-/** Fixed windows of calls by key. UNLOGGED (set in the migration), since a crash may forget them. */
+/** Fixed windows of requests by key. UNLOGGED (set in the migration), since a crash may lose them. */
 export const throttles = pgTable(
   "throttles",
   {
@@ -233,7 +233,7 @@ export const throttles = pgTable(
   (table) => [index("throttles_resets_at").on(table.resetsAt)],
 );
 
-/** The audit log. Only the organization is a foreign key: an entry outlives its actor and its target. */
+/** The audit log. Only the organization is a foreign key, since an entry outlives its actor and its target. */
 export const auditLogs = pgTable(
   "audit_logs",
   {

@@ -5,22 +5,25 @@ import { ofAgent } from "./agents.ts";
 import { bytea, createdAt, id, organizationId, tsvector, updatedAt } from "./columns.ts";
 import { conversations } from "./conversations.ts";
 
-/** The facts that agents know about end users. */
+/** Facts that agents remember about end users. */
 export const memories = pgTable(
   "memories",
   {
     id: id(),
     agentId: ofAgent(),
     organizationId: organizationId(),
-    /** The end user whom the fact is about; empty for a fact that is known in every conversation. */
+    /** The end user whom the fact is about; empty for a fact of every conversation. */
     subject: text("subject").$type<SubjectKey>().notNull().default(""),
     content: text("content").notNull(),
-    /** The SHA-256 of the content without case, accents and punctuation, by which memories are compared. */
+    /** The SHA-256 of the content without case, accents and punctuation: equal digests are the same memory. */
     digest: bytea("digest").notNull(),
     category: text("category").notNull().default("general"),
     importance: integer("importance").notNull().default(5),
     sourceConversationId: uuid("source_conversation_id").references(() => conversations.id, { onDelete: "set null" }),
-    /** The words of the content without case and accents, which databases fold by their locale or not at all. */
+    /**
+     * The words of the content without case and accents, removed here since databases do it by their locale or not at
+     * all.
+     */
     search: tsvector("search").notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),

@@ -5,32 +5,29 @@ import { ofAgent } from "./agents.ts";
 import { createdAt, id, moment, oneOf } from "./columns.ts";
 import { conversations } from "./conversations.ts";
 
-/** Messages that came in over messengers. A row is stored before its message is acknowledged (decisions §8). */
+/** Incoming messages of messengers. A row is stored before its message is acknowledged (decisions §8). */
 export const inbox = pgTable(
   "inbox",
   {
     id: id(),
     agentId: ofAgent(),
     channel: text("channel").notNull(),
-    /** The messenger's own id of the message: a redelivery has the same. */
+    /** The messenger's own id of the message, which a redelivery repeats. */
     providerId: text("provider_id").notNull(),
     conversationId: uuid("conversation_id")
       .notNull()
       .references(() => conversations.id, { onDelete: "cascade" }),
-    /** The order of arrival within the conversation; its last one is `conversations.last_inbox_seq`. */
+    /** The order of arrival within the conversation; the newest is `conversations.last_inbox_seq`. */
     seq: integer("seq").notNull(),
-    /** The messenger's id of the person who wrote the message. */
+    /** The messenger's id of the sender. */
     sender: text("sender").notNull(),
     payload: jsonb("payload").notNull(),
     status: text("status").notNull().default("pending"),
-    /** How often a turn that answered the message gave way to newer messages. */
+    /** How often newer messages superseded a turn that answered the message. */
     restarts: integer("restarts").notNull().default(0),
-    /**
-     * How many times an answer was tried: the turns that failed, and the last one, which answered the message or gave
-     * up.
-     */
+    /** The number of attempts to answer: the failed turns, and the last one, which answered or gave up. */
     attempts: integer("attempts").notNull().default(0),
-    /** Why the message was given up, in words without secrets. */
+    /** Why the message was given up, without secrets. */
     error: text("error"),
     /** The turn that answers the message. */
     turnId: uuid("turn_id"),
@@ -46,7 +43,7 @@ export const inbox = pgTable(
   ],
 );
 
-/** Parts of replies on their way to people. */
+/** Parts of replies to be sent. */
 export const outbox = pgTable(
   "outbox",
   {
@@ -54,21 +51,21 @@ export const outbox = pgTable(
     agentId: ofAgent(),
     conversationId: uuid("conversation_id").references(() => conversations.id, { onDelete: "cascade" }),
     channel: text("channel").notNull(),
-    /** The messenger's target of the part, such as a chat id or a phone number. */
+    /** The messenger's target, such as a chat id or a phone number. */
     target: text("target").notNull(),
     turnId: uuid("turn_id"),
-    /** The place of the part in the reply of its turn, from 0. */
+    /** The position of the part in its turn's reply, from 0. */
     part: integer("part").notNull().default(0),
     body: text("body").notNull(),
-    /** `sending` is noted before the messenger is called: what a dead process left so may have been sent. */
+    /** `sending` is stored before the messenger is called: a part left so by a dead process may have been sent. */
     status: text("status").notNull().default("pending"),
-    /** Whether the part was sent again although the messenger may have delivered it already. */
+    /** Whether the part was sent again although the first try may have delivered it. */
     mayBeRepeated: boolean("may_be_repeated").notNull().default(false),
     attempts: integer("attempts").notNull().default(0),
-    /** Before this moment the part is not tried again, whatever else is to be sent. */
+    /** The part is not tried before this moment. */
     retryAt: moment("retry_at"),
     providerMessageId: text("provider_message_id"),
-    /** Why the part was not sent, in words without secrets. */
+    /** Why the part was not sent, without secrets. */
     error: text("error"),
     sentAt: moment("sent_at"),
     createdAt: createdAt(),
@@ -89,8 +86,8 @@ export const outbox = pgTable(
 );
 
 /**
- * Albums of groups, whose parts come one by one: those that are not said to the agent wait here for one that is, and are
- * deleted after an hour.
+ * Albums of groups, whose parts arrive one by one. Parts that do not address the agent wait here for one that does, and
+ * are deleted after an hour.
  */
 export const albums = pgTable(
   "albums",
@@ -99,7 +96,7 @@ export const albums = pgTable(
     channel: text("channel").notNull(),
     /** The messenger's own id of the album. */
     albumId: text("album_id").notNull(),
-    /** Whether any part addressed the agent; then all parts do. */
+    /** Whether any part addressed the agent, which makes all parts count. */
     isMeant: boolean("is_meant").notNull(),
     parts: jsonb("parts").$type<Incoming[]>().notNull(),
     createdAt: createdAt(),
@@ -110,15 +107,15 @@ export const albums = pgTable(
   ],
 );
 
-/** Chats that have another id now. Conversations, targets and waiting work keep the former one (decisions §8). */
+/** Chats whose id changed. Conversations, targets and waiting work keep the former id (decisions §8). */
 export const movedChats = pgTable(
   "moved_chats",
   {
     agentId: ofAgent(),
     channel: text("channel").notNull(),
-    /** The id by which this installation knows the chat. */
+    /** The id that this installation uses. */
     chatId: text("chat_id").notNull(),
-    /** The id that the messenger takes now. */
+    /** The id that the messenger uses now. */
     movedTo: text("moved_to").notNull(),
     createdAt: createdAt(),
   },
@@ -128,14 +125,14 @@ export const movedChats = pgTable(
   ],
 );
 
-/** People who stopped an agent by keyword, and have not resumed it (decisions §8). */
+/** People who opted out of an agent by keyword and have not resumed (decisions §8). */
 export const optOuts = pgTable(
   "opt_outs",
   {
     agentId: ofAgent(),
     channel: text("channel").notNull(),
     sender: text("sender").notNull(),
-    /** The private chat with the person, in none of whose threads the agent says anything; null in groups. */
+    /** The private chat with the person, in whose threads the agent sends nothing; null in groups. */
     channelId: text("channel_id"),
     createdAt: createdAt(),
   },

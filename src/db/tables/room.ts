@@ -3,7 +3,7 @@ import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid
 import { agents, ofAgent } from "./agents.ts";
 import { authorship, bytea, createdAt, id, moment, oneOf, organizationId, updatedAt } from "./columns.ts";
 
-/** The destination for results of an agent's own work; both null for none. */
+/** The destination for results of an agent's own work; both columns null for none. */
 const outbound = () => ({ outboundChannel: text("outbound_channel"), outboundTarget: text("outbound_target") });
 
 /** The Room of an agent, in which the agent works on its own (decisions §9). */
@@ -18,16 +18,16 @@ export const rooms = pgTable(
     enabled: boolean("enabled").notNull().default(true),
     prompt: text("prompt").notNull().default(""),
     ...outbound(),
-    /** 0: without events the Room does nothing. */
+    /** 0: the Room acts only on events. */
     evalIntervalMinutes: integer("eval_interval_minutes").notNull().default(5),
     /** `room:<slug>:<ms>`, the one conversation of the Room's own turns. */
     conversationRef: text("conversation_ref").notNull(),
-    /** The entries of the backlog with the status `pending`: a counter, since only a row that is locked counts exactly. */
+    /** The number of `pending` entries of the backlog, stored since only a locked row counts exactly. */
     pendingCount: integer("pending_count").notNull().default(0),
-    /** When the Room has something to do: entries that may be picked up, or a proactive turn. Null for never. */
+    /** When the Room has work next: ready entries or a proactive turn. Null for never. */
     dueAt: moment("due_at"),
     lastEvaluatedAt: moment("last_evaluated_at"),
-    /** Summarizes the messages of the conversation up to `compactedSeq`. */
+    /** The summary of the conversation's messages up to `compactedSeq`. */
     historySummary: text("history_summary").notNull().default(""),
     compactedSeq: integer("compacted_seq").notNull().default(0),
     ...authorship(),
@@ -65,7 +65,7 @@ export const eventSources = pgTable(
   (table) => [index("event_sources_agent").on(table.agentId, table.createdAt)],
 );
 
-/** The events of a source that the agent is to handle, and how. */
+/** The kinds of a source's events that the agent handles, and how. */
 export const eventDefinitions = pgTable(
   "event_definitions",
   {
@@ -79,7 +79,7 @@ export const eventDefinitions = pgTable(
     action: text("action").$type<"conversation" | "backlog">().notNull(),
     interpretationPrompt: text("interpretation_prompt").notNull().default(""),
     contextPrompt: text("context_prompt").notNull().default(""),
-    /** The matcher asks in this order, and among equals in the order of their creation. */
+    /** The matcher asks in this order, then in the order of creation. */
     priority: integer("priority").notNull(),
     conditions: jsonb("conditions").$type<unknown[]>().notNull().default([]),
     ...outbound(),
@@ -100,7 +100,7 @@ export const eventOutcomes = [
   ...["source-disabled", "invalid-payload", "matcher-failed"],
 ] as const;
 
-/** The ledger: each webhook whose token is known, what was asked and answered, and what was done. */
+/** The ledger: each webhook with a known token, the matcher's questions and answers, and the outcome. */
 export const roomEvents = pgTable(
   "room_events",
   {
@@ -114,7 +114,7 @@ export const roomEvents = pgTable(
     /** In the order in which the matcher asked. */
     verdicts: jsonb("verdicts").$type<unknown[]>().notNull().default([]),
     outcome: text("outcome").$type<(typeof eventOutcomes)[number]>().notNull().default("pending"),
-    /** Why the event came to nothing, in words without secrets. */
+    /** Why the event had no effect, without secrets. */
     reason: text("reason"),
     /** How often the matcher's model failed. */
     attempts: integer("attempts").notNull().default(0),
@@ -123,7 +123,7 @@ export const roomEvents = pgTable(
     /** `room:<slug>:<ms>`, the conversation that the event began. */
     conversationRef: text("conversation_ref"),
     backlogId: uuid("backlog_id"),
-    /** The event that an operator had handled again as this one. */
+    /** The event that an operator reran as this one. */
     replayOf: uuid("replay_of"),
     matchedAt: moment("matched_at"),
   },
@@ -149,18 +149,18 @@ export const eventBacklog = pgTable(
     definitionId: uuid("definition_id").references(() => eventDefinitions.id, { onDelete: "set null" }),
     rawPayload: jsonb("raw_payload"),
     status: text("status").$type<(typeof backlogStatuses)[number]>().notNull().default("pending"),
-    /** How often a turn took the entry up. */
+    /** How many turns took the entry. */
     attempts: integer("attempts").notNull().default(0),
     /**
-     * The claim that the entry is `processing` for. Each claim has a new value. Of an entry that waits for a person's
-     * decision the turn that stopped for it; of one that is completed the turn that completed it.
+     * The claim under which the entry is `processing`; each claim has a new value. For an entry that waits for
+     * approval: the turn that stopped; for a completed entry: the turn that completed it.
      */
     claim: uuid("claim"),
-    /** Before this moment no turn takes the entry up; null for at once. */
+    /** No turn takes the entry before this moment; null for at once. */
     notBefore: moment("not_before"),
     /** The agent's notes about its work. */
     reactNotes: text("react_notes"),
-    /** Why the last attempt came to nothing, in words without secrets. */
+    /** Why the last attempt failed, without secrets. */
     error: text("error"),
     matchedAt: moment("matched_at").notNull(),
     completedAt: moment("completed_at"),

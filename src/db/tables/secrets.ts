@@ -4,7 +4,7 @@ import { agents } from "./agents.ts";
 import { authorship, bytea, createdAt, id, updatedAt } from "./columns.ts";
 import { organizations } from "./identity.ts";
 
-/** Values sealed with AES-256-GCM; the AAD is `<owner id>:<key>`. An agent or an organization owns them. */
+/** Values of an agent or an organization, sealed with AES-256-GCM; the AAD is `<owner id>:<key>`. */
 export const secrets = pgTable(
   "secrets",
   {

@@ -69,7 +69,7 @@ export const agentSkills = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.skillId] })],
 );
 
-/** The AAD of a value is `<agent id>:<skill id>:<key>`. */
+/** Values of a skill's variables. The AAD is `<agent id>:<skill id>:<key>`. */
 export const skillEnv = pgTable(
   "skill_env",
   {
@@ -77,7 +77,7 @@ export const skillEnv = pgTable(
     skillId: uuid("skill_id").notNull(),
     key: text("key").notNull(),
     sensitive: boolean("sensitive").notNull().default(true),
-    /** The version that the agent used when the value was stored; null where nobody knows. */
+    /** The skill version in use when the value was stored; null when unknown. */
     versionId: uuid("version_id"),
     keyId: text("key_id").notNull(),
     ciphertext: bytea("ciphertext").notNull(),

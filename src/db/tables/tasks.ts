@@ -21,14 +21,14 @@ export const scheduledTasks = pgTable(
     onMissed: text("on_missed").$type<"run" | "skip">().notNull().default("run"),
     outboundChannel: text("outbound_channel"),
     outboundTarget: text("outbound_target"),
-    /** Whom the task is for: the end user in whose conversation the agent made it; empty for nobody. */
+    /** The end user in whose conversation the agent made the task; empty for none. */
     subject: text("subject").$type<SubjectKey>().notNull().default(""),
     userName: text("user_name"),
     /** The creator: a caller of the API, or the agent by its tool. */
     source: text("source").$type<"api" | "agent">().notNull().default("api"),
     /** The time from which an interval counts. */
     anchorAt: moment("anchor_at").notNull(),
-    /** When the task is due next; null when it never is again. */
+    /** When the task is due next; null for never. */
     nextRunAt: moment("next_run_at"),
     ...authorship(),
     createdAt: createdAt(),
@@ -45,7 +45,7 @@ export const scheduledTasks = pgTable(
 export const runStatuses = ["queued", "running", "completed", "failed", "missed", "skipped"] as const;
 export const runTriggers = ["schedule", "manual", "missed"] as const;
 
-/** The runs of scheduled tasks, also those that did not take place. */
+/** The runs of scheduled tasks, also skipped ones. */
 export const taskRuns = pgTable(
   "task_runs",
   {
@@ -61,13 +61,13 @@ export const taskRuns = pgTable(
     status: text("status").$type<(typeof runStatuses)[number]>().notNull(),
     /** How many times the run was started. */
     attempts: integer("attempts").notNull().default(0),
-    /** How many earlier runs were missed before this one; they have no rows of their own. */
+    /** The number of runs missed before this one; they have no rows of their own. */
     alsoMissed: integer("also_missed").notNull().default(0),
     startedAt: moment("started_at"),
     completedAt: moment("completed_at"),
     /** The agent's reply. */
     output: text("output"),
-    /** Why the run failed or did not take place, in words without secrets. */
+    /** Why the run failed or was skipped, without secrets. */
     error: text("error"),
     /** `<slug>:scheduled:<taskId>:<ms>`. */
     conversationRef: text("conversation_ref"),

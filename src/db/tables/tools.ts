@@ -8,7 +8,7 @@ export const agentTools = pgTable(
   {
     agentId: ofAgent(),
     name: text("name").notNull(),
-    /** A row of `global` turns no tool on: it remembers the approval setting of a tool that a skill had turned on. */
+    /** `global`: the row turns no tool on, and stores the approval setting of a tool that a skill had turned on. */
     source: text("source").notNull(),
     needsApproval: boolean("needs_approval").notNull().default(false),
   },
@@ -18,7 +18,10 @@ export const agentTools = pgTable(
   ],
 );
 
-/** The AAD of the sealed configuration is `<organization id>:plugin:<namespace>`. */
+/**
+ * Configured plugins, such as MCP servers. The AAD of the sealed configuration is `<organization
+ * id>:plugin:<namespace>`.
+ */
 export const plugins = pgTable(
   "plugins",
   {
@@ -29,13 +32,13 @@ export const plugins = pgTable(
     enabled: boolean("enabled").notNull().default(true),
     keyId: text("key_id").notNull(),
     config: bytea("config").notNull(),
-    /** `http` or `stdio`, as in the sealed configuration; null where an earlier release stored it, until the next start. */
+    /** `http` or `stdio`, as in the sealed configuration; null in rows of an earlier release until the next start. */
     transport: text("transport"),
     /** The tools as the server listed them: name, description, inputSchema. */
     tools: jsonb("tools").$type<unknown[]>().notNull().default([]),
     status: text("status"),
     lastError: text("last_error"),
-    /** When `tools` was listed. */
+    /** When `tools` was last listed. */
     refreshedAt: moment("refreshed_at"),
     ...authorship(),
     createdAt: createdAt(),

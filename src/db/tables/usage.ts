@@ -4,10 +4,10 @@ import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { ofAgent } from "./agents.ts";
 import { moment } from "./columns.ts";
 
-// Numbers of turns by UTC day, which the roll-up adds to while the day goes on. They are of the turns that were created
-// before `usageRollups.until`: what came later is read from the turns themselves.
+// The numbers of turns by UTC day, which the roll-up also adds to during the day. They cover turns created before
+// `usageRollups.until`; newer turns are counted from `turns`.
 
-/** A single row: how far turns and calls of tools are rolled up. */
+/** A single row: the time up to which turns and tool calls are rolled up. */
 export const usageRollups = pgTable(
   "usage_rollups",
   {
@@ -53,13 +53,13 @@ export const latencyDaily = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.day, table.measure, table.bucket] })],
 );
 
-/** The number of calls of a tool by duration, in the same buckets. */
+/** The number of tool calls by duration, in the same buckets. */
 export const toolUsageDaily = pgTable(
   "tool_usage_daily",
   {
     agentId: ofAgent(),
     day: day(),
-    /** The canonical name. */
+    /** The tool's canonical name. */
     tool: text("tool").notNull(),
     bucket: smallint("bucket").notNull(),
     calls: integer("calls").notNull(),
@@ -68,7 +68,7 @@ export const toolUsageDaily = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.day, table.tool, table.bucket] })],
 );
 
-/** The conversation of turns that belong to none that is stored. */
+/** Stands for the conversation of turns without a stored one. */
 export const noConversation = "00000000-0000-0000-0000-000000000000";
 
 export const userUsageDaily = pgTable(
@@ -76,9 +76,9 @@ export const userUsageDaily = pgTable(
   {
     agentId: ofAgent(),
     day: day(),
-    /** The end user; empty for none that is known. */
+    /** The end user; empty when unknown. */
     subject: text("subject").$type<SubjectKey>().notNull(),
-    /** There is no foreign key: the numbers outlive the conversation. */
+    /** Without a foreign key: the numbers outlive the conversation. */
     conversationId: uuid("conversation_id").notNull(),
     turns: integer("turns").notNull(),
     ...tokens(),

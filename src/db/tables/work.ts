@@ -11,22 +11,23 @@ export const jobs = pgTable(
   {
     id: id(),
     kind: text("kind").notNull(),
-    /** Jobs with the same kind and key: at most one waits, and at most one runs. */
+    /** Jobs with the same kind and key exclude each other: at most one waits, and at most one runs. */
     key: text("key"),
-    /** Jobs of a kind take turns by organization. There is no foreign key, since a job may outlive the organization. */
+    /** Jobs of a kind take turns by organization. Without a foreign key, since a job may outlive the organization. */
     organizationId: uuid("organization_id"),
     payload: jsonb("payload").notNull().default({}),
-    /** The job does not run earlier; `-infinity` is at once. */
+    /** The earliest start; `-infinity` for at once. */
     runAt: moment("run_at").notNull().default(sql`'-infinity'`),
     /** How many times the job was started. */
     attempts: integer("attempts").notNull().default(0),
     maxAttempts: integer("max_attempts").notNull().default(10),
     /**
-     * The claim that runs the job. Each claim has a new value, so that no process ends a job that another took over.
+     * The claim that runs the job. Each claim has a new value, so that a process can't end a job that another one took
+     * over.
      */
     lockedBy: uuid("locked_by"),
     lockedUntil: moment("locked_until"),
-    /** `pending`, or `failed` for a job that was given up and is stored for people to see. */
+    /** `pending`, or `failed` for a job that was given up and is stored for the operator. */
     status: text("status").notNull().default("pending"),
     lastError: text("last_error"),
     failedAt: moment("failed_at"),
