@@ -8,10 +8,10 @@ import { readOn } from "./read-on.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** The most bytes of a body unless its route says otherwise: 1 MiB (decisions §3). */
+/** The most bytes of a body on routes without a limit of their own: 1 MiB (decisions §3). */
 export const maxBodyBytes = mebibyte;
 
-/** Bounds the bytes that all callers together who have proven nothing yet have sent of their bodies. */
+/** Bounds the bytes received so far in bodies of all unauthenticated callers together. */
 export const strangersBodies = () =>
   new Unfinished(
     { most: 64 * mebibyte, mostOfOne: 32 * mebibyte },
@@ -21,13 +21,13 @@ export const strangersBodies = () =>
       }),
   );
 
-/** Counts the body of a caller who has proven nothing yet, until its `end` is called. */
+/** Counts the body of an unauthenticated caller until `end` is called. */
 export const holdBody = (c: Context<AppEnv>): Incoming => c.get("bodies").begin(clientKey(c.get("ip")));
 
 /**
  * Throws the 413 for a longer body. A declared length is trusted, because servers enforce it; a body without one is
- * read here, up to the limit, and put back into the request. A body that was read has been limited before. `grow` is
- * told of the bytes before they are held, and what it throws refuses the body.
+ * read here, up to the limit, and put back into the request. A body that was read has been limited before. `grow` gets
+ * the number of bytes before they are stored, and may throw to refuse the body.
  */
 export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes, grow: Incoming["grow"] = () => {}) {
   if (c.req.method === "GET" || c.req.method === "HEAD") return;
@@ -38,8 +38,8 @@ export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes, grow: 
 }
 
 /**
- * The bytes of a webhook's body, at most `limit` as they were sent and as they are decoded. Throws the 413, what `grow`
- * throws, the 415 of another `Content-Encoding` than gzip, and the 400 of a body that is not encoded as it says.
+ * Reads a webhook's body: at most `limit` bytes as sent and as decoded. Throws the 413, the error of `grow`, the 415
+ * for a `Content-Encoding` other than gzip, and the 400 for a body that is not encoded as declared.
  */
 export async function readBody(
   c: Context<AppEnv>,
@@ -65,7 +65,7 @@ async function unzip(bytes: Uint8Array<ArrayBuffer>, limit: number): Promise<Uin
   });
 }
 
-/** The declared length of a body; null where the body comes in chunks. Throws the 413. */
+/** The declared length of a body; null for a chunked body. Throws the 413. */
 function requireLength(c: Context<AppEnv>, limit: number): number | null {
   const declared = c.req.header("Content-Length") ?? "";
   if (c.req.header("Transfer-Encoding") !== undefined || !/^\d+$/.test(declared)) return null;
@@ -80,7 +80,7 @@ async function readUpTo(
   grow: Incoming["grow"],
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    // The server would take a cancel for a broken request, and close the connection before the answer.
+    // The server would take a cancel for a broken request, and close the connection before the response.
     return await readBytes(body, limit, () => tooLarge(limit), { leaveRest: true, grow });
   } catch (refusal) {
     await readOn(c, body);

@@ -4,8 +4,8 @@ import type { Unfinished } from "../core/queues/unfinished.ts";
 import type { LocalThrottle } from "./callers/local-throttle.ts";
 
 /**
- * The variables that middleware sets for every request. Handlers read them as `c.var`. What a chat call runs through
- * uses `c.get`: each look at `c.var` makes Hono copy all of them.
+ * The variables that middleware sets for every request. Handlers read them as `c.var`. The path of a chat request uses
+ * `c.get`, since each use of `c.var` makes Hono copy all of them.
  */
 export interface AppEnv {
   Variables: {
@@ -14,9 +14,9 @@ export interface AppEnv {
     /** The client's address (`clientAddress`). */
     ip: string;
     log: Log;
-    /** The counts of calls that are refused. */
+    /** The counters of refused requests. */
     refused: LocalThrottle;
-    /** The bodies that come in from callers who have proven nothing yet. */
+    /** The bodies that unauthenticated callers are sending. */
     bodies: Unfinished;
     /** Set on guarded routes only. */
     ctx: Ctx;
@@ -24,11 +24,14 @@ export interface AppEnv {
   /** The bindings of the runtime's server. */
   Bindings: {
     remoteAddress?: string;
-    /** The path with its query, as it was sent. */
+    /** The path with its query, as sent. */
     target?: string;
-    /** Sets a header of the answer, whatever `Response` comes. On Node, one of a `Headers` object costs much more. */
+    /**
+     * Sets a header of the response, whatever `Response` is returned. On Node, a header of a `Headers` object costs
+     * much more.
+     */
     setHeader?(name: string, value: string): void;
-    /** Ends the connection, for an answer that can't be completed. */
+    /** Ends the connection of a response that can't be completed. */
     cut?(): void;
   };
 }

@@ -2,7 +2,7 @@ import type { z } from "@hono/zod-openapi";
 import type { Issue } from "../core/errors.ts";
 import { ErrorBody, reasonPhrases } from "./errors.ts";
 
-/** The document's description of a status, and an example of an answer with it. */
+/** The API document's description of a status, with an example response. */
 interface Told {
   description: string;
   message: string;
@@ -43,7 +43,7 @@ const told = {
 
 export type ErrorStatus = keyof typeof told;
 
-/** The error answer with a status, as routes declare it, for usual reasons or for the given one. */
+/** The error response with a status, as routes declare it, with the usual description or the given one. */
 export function errorAnswer(status: ErrorStatus, { description, message, issues }: Told = told[status]) {
   const body = { statusCode: status, message, error: reasonPhrases[status] ?? "Error" };
   const example: z.input<typeof ErrorBody> = issues ? { ...body, issues: [...issues] } : body;

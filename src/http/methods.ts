@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import type { AppEnv } from "./environment.ts";
 
-/** Gives the methods that a path answers, for the `Allow` header of a 405. Call it after mounting all routes. */
+/** Returns the methods of a path, for the `Allow` header of a 405. Call it after mounting all routes. */
 export function allowedMethods(app: Hono<AppEnv>): (path: string) => string[] {
   const byPath = new Map<string, Set<string>>();
   for (const { method, path } of app.routes) {

@@ -3,17 +3,19 @@ import { EngineError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import type { AppEnv } from "./environment.ts";
 
-/** How long a request waits for the start of its server, in milliseconds. */
+/** The longest wait of a request for the server's start, in milliseconds. */
 const longestWaitMs = 30_000;
 
 export interface Opening {
   isOpen(): boolean;
-  /** Holds requests back until `opened` resolves. When it rejects, they fail. */
+  /** Delays requests until `opened` resolves; fails them when it rejects. */
   holdUntil(opened: Promise<unknown>): void;
   middleware: MiddlewareHandler<AppEnv>;
 }
 
-/** Lets a server listen before its database is open: all but `/health` wait, and get a 503 after 30 seconds. */
+/**
+ * Lets a server listen before its database is open: all requests but `/health` wait, and get a 503 after 30 seconds.
+ */
 export function createOpening({ clock }: { clock: Clock }): Opening {
   let held: Promise<unknown> | null = null;
 
@@ -41,7 +43,7 @@ export function createOpening({ clock }: { clock: Clock }): Opening {
         () => {
           held = null;
         },
-        // The waiting requests and the caller get the error from the promise.
+        // The waiting requests and the caller handle the rejection.
         () => {},
       );
     },

@@ -8,10 +8,10 @@ export const wholeNumber = (min: number, max: number, message = `must be between
     .transform(Number)
     .refine((value) => value >= min && value <= max, message);
 
-/** A total that also stands for any greater one, so that a query counts no further. */
+/** The greatest total; it also stands for any greater one, so that a query stops counting there. */
 export const mostCounted = 10_001;
 
-/** The query of a list with paging (decisions §3): `usual` rows unless the caller gives a limit, and at most `most`. */
+/** The query of a list with paging (decisions §3): `usual` rows without a limit of the caller, and at most `most`. */
 export const pageQuery = (usual: number, most: number) => ({
   limit: wholeNumber(1, most)
     .optional()
@@ -24,7 +24,7 @@ export const pageQuery = (usual: number, most: number) => ({
 /** The fields of a list with paging beside its rows. */
 export const page = { total: z.int().openapi({ example: 1 }), limit: z.int(), offset: z.int() };
 
-/** The same where `mostCounted` bounds the total. */
+/** `page` for lists whose total is bounded by `mostCounted`. */
 export const countedPage = {
   ...page,
   total: z.int().openapi({
@@ -33,10 +33,10 @@ export const countedPage = {
   }),
 };
 
-/** The most bytes that the rows of one page have together, unless the first of them alone has more. */
+/** The most bytes of a page's rows together; a larger first row is sent alone. */
 const mostPageBytes = 8 * 1024 * 1024;
 
-/** How many of the rows with these sizes, in bytes, fit on a page: from the first on, and at least one. */
+/** How many rows of these sizes, in bytes, fit on a page: from the first on, and at least one. */
 export function countFitting(sizes: readonly number[], most = mostPageBytes): number {
   let taken = 0;
   let bytes = 0;
@@ -48,7 +48,7 @@ export function countFitting(sizes: readonly number[], most = mostPageBytes): nu
   return taken;
 }
 
-/** The total, when the number of rows on a page tells it; null when they have to be counted. */
+/** The total, when the number of rows on the page shows it; null when the rows have to be counted. */
 export function totalOf(found: number, { limit, offset }: { limit: number; offset: number }): number | null {
   const ends = found < limit && (found > 0 || offset === 0);
   return ends ? Math.min(offset + found, mostCounted) : null;

@@ -10,7 +10,7 @@ const usualDays = 30;
 
 const moment = "must be an ISO 8601 date, or date and time with a zone";
 
-/** Outside the years 1900 to 9999 PostgreSQL and JavaScript write dates differently, or soon would. */
+/** Outside the years 1900 to 9999 PostgreSQL and JavaScript write dates differently. */
 export const isCommonYear = (date: Date) => date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999;
 export const uncommonYear = "must be in the years 1900 to 9999";
 
@@ -19,7 +19,7 @@ const Moment = z
   .transform((text) => new Date(text))
   .refine(isCommonYear, uncommonYear);
 
-/** The period in a query. */
+/** The query's fields for a period. */
 export const periodQuery = {
   from: Moment.optional().openapi({
     type: "string",
@@ -33,7 +33,7 @@ export const periodQuery = {
   }),
 };
 
-/** Whether the period does not end before it starts: for a `refine` of its query. */
+/** Whether the period does not end before it starts; for a `refine` of its query. */
 export const isInOrder = ({ from, to }: AskedPeriod) => !from || !to || from <= to;
 export const notInOrder = { path: ["from"], message: "must not be after to" };
 
@@ -54,14 +54,14 @@ export function statsPeriod({ from, to }: AskedPeriod, now: number): Period {
   return { from: from ?? new Date(end.getTime() - usualDays * dayMs), to: end };
 }
 
-/** Why there are no statistics of this period; null when there are. */
+/** Why statistics of this period are refused; null when they are not. */
 export function periodProblem({ from, to }: Period): string | null {
   if (from > to) return "from: must not be after to, nor without to in the future";
   const days = (to.getTime() - from.getTime()) / dayMs;
   return days > longestDays ? `from: must be at most ${longestDays} days before to` : null;
 }
 
-/** `statsPeriod`. Throws the 400 of a period that is too long or backwards. */
+/** `statsPeriod` that throws the 400 for a period that is too long or backwards. */
 export function requirePeriod(asked: AskedPeriod, now: number): Period {
   const period = statsPeriod(asked, now);
   const problem = periodProblem(period);
@@ -72,7 +72,7 @@ export function requirePeriod(asked: AskedPeriod, now: number): Period {
 /** The UTC date of a moment, such as `2026-11-21`. */
 export const dateOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
 
-/** Every UTC day of the period in order; days of which nothing was counted are as `blank`. */
+/** Every UTC day of the period in order; uncounted days equal `blank`. */
 export function everyDay<Counts extends object>(
   { from, to }: Period,
   counted: readonly (NoInfer<Counts> & { date: string })[],

@@ -2,12 +2,15 @@ import type { MiddlewareHandler } from "hono";
 import { EngineError } from "../core/errors.ts";
 import type { AppEnv } from "./environment.ts";
 
-/** `.` or `..` as a segment of a path, also encoded. A backslash separates segments too (URL Standard, "path state"). */
+/**
+ * Matches a `.` or `..` segment of a path, also encoded. A backslash separates segments too (URL Standard, "path
+ * state").
+ */
 const dotSegment = /^[^?#]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;
 
 /**
- * Throws the 400 for a path that would be read as another one than was sent: a proxy may have allowed the one that was
- * sent, and a client that put `..` into a path meant a name.
+ * Throws the 400 for a path with dot segments: a proxy may have allowed the path as sent while this server reads
+ * another, and a client that put `..` into a path meant a name.
  */
 export const requirePlainPath: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (dotSegment.test(c.env?.target ?? "")) {

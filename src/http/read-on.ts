@@ -1,12 +1,12 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { AppEnv } from "./environment.ts";
 
-/** The rest of a refused body is read for so many milliseconds and bytes at most (decisions §3). */
+/** The most milliseconds and bytes for which the rest of a refused body is read (decisions §3). */
 const [longestMs, mostBytes] = [2_000, 16 * 1024 * 1024];
 
 /**
- * Reads and drops the rest of a body: many clients read no answer before they have sent their body, and the end of the
- * connection would take the answer from them. A connection on which still more comes is closed after the answer.
+ * Reads and drops the rest of a body. Many clients read no response before they have sent their body, and closing the
+ * connection would lose the response. A connection with still more data is closed after the response.
  */
 export async function readOn(c: Context<AppEnv>, body: ReadableStream<Uint8Array>): Promise<void> {
   const reader = body.getReader();
@@ -28,7 +28,7 @@ export async function readOn(c: Context<AppEnv>, body: ReadableStream<Uint8Array
   }
 }
 
-/** `readOn` before an answer that was made without the body, such as a refusal. */
+/** `readOn` before a response that needed no body, such as a refusal. */
 export const readUnread: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const { method, raw } = c.req;

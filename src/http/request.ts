@@ -9,14 +9,17 @@ import { clientAddress } from "./callers/address.ts";
 import { LocalThrottle } from "./callers/local-throttle.ts";
 import type { AppEnv } from "./environment.ts";
 
-/** Headers of every answer; a page adds a content security policy of its own. */
+/** Headers of every response; a page adds its own content security policy. */
 const securityHeaders = {
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
   "X-Frame-Options": "DENY",
 };
 
-/** Gives the request an id, finds its client, and logs one line after the answer. It must be the first middleware. */
+/**
+ * Gives the request an id, finds its client's address, and logs one line after the response. Must be the first
+ * middleware.
+ */
 export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
   const { clock, options } = services;
   const refused = new LocalThrottle();
@@ -50,22 +53,24 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
     answered({ ...route, status: String(c.res.status) }, ms / 1000);
     const shown = route.route === "none" ? withoutLong(path) : path;
     const fields = { method, path: clip(withoutSecret(shown), 256), status: c.res.status, ms };
-    // In an overload they are many, and its own lines in the log count them.
+    // Overloads refuse many requests, and log them as counts.
     const quiet = path === "/health" || c.error instanceof Overloaded;
     log[quiet ? "debug" : "info"](fields, "Request");
   };
 }
 
-/** The route that a request matched. Only ours are named: a stranger's paths and methods would never end. */
+/**
+ * The route that matched the request. Other paths and methods are not named, since strangers could invent any number.
+ */
 function routeOf(c: Context<AppEnv>): { method: string; route: string } {
   const route = matchedRoutes(c).at(-1)?.path ?? "/*";
   return route === "/*" ? { method: "none", route: "none" } : { method: c.req.method, route };
 }
 
-/** The beginning of a messenger's webhook, which gives nobody anything: only what follows the slug may be a secret. */
+/** Matches the beginning of a messenger's webhook path, which is no secret; the part after the slug may be. */
 const messengerPath = /^(?:telegram|slack|twilio)(?:\/[a-z0-9_.-]{1,128}(?:\/whatsapp)?)?(?:\/|$)/;
 
-/** A webhook's path may be its secret, or end with it, also where nothing answers there. */
+/** Removes the secret from a webhook's path, also from one that no route matches. */
 function withoutSecret(path: string): string {
   return path.replace(/(\/webhooks\/)(.+)/is, (_, start: string, rest: string) => {
     const shown = messengerPath.exec(rest)?.[0] ?? "";
@@ -73,17 +78,17 @@ function withoutSecret(path: string): string {
   });
 }
 
-/** A path that leads nowhere may be that of a webhook, mistyped, and end with its secret. */
+/** Shortens long segments of an unknown path, which may be a mistyped webhook with its secret. */
 const withoutLong = (path: string): string => path.replace(/([^/]{4})[^/]{12,}/g, "$1…");
 
-/** The id that a proxy gave, if its characters are harmless in a log. */
+/** Returns the id that a proxy sent, if its characters are harmless in a log. */
 function acceptId(id: string | undefined): string | null {
   return id !== undefined && /^[A-Za-z0-9_.:-]{1,128}$/.test(id) ? id : null;
 }
 
 /**
- * Sets the headers again when a handler answered with a `Response` of its own, which lacks them. `c.header` would copy
- * the response, for which the server of Node waits a moment longer.
+ * Sets the headers again when a handler returned its own `Response`. `c.header` would copy the response, which delays
+ * Node's server.
  */
 function restore({ res }: Context<AppEnv>, headers: Record<string, string>): void {
   if (res.headers.has("X-Request-Id")) return;

@@ -28,7 +28,7 @@ export const securitySchemes = {
   sessionBearer: { type: "http", scheme: "bearer", description: `The token of a sign-in. ${whichOrganization}` },
 } as const;
 
-/** A group of routes, in which a failed validation is the 400 of decisions §3. */
+/** A group of routes whose failed validations become the 400 of decisions §3. */
 export function router(): OpenAPIHono<AppEnv> {
   return new OpenAPIHono<AppEnv>({
     defaultHook: (result) => {
@@ -37,7 +37,7 @@ export function router(): OpenAPIHono<AppEnv> {
   });
 }
 
-/** An answer in JSON, as routes declare it. */
+/** A response in JSON, as routes declare it. */
 export function json<Schema extends z.ZodType>(schema: Schema, description: string) {
   return { description, content: { "application/json": { schema } } };
 }
@@ -48,7 +48,7 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   content: { "application/json": { schema } },
 });
 
-/** The error answers with these statuses, as routes declare them. */
+/** The error responses with these statuses, as routes declare them. */
 export function errorAnswers<Status extends ErrorStatus>(...statuses: readonly Status[]) {
   return Object.fromEntries(statuses.map((status) => [status, errorAnswer(status)])) as Record<
     Status,
@@ -59,28 +59,29 @@ export function errorAnswers<Status extends ErrorStatus>(...statuses: readonly S
 type Declared = RouteConfig & { operationId: string; tags: string[]; summary: string };
 
 interface GuardOptions {
-  /** Whether only a signed-in person may call the route: a management key is refused with 403. */
+  /** Whether only signed-in people may call the route: management keys get the 403. */
   sessionOnly?: boolean;
-  /**
-   * Whether the route concerns the whole installation, so that the permission must be held in the first organization.
-   */
+  /** Whether the route concerns the whole installation: the permission must be held in the first organization. */
   installation?: boolean;
-  /** Whether calls don't count for the policy `rateLimit`. */
+  /** Whether requests are exempt from the policy `rateLimit`. */
   unlimited?: boolean;
-  /** The most bytes of the body, which is read only after the caller was admitted. */
+  /** The most bytes of the body, which is read only after the caller was authenticated. */
   bodyLimit?: number;
 }
 
-/** Any route for sessions or management keys may be told an organization by a header. */
+/**
+ * The 404 of an unreachable organization: every route for sessions or management keys accepts the header
+ * `X-Organization`.
+ */
 export const notTheirs = errorAnswer(404, {
   description: "The header `X-Organization` names an organization that the caller does not belong to.",
   message: "Organization not found",
 });
 
 /**
- * The only way to declare a management route: authenticates the caller, checks the permission before the request is
- * validated and again when its body is there, and writes both into the document (spec "Authentication" 1). The
- * permission `null` requires only a session.
+ * The only way to declare a management route: authenticates the caller, checks the permission before validating the
+ * request and again after reading its body, and documents both (spec "Authentication" 1). The permission `null`
+ * requires only a session.
  */
 export function guarded<const Route extends Declared>(
   permission: Permission | null,
@@ -100,14 +101,14 @@ export function guarded<const Route extends Declared>(
     c.set("ctx", ctx);
     if (sessionOnly) requireSession(ctx.actor);
     if (permission) require(ctx.membership, permission);
-    // No proxy may store the answer to one caller; a handler may allow it.
+    // No proxy may store one caller's response; a handler may allow it.
     c.header("Cache-Control", "no-store");
     await limitBody(c, bodyLimit);
     await next();
   });
-  // A route for any session serves people without an organization, too.
+  // A route for any session also serves people without an organization.
   const requireStill = permission === null ? requireToken : requireStanding;
-  // A body may arrive long after its head was admitted, and not every handler writes something.
+  // Checks again here, since a body may arrive long after its head was admitted, and not every handler writes.
   const readBody = createMiddleware<AppEnv>(async (c, next) => {
     await c.req.arrayBuffer();
     await requireStill(c.get("ctx").db, c.get("ctx"));
@@ -127,7 +128,7 @@ export function guarded<const Route extends Declared>(
   });
 }
 
-/** The most bytes of a body on a route without authentication: enough for a form, not for a document. */
+/** The most bytes of a body on a route without authentication: enough for a form. */
 const strangersBodyBytes = 64 * 1024;
 
 /** Declares a route that needs no authentication. */
@@ -145,8 +146,8 @@ export function unguarded<const Route extends Declared>(route: Route) {
 }
 
 /**
- * Declares a route that another service calls. Its handler proves the caller from the head and the bytes of the body,
- * which it reads and bounds itself (`readBody`). So it takes those of any type.
+ * Declares a route that another service calls, with any content type. Its handler reads and bounds the body
+ * (`readBody`), and authenticates the caller by the head and the body's bytes.
  */
 export function webhook<const Route extends Declared>(route: Route) {
   return openTo(route, [], {});
@@ -165,7 +166,7 @@ function openTo<const Route extends Declared>(
   });
 }
 
-/** Whether the body must be JSON. A handler that takes several forms tells them apart itself. */
+/** Whether the body must be JSON; a handler for several content types distinguishes them itself. */
 function wantsJson({ request }: Declared): boolean {
   return Object.keys(request?.body?.content ?? {}).join() === "application/json";
 }
@@ -175,9 +176,9 @@ const jsonType = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
 const usualType = /^application\/json(; ?charset=utf-8)?$/i;
 
 /**
- * Throws the 415 for a body of another type. Without this the validator would take such a body, or one without a type,
- * for an empty object. Legal spellings that the validator refuses (RFC 9110 §8.3.1), such as a space before the `;`,
- * are replaced by the plain one.
+ * Throws the 415 for a body of another type. Otherwise the validator would take such a body, or one without a type, for
+ * an empty object. Legal spellings that the validator refuses (RFC 9110 §8.3.1), such as a space before the `;`, are
+ * normalized.
  */
 function checkContentType(route: Declared) {
   const wanted = wantsJson(route);
@@ -197,7 +198,7 @@ function checkContentType(route: Declared) {
   });
 }
 
-/** Makes an empty body an empty object, whatever its type, for routes where the body may be left out. */
+/** Replaces an empty body by an empty object, whatever its type, for routes with an optional body. */
 async function fillEmptyBody(c: Context<AppEnv>): Promise<void> {
   const sent = await c.req.raw.text();
   const headers = new Headers(c.req.raw.headers);
@@ -205,7 +206,7 @@ async function fillEmptyBody(c: Context<AppEnv>): Promise<void> {
   c.req.raw = new Request(c.req.raw, { headers, body: sent || "{}" });
 }
 
-/** The answers 413 and 415 of every route that takes JSON. Handlers' types leave them out: middleware gives them. */
+/** The 413 and 415 responses of every route that takes JSON. Handlers' types omit them, since middleware sends them. */
 function bodyAnswers(route: Declared): Record<never, never> {
   return wantsJson(route) ? errorAnswers(413, 415) : {};
 }

@@ -2,15 +2,14 @@ import { z } from "@hono/zod-openapi";
 import { subjectChannels } from "../core/channels/subjects.ts";
 import { zText } from "../core/text/text.ts";
 
-// Shapes that several features share.
 
-/** The answer of most deletions (decisions §3). */
+/** The response of most deletions (decisions §3). */
 export const Deleted = z.object({ deleted: z.literal(true) }).openapi("Deleted");
 
 /** An ISO 8601 time in UTC. */
 export const Timestamp = z.iso.datetime().openapi({ example: "2026-11-21T08:00:00.000Z" });
 
-/** The channel of an end user, beside the id (decisions §5). */
+/** The channel of an end user, next to the id (decisions §5). */
 export const SubjectChannel = z.enum(subjectChannels).openapi({
   description:
     "The channel of an end user: `web` for the `user` of a chat request, a messenger for a person of it, `conversation` where a conversation stands for its user.",
@@ -23,7 +22,7 @@ export const Email = zText(254)
   .pipe(z.email("must be an e-mail address"))
   .openapi({ description: "Upper case counts as lower case.", example: "owner@example.com" });
 
-/** A new password; a sign-in takes any text. */
+/** A new password; a sign-in accepts any text. */
 export const ChosenPassword = zText(256)
   .min(8, "must be at least 8 characters")
   .openapi({ description: "8 to 256 characters.", format: "password", example: "correct horse battery" });

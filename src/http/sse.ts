@@ -1,15 +1,17 @@
 import type { Clock } from "../core/ports.ts";
 import { type Outlet, offerText } from "../core/queues/outlet.ts";
 
-/** The time after which a comment keeps a quiet stream alive (spec "Limits", "Stream keep-alive"). */
+/** A stream without events for this long gets a comment (spec "Limits", "Stream keep-alive"). */
 const keepAliveMs = 25_000;
 
-/** A client with more unread text than this is dropped: a slow reader must not grow the server's memory. */
+/**
+ * A client with more unread text, in UTF-16 units, is disconnected: a slow reader must not grow the server's memory.
+ */
 const unreadLimit = 1024 * 1024;
 
 /**
- * With more unread text than this for all clients together, in UTF-16 units, a client is dropped at `pressedLimit`
- * already. A dropped client can resume, and its turn goes on.
+ * With more unread text of all clients together, in UTF-16 units, a client is disconnected at `pressedLimit` already.
+ * It can resume, and its turn goes on.
  */
 const allUnreadLimit = 64 * 1024 * 1024;
 const pressedLimit = 64 * 1024;
@@ -17,18 +19,18 @@ const pressedLimit = 64 * 1024;
 /** The unread text of all clients of this process. */
 let allUnread = 0;
 
-/** A client that reads nothing of waiting text for this long is dropped, at the next keep-alive. */
+/** A client that reads none of its waiting text for this long is disconnected at the next keep-alive. */
 const stuckMs = 60_000;
 
-/** Waiting text goes to the runtime in chunks of this length, since the runtime copies it until the client reads it. */
+/** The chunk length for the runtime, which copies waiting text until the client reads it. */
 const chunkLength = 16 * 1024;
 
 export interface EventSink {
-  /** Writes complete events or comments. Does nothing after `close`, or when the client is gone. */
+  /** Writes complete events or comments. Does nothing after `close` or after the client left. */
   write(text: string): void;
-  /** `write` for any number of events that are stored elsewhere too: none is copied before the client reads it. */
+  /** `write` for events that are also stored elsewhere: none is copied before the client reads it. */
   writeKept(events: readonly string[]): void;
-  /** Resolves when the client has read everything, or is gone: a writer that waits for it is never dropped as slow. */
+  /** Resolves when the client has read everything or left. A writer that waits for it is never disconnected as slow. */
   drained(): Promise<void>;
   /** Ends the stream after the client has read everything. */
   close(): void;
@@ -37,13 +39,16 @@ export interface EventSink {
 interface Options {
   clock: Clock;
   headers?: Record<string, string>;
-  /** The signal of the runtime's request, which aborts when the client is gone. */
+  /** The signal of the runtime's request, which aborts when the client leaves. */
   signal: AbortSignal;
-  /** With it, a client that reads slowly loses its oldest unread events beyond this number, and is told how many. */
+  /**
+   * With this option a slow client loses its oldest unread events beyond this number, and gets the number of lost
+   * events.
+   */
   mostPending?: number;
-  /** Called at most once, when the client leaves or is dropped before `close`. */
+  /** Called at most once, when the client leaves or is disconnected before `close`. */
   onLeave?(): void;
-  /** Called once, when the stream was read to its end or the client has left. */
+  /** Called once, when the stream was read to its end or the client left. */
   onEnd?(): void;
 }
 
@@ -65,7 +70,7 @@ export function eventStream({ clock, headers, signal, mostPending, onLeave, onEn
   /** Null after the end. */
   let outlet: Outlet | null = null;
   let closed = false;
-  /** Unread events that the client has lost, and was not told of yet. */
+  /** The number of lost events that the client was not yet informed of. */
   let lost = 0;
   /** Whether the client has read everything and waits for more. */
   let hungry = false;
@@ -112,7 +117,7 @@ export function eventStream({ clock, headers, signal, mostPending, onLeave, onEn
   const write = (text: string) => {
     if (!outlet || closed) return;
     if (hungry) return hand(text);
-    // The limit is checked before `text` is added: a single event may be longer.
+    // Checked without the new text, since a single event may exceed the limit.
     const most = allUnread < allUnreadLimit ? limit : pressedLimit;
     if (mostPending !== undefined) lost += backlog.makeRoom(mostPending, most);
     if (backlog.length < most) backlog.add(text);
@@ -199,7 +204,7 @@ class Backlog {
     return this.#pieces.splice(0, count).join("");
   }
 
-  /** Removes the oldest pieces until one more may wait. Answers how many of them were events, and not comments. */
+  /** Removes the oldest pieces until another one fits. Returns how many of them were events rather than comments. */
   makeRoom(most: number, mostLength: number): number {
     let left = this.length;
     let count = 0;

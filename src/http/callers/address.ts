@@ -12,24 +12,24 @@ export function clientAddress(
   const own = parseAddress(socket ?? "") ?? "unknown";
   if (trustProxy === 0 || forwardedFor === undefined) return own;
   const entries = forwardedFor.split(",");
-  // A shorter list comes from inside the proxies: one of them wrote its first entry.
+  // A list with fewer entries was started by one of the proxies, so its first entry is trusted.
   const entry = entries[Math.max(0, entries.length - trustProxy)] ?? "";
   return parseAddress(entry) ?? own;
 }
 
-/** The address that throttles count: an IPv4 address, or the /64 of an IPv6 address, all of which one holder owns. */
+/** The address that throttles count: an IPv4 address, or an IPv6 address's /64, which belongs to one holder. */
 export function clientKey(ip: string): string {
   const groups = ipv6Groups(ip);
   return groups ? `${groups.slice(0, 4).join(":")}::/64` : ip;
 }
 
-/** The /48 of an IPv6 address, which one holder may own too; null for an IPv4 address. */
+/** The /48 of an IPv6 address, which may belong to one holder too; null for an IPv4 address. */
 export function networkKey(ip: string): string | null {
   const groups = ipv6Groups(ip);
   return groups ? `${groups.slice(0, 3).join(":")}::/48` : null;
 }
 
-/** The address without port, brackets, zone and IPv4-in-IPv6 prefix; null when the text is none. */
+/** The address without port, brackets, zone and IPv4-in-IPv6 prefix; null when the text is no address. */
 function parseAddress(text: string): string | null {
   const trimmed = text.trim().toLowerCase();
   const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(trimmed)?.[1];
@@ -54,7 +54,7 @@ function ipv6Groups(ip: string): string[] | null {
     : null;
 }
 
-/** The groups of a half. An IPv4 tail becomes two groups of 0, since no /64 depends on their value. */
+/** The groups of one half of an address. An IPv4 tail becomes two groups of 0, since no /64 depends on its value. */
 function toGroups(half: string): string[] {
   if (half === "") return [];
   const groups = half.split(":");

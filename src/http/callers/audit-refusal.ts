@@ -4,19 +4,19 @@ import type { EngineError } from "../../core/errors.ts";
 import { clip, storable } from "../../core/text/text.ts";
 import { countCall, type Limit } from "./throttle.ts";
 
-/** The entries of one caller's refusals in one organization: nobody can fill its log by asking for what they may not. */
+/** The most refusals of one caller logged in one organization, so that no caller can flood the audit log. */
 const noted: Limit = { calls: 20, windowMs: 10 * 60 * 1000 };
 
-/** Characters of a path that the log shows. */
+/** The most characters of a path in the log. */
 const longestPath = 256;
 
 /**
- * Writes the 403 of a caller who is known into the audit log of the addressed organization. The last entry of ten
- * minutes says that no more follow.
+ * Writes the 403 of a known caller into the audit log of the addressed organization. The last entry within ten minutes
+ * says that no more follow.
  */
 export async function recordRefusal(ctx: Ctx, { message }: EngineError, method: string, path: string): Promise<void> {
   const { actor, membership, request, database } = ctx;
-  // For each organization, so that refusals in one hide none in another.
+  // Counts for each organization, so that refusals in one hide none in another.
   const { allowed, remaining } = await countCall(ctx, `refusals:${membership.organizationId}:${actor.id}`, noted);
   if (!allowed) return;
   await audit(database.db, {
@@ -24,7 +24,7 @@ export async function recordRefusal(ctx: Ctx, { message }: EngineError, method: 
     target: `${method} ${clip(storable(path), longestPath)}`,
     actor,
     request,
-    // A caller who belongs to no organization has an id that no row has.
+    // A caller without any organization has an id that no row has.
     organizationId: membership.organizationSlug === "" ? null : membership.organizationId,
     success: false,
     summary: { message, ...(remaining === 0 ? { furtherRefusals: "not recorded within ten minutes" } : {}) },

@@ -35,18 +35,18 @@ import {
   upsertThrottle,
 } from "./throttle.ts";
 
-/** The use of a token is stored at most this often, so that most guarded requests only read. */
+/** A token's use is stored at most this often, so that most guarded requests only read. */
 const refreshMs = 60 * 60 * 1000;
 
 interface Credential {
   token: string;
   kind: TokenKind;
-  /** Whether the token came from the cookie, which a browser also sends with requests from pages of other sites. */
+  /** Whether the token came from the cookie, which a browser also sends with requests of other sites' pages. */
   ambient: boolean;
 }
 
 const known = alias(accessTokens, "known");
-/** The organization that the call addresses, and the caller's membership in it. */
+/** The addressed organization, and the caller's membership in it. */
 const reached = { organization: alias(organizations, "reached"), member: alias(members, "reached") };
 
 /** The fields of a known token and its caller. */
@@ -71,9 +71,9 @@ const leastInstallationCalls = 60;
 
 /**
  * Reads token, user, addressed organization, role and workspaces, and counts the caller's request, in one round trip.
- * `slug` addresses an organization; `count` names the count of a known caller, `stranger` that of an unknown token. On a
- * route of the installation a request that names no organization means the first one. Such routes are counted apart, so
- * that a caller who used up the policy `rateLimit` can still change it.
+ * `slug` addresses an organization; `count` is the counter of a known caller, `stranger` that of an unknown token. On a
+ * route of the installation a request without an organization addresses the first one. Such routes have a counter of
+ * their own, so that a caller who used up the policy `rateLimit` can still change it.
  */
 const lookup = statement(
   {
@@ -119,7 +119,7 @@ const lookup = statement(
   },
 );
 
-/** The membership of a signed-in user who belongs to no organization: no permission, and an id that no row has. */
+/** The membership of a signed-in user without any organization: no permission, and an id that no row has. */
 const nowhere: Membership = {
   organizationId: "00000000-0000-0000-0000-000000000000",
   organizationSlug: "",
@@ -132,22 +132,23 @@ const nowhere: Membership = {
 interface Addressing {
   /** The slug of the organization; null for none. */
   address?: string | null;
-  /** Whether a request that names no organization means the first one instead of the caller's active one. */
+  /** Whether a request without an organization addresses the first one instead of the caller's active one. */
   installation?: boolean;
   /** Whether known callers are exempt from the policy `rateLimit` (decisions §11). Unknown tokens always count. */
   unlimited?: boolean;
 }
 
 /**
- * Finds the caller and the addressed organization, and counts the call, in one query. Throws the 401s, the 429 of the
- * policy `rateLimit`, the 403 of a cookie that a foreign page sent, and the 404 of an organization out of reach.
+ * Finds the caller and the addressed organization, and counts the request, in one query. Throws the 401s, the 429 of
+ * the policy `rateLimit`, the 403 for a cookie sent by a foreign page, and the 404 for an organization that the caller
+ * can't reach.
  */
 export async function authenticate(c: Context<AppEnv>, addressing: Addressing = {}): Promise<Ctx> {
   const read = () => readCredential(c);
   return identify(c, counting(c, read), addressing);
 }
 
-/** `authenticate` for routes where a management key is no credential: there it is the 401 of an unknown token. */
+/** `authenticate` for routes that refuse management keys, with the 401 of an unknown token. */
 export async function authenticateSession(c: Context<AppEnv>): Promise<Ctx> {
   const credential = counting(c, () => {
     const presented = readCredential(c);
@@ -157,7 +158,7 @@ export async function authenticateSession(c: Context<AppEnv>): Promise<Ctx> {
   return identify(c, credential);
 }
 
-/** Whether the caller sends a session token, valid or not: a bearer token of that form, else the cookie. */
+/** Whether the request has a session token, valid or not: a bearer token of that form, else the cookie. */
 export function offersSession(c: Context<AppEnv>): boolean {
   const bearer = counting(c, () => readBearer(c));
   return bearer === null ? readSessionCookie(c) !== null : tokenKind(bearer) === "session";
@@ -178,7 +179,7 @@ export function requireSession(actor: Actor): void {
   if (actor.type !== "user") throw new EngineError("forbidden", "This needs a signed-in session");
 }
 
-/** Reads from the headers. A 401 is counted, since no statement counts it; throws that or the 429. */
+/** Calls `read`, and counts a 401 that it throws, since no statement counts it; throws the 401 or the 429. */
 function counting<T>(c: Context<AppEnv>, read: () => T): T {
   try {
     return read();
@@ -208,7 +209,7 @@ async function identify(c: Context<AppEnv>, credential: Credential, addressing: 
   const row = await findCaller(c, credential, { ...addressing, address }, now);
   const actor = row && toActor(row);
   if (!actor) throw unknownToken();
-  // A use that is still to come was stored before the time was set back.
+  // A stored use in the future was stored before the clock was set back.
   if (row.usedAt === null || Math.abs(now - row.usedAt) >= refreshMs) {
     await refresh(services, row, now);
     if (ambient) setSessionCookie(c, token);
@@ -225,7 +226,7 @@ async function identify(c: Context<AppEnv>, credential: Credential, addressing: 
   };
 }
 
-/** The row of a known token, or of a management key that was stored in the older form until this call. */
+/** The row of a known token, or of a management key that this request converts from the older form. */
 async function findCaller(
   c: Context<AppEnv>,
   { token, kind }: Credential,
@@ -241,7 +242,7 @@ async function findCaller(
   return rewritten ? countAndFind(c, tokenDigest, addressing, now) : null;
 }
 
-/** The row of a known token. Sets the headers that tell what is left of the caller's limit, for any answer. */
+/** The row of a known token. Sets the headers about the caller's remaining requests, for any response. */
 async function countAndFind(
   c: Context<AppEnv>,
   tokenDigest: Uint8Array,
@@ -265,7 +266,7 @@ async function countAndFind(
 
 const readOnlyMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** The slug of the path, else of the header. Throws the 404 when they differ. */
+/** The slug in the path, else in the header. Throws the 404 when the two differ. */
 function addressedOrganization(c: Context<AppEnv>): string | null {
   const inPath: string | undefined = c.req.param("orgSlug");
   const inHeader = c.req.header("X-Organization");

@@ -7,23 +7,23 @@ import { countCall, type Limit, requireAllowed, uncountCall } from "./throttle.t
 /** The number of a key's characters that its row stores in `prefix`. */
 const prefixLength = 10;
 
-/** Bcrypt reads no further, and the engine's keys are shorter. */
+/** Bcrypt ignores further characters; the engine's own keys are shorter. */
 const longestKey = 72;
 
-/** The limit of wrong keys with a right beginning from one client: each costs the server one slow hash or several. */
+/** The most wrong keys with a right prefix from one client: each costs the server at least one slow hash. */
 const attempts: Limit = { calls: 30, windowMs: 60_000 };
 
 interface Attempt {
   key: string;
   digest: Uint8Array;
-  /** The client (`clientKey`) that a wrong key counts for. */
+  /** The client (`clientKey`) whose wrong keys are counted. */
   client: string;
   now: number;
 }
 
 /**
- * Rewrites a management key of the older form, bcrypt, as SHA-256 at its first use (spec "Authentication" 3). Answers
- * true when the digest can be found now. Throws the 429 of too many wrong keys that begin like a stored one.
+ * Rewrites a management key of the older form, bcrypt, as SHA-256 at its first use (spec "Authentication" 3). Returns
+ * true when the digest can be found now. Throws the 429 after too many wrong keys with a stored key's prefix.
  */
 export async function rewriteLegacyKey(services: Services, { key, digest, client, now }: Attempt): Promise<boolean> {
   if (key.length > longestKey) return false;
@@ -50,7 +50,7 @@ export async function rewriteLegacyKey(services: Services, { key, digest, client
 
 const bcryptForm = "^\\$2[abxy]\\$[0-9]{2}\\$.{53}$";
 
-/** The rows that the key may belong to, including one that another first use has just rewritten. */
+/** The rows that may store the key, including one that another first use has just rewritten. */
 function candidates({ db }: Database, { key, digest, now }: Omit<Attempt, "client">) {
   const { id, kind, prefix, legacyHash, expiresAt, createdAt } = accessTokens;
   const alive = or(isNull(expiresAt), gt(expiresAt, new Date(now)));

@@ -1,23 +1,23 @@
 import { judge, type Limit, type ThrottleRow, type Verdict } from "./throttle.ts";
 
-/** The most windows at a time; a new one takes the place of the oldest. */
+/** The most windows at a time; a new one replaces the oldest. */
 const mostWindows = 10_000;
 
 /**
- * Counts calls in this process only: those that are refused anyway, so that a flood of them costs no statement. Several
- * processes together allow as many times the limit.
+ * Counts requests in this process only: those refused anyway, so that a flood of them costs no statement. Several
+ * processes together allow a multiple of the limit.
  */
 export class LocalThrottle {
   readonly #windows = new Map<string, ThrottleRow>();
 
-  /** Counts one call of `key`; `firstRefusal`: it is the first of its window that is over the limit. */
+  /** Counts one request of `key`; `firstRefusal`: the request is the first in its window over the limit. */
   count(key: string, limit: Limit, now: number): { verdict: Verdict; firstRefusal: boolean } {
     const window = this.#open(key, limit, now) ?? this.#begin(key, now + limit.windowMs);
     window.count += 1;
     return { verdict: judge(window, limit, now), firstRefusal: window.count === limit.calls + 1 };
   }
 
-  /** The verdict on one more call of `key`, which is not counted. */
+  /** The verdict on one more request of `key`, without counting it. */
   judgeNext(key: string, limit: Limit, now: number): Verdict {
     const { count, resets_at_ms } = this.#open(key, limit, now) ?? { count: 0, resets_at_ms: now + limit.windowMs };
     return judge({ count: count + 1, resets_at_ms }, limit, now);
@@ -26,7 +26,7 @@ export class LocalThrottle {
   #open(key: string, { windowMs }: Limit, now: number): ThrottleRow | null {
     const window = this.#windows.get(key);
     if (!window || window.resets_at_ms <= now) return null;
-    // When the time was set back, no window ends later than one that begins now.
+    // After the clock was set back, no window ends later than one that begins now.
     window.resets_at_ms = Math.min(window.resets_at_ms, now + windowMs);
     return window;
   }

@@ -3,7 +3,7 @@ import { publicAddress } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { AppEnv } from "../environment.ts";
 
-/** Whether the browser uses https, to this server or to a proxy in front. */
+/** Whether the browser uses https, towards this server or a proxy in front. */
 export function isSecure(c: Context<AppEnv>): boolean {
   const { services } = c.var;
   const url = new URL(c.req.url);
@@ -14,8 +14,8 @@ export function isSecure(c: Context<AppEnv>): boolean {
 }
 
 /**
- * The address that the client called. Where a proxy is in front, its headers say which that was, and the public address
- * which path it takes away.
+ * The URL that the client requested. Behind a proxy, its headers give the origin, and the public address gives the path
+ * prefix that the proxy removes.
  */
 export function calledUrl(c: Context<AppEnv>): string {
   const url = new URL(c.req.url);
@@ -27,10 +27,10 @@ export function calledUrl(c: Context<AppEnv>): string {
 }
 
 /**
- * The origin of the foreign page that sent the request, "null" when the browser does not name it; null for no page or
- * one of this server. Doors without credentials use it. There the host of a request proves nothing, since any site may
- * let its own name point at this server (DNS rebinding). So a page counts as this server's only at the public address,
- * at an IP address or at localhost, which no site can own.
+ * The origin of the foreign page that sent the request, "null" when the browser hides it; null for a request without a
+ * page or from a page of this server. Doors without credentials use it. A request's host proves nothing there, since
+ * any site may let its own name point at this server (DNS rebinding). So a page counts as this server's only at the
+ * public address, at an IP address or at localhost, which no site can own.
  */
 export function originOfForeignPage(c: Context<AppEnv>): string | null {
   const origin = c.req.header("Origin");
@@ -45,13 +45,13 @@ export function requireOwnOrigin(c: Context<AppEnv>): void {
   const origin = c.req.header("Origin");
   const site = c.req.header("Sec-Fetch-Site");
   if (site === "cross-site") throw foreign();
-  // No page can set `Sec-Fetch-Site`, so it replaces `Origin` where a browser leaves that out.
+  // No page can set `Sec-Fetch-Site`, so it replaces an `Origin` that a browser leaves out.
   if (origin === undefined && site === "same-origin") return;
   const page = parseOrigin(origin);
   if (!page || !(isPublic(c, page) || isAddressed(c, page))) throw foreign();
 }
 
-/** `requireOwnOrigin` for a route that gives a session: clients that are no browsers may call it without an Origin. */
+/** `requireOwnOrigin` for a route that creates a session: clients other than browsers may call it without an Origin. */
 export function refuseForeignOrigin(c: Context<AppEnv>): void {
   if (c.req.header("Origin") !== undefined || c.req.header("Sec-Fetch-Site") === "cross-site") requireOwnOrigin(c);
 }
@@ -65,8 +65,8 @@ const isPublic = (c: Context<AppEnv>, page: URL) => sameHost(page, new URL(publi
 const isAddressed = (c: Context<AppEnv>, page: URL) => sameHost(page, new URL(c.req.url));
 
 /**
- * Compares hosts and not schemes: behind a proxy that ends TLS this server sees http where the browser uses https. So
- * the default ports of both count as none.
+ * Compares hosts without schemes: behind a proxy that ends TLS this server sees http while the browser uses https. So
+ * the default ports of both count as no port.
  */
 function sameHost(one: URL, other: URL): boolean {
   return one.hostname === other.hostname && portOf(one) === portOf(other);
@@ -74,7 +74,7 @@ function sameHost(one: URL, other: URL): boolean {
 
 const portOf = ({ port }: URL) => (port === "80" || port === "443" ? "" : port);
 
-/** Whether a host is an IP address as `URL` writes it, or localhost, and so no name that somebody can own. */
+/** Whether a host is an IP address as `URL` writes it, or localhost, and so no name that anyone can own. */
 function isUnownable(hostname: string): boolean {
   return /^(?:\d+(?:\.\d+){3}|\[.+\]|(?:.+\.)?localhost)$/.test(hostname);
 }

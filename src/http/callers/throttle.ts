@@ -5,13 +5,13 @@ import { assign, column, excluded, fields, insertInto, type RowOf } from "../../
 import { throttles } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
-/** The most calls in a window, which begins with the first of them. */
+/** The most requests in a window, which begins with the first of them. */
 export interface Limit {
   calls: number;
   windowMs: number;
 }
 
-/** The result of a counted call. */
+/** The verdict on a counted request. */
 export interface Verdict {
   allowed: boolean;
   limit: number;
@@ -20,7 +20,7 @@ export interface Verdict {
   resetSeconds: number;
 }
 
-/** The row that `upsertThrottle` gives. */
+/** The row that `upsertThrottle` returns. */
 export interface ThrottleRow {
   count: number;
   /** Milliseconds since the epoch. */
@@ -28,8 +28,9 @@ export interface ThrottleRow {
 }
 
 /**
- * SQL that counts one call and gives a `ThrottleRow`, exact for any number of processes: a statement, or a part of a
- * larger one. `resetsAt` is the end of a window that begins now: none ends later, also when the time was set back.
+ * SQL that counts one request and returns a `ThrottleRow`, exact for any number of processes: a statement, or a part of
+ * a larger one. `resetsAt` is the end of a window that begins now; no window ends later, even after the clock was set
+ * back.
  */
 export function upsertThrottle({ key, now, resetsAt }: { key: SQL; now: SQL; resetsAt: SQL }): SQL<ThrottleRow> {
   const over = sql`${throttles.resetsAt} <= ${now}`;
@@ -56,7 +57,7 @@ export function throttleValues(key: string, { windowMs }: Limit, now: number) {
   return { key, now: new Date(now).toISOString(), resetsAt: new Date(now + windowMs).toISOString() };
 }
 
-/** The verdict of a limit about a counted row. */
+/** Judges a counted row by a limit. */
 export function judge({ count, resets_at_ms }: ThrottleRow, { calls }: Limit, now: number): Verdict {
   return {
     allowed: count <= calls,
@@ -74,12 +75,12 @@ export function policyLimit({ policies }: Pick<Services, "policies">): Limit {
 
 const countOne = statement(throttleTypes, upsertThrottle);
 
-/** Counts one call of `key`. Refused calls count too. */
+/** Counts one request of `key`. Refused requests count too. */
 export async function countCall(services: Services, key: string, limit: Limit): Promise<Verdict> {
   return (await countWatched(services, key, limit)).verdict;
 }
 
-/** `countCall`, with `firstRefusal`: this call is the first of its window that is refused. */
+/** `countCall`, with `firstRefusal`: the request is the first refused one of its window. */
 export async function countWatched(
   { database, clock }: Services,
   key: string,
@@ -91,7 +92,7 @@ export async function countWatched(
   return { verdict: judge(row, limit, now), firstRefusal: row.count === limit.calls + 1 };
 }
 
-/** Takes back one call of `key` that turned out not to count. */
+/** Takes back one counted request of `key`. */
 export async function uncountCall({ database }: Services, key: string): Promise<void> {
   const counted = and(eq(throttles.key, key), gt(throttles.count, 0));
   await database.db
@@ -100,12 +101,12 @@ export async function uncountCall({ database }: Services, key: string): Promise<
     .where(counted);
 }
 
-/** Forgets the calls of `key`. */
+/** Deletes the count of `key`. */
 export async function forgetCalls({ database }: Services, key: string): Promise<void> {
   await database.db.delete(throttles).where(eq(throttles.key, key));
 }
 
-/** The 429 of a limit of calls. */
+/** The 429 of a request limit. */
 export class Throttled extends EngineError {
   readonly verdict: Verdict;
 
@@ -115,7 +116,9 @@ export class Throttled extends EngineError {
   }
 }
 
-/** Throws the 429 of decisions §3 unless the call was allowed. `X-RateLimit-Reset` is in seconds, as `Retry-After`. */
+/**
+ * Throws the 429 of decisions §3 unless the request was allowed. `X-RateLimit-Reset` is in seconds, as `Retry-After`.
+ */
 export function requireAllowed(verdict: Verdict, what = "requests"): void {
   if (verdict.allowed) return;
   const { resetSeconds } = verdict;
@@ -125,12 +128,12 @@ export function requireAllowed(verdict: Verdict, what = "requests"): void {
 
 type Standing = Omit<Verdict, "allowed">;
 
-/** The headers of every 429 that a limit of the engine causes. */
+/** The headers of every 429 by a limit of the engine. */
 export function refusalHeaders(standing: Standing): Record<string, string> {
   return { "Retry-After": String(standing.resetSeconds), ...standingHeaders(standing) };
 }
 
-/** The headers that tell how much of a limit is left, for answers of any status. */
+/** The headers about the rest of a limit, for responses of any status. */
 export function standingHeaders({ limit, remaining, resetSeconds }: Standing): Record<string, string> {
   return {
     "X-RateLimit-Limit": String(limit),
@@ -139,5 +142,5 @@ export function standingHeaders({ limit, remaining, resetSeconds }: Standing): R
   };
 }
 
-/** Windows that have ended. A flood of strangers leaves many, so they go at every call. */
+/** Windows that have ended. A flood of strangers leaves many, so every upkeep deletes them. */
 export const endedWindows = { table: throttles, since: throttles.resetsAt, afterMs: 0, everyMs: 0 };

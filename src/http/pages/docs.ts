@@ -5,15 +5,15 @@ import { router } from "../route.ts";
 import { docsStyle } from "./docs-style.ts";
 import { loadOnce } from "./shipped.ts";
 
-/** The files that the page loads, by their names in Swagger UI's own package. */
+/** The page's files, by their names in Swagger UI's own package. */
 const files = {
   "swagger-ui.css": "text/css; charset=utf-8",
   "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 } as const;
 
 /**
- * `/docs`: the API document as pages to read and try out. Everything comes from this server, and the content security
- * policy enforces this. The routes need the files that are shipped beside the program, and answer 404 without them.
+ * `/docs`: the API document as pages to read and try out. The content security policy allows this server only. Without
+ * the files shipped beside the program the routes respond with 404.
  */
 export function docsRoutes({ assets }: Services) {
   const routes = router();
@@ -43,7 +43,7 @@ async function contentSecurityPolicy(): Promise<string> {
     "default-src 'none'",
     `script-src 'self' ${await hash(script)}`,
     `style-src 'self' ${await hash(docsStyle)}`,
-    // The icons of the style sheet are data addresses.
+    // The style sheet's icons are data URLs.
     "img-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",
@@ -54,7 +54,7 @@ async function contentSecurityPolicy(): Promise<string> {
 
 const hash = async (source: string) => `'sha256-${toBase64(await digest(source))}'`;
 
-// Nothing here may name another host: by default Swagger UI would tell its validator of every page view.
+// Names no other host: by default Swagger UI would report every page view to its validator.
 const script = `
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -73,7 +73,7 @@ SwaggerUIBundle({
 });
 `;
 
-// The addresses are relative, so that a proxy may serve the pages under a path of its own.
+// The addresses are relative, so that a proxy may serve the pages under another path.
 const page = `<!doctype html>
 <html lang="en">
 <head>

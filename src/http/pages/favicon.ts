@@ -8,7 +8,7 @@ const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 
 const headers = { "Content-Type": "image/svg+xml", "Cache-Control": "public, max-age=86400" };
 
-/** The picture of this server's pages in a browser's tabs. */
+/** The icon of this server's pages. */
 export const faviconRoutes = router()
   .get("/favicon.svg", (c) => c.body(picture, 200, headers))
   .get("/favicon.ico", (c) => c.body(picture, 200, headers));

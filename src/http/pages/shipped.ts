@@ -7,7 +7,7 @@ export interface Shipped {
   etag: string;
 }
 
-/** Reads each file at its first request only: files change only with the program. Null for one that is not there. */
+/** Reads each file once, at its first request: files change only with the program. Null for a missing file. */
 export function loadOnce(assets: Assets): (name: string) => Promise<Shipped | null> {
   const loaded = new Map<string, Shipped>();
   return async (name) => {
