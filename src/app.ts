@@ -30,7 +30,7 @@ export function createApp(services: Services, groups: readonly App[], opening: O
   app.route("/", docsRoutes(services));
   app.route("/", faviconRoutes);
   if (services.options.panel) app.route("/", panelRoutes(services));
-  // The routes don't change any more, so the document is written once, at the first request for it.
+  // The routes are final, so the document is written once, at its first request.
   let document: string | undefined;
   app.get("/openapi.json", (c) => {
     document ??= JSON.stringify(describe(app));
@@ -38,7 +38,7 @@ export function createApp(services: Services, groups: readonly App[], opening: O
   });
   app.onError(onError);
   const methods = allowedMethods(app);
-  // The 404 is answered and not thrown: an error thrown here would pass by `describeRequest`.
+  // The 404 is returned, not thrown: an error thrown here would bypass `describeRequest`.
   app.notFound((c) => onError(noRoute(c.req, methods(c.req.path)), c));
   return app;
 }

@@ -7,7 +7,7 @@ import type { DueWork } from "./jobs/schedule.ts";
 import type { TurnObserver } from "./turn/observers.ts";
 import type { Tool } from "./turn/types.ts";
 
-/** The part of an agent that tools are built from. */
+/** The agent's data from which its tools are built. */
 export interface ToolOwner {
   id: string;
   slug: string;
@@ -24,20 +24,20 @@ export type ToolSource = (owner: ToolOwner) => Promise<readonly Tool[]>;
 export interface Contribution {
   /** Routes, in the order of the OpenAPI document. */
   routes?: readonly OpenAPIHono<AppEnv>[];
-  /** Tools of turns; by them a feature above `turns` reaches a turn without an upward import. */
+  /** Tools of turns, with which a feature above `turns` reaches a turn without an upward import. */
   tools?: ToolSource;
   /** Observers of every turn of this process. */
   observers?: readonly TurnObserver[];
   /** Background work, by kind. */
   jobs?: JobKinds;
-  /** Selects the work that falls due by itself, which becomes jobs of these kinds. */
+  /** Selects due work, which becomes jobs of these kinds. */
   due?: DueWork;
   ticks?: Ticks;
-  /** Rows that are deleted for their age. */
+  /** Rows that are deleted by age. */
   oldRows?: readonly OldRows[];
-  /** Deletes an agent's data outside the agent's rows, in the transaction that deletes the agent. */
+  /** Deletes an agent's data outside its rows, in the transaction that deletes the agent. */
   beforeAgentDelete?(tx: Db, agentId: string): Promise<void>;
-  /** Runs at a start, before the first call. */
+  /** Runs at a start, before the first request. */
   boot?(): Promise<void>;
   /** Runs at a stop, in the order of the contributions: finishes running work within `graceMs`, or gives it up. */
   stop?(graceMs: number): Promise<void>;
@@ -46,7 +46,7 @@ export interface Contribution {
 /** One upkeep, or several. */
 type Upkeep = (() => Promise<void>) | readonly (() => Promise<void>)[];
 
-/** Upkeep, by interval. One that fails does not stop the others. */
+/** Upkeep, by interval. A failed one does not stop the others. */
 export interface Ticks {
   /** Every 2 seconds, for changes that callers notice. */
   often?: Upkeep;

@@ -53,7 +53,7 @@ import { endLeases } from "./jobs/queue.ts";
 import { createSchedule } from "./jobs/schedule.ts";
 import { createWorker } from "./jobs/worker.ts";
 
-/** The columns of model settings, for the command line that reads files of agents and skills. */
+/** The columns of model settings, for the command line's files of agents and skills. */
 export { modelColumns } from "./features/agents/index.ts";
 export { Bundle as AgentBundle, unknownFields } from "./features/bundles/index.ts";
 /** The database checks of `doctor`. */
@@ -70,7 +70,7 @@ export interface OwnerAccount {
 
 export interface QuickstartRequest extends OwnerAccount {
   slug: string;
-  /** `provider:model`; absent: what the agent has, or for a new one the installation's default. */
+  /** `provider:model`; absent: the agent's own, or the installation's default for a new agent. */
   model?: string;
   /** Whether to replace a stored key. */
   newKey: boolean;
@@ -92,7 +92,7 @@ interface Rotation {
 interface Operator {
   /** Slug of the organization. */
   organization: string;
-  /** The credential of the calls. It ends with `close`. */
+  /** The credential of the requests; deleted by `close`. */
   key: string;
   /** Answers a request as the server would, without a network. */
   fetch: typeof fetch;
@@ -101,49 +101,51 @@ interface Operator {
 
 export interface Engine {
   app: App;
-  /** Lets all requests but those for the health wait for a promise, so that the app can be served before `boot`. */
+  /** Makes all requests but health checks wait for a promise, so that the app can be served before `boot`. */
   holdUntil(opened: Promise<unknown>): void;
-  /** Makes the installation ready; rejects when the encryption key did not seal its secrets. */
+  /** Prepares the installation; rejects when the encryption key does not open its secrets. */
   boot(options: { owner?: OwnerAccount }): Promise<{ setupToken: string | null }>;
   quickstart(request: QuickstartRequest): Promise<Quickstart>;
-  /** Seals every stored secret with the current encryption key; rejects when the key of a secret is missing. */
+  /** Seals every stored secret again with the current encryption key; rejects when a secret's key is missing. */
   rotateKey(): Promise<Rotation>;
-  /** Drops the secrets that no configured key opens, if `mayDrop` agrees to their names; null when it does not. */
+  /** Deletes the secrets that no configured key opens, if `mayDrop` accepts their names; null when it refuses. */
   forgetSecrets(mayDrop: (names: readonly string[]) => Promise<boolean>): Promise<string[] | null>;
-  /** Gives a user a new password and ends the user's sessions; rejects when no user has the e-mail. */
+  /** Sets a new password of a user and ends the user's sessions; rejects for an unknown e-mail. */
   resetPassword(email: string): Promise<PasswordReset>;
   /**
-   * Opens the API for a command; `name` tells the audit log which one. Rejects with a `StartError` when it is not clear
-   * which organization is meant: the given one, or the only one.
+   * Opens the API for a command; `name` is the actor in the audit log. Rejects with a `StartError` when neither a given
+   * organization nor a single existing one decides which organization is meant.
    */
   operator(name: string, organization?: string): Promise<Operator>;
   /** The report for `doctor`, from a database with this release's schema. Changes nothing. */
   inspect(): Promise<Inspection>;
   /**
-   * Renews the leases of running turns, which last 30 seconds. Call it every 5 seconds, apart from all other upkeep, so
-   * that the next call is in time even when one call hangs until its deadline.
+   * Renews the leases of running turns, which last 30 seconds. Call it every 5 seconds, separately from other upkeep,
+   * so that the next call is in time even when one hangs until its deadline.
    */
   renewLeases(): Promise<void>;
-  /** Ends streams of callers without access any more, and writes events for other replicas. Call it every 2 seconds. */
+  /**
+   * Ends streams of callers whose access was revoked, and writes events for other replicas. Call it every 2 seconds.
+   */
   closeRevoked(): Promise<void>;
   /**
-   * Upkeep: applies changed policies, closes turns of dead processes, begins due background work, and deletes expired
+   * Upkeep: applies changed policies, closes turns of dead processes, starts due background work, and deletes expired
    * rows. Call it every 10 seconds.
    */
   tick(): Promise<void>;
-  /** Takes no new turns, lets running turns finish for `graceMs`, then aborts them. */
+  /** Refuses new turns, lets running turns finish within `graceMs`, then aborts them. */
   stop(graceMs: number): Promise<void>;
   /** The OpenAPI document. */
   document(): object;
 }
 
-/** How long after a start the first jobs are begun, in milliseconds. */
+/** The delay of the first jobs after a start, in milliseconds. */
 const firstJobsMs = 2_000;
 
-/** How long a stop waits for the collectors of traces, in milliseconds. */
+/** The longest wait of a stop for trace collectors, in milliseconds. */
 const longestFlushMs = 5_000;
 
-/** Builds the engine from all features over the given ports. */
+/** Builds the engine from all features and the given services. */
 export function createEngine(services: Services): Engine {
   // Both are filled below, since `createTurns` needs the tools and observers of features that are created after it.
   const features: Contribution[] = [];
@@ -169,7 +171,7 @@ export function createEngine(services: Services): Engine {
     taskKind: runJob.kind,
   });
   const health = createHealth(services, opening);
-  // The order is that of the OpenAPI document.
+  // In the order of the OpenAPI document.
   features.push(
     turns.contribution,
     chat.doors,
@@ -235,13 +237,13 @@ export function createEngine(services: Services): Engine {
       if (services.options.soleProcess) await endLeases(services.database);
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
-      // Work that fell due before the start has waited already; the first requests come before it.
+      // Due work has waited already; the first requests come before it.
       worker.wake(services.clock.now() + firstJobsMs);
       return { setupToken };
     },
     async quickstart({ email, password, slug, model, newKey }) {
       const wanted = { slug, newKey, ...(model === undefined ? {} : { model }) };
-      // A generated password is shown with the agent only, so what would fail later must make no owner.
+      // A generated password is shown only with the agent, so invalid settings must fail before an owner is made.
       quickstartAgent(wanted);
       const { userId, organizationId, organizationSlug, created } = await bootstrapOwner(services, { email, password });
       const ctx = systemCtx(services, { organizationId, organizationSlug, first: true }, "quickstart");
@@ -280,7 +282,7 @@ export function createEngine(services: Services): Engine {
   };
 }
 
-/** The background work of all features. Throws when two of them claim one kind. */
+/** The job handlers of all features. Throws when two of them handle one kind. */
 function allJobs(features: readonly Contribution[]): JobKinds {
   const all = features.flatMap(({ jobs }) => Object.entries(jobs ?? {}));
   const merged = Object.fromEntries(all);
@@ -288,7 +290,7 @@ function allJobs(features: readonly Contribution[]): JobKinds {
   return merged;
 }
 
-/** Runs all works one after the other, also after a failure; rejects with the first failure at the end. */
+/** Runs all works one after the other, also after a failure; then rejects with the first failure. */
 async function allOf(works: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const work of works) await work().catch((error: unknown) => failures.push(error));

@@ -44,17 +44,19 @@ const renewalMs = 5_000;
 const upkeepMs = 10_000;
 const revocationMs = 2_000;
 
-/** How long a stop waits for running upkeep, so that the database is not closed under it. */
+/** The longest wait of a stop for running upkeep, so that the database is not closed under it. */
 const longestUpkeepMs = 2_000;
 
-/** The parts of a start that open neither port nor database. */
+/** The parts of a start that need neither port nor database. */
 export interface Setup {
   environment: Environment;
   settings: Settings;
   log: Log;
 }
 
-/** Reads the settings and opens the log, which warns of retired variables. Throws `ConfigError` with every problem. */
+/**
+ * Reads the settings and opens the log, with warnings of retired variables. Throws `ConfigError` with every problem.
+ */
 export function prepare(environment: Environment, { terminal }: { terminal: boolean }): Setup {
   const settings = parseSettings(environment);
   const log = createLog({ level: settings.LOG_LEVEL, pretty: terminal, secrets: bootSecrets(environment) });
@@ -68,8 +70,8 @@ export interface OpenEngine {
 }
 
 /**
- * The engine over this machine's ports. Migrates the database, unless `refuseOlder` makes the error for one that lacks
- * migrations; rejects with a `StartError` when it cannot be used.
+ * Opens the engine on this machine's ports. Migrates the database; with `refuseOlder` instead rejects with that error
+ * when migrations are missing. Rejects with a `StartError` for an unusable database.
  */
 export async function openEngine(
   setup: Setup,
@@ -119,7 +121,7 @@ async function assembleEngine(
       mcp: createMcp({ clock: systemClock, log, environment, unfinished }),
       plugins: [...plugins.shipped, ...plugins.loaded.map(({ plugin }) => plugin)],
       files: {
-        // With PostgreSQL there may be replicas, which would not see files in a directory of this machine.
+        // Replicas on PostgreSQL would not see files in a directory of this machine.
         directory: settings.DATABASE_URL === undefined ? directoryStore(join(settings.DATA_DIR, "files")) : null,
         s3: createS3({ clock: systemClock, endpoint: settings.S3_ENDPOINT }),
       },
@@ -164,7 +166,7 @@ export async function installedPlugins(settings: Settings): Promise<InstalledPlu
   return { shipped, ...(await loadPlugins(settings.PLUGINS, shipped, { clock: systemClock })) };
 }
 
-/** A server with a broken plugin runs on without it: its other agents must not suffer. */
+/** Opens the plugins; the server runs on without a broken one, so that other agents don't suffer. */
 async function openPlugins(settings: Settings, log: Log): Promise<InstalledPlugins> {
   const installed = await installedPlugins(settings);
   const { loaded, problems } = installed;
@@ -177,14 +179,17 @@ async function openPlugins(settings: Settings, log: Log): Promise<InstalledPlugi
   return installed;
 }
 
-/** Few installations are monitored: the library is loaded for those only. */
+/** Loads the library for monitored installations only, which are few. */
 async function openMeters({ METRICS_TOKEN }: Settings, log: Log): Promise<Meters> {
   if (METRICS_TOKEN === undefined) return unmeasured;
   const { createMeters } = await import("./adapters/node/meters.ts");
   return createMeters(log);
 }
 
-/** The messages of one process suffice with the embedded database; with PostgreSQL there may be replicas. */
+/**
+ * Notifies within this process for the embedded database, and through the database for PostgreSQL, which may have
+ * replicas.
+ */
 function openNotify(settings: Settings, database: Storage["database"], log: Log): Notify {
   if (settings.DATABASE_URL === undefined) return localNotify(log);
   const target = postgresTarget(settings.DATABASE_URL, settings);
@@ -197,13 +202,13 @@ export interface RunningServer {
   address: string;
   /** The token of the setup link, to be shown once; null when the installation has an owner. */
   setupToken: string | null;
-  /** Lets running turns finish within the grace of the settings, then ends all connections and closes the database. */
+  /** Waits for running turns within the grace of the settings, then ends all connections and closes the database. */
   stop(): Promise<void>;
 }
 
 /**
- * Takes the port, opens the engine, makes the owner if one is given, and answers requests. While the embedded database
- * is opened, the server says so to whoever asks for its health, and other requests wait.
+ * Takes the port, opens the engine, creates the owner if one is given, and serves requests. While the embedded database
+ * opens, health checks report that, and other requests wait.
  */
 export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<RunningServer> {
   const { settings, log } = setup;
@@ -218,7 +223,8 @@ export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<R
       .catch((error) => {
         throw explainBoot(error, settings);
       });
-    // A replica behind a load balancer must not look healthy before it is known to start: the others may be stopped.
+    // A replica behind a load balancer must not look healthy before its start has succeeded: the others may be stopped
+    // then.
     if (settings.DATABASE_URL !== undefined) await booted;
     engine.holdUntil(booted);
     listener.serve(engine.app);
@@ -247,7 +253,7 @@ function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Ru
   const stop = async () => {
     log.info({ graceSeconds: settings.SHUTDOWN_GRACE_SECONDS }, "Stopping");
     await opened.engine.stop(settings.SHUTDOWN_GRACE_SECONDS * 1000);
-    // Upkeep stops only now, because it renews the leases of turns that may still finish.
+    // Upkeep stops this late because it renews the leases of turns that may still finish.
     await stopUpkeep();
     await listener.close();
     await opened.close();
@@ -259,7 +265,10 @@ function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Ru
   };
 }
 
-/** Calls `work` `ms` after its last end, again and again. The returned function ends that; it resolves when no work runs. */
+/**
+ * Repeats `work`, with `ms` between its end and the next start. The returned function stops that, and resolves when no
+ * work runs.
+ */
 function repeat(ms: number, work: () => Promise<void>, log: Log): () => Promise<void> {
   let cancel = () => {};
   let stopped = false;

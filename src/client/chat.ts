@@ -6,9 +6,9 @@ import { type Connection, followTurn, type Place, placeOf, Unreached } from "./r
 import { type Input, request, send } from "./send.ts";
 
 export interface ChatOptions extends CallOptions {
-  /** Called each time the connection broke and will be tried again. */
+  /** Called each time the connection breaks and will be retried. */
   onLost?(error: unknown): void;
-  /** How long to try for a connection on which the turn goes on, in milliseconds; 60,000 unless given. */
+  /** How long to retry a lost connection, in milliseconds; 60,000 unless given. */
   patienceMs?: number;
 }
 
@@ -17,22 +17,23 @@ export interface Chat {
   /**
    * Sends a message and yields the events of its turn, each once, up to `done`; resumes the stream when the connection
    * breaks. Rejects with an `AgentEngineError` when the server refuses, with a `StreamCutError` when the reply can't be
-   * followed any more, and with the error of `fetch` when the server was not reached. `model` counts at the playground.
+   * followed any more, and with the error of `fetch` when the server was not reached. `model` has an effect only at the
+   * playground.
    */
   stream(body: PlaygroundRequest, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
   /**
-   * Yields the events of a turn behind `lastEventId`, up to the next `done`: of a turn that a page left, or that goes on
+   * Yields the events of a turn after `lastEventId`, up to the next `done`: of a turn that a page left, or that goes on
    * after an approval. Rejects with a `StreamCutError` when the turn can't be followed any more.
    */
   resume(lastEventId: string, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
   /**
-   * Stops a turn, as `messageIdOf` names it; its output so far is stored. Resolves to false when the turn had ended
-   * already, and for null, the turn of an event that has none.
+   * Stops a turn by its `messageIdOf`; its output so far is stored. Resolves to false when the turn had ended already,
+   * and for null, the id of an event without a turn.
    */
   stop(messageId: string | null, options?: CallOptions): Promise<boolean>;
 }
 
-/** `chat` is the agent's own door; `playground` is that of signed-in people, which needs no key of the agent. */
+/** `chat` is the agent's own door; `playground` is the one for signed-in people, which needs no agent key. */
 export type ChatDoor = "chat" | "playground";
 
 interface DoorOperations {
@@ -51,7 +52,7 @@ function operationsOf(door: ChatDoor): DoorOperations {
   };
 }
 
-/** Chats with the agent of this slug over its native stream. */
+/** Chats with the agent of this slug over the native stream. */
 export function createChat(client: ClientOptions, slug: string, door: ChatDoor = "chat"): Chat {
   const { begin, resume, stop } = operationsOf(door);
   const listenFrom = ({ messageId, eventId }: Place, options: CallOptions, patience: Patience) =>
@@ -62,7 +63,7 @@ export function createChat(client: ClientOptions, slug: string, door: ChatDoor =
       const own = ownKey(client, options);
       const key = body.chat_id ? (own ?? randomKey()) : null;
       const input = { slug, ...(key !== null && own === null ? { idempotencyKey: key } : {}) };
-      // The server compares a repeated message with the first one by its bytes.
+      // Serialized once, since the server compares a repeated message with the first one by its bytes.
       const message = new Blob([JSON.stringify(body)], { type: "application/json" });
       const open = (place: Place | null) =>
         place
@@ -85,7 +86,7 @@ export function createChat(client: ClientOptions, slug: string, door: ChatDoor =
   };
 }
 
-/** Opens one connection. A connection that falls silent counts as broken. */
+/** Opens one connection. A silent connection counts as broken. */
 async function listen(
   client: ClientOptions,
   operation: Operation,
@@ -106,7 +107,7 @@ async function listen(
   };
 }
 
-/** Calls `fetch`; rejects with `Unreached` when there is no answer, to tell this from other errors. */
+/** Calls `fetch`; rejects with `Unreached` when there is no response, to distinguish this from other errors. */
 async function unlessUnreached(
   client: ClientOptions,
   call: Parameters<typeof fetch>,

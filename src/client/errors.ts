@@ -1,15 +1,15 @@
 import type { ErrorBody } from "./generated/types.ts";
 
-/** The server, or something in front of it, refused a call. */
+/** The server, or something in front of it, refused a request. */
 export class AgentEngineError extends Error {
   override name = "AgentEngineError";
   /** The HTTP status. */
   readonly status: number;
-  /** The server's error; null when the answer came from something else, such as a proxy. */
+  /** The server's error body; null when something else responded, such as a proxy. */
   readonly body: ErrorBody | null;
-  /** The id of the call in the server's log. */
+  /** The request's id in the server's log. */
   readonly requestId: string | null;
-  /** The seconds to wait before another try; null when the server names none. */
+  /** The seconds to wait before a retry; null when the server names none. */
   readonly retryAfterSeconds: number | null;
 
   constructor(response: Response, body: ErrorBody | null, message: string) {
@@ -27,7 +27,7 @@ export class AgentEngineError extends Error {
   }
 }
 
-/** A stream ended before its `done`: the turn may have gone on, and its reply may be stored. */
+/** A stream ended before its `done`: the turn may go on, and its reply may be stored. */
 export class StreamCutError extends Error {
   override name = "StreamCutError";
   /** The id of the last event that arrived. */
@@ -43,7 +43,7 @@ export class StreamCutError extends Error {
   }
 }
 
-/** The error for an answer that the operation does not promise. */
+/** The error for a response that the operation does not promise. */
 export async function refusalOf(response: Response): Promise<AgentEngineError> {
   const body = parseBody(await response.text().catch(() => ""));
   const status = `${response.status} ${response.statusText}`.trim();

@@ -22,7 +22,7 @@ export async function* readEvents(
     signal?.throwIfAborted();
     throw new StreamCutError(last?.id ?? null, error);
   } finally {
-    // The cancel is not awaited: a connection that is gone may never answer it.
+    // Not awaited, since a dead connection may never settle the cancel.
     reader.cancel().catch(() => {});
   }
   if (last?.event !== "done") throw new StreamCutError(last?.id ?? null);
@@ -35,7 +35,7 @@ async function* blocks(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGe
   while (true) {
     const { done, value } = await reader.read();
     if (done) return;
-    // Proxies may rewrite line ends. A piece that ends between \r and \n is completed by the next one.
+    // Proxies may change line ends. A piece that ends between \r and \n is completed by the next one.
     const parts = (rest + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
     rest = parts.pop() ?? "";
     yield* parts;
@@ -46,12 +46,12 @@ async function* blocks(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGe
 function parseEvent(block: string): ChatEvent | null {
   const fields = { id: "", event: "message", data: "" };
   for (const line of block.split(/\r?\n/)) {
-    // JSON may hold U+2028, which only the flag `s` lets a dot match.
+    // JSON may contain U+2028, which a dot matches only with the flag `s`.
     const [, name = "", value = ""] = /^(id|event|data): ?(.*)$/s.exec(line) ?? [];
     if (name === "data") fields.data += fields.data === "" ? value : `\n${value}`;
     else if (name === "id" || name === "event") fields[name] = value;
   }
   if (fields.data === "") return null;
-  // The client trusts the server to send what its API document describes.
+  // The client trusts the server to send events of its API document.
   return { ...fields, data: JSON.parse(fields.data) } as ChatEvent;
 }

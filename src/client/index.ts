@@ -1,4 +1,4 @@
-// A client of Agent Engine's HTTP API, for every runtime that has `fetch`. It depends on nothing.
+// A client of Agent Engine's HTTP API for every runtime with `fetch`. It has no dependencies.
 import { operations } from "./generated/operations.ts";
 import type { AgentEngine } from "./generated/types.ts";
 import type { CallOptions, ClientOptions } from "./options.ts";
@@ -11,9 +11,9 @@ export type { CallOptions, ClientOptions, Token } from "./options.ts";
 export { messageIdOf } from "./resume.ts";
 
 /**
- * A client of the server at `baseUrl`, with a method for each operation. A method resolves to the answer's body and
- * rejects with an `AgentEngineError` when the server refuses; nothing is retried. For a chat that goes on when its
- * connection breaks, there is `createChat`.
+ * A client of the server at `baseUrl`, with a method for each operation. A method resolves to the response's body and
+ * rejects with an `AgentEngineError` when the server refuses; nothing is retried. `createChat` makes a chat that
+ * survives broken connections.
  */
 export function createAgentEngine(options: ClientOptions): AgentEngine {
   const methods = Object.entries(operations).map(([name, operation]) => {

@@ -1,17 +1,17 @@
 import { AgentEngineError } from "./errors.ts";
 
-/** The pause between two tries. Half of it is random, so that not all clients come back at once. */
+/** The pause between two attempts. Half of it is random, so that not all clients reconnect at once. */
 const shortestMs = 400;
 const longestMs = 5_000;
 
 /** A connection without data for this long counts as broken: the server sends something every 25 seconds. */
 const silenceMs = 40_000;
 
-/** Decides how often, and for how long, a connection is tried again. */
+/** Decides how often, and for how long, a connection is retried. */
 export class Patience {
   readonly #limitMs: number;
   #tries = 0;
-  /** The time without a connection, minus the time with one since. */
+  /** The time without a connection, minus the time with one since then. */
   #lostMs = 0;
   #connected = true;
   /** When `#connected` was last changed. */
@@ -21,24 +21,24 @@ export class Patience {
     this.#limitMs = limitMs;
   }
 
-  /** To be called when data arrives. Only the time that the connection then lasts makes up for time without one. */
+  /** Call it when data arrives. Only the time that the connection then lasts makes up for time without one. */
   heard(): void {
     if (!this.#connected) this.#turn(true);
   }
 
-  /** To be called when the turn went on: the tries and the time begin anew. */
+  /** Call it when the turn made progress: resets the attempts and the time. */
   progressed(): void {
     this.#tries = 0;
     this.restart();
   }
 
-  /** To be called when the turn is known to go on, however long that takes: the time begins anew. */
+  /** Call it when the turn is known to go on, however long that takes: resets the time. */
   restart(): void {
     this.#lostMs = 0;
     this.#connected = true;
   }
 
-  /** Waits before another try. Answers false when the time is over; rejects with the signal's reason. */
+  /** Waits before another attempt. Returns false when the time is over; rejects with the signal's reason. */
   async pause(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
     const asked = error instanceof AgentEngineError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const delay = Math.min(longestMs, shortestMs * 2 ** this.#tries) * (0.5 + Math.random() / 2);
@@ -58,7 +58,7 @@ export class Patience {
   }
 }
 
-/** The same bytes. Calls `onHeard` for each chunk, and `onSilence` when a read gets none for `silenceMs`. */
+/** Passes the bytes on. Calls `onHeard` for each chunk, and `onSilence` when a read gets none for `silenceMs`. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   { onHeard, onSilence }: { onHeard: () => void; onSilence: () => void },
@@ -78,7 +78,7 @@ export function watched(
   );
 }
 
-/** The result of `work`. Calls `onSilence` when that takes longer than `silenceMs`. */
+/** Resolves as `work` does. Calls `onSilence` when that takes longer than `silenceMs`. */
 export async function unlessSilent<T>(work: Promise<T>, onSilence: () => void): Promise<T> {
   const timer = setTimeout(onSilence, silenceMs);
   try {

@@ -2,60 +2,63 @@ import { AgentEngineError, StreamCutError } from "./errors.ts";
 import type { ChatEvent } from "./generated/types.ts";
 import type { Patience } from "./patience.ts";
 
-/** A place in the events of a turn. */
+/** A position in the events of a turn. */
 export interface Place {
   messageId: string;
-  /** The id of the event, by which the stream is resumed. */
+  /** The event's id, with which the stream is resumed. */
   eventId: string;
   number: number;
 }
 
 interface Options {
   patience: Patience;
-  /** Whether the message can be sent again without being answered twice. */
+  /** Whether a repeated message is answered only once. */
   repeatable: boolean;
   signal?: AbortSignal | undefined;
   onLost?: ((error: unknown) => void) | undefined;
-  /** The event after which to begin, in place of sending the message. */
+  /** The event after which to begin, instead of sending the message. */
   from?: Place;
 }
 
 export interface Connection {
   events: AsyncIterable<ChatEvent>;
-  /** Whether the events are the stored reply to an earlier sending, which is always the same and has no event ids. */
+  /** Whether the events are the stored reply to an earlier request, which is always the same and has no event ids. */
   replayed: boolean;
 }
 
-/** Opens a connection: to a turn behind a place, or with null by sending the message. */
+/** Opens a connection: to a turn after a position, or with null by sending the message. */
 type Open = (place: Place | null) => Promise<Connection>;
 
-/** A call that got no answer. The cause is the error of `fetch`. */
+/** A request without a response. The cause is the error of `fetch`. */
 export class Unreached extends Error {}
 
-/** The server gave the turn up, so that the message can be sent again. */
+/** The server gave up the turn, so that the message can be sent again. */
 class GivenUp extends Error {}
 
-/** The most times the message is sent: each time may run the model. */
+/** The most times that the message is sent: each time may run the model. */
 const mostSends = 4;
 
-/** The error of a turn that the server gave up, storing nothing, because no client listened before its first output. */
+/**
+ * The error of a turn that the server stopped without storing anything, because no client listened before its first
+ * output.
+ */
 const givenUp = "The client left before the turn began";
 
-/** The message id of an event's turn, by which the turn can be stopped; null for a refusal, which has no turn. */
+/** The message id of an event's turn, with which the turn can be stopped; null for a refusal, which has no turn. */
 export function messageIdOf({ id }: Pick<ChatEvent, "id">): string | null {
   return placeOf(id)?.messageId ?? null;
 }
 
 interface State {
-  /** The place behind which to resume; null when the message has to be sent. */
+  /** The position after which to resume; null when the message has to be sent. */
   place: Place | null;
-  /** The place of the last event that was yielded. */
+  /** The position of the last yielded event. */
   yielded: Place | null;
-  /** How many events of a stored reply were yielded. */
+  /** The number of yielded events of a stored reply. */
   yieldedOfStored: number;
   /** How often a stream answered the message. */
   sends: number;
-  /** How often the server was called. */
+  /** How often a request was sent. */
   calls: number;
 }
 
@@ -96,7 +99,7 @@ async function connect(open: Open, state: State): Promise<Connection> {
   return connection;
 }
 
-/** Resolves when it is time to try again. Rejects when another try is of no use. */
+/** Resolves when it is time for another attempt. Rejects when another attempt is useless. */
 async function pauseOrThrow(problem: unknown, state: State, { patience, signal, onLost, repeatable }: Options) {
   const { place } = state;
   if (repeatable && !place && isRunning(problem)) patience.restart();
@@ -105,7 +108,7 @@ async function pauseOrThrow(problem: unknown, state: State, { patience, signal, 
   if (!(await patience.pause(problem, signal))) throw lastError(problem, place);
 }
 
-/** Whether the server still answers an earlier sending of the message, whose reply can be read once it is stored. */
+/** Whether the server still answers an earlier request with the message; its reply can be read once stored. */
 const isRunning = (problem: unknown) => problem instanceof AgentEngineError && problem.status === 409;
 
 function isPassing(problem: unknown, { place, sends, calls }: State, repeatable: boolean): boolean {
@@ -116,11 +119,11 @@ function isPassing(problem: unknown, { place, sends, calls }: State, repeatable:
   if (!(problem instanceof AgentEngineError)) return false;
   const { status, body } = problem;
   const passing = status === 429 || (status >= 502 && status <= 504);
-  // The server's own refusal of the first sending is final; a proxy may have lost the answer to it.
+  // The server's own refusal of the first request is final; a proxy may have lost the response to it.
   return passing && !(first && (body !== null || status === 429));
 }
 
-/** The error to end with: the problem itself, or a `StreamCutError` that names the last event. */
+/** The error to throw at the end: the problem itself, or a `StreamCutError` that names the last event. */
 function lastError(problem: unknown, place: Place | null): unknown {
   const cause = problem instanceof Unreached || problem instanceof StreamCutError ? problem.cause : problem;
   if (!place) return problem instanceof Unreached ? cause : problem;
@@ -131,7 +134,7 @@ function lastError(problem: unknown, place: Place | null): unknown {
   return new StreamCutError(place.eventId, problem, message);
 }
 
-/** The place of an event by its id; null for an event that has none. */
+/** The position of an event by its id; null for an event without one. */
 export function placeOf(id: string): Place | null {
   const [, messageId, number] = /^(.+):(\d+)$/.exec(id) ?? [];
   return messageId && number ? { messageId, eventId: id, number: Number(number) } : null;
@@ -146,7 +149,7 @@ function isGivenUp({ event, data }: ChatEvent, { place, sends, calls }: State): 
   return event === "error" && data.message === givenUp && place !== null && calls > 1 && sends < mostSends;
 }
 
-/** Whether the server may have received a call without an answer. In browsers, which give no cause, it may. */
+/** Whether the server may have received a request without a response. In browsers, which give no cause, it may have. */
 function mayHaveArrived(error: unknown): boolean {
   if (!(error instanceof Error)) return true;
   const { cause } = error;

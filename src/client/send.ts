@@ -13,14 +13,14 @@ const accepted: Record<Operation["answer"], string> = {
   events: "text/event-stream",
 };
 
-/** Calls an operation and reads its answer; rejects with an `AgentEngineError` when the server refuses. */
+/** Sends an operation's request and reads the response; rejects with an `AgentEngineError` when the server refuses. */
 export async function send(client: ClientOptions, operation: Operation, input: Input, options: CallOptions) {
   const response = await request(client, operation, input, options);
   if (operation.answer === "none") return void (await response.body?.cancel());
   return operation.answer === "json" ? ((await response.json()) as unknown) : response.blob();
 }
 
-/** Calls an operation and yields the events of its answer. The call is sent when the first event is asked for. */
+/** Sends an operation's request, once the first event is read, and yields the events of its response. */
 export async function* stream(
   client: ClientOptions,
   operation: Operation,
@@ -31,7 +31,10 @@ export async function* stream(
   if (body) yield* readEvents(body, options.signal);
 }
 
-/** Calls an operation; rejects with an `AgentEngineError` when the server refuses or the answer has another form. */
+/**
+ * Sends an operation's request; rejects with an `AgentEngineError` when the server refuses or the response has another
+ * form.
+ */
 export async function request(
   client: ClientOptions,
   operation: Operation,
@@ -45,7 +48,7 @@ export async function request(
   for (const [name, header] of Object.entries(operation.headers ?? {})) {
     if (input[name] !== undefined) all.set(header, String(input[name]));
   }
-  // `fetch` is called without an object: browsers refuse another `this`.
+  // Called without an object, since browsers refuse another `this`.
   const call = client.fetch ?? globalThis.fetch;
   const response = await call(addressOf(client.baseUrl, operation, input), {
     method: operation.method,
@@ -62,7 +65,7 @@ function addressOf(baseUrl: string | URL, { path, query = {} }: Operation, input
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = input[name];
     if (value === undefined || value === "") throw new TypeError(`${name} is missing: ${path} needs it`);
-    // Addresses resolve dots, even encoded ones, and so would name another operation.
+    // URLs resolve dots, even encoded ones, and so would address another operation.
     if (value === "." || value === "..") throw new TypeError(`${name} cannot be ${value}`);
     return encodeURIComponent(String(value));
   });
@@ -88,7 +91,7 @@ function bodyOf(body: unknown): { type?: string; bytes?: BodyInit } {
 
 const read = (token: Token) => (typeof token === "function" ? token() : token);
 
-/** Whether the answer has the form that the operation promises: another server may answer 200 to anything. */
+/** Whether the response has the form that the operation promises: another server may answer 200 to anything. */
 function isPromised({ headers }: Response, { answer }: Operation): boolean {
   const type = headers.get("Content-Type") ?? "";
   if (answer === "json") return /^application\/json\b/.test(type);

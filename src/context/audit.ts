@@ -7,19 +7,19 @@ import type { Actor } from "./ctx.ts";
 export interface AuditEvent {
   /** `<noun>.<verb>`, as the audit log shows it. */
   action: string;
-  /** The name of the changed thing, as people know it. */
+  /** The name of the changed thing, as users see it. */
   target: string;
   agentId?: string;
-  /** Never the value of a secret, and nothing that is stored sealed. */
+  /** Contains no secret's value, and nothing that is stored sealed. */
   summary?: Record<string, unknown>;
-  /** Null for an event of the installation, or by somebody without an account. */
+  /** Null for an event of the installation or of a person without an account. */
   organizationId: string | null;
   actor: { type: Actor["type"]; id: string | null; name: string | null };
   success?: boolean;
   request: { id: string; ip: string };
 }
 
-/** Stores entries of the audit log in one statement. Changes of configuration use `write` instead. */
+/** Stores audit entries in one statement. Configuration changes use `write` instead. */
 export async function audit(db: Db, ...events: [AuditEvent, ...AuditEvent[]]): Promise<void> {
   const rows = events.map(({ actor, request, ...event }) => {
     const { organizationId, action, target, agentId = null, success = true, summary = {} } = event;

@@ -14,7 +14,7 @@ import type { Collector, Tracer } from "../core/tracing.ts";
 import type { Database, Db } from "../db/client.ts";
 import type { Membership } from "./membership.ts";
 
-/** The one who acts: a signed-in user, a management key for its organization, or `system` for the engine itself. */
+/** The author of a request: a signed-in user, a management key for its organization, or `system` for the engine. */
 export type Actor =
   | { type: "user"; id: string; name: string; email: string; sessionId: string }
   | { type: "key"; id: string; name: string }
@@ -30,7 +30,7 @@ export interface Services {
   models: Models;
   egress: Egress;
   mcp: Mcp;
-  /** The families of tools that every organization has. */
+  /** The plugins of every organization. */
   plugins: readonly Plugin[];
   messengers: Messengers;
   files: Files;
@@ -52,27 +52,27 @@ interface EngineOptions {
   version: string;
   /** The number of trusted proxies in front (decisions §1, "Proxy"). */
   trustProxy: number;
-  /** The most chat completions a minute from one client address; 0 for no limit. */
+  /** The most chat requests a minute from one client address; 0 for no limit. */
   chatRequestsPerMinute: number;
-  /** The public address unless the policy `publicAddress` names another, without a slash at its end. */
+  /** The public address, without a trailing slash, used unless the policy `publicAddress` overrides it. */
   baseUrl: string;
-  /** Provider keys and addresses of the environment, by the agent secrets that they stand in for. */
+  /** Provider keys and addresses of the environment, by the agent secrets that they replace. */
   environmentKeys: ReadonlyMap<string, string>;
-  /** Whether no other process can use the database: the embedded one is locked for one process. */
+  /** Whether no other process can use the database: the embedded database is locked by one process. */
   soleProcess: boolean;
   /** Whether plugins may start processes on this machine. */
   allowStdioMcp: boolean;
   /** Whether the database has vectors (db/vectors.ts). */
   vectors?: boolean;
-  /** The token with which an operator's monitoring reads the meters; absent where there is no monitoring. */
+  /** The token with which the operator's monitoring reads the meters; absent without monitoring. */
   metricsToken?: string | undefined;
   /** Whether the admin panel is served. */
   panel?: boolean;
-  /** The operator's own collector of traces; absent for none. */
+  /** The operator's own trace collector; absent for none. */
   collector?: Collector | null;
 }
 
-/** The call that a verb of a service serves: the services, the actor, and the addressed organization. */
+/** The context of a service's operation: the services, the actor, and the addressed organization. */
 export interface Ctx extends Services {
   db: Db;
   actor: Actor;
@@ -80,7 +80,7 @@ export interface Ctx extends Services {
   request: { id: string; ip: string };
 }
 
-/** The call of the engine itself in an organization, with all rights there; `name` tells the audit log what acted. */
+/** The context of the engine itself in an organization, with all rights there; `name` is the actor in the audit log. */
 export function systemCtx(
   services: Services,
   { first = false, ...organization }: Pick<Membership, "organizationId" | "organizationSlug"> & { first?: boolean },
@@ -97,7 +97,7 @@ export function systemCtx(
 }
 
 /**
- * The author for `created_by` and `updated_by`: the user's id; null for keys and the engine, which the audit log names.
+ * The author for `created_by` and `updated_by`: a user's id; null for keys and the engine, which the audit log names.
  */
 export function authorOf({ actor }: Pick<Ctx, "actor">): string | null {
   return actor.type === "user" ? actor.id : null;

@@ -11,21 +11,21 @@ import { EngineError } from "../core/errors.ts";
 export interface Membership {
   organizationId: string;
   organizationSlug: string;
-  /** Whether it is the first organization, whose Owners administer the installation. */
+  /** Whether the organization is the first one, whose Owners administer the installation. */
   first: boolean;
   role: RoleKey;
   permissions: ReadonlySet<Permission>;
-  /** The workspaces that the actor reaches; null for all of the organization. */
+  /** The workspaces that the actor reaches; null for all workspaces. */
   workspaceIds: readonly string[] | null;
 }
 
-/** A role in an organization, and the ids of the reached workspaces, joined by commas. */
+/** A role in an organization, and the ids of the reachable workspaces, joined by commas. */
 export interface Standing {
   role: string | null;
   workspaceIds: string | null;
 }
 
-/** The membership of a role. A role that this release does not know may do nothing. */
+/** The membership of a role. A role unknown to this release has no permission. */
 export function membershipIn(
   { organizationId, organizationSlug, first }: Pick<Membership, "organizationId" | "organizationSlug" | "first">,
   { role: key, workspaceIds }: Standing,
@@ -39,7 +39,7 @@ export function membershipIn(
   };
 }
 
-/** The workspaces that limit a query; null when the actor reaches all of the organization. */
+/** The workspaces that limit a query; null when the actor reaches all workspaces. */
 export function workspaceScope(membership: Membership): readonly string[] | null {
   return reachesAllWorkspaces(membership.role) ? null : membership.workspaceIds;
 }
@@ -49,7 +49,7 @@ export function requirePermission(membership: Membership, permission: Permission
   if (!membership.permissions.has(permission)) throw lacking(permission);
 }
 
-/** `requirePermission` for the whole installation: the permission must be held in the first organization. */
+/** `requirePermission` in the first organization, for the whole installation. */
 export function requireInstallationPermission(membership: Membership, permission: Permission): void {
   if (!membership.first) throw lacking(permission);
   requirePermission(membership, permission);

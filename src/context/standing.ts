@@ -7,7 +7,7 @@ import { type Membership, membershipIn, type Standing, workspaceScope } from "./
 
 /**
  * Checks the caller's rights once more, because a body may arrive long after its head was admitted, and a change may
- * wait for its lock. Throws the 401, 404 and 403 that the head would get now.
+ * wait for its lock. Throws the 401, 404 and 403 that a new request would get.
  */
 export async function requireStanding(db: Db, ctx: Ctx): Promise<void> {
   const { actor, membership } = ctx;
@@ -19,12 +19,12 @@ export async function requireStanding(db: Db, ctx: Ctx): Promise<void> {
   throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
 }
 
-/** `requireStanding` for what needs no organization. Throws the 401. */
+/** `requireStanding` for actions without an organization. Throws the 401. */
 export async function requireToken(db: Db, ctx: Ctx): Promise<void> {
   if (ctx.actor.type !== "system" && !(await readStanding(db, ctx.actor, ctx))) throw unknownToken();
 }
 
-/** The caller's membership as it is now, from the stored token. Throws the 401 and 404 that a new request would get. */
+/** The caller's current membership, from the stored token. Throws the 401 and 404 that a new request would get. */
 export function membershipNow({ actor, membership }: Ctx, stored: Standing | undefined): Membership {
   if (actor.type === "system") return membership;
   const standing = requireStored(actor, stored);
@@ -55,5 +55,5 @@ function requireStored(actor: Actor, standing: Standing | undefined): Standing {
   return standing;
 }
 
-/** The 401 of a token that nobody has. */
+/** The 401 for an unknown token. */
 export const unknownToken = () => new EngineError("unauthorized", "Invalid or expired credentials");

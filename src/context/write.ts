@@ -7,26 +7,25 @@ import { type AuditEvent, audit } from "./audit.ts";
 import type { Ctx } from "./ctx.ts";
 import { requireStanding } from "./standing.ts";
 
-/** A change, with what its audit entry says. */
+/** A change, with the fields of its audit entry. */
 interface Change extends Pick<AuditEvent, "action" | "target" | "agentId" | "summary"> {
-  /** Whether the agent is only named in the audit entry: its revision stays, so that no process loads it anew. */
+  /** Whether the agent is only mentioned in the audit entry: its revision stays, so that no process reloads it. */
   agentUnchanged?: boolean;
-  /** Filled by an update: what it changed, never a secret. Where it stays empty, nothing changed: there is no entry. */
+  /** Filled by an update with the changed fields, never a secret. An empty object means no change and no entry. */
   changes?: Changes;
-  /** Asked after `fn` where `changes` can't tell: whether nothing changed, so that there is no entry. */
+  /** Called after `fn` when `changes` can't show it: whether nothing changed, so that there is no entry. */
   unchanged?: () => boolean;
-  /** Takes the lock for which simultaneous changes wait: before the caller's rights are read, which may end meanwhile. */
+  /** Takes the lock of simultaneous changes before the caller's rights are read, which may be revoked meanwhile. */
   lock?: (tx: Db) => Promise<void>;
 }
 
 /**
  * The only way to change configuration: one transaction for the change, its audit entry and the increment of the
- * agent's revision, which readers of caches compare. `fn` may use only `tx`. A deadlock repeats it
- * (`unlessDeadlocked`).
+ * agent's revision, which caches compare. `fn` may use only `tx`. A deadlock repeats it (`unlessDeadlocked`).
  */
 export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
   const result = await unlessDeadlocked(() => writeOnce(ctx, change, fn));
-  // Copies that other processes load after this commit have the change.
+  // Copies that other processes load after this commit include the change.
   if (!change.agentUnchanged) ctx.notify.publish("agent-changed", change.agentId ?? ctx.membership.organizationId);
   return result;
 }
@@ -37,7 +36,7 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
     const { changes, unchanged = () => isEmpty(changes), lock, summary, ...entry } = change;
     await lock?.(tx);
     await requireStanding(tx, ctx);
-    // Changes that an earlier try of this transaction found may no longer be true.
+    // Changes noted by an earlier attempt of this transaction may no longer be true.
     for (const field of Object.keys(changes ?? {})) delete changes?.[field];
     const result = await fn(tx);
     if (change.agentId && !change.agentUnchanged) {

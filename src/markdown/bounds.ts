@@ -1,25 +1,25 @@
 import { type Lexer, type Token, Tokenizer } from "marked";
 
-// The lexer takes the square of the length for some texts, and calls itself for each level. Text beyond these bounds is
-// read in pieces, so that marks that reach from one to the next stay as they are.
+// For some texts the lexer takes the square of the length, and it recurses for each level. Text beyond these bounds is
+// read in pieces; marks that span two pieces stay plain text.
 
-/** Deeper lists and quotes are text. */
+/** Lists and quotes nested deeper are read as text. */
 const deepest = 50;
 
-/** Each level reads all that is inside, so a long text may have fewer of them. In levels times characters. */
+/** The most levels times characters: each level reads the whole text inside it. */
 const mostRead = 1_000_000;
 
 /**
- * Running text up to this length is read in one go, and a longer one with few marks: each mark may have the lexer look for
- * its end in all that follows, for each mark around it. In marks times marks times characters.
+ * Running text up to `pieceLength`, or with few marks, is read at once: each mark may make the lexer search the rest of
+ * the text, once for each mark around it. `mostWork` is in marks times marks times characters.
  */
 const pieceLength = 1_000;
 const mostWork = 400_000_000;
 
-/** All that may begin something in running text. */
+/** Everything that may begin a mark in running text. */
 const marks = /[*_~`[\]<\\&@]|http|www/gi;
 
-/** Takes lists and quotes that are nested too deeply for text, and reads the rows of a table only below a head of one. */
+/** Reads too deeply nested lists and quotes as text, and looks for a table's rows only below a table head. */
 export class BoundedTokenizer extends Tokenizer {
   #depth = 0;
 
@@ -31,7 +31,7 @@ export class BoundedTokenizer extends Tokenizer {
     return this.#nested(source, () => super.list(source));
   }
 
-  /** The rows may go on to the end of the text, and would be read again for each line that is no head after all. */
+  /** The rows may go on to the end of the text, and would be read again for each line that is no head. */
   override table(source: string) {
     const queue = this.lexer.inlineQueue;
     const { length } = queue;
@@ -51,7 +51,7 @@ export class BoundedTokenizer extends Tokenizer {
   }
 }
 
-/** Reads running text that is short. What is nested too deeply stays as it is. */
+/** Reads short running text. Too deeply nested text stays plain. */
 export function readInline(lexer: Lexer, source: string, tokens: Token[]): void {
   const before = tokens.length;
   try {
@@ -62,7 +62,7 @@ export function readInline(lexer: Lexer, source: string, tokens: Token[]): void 
   }
 }
 
-/** Parts running text that would take long, between lines or words, or anywhere when it has none. */
+/** Splits running text that would take long, between lines or words, or anywhere when it has none. */
 export function* inlinePieces(source: string): Generator<string> {
   let start = 0;
   const count = source.match(marks)?.length ?? 0;

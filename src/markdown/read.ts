@@ -2,9 +2,9 @@ import { Lexer, type Token, type Tokenizer } from "marked";
 import { BoundedTokenizer, inlinePieces, readInline } from "./bounds.ts";
 
 /**
- * Reads the Markdown of a model, in GitHub's flavour. Bold and struck text is seen beside the punctuation of Chinese,
- * Japanese and Korean too. Definitions that no link uses are text: they may be all that a model says. The
- * time grows with the length, also for text that is made to take long: such is read within bounds, and never throws.
+ * Reads a model's Markdown in GitHub's flavour. Also reads bold and struck text next to Chinese, Japanese and Korean
+ * punctuation. Definitions without a link are text, since they may be the whole reply. The time grows with the length,
+ * also for hostile text, which is read within bounds; never throws.
  */
 export function readMarkdown(text: string): Token[] {
   const tokenizer = new DefinitionTokenizer();
@@ -20,10 +20,10 @@ export function readMarkdown(text: string): Token[] {
   return read;
 }
 
-/** The addresses that a definition may lead to. */
+/** The addresses allowed in a definition. */
 const address = /^(https?:\/\/|mailto:|tel:)/i;
 
-/** Takes only what leads somewhere for a definition, once for a label, and notes the addresses that links take from them. */
+/** Reads a definition only with an allowed address, once for each label, and notes the addresses that links use. */
 class DefinitionTokenizer extends BoundedTokenizer {
   readonly used = new Set<string>();
 
@@ -39,7 +39,7 @@ class DefinitionTokenizer extends BoundedTokenizer {
   }
 }
 
-/** The blocks, with a paragraph in place of neighbouring definitions that no link uses. */
+/** The blocks, with neighbouring definitions that no link uses turned into a paragraph. */
 function withDefinitions(tokens: readonly Token[], used: ReadonlySet<string>): Token[] {
   const read: Token[] = [];
   let unused: string[] = [];
@@ -61,36 +61,37 @@ function withDefinitions(tokens: readonly Token[], used: ReadonlySet<string>): T
   return read;
 }
 
-/** Read by a lexer of its own, which knows no definitions: the label of one is no link here. */
+/** A separate lexer without definitions reads the text, so that a definition's label is no link in it. */
 const paragraphOf = (text: string): Token => ({
   ...{ type: "paragraph", raw: text, text },
   tokens: new Lexer({ gfm: true }).inlineTokens(text),
 });
 
-// CommonMark tells by blanks and punctuation whether ** begins or ends bold text. Chinese, Japanese and Korean set no
-// blanks there, so that in **重要：**请 the second ** would end nothing. A joint, which counts as a letter, parts marks
-// from the punctuation beside them while a text is read. Single marks stay as they are: they also multiply.
+// CommonMark decides by spaces and punctuation whether ** begins or ends bold text. Chinese, Japanese and Korean have
+// no spaces there, so that in **重要：**请 the second ** would end nothing. A joint, which counts as a letter, separates
+// marks from the punctuation next to them while a text is read. Single marks stay as they are, since they also
+// multiply.
 
-/** A character that no text has, and that is neither blank nor punctuation. */
+/** A character that occurs in no text, and is neither space nor punctuation. */
 const joint = "\ufdd0";
 
 const cjk = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\u3000-\u303f\uff00-\uffef]`;
 const punctuation = String.raw`(?![*~_\\])[\p{P}\p{S}]`;
 const marks = String.raw`(?:\*{2,}|~~)`;
 
-/** Between marks and punctuation, if that or what is on the other side of the marks is Chinese, Japanese or Korean. */
+/** Positions between marks and punctuation when either neighbour is Chinese, Japanese or Korean. */
 const jointPlaces = new RegExp(
   [
     `(?<=(?=${cjk})${punctuation})(?=${marks})`,
     `(?<=${punctuation})(?=${marks}${cjk})`,
-    // The next character is looked at first, since it is a single one.
+    // The next character is tested first, since it is a single one.
     `(?=(?=${cjk})${punctuation})(?<=${marks})`,
     `(?=${punctuation})(?<=${cjk}${marks})`,
   ].join("|"),
   "gu",
 );
 
-/** Takes the joints out of all texts of the tokens. */
+/** Removes the joints from all texts of the tokens. */
 function removeJoints(tokens: object): void {
   for (const [key, value] of Object.entries(tokens)) {
     if (typeof value === "string") Object.assign(tokens, { [key]: value.replaceAll(joint, "") });
