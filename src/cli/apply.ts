@@ -17,7 +17,7 @@ import { orRefused, sentenceOf } from "./target/refused.ts";
 const differsCode = 3;
 
 /**
- * Brings an installation to what files say. Answers the exit code: 0 done or nothing to do, 1 failed, 3 for a dry run
+ * Changes an installation to match files. Returns the exit code: 0 done or nothing to do, 1 failed, 3 for a dry run
  * that found differences. Rejects with a `UsageError` for a wrong command line.
  */
 export async function apply(path: string, flags: Flags, environment: Environment, streams: Streams): Promise<number> {
@@ -28,7 +28,7 @@ export async function apply(path: string, flags: Flags, environment: Environment
     throw new UsageError("--prune is for a directory: one file names too little");
   const talk = talkOf(set, options, { environment, streams });
   const missing = set.agents.flatMap(({ references }) => missingVariables(references, environment));
-  // A dry run compares all but credentials: the checks of a proposed change may run without them.
+  // A dry run needs no credentials, so that a proposed change can be checked without them.
   const wrong = options.dryRun ? problems : [...problems, ...missing];
   if (wrong.length > 0) {
     for (const { place, message } of wrong) talk.note(`${place}: ${message}`);
@@ -85,7 +85,7 @@ function showPlan(plan: Plan, { name, organization }: Target, { say, paint }: Ta
   say(`${isEmpty(plan) ? "Nothing to do in" : "Organization"} ${place}: ${summarise(plan)}`);
 }
 
-/** Whether the plan's deletions may be made: a person says so, or `--yes` does. */
+/** Whether the plan's deletions are confirmed, by a person or by `--yes`. */
 async function mayDelete({ deletions }: Plan, { yes }: ApplyOptions, { ask, note }: Talk): Promise<boolean> {
   if (deletions.length === 0 || yes) return true;
   if (!ask) {
@@ -98,7 +98,7 @@ async function mayDelete({ deletions }: Plan, { yes }: ApplyOptions, { ask, note
   return false;
 }
 
-/** Says what failed, what was done before it, and what was not done. */
+/** Prints what failed, what was done before, and what was not done. */
 function sayFailure(message: string, plan: Plan, { done, imported }: Progress, { note }: Talk): void {
   const steps = [
     ...plan.skills.filter(({ action }) => action !== "none").map(({ file }) => `skill ${file.slug}`),

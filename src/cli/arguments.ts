@@ -11,14 +11,14 @@ export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface Verb {
   summary: string;
-  /** The argument behind the verb's name, such as a slug. It is required. */
+  /** The required argument after the verb's name, such as a slug. */
   argument?: { name: string; description: string };
   flags: Readonly<Record<string, Flag>>;
-  /** Text of `--help` below the options, in place of the usual footer. */
+  /** Text of `--help` below the options, instead of the usual footer. */
   notes?: string;
 }
 
-/** A wrong command line. It ends the command with its message in one line and exit code 2. */
+/** A wrong command line: the command prints the message in one line and ends with exit code 2. */
 export class UsageError extends Error {}
 
 const shared = {
@@ -70,7 +70,7 @@ function isVerb<Name extends string>(name: string | undefined, verbs: Readonly<R
   return name !== undefined && Object.hasOwn(verbs, name);
 }
 
-/** The text of a flag; undefined when it was not given. Throws a `UsageError` for an empty one. */
+/** The text of a flag; undefined without the flag. Throws a `UsageError` for an empty text. */
 export function textFlag(flags: Flags, name: string): string | undefined {
   const value = flags[name];
   if (value === "") throw new UsageError(`--${name} must not be empty`);

@@ -14,7 +14,10 @@ import { checkServer } from "./doctor/server.ts";
 import { checkStorage } from "./doctor/storage.ts";
 import { print, printJson } from "./print.ts";
 
-/** Examines an installation under the settings of `serve`, asks its providers for their models, changes nothing, and answers the exit code. */
+/**
+ * Examines an installation with the settings of `serve`, and lists its providers' models; changes nothing. Returns the
+ * exit code.
+ */
 export async function doctor(environment: Environment, { json }: Flags): Promise<number> {
   const scrub = bootScrub(environment);
   const checks = (await examine(environment)).map((check) => ({ ...check, message: scrub(check.message) }));

@@ -9,8 +9,8 @@ import { print, printJson } from "./print.ts";
 const word = "forget";
 
 /**
- * Drops the stored secrets that no configured key opens, after the encryption key was lost (decisions §1). A person
- * types the word, or `--yes` stands for it.
+ * Deletes the stored secrets that no configured key opens, after the encryption key was lost (decisions §1). A person
+ * confirms by typing a word, or `--yes` does.
  */
 export async function forgetSecrets(setup: Setup, { json, yes }: Flags): Promise<void> {
   const { engine, close } = await openAlone(setup);

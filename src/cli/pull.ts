@@ -11,8 +11,8 @@ import { readTarget } from "./target/options.ts";
 import { orRefused } from "./target/refused.ts";
 
 /**
- * Writes the agents and skills of an organization into a directory, so that `apply` finds nothing to do. Answers the
- * exit code: 0 written, 1 failed or refused. Rejects with a `UsageError` for a wrong command line.
+ * Writes the agents and skills of an organization into a directory, so that `apply` then finds no differences. Returns
+ * the exit code: 0 written, 1 failed or refused. Rejects with a `UsageError` for a wrong command line.
  */
 export async function pull(path: string, flags: Flags, environment: Environment, streams: Streams): Promise<number> {
   const options = readTarget(flags, environment);
@@ -57,7 +57,7 @@ export async function pull(path: string, flags: Flags, environment: Environment,
   return 0;
 }
 
-/** The agents and skills that the directory's files hold. An empty directory, or one with other files, holds none. */
+/** The agents and skills in the directory's files; none for an empty directory or one with other files. */
 async function readEarlier(root: string, environment: Environment): ReturnType<typeof readSet> {
   const names = await readdir(root);
   const set: FileSet = { agents: [], skills: [], wholeDirectory: true };
@@ -69,7 +69,7 @@ async function readEarlier(root: string, environment: Environment): ReturnType<t
   return isEmpty ? { set, problems: [] } : read;
 }
 
-/** The files to write, and why others may not be written. */
+/** The files to write, and the reasons against others. */
 async function sort(root: string, set: FileSet, { things, schemas }: Gathered, force: boolean) {
   const due: FileToWrite[] = [];
   const refused: string[] = [];
@@ -97,13 +97,13 @@ async function sort(root: string, set: FileSet, { things, schemas }: Gathered, f
   }
   for (const file of schemas) {
     const content = await contentOf(root, file.name);
-    // They belong to the release, and nobody edits them.
+    // The schemas belong to the release, and nobody edits them.
     if (content === null || !isEqual(content, file.content)) due.push(file);
   }
   return { due, refused };
 }
 
-/** Whether a file has several agents and skills, which replacing one of them would lose. */
+/** Whether a file contains other agents and skills, which a replacement would delete. */
 function holdsOthers({ agents, skills }: FileSet, name: string): boolean {
   return [...agents, ...skills].filter(({ place }) => place.replace(/:\d+:\d+$/, "") === name).length > 1;
 }

@@ -8,14 +8,14 @@ import { type Flags, textFlag, UsageError } from "./arguments.ts";
 import { commandName } from "./command-name.ts";
 
 export interface QuickstartOptions extends QuickstartRequest {
-  /** Whether the password was made here, so that it must be shown. */
+  /** Whether the password was generated, so that it must be shown. */
   generated: boolean;
-  /** The commands to run the quickstart again, such as with `--new-key`, and to chat. */
+  /** The commands to run the quickstart again, for example with `--new-key`, and to chat. */
   again: string;
   chat: string;
 }
 
-/** The options from the flags, else from the environment, else defaults. Throws `UsageError`. */
+/** Reads the options from the flags, then the environment, then defaults. Throws `UsageError`. */
 export function readQuickstart(flags: Flags, environment: Environment): QuickstartOptions {
   const { OWNER_EMAIL, OWNER_PASSWORD } = settings.shape;
   const password = checkFlag("password", OWNER_PASSWORD, flags) ?? (environment.OWNER_PASSWORD || undefined);
@@ -34,7 +34,9 @@ export function readQuickstart(flags: Flags, environment: Environment): Quicksta
   };
 }
 
-/** A name without its provider would go to whichever provider has a key. Throws a `UsageError`. */
+/**
+ * Reads the model, which must name its provider: otherwise any provider with a key might get it. Throws a `UsageError`.
+ */
 function readModel(flags: Flags): string | undefined {
   const value = textFlag(flags, "model");
   if (value === undefined) return undefined;
@@ -49,14 +51,14 @@ function readModel(flags: Flags): string | undefined {
 
 type Rule = typeof settings.shape.OWNER_EMAIL | typeof settings.shape.OWNER_PASSWORD;
 
-/** The value of a flag, checked by the rule of the variable that the flag stands in for. */
+/** The value of a flag, checked by the rule of its environment variable. */
 function checkFlag(name: string, rule: Rule, flags: Flags): string | undefined {
   const checked = rule.safeParse(textFlag(flags, name));
   if (!checked.success) throw new UsageError(`--${name} ${checked.error.issues[0]?.message}`);
   return checked.data;
 }
 
-/** Makes owner, agent and key on a running server; answers the text to show. */
+/** Creates owner, agent and key on a running server; returns the text to show. */
 export async function quickstart(
   { engine, address }: Pick<RunningServer, "engine" | "address">,
   { generated, again, chat, panel, ...request }: QuickstartOptions & { panel: boolean },
@@ -87,7 +89,7 @@ export async function quickstart(
   ].join("\n");
 }
 
-/** The address at which `chat` looks for a server unless it gets one. */
+/** The default server of `chat`. */
 const usualAddress = localAddress(settings.shape.HOST.parse(undefined), settings.shape.PORT.parse(undefined));
 
 const row = (label: string, text: string) => `  ${label.padEnd(9)} ${text}`;
@@ -96,7 +98,7 @@ function modelText({ provider, model }: Quickstart): string {
   return provider === "demo" ? "demo:demo, built in: it echoes and is no language model" : `${provider}:${model}`;
 }
 
-/** The lines that README shows, so that what follows there works in the same terminal. */
+/** The lines that README shows, so that its next steps work in the same terminal. */
 function firstCall({ slug, key }: Quickstart, address: string): string[] {
   const body = JSON.stringify({ model: slug, messages: [{ role: "user", content: "Hello" }] });
   return [
@@ -110,7 +112,7 @@ function firstCall({ slug, key }: Quickstart, address: string): string[] {
   ];
 }
 
-/** Tells why the agent has no working language model; empty when it has one. */
+/** Explains why the agent has no working language model; empty when it has one. */
 function modelNote({ slug, provider, missing }: Quickstart, again: string): string[] {
   if (missing !== null) {
     const variable = variableOf(missing);

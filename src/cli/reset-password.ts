@@ -3,7 +3,9 @@ import type { Flags } from "./arguments.ts";
 import { openAlone } from "./open-alone.ts";
 import { print, printJson } from "./print.ts";
 
-/** Gives a user a new password and shows it, since the server may send no mail (decisions §1, "Rescue"). */
+/**
+ * Sets a new password of a user and prints it, since the server may be unable to send mail (decisions §1, "Rescue").
+ */
 export async function resetPassword(setup: Setup, email: string, { json }: Flags): Promise<void> {
   const { engine, close } = await openAlone(setup);
   try {

@@ -5,15 +5,15 @@ import { explain } from "./explain.ts";
 import { runCommand } from "./verbs.ts";
 
 /**
- * Runs one command line; an error ends the process with its explanation. `problem` is why the environment is not all that
- * it should be, which ends every command that reads it.
+ * Runs one command line; an error ends the process with its explanation. `problem` describes a defect of the
+ * environment, which ends every command that needs the environment.
  */
 export async function run(
   line: readonly string[],
   environment: Record<string, string | undefined>,
   problem: string | null,
 ): Promise<void> {
-  // A reader of the output that ends early, such as `head`, is no error.
+  // A reader that stops early, such as `head`, is no error.
   process.stdout.on("error", () => process.exit(0));
   try {
     await runCommand(line, environment, problem);

@@ -1,12 +1,12 @@
 import type { Log } from "../core/ports.ts";
 
-/** npm passes Ctrl+C on to a process that got it from the terminal already: this soon it is no second Ctrl+C. */
+/** npm forwards Ctrl+C to a process that already got it from the terminal: within this time it is no second Ctrl+C. */
 const echoMs = 500;
 
-/** The time between two checks whether npm is gone. */
+/** The time between two checks whether npm still runs. */
 const lookMs = 500;
 
-/** The time to close connections and the database, after the grace of the turns. */
+/** The time for closing connections and the database, after the grace of the turns. */
 const patienceMs = 10_000;
 
 interface StopOptions {
@@ -18,9 +18,9 @@ interface StopOptions {
 }
 
 /**
- * Makes SIGTERM, SIGINT and SIGHUP, of a terminal that is closed, stop the server gracefully and end the process with 0.
- * A second signal, or a stop that hangs, ends the process at once with 1, as an uncaught exception does. An unhandled
- * rejection is only logged.
+ * Makes SIGTERM, SIGINT and SIGHUP (a closed terminal) stop the server gracefully and end the process with 0. A second
+ * signal, a stop that hangs, or an uncaught exception ends the process at once with 1. An unhandled rejection is only
+ * logged.
  */
 export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void {
   let since: number | undefined;
@@ -46,7 +46,7 @@ export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void 
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, onSignal);
   if (byNpm) {
     onceOrphaned(() => {
-      // After Ctrl+C this process got a signal of its own.
+      // After Ctrl+C this process gets a signal of its own.
       if (since === undefined) void onSignal("SIGTERM");
     });
   }
@@ -57,7 +57,7 @@ export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void 
   process.on("unhandledRejection", (err) => log.error({ err }, "Unhandled rejection"));
 }
 
-/** Calls `act` when the parent is gone: npm passes SIGTERM only to a shell, which dies without telling this process. */
+/** Calls `act` when the parent has ended: npm sends SIGTERM only to a shell, which ends without forwarding it. */
 function onceOrphaned(act: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {

@@ -1,7 +1,7 @@
 import type { createEngine } from "../engine.ts";
 import { version } from "../main.ts";
 
-/** The options of an engine that answers no calls. */
+/** The options of an engine that serves no requests. */
 export const unserved: Parameters<typeof createEngine>[0]["options"] = {
   version,
   trustProxy: 0,

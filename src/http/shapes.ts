@@ -2,7 +2,6 @@ import { z } from "@hono/zod-openapi";
 import { subjectChannels } from "../core/channels/subjects.ts";
 import { zText } from "../core/text/text.ts";
 
-
 /** The response of most deletions (decisions §3). */
 export const Deleted = z.object({ deleted: z.literal(true) }).openapi("Deleted");
 

@@ -9,7 +9,7 @@ import { storeCredentials } from "./credentials.ts";
 import { type AgentStep, compareAgents, type Plan } from "./plan.ts";
 import { readAgentToChange, readOutline } from "./state.ts";
 
-/** One thing that was done. */
+/** One finished step. */
 interface Done {
   kind: "agent" | "skill" | "allowance";
   slug: string;
@@ -22,10 +22,10 @@ interface Warning {
   message: string;
 }
 
-/** The steps that are done so far. */
+/** The finished steps. */
 export interface Progress {
   done: Done[];
-  /** The agent that was imported, and whose credentials are being stored. */
+  /** The agent that was imported and whose credentials are being stored. */
   imported: string | null;
   warnings: Warning[];
   /** The fields that the server did not apply, by agent. */
@@ -36,13 +36,13 @@ interface Work {
   target: Target;
   environment: Environment;
   progress: Progress;
-  /** Told after each step. */
+  /** Called after each step. */
   onDone(done: Done): void;
 }
 
 /**
- * Does what a plan says, in its order, and notes in `progress` how far it came: each step is all or nothing, and the
- * first that fails rejects.
+ * Carries out a plan in its order, and notes the finished steps in `progress`. Each step is all or nothing, and the
+ * first failed one rejects.
  */
 export async function act(plan: Plan, work: Work): Promise<void> {
   const { target, progress, onDone } = work;
@@ -73,7 +73,7 @@ export async function act(plan: Plan, work: Work): Promise<void> {
   }
 }
 
-/** Imports an agent that differs, and stores its credentials: equal ones are left alone by the server. */
+/** Imports a changed agent, and stores its credentials; the server ignores equal ones. */
 async function applyAgent({ action, file, due, workspaceId }: AgentStep, work: Work): Promise<void> {
   const { target, environment } = work;
   const { api } = target;
@@ -91,7 +91,7 @@ async function applyAgent({ action, file, due, workspaceId }: AgentStep, work: W
   );
 }
 
-/** Notes what the last import of an agent warned of. */
+/** Notes the warnings of an agent's last import. */
 function noteWarnings(progress: Progress, slug: string, warnings: readonly ImportWarning[]): void {
   const others = progress.warnings.filter((one) => one.slug !== slug);
   progress.warnings = [...others, ...warnings.map(({ type, message }) => ({ slug, type, message }))];
@@ -99,14 +99,14 @@ function noteWarnings(progress: Progress, slug: string, warnings: readonly Impor
 
 const ofCredentials: ReadonlySet<ImportWarning["type"]> = new Set(["secret_missing", "channel_credentials_missing"]);
 
-/** Whether a warning of an import is about a credential that the next step stores. */
+/** Whether the next step stores the credential that an import's warning is about. */
 function isSettled({ type, path }: ImportWarning, { references }: AgentFile): boolean {
   return ofCredentials.has(type) && references.some((one) => `${one.path.join(".")}.`.startsWith(`${path}.`));
 }
 
 /**
- * Makes the agent under its own slug. Where another organization has it, or somebody was faster, the server chooses
- * another one. Answers what the import warned of.
+ * Creates the agent under its own slug. When another organization has the slug, or somebody just took it, the server
+ * chooses another one. Returns the import's warnings.
  */
 async function create(
   api: AgentEngine,
@@ -124,8 +124,8 @@ async function create(
 }
 
 /**
- * Imports once more the agents that are not yet as their files say: what one names may have come later, such as another
- * agent that it asks, or a key without which the import leaves a channel off. Notes what differs even then.
+ * Imports again the agents that still differ from their files: an import may need a thing that a later step created,
+ * such as another agent, or a key without which a channel stays off. Notes the remaining differences.
  */
 async function settle({ agents }: Plan, { target, progress }: Work): Promise<void> {
   const touched = agents.filter(({ action }) => action !== "none");
@@ -141,5 +141,5 @@ async function settle({ agents }: Plan, { target, progress }: Work): Promise<voi
   }
 }
 
-/** A value that was checked against the server's own schema, of which the client's type is another spelling. */
+/** A value that was checked against the server's own schema; the client's type only spells it differently. */
 const asBody = <Body>(checked: unknown) => checked as Body;

@@ -3,8 +3,8 @@ import { type AgentBundle, isDefaultPrompt, modelColumns, placeDefinitions, plac
 type Instance = AgentBundle["instance"];
 
 /**
- * An agent in the form in which two of them can be compared: what the server makes of a field that is left out or has
- * two spellings, in one spelling. Credentials are left out: the server tells only whether it has them.
+ * An agent in comparable form: omitted fields and alternative spellings become the server's own form. Credentials are
+ * removed, since the server shows only whether it has them.
  */
 export function comparable({ secrets: _named, ...instance }: Instance) {
   const { slug, name = slug, provider, model } = instance;
@@ -25,7 +25,7 @@ export function comparable({ secrets: _named, ...instance }: Instance) {
 
 const channelTypes = ["web", "telegram", "slack", "whatsapp", "agent"] as const;
 
-/** A channel that is missing is off, but for that of other agents. */
+/** A missing channel counts as off, except `agent`, which counts as on. */
 function channelOf({ channels }: Pick<Instance, "channels">, channelType: (typeof channelTypes)[number]) {
   const found = channels.find((one) => one.channelType === channelType);
   const config = Object.entries(found?.config ?? {}).filter(([, value]) => !isEmpty(value));
@@ -37,7 +37,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-/** The variables of skills that are not sensitive. */
+/** The skills' variables that are not sensitive. */
 function shownVariables({ skillEnv }: Pick<Instance, "skillEnv">) {
   const shown = skillEnv.map(({ skillSlug, env }) => {
     const plain = env.filter(({ sensitive }) => !sensitive).map(({ key, value }) => ({ key, value }));

@@ -2,7 +2,7 @@ import { isFields } from "../files/references.ts";
 
 /** One difference. A side without a value lacks the field or the entry. */
 export interface FieldChange {
-  /** Such as `hooks[0].enabled` or `prompts[02-soul].content`. */
+  /** The field's path, such as `hooks[0].enabled` or `prompts[02-soul].content`. */
   path: string;
   before?: unknown;
   after?: unknown;
@@ -10,7 +10,7 @@ export interface FieldChange {
 
 type Fields = Record<string, unknown>;
 
-/** The identity of an entry, by the name of its list. Other lists are compared as a whole. */
+/** Returns the identity of a list's entry, by the list's name. Other lists are compared as a whole. */
 const identities: Readonly<Record<string, (entry: Fields, index: number) => string>> = {
   prompts: ({ key }) => String(key),
   skills: ({ skillSlug }) => String(skillSlug),
@@ -25,13 +25,13 @@ const identities: Readonly<Record<string, (entry: Fields, index: number) => stri
   scripts: ({ file }) => String(file),
 };
 
-/** Lists whose order is a setting too: the matcher asks definitions of one priority in the order of the file. */
+/** Lists with a meaningful order: the matcher asks definitions of one priority in the file's order. */
 const ordered = new Set(["definitions"]);
 
-/** Lists of names whose order says nothing. */
+/** Lists of names without a meaningful order. */
 const sets = new Set(["manualTools", "toolsNeedingApproval", "requiredTools", "allowedOrigins"]);
 
-/** The differences that lead from one value to another. A field that `after` leaves undefined is not compared. */
+/** The changes that turn one value into another. Fields that `after` omits are not compared. */
 export function compare(before: Fields, after: Fields, path = ""): FieldChange[] {
   return Object.keys(after).flatMap((name) => {
     const wanted = after[name];
@@ -41,10 +41,10 @@ export function compare(before: Fields, after: Fields, path = ""): FieldChange[]
   });
 }
 
-/** Only the field of the object itself: all objects inherit a `constructor`. */
+/** Reads only the object's own field, since all objects inherit a `constructor`. */
 const own = (fields: Fields, name: string) => (Object.hasOwn(fields, name) ? fields[name] : undefined);
 
-/** `compare` that also tells the fields that only `before` has. */
+/** `compare` that also reports fields that only `before` has. */
 function compareWhole(before: Fields, after: Fields, path: string): FieldChange[] {
   const gone = Object.keys(before).filter((name) => before[name] !== undefined && own(after, name) === undefined);
   return [...compare(before, after, path), ...gone.map((name) => ({ path: `${path}.${name}`, before: before[name] }))];
@@ -73,7 +73,7 @@ function compareSets(before: readonly unknown[], after: readonly unknown[], path
   ];
 }
 
-/** The entries of a list by what tells them apart; a second one of a name has a number. */
+/** The entries of a list by identity; a repeated identity gets a number. */
 function named(list: readonly unknown[], identity: (entry: Fields, index: number) => string): Map<string, unknown> {
   const entries = new Map<string, unknown>();
   for (const [index, entry] of list.entries()) {
@@ -102,7 +102,7 @@ function compareEntries(
   return [...gone.map(([name, entry]) => ({ path: `${path}[${name}]`, before: entry })), ...changed];
 }
 
-/** The order of the entries that both lists have. */
+/** Reports a changed order of the entries that both lists have. */
 function compareOrder(
   had: ReadonlyMap<string, unknown>,
   wanted: ReadonlyMap<string, unknown>,
@@ -113,7 +113,7 @@ function compareOrder(
   return isSame(before, after) ? [] : [{ path, before, after }];
 }
 
-/** Whether two values of JSON are equal, in whatever order their fields stand. */
+/** Whether two JSON values are equal, in any order of fields. */
 export function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }

@@ -7,13 +7,13 @@ import type { FieldChange } from "./compare.ts";
 type Instance = AgentBundle["instance"];
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A credential that the server lacks, or of which it shows that it is another one. */
+/** A credential that the server lacks, or stores with another value. */
 export interface DueCredential {
   reference: Reference;
   change: FieldChange;
 }
 
-/** The masked settings of an agent's channels, by type; empty for an agent that is not there yet. */
+/** The masked settings of an agent's channels, by type; empty for a new agent. */
 export async function readMasks(api: AgentEngine, { slug, references }: AgentFile): Promise<Masks> {
   if (!references.some(({ to }) => to.kind === "channel")) return new Map();
   const { channels } = await api.listAgentChannels({ slug });
@@ -22,7 +22,7 @@ export async function readMasks(api: AgentEngine, { slug, references }: AgentFil
 
 type Masks = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
-/** The credentials that are to be stored for the first time, or in place of others, as far as the server tells. */
+/** The credentials to store: new ones, and changed ones as far as the server shows the change. */
 export function dueCredentials(
   { references }: AgentFile,
   now: Instance | null,
@@ -30,7 +30,7 @@ export function dueCredentials(
   environment: Environment,
 ): DueCredential[] {
   return references.flatMap((reference) => {
-    // It is compared with the rest of the bundle.
+    // A readable variable is compared with the rest of the bundle.
     if (isOpen(reference)) return [];
     const after = `from ${reference.variable}`;
     const path = pathOf(reference);
@@ -55,7 +55,7 @@ function isStored(now: Instance, to: Exclude<Reference["to"], { kind: "channel" 
   return skill?.env.some(({ key, configured }) => key === to.key && configured) ?? false;
 }
 
-/** A credential as the field of the file that names its variable. */
+/** The path of the field in the file that names a credential's variable. */
 function pathOf({ to }: Reference): string {
   switch (to.kind) {
     case "secret":
@@ -70,8 +70,8 @@ function pathOf({ to }: Reference): string {
 }
 
 /**
- * Stores the credentials of an agent. Secrets and variables are all sent: the server leaves equal ones alone. Channels
- * and event sources get theirs only when they are due, since a channel starts again with each save.
+ * Stores the credentials of an agent. Secrets and variables are all sent, since the server ignores equal ones. Channels
+ * and event sources get only due credentials, since each save restarts a channel.
  */
 export async function storeCredentials(
   api: AgentEngine,
@@ -98,7 +98,7 @@ export async function storeCredentials(
   if (keys.length > 0) await storeSourceKeys(api, slug, keys, textOf);
 }
 
-/** One call takes so many secrets or variables. */
+/** The most secrets or variables in one request. */
 const mostInCall = 64;
 
 function inCalls<Item>(items: readonly Item[]): Item[][] {

@@ -1,9 +1,9 @@
 import { diffArrays } from "diff";
 
-/** The lines of two texts in order: kept, removed and added ones. */
+/** The lines of two texts in order: unchanged, removed and added ones. */
 export type Line = { kind: " " | "-" | "+"; text: string };
 
-/** Beyond so many changed lines the whole text counts as replaced: the search takes the square of them. */
+/** With more changed lines the whole text counts as replaced, since the search takes the square of their number. */
 const mostChanges = 1_000;
 
 /** Lines shown around a change. */
@@ -32,13 +32,16 @@ export function unifiedDiff(before: string, after: string): string[] {
   return shown;
 }
 
-/** The lines of a text; one that ends without a line break says so, because else a diff could be empty. */
+/**
+ * The lines of a text. A text without a final line break gets a note about that, since its diff could be empty
+ * otherwise.
+ */
 export function linesOf(text: string): string[] {
   if (text === "") return [];
   return text.endsWith("\n") ? text.slice(0, -1).split("\n") : [...text.split("\n"), "\\ No line break at the end"];
 }
 
-/** The fewest changes that lead from one list of lines to another. */
+/** The fewest changes that turn one list of lines into another. */
 export function diffLines(before: readonly string[], after: readonly string[]): Line[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1;

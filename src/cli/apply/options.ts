@@ -3,11 +3,11 @@ import { type Flags, UsageError } from "../arguments.ts";
 import { readTarget, type TargetOptions } from "../target/options.ts";
 
 export interface ApplyOptions extends TargetOptions {
-  /** Show what differs and change nothing. */
+  /** Shows the differences and changes nothing. */
   dryRun: boolean;
-  /** Delete what no file names. */
+  /** Deletes agents and skills that no file names. */
   prune: boolean;
-  /** Delete without asking. */
+  /** Deletes without asking. */
   yes: boolean;
   json: boolean;
 }

@@ -22,7 +22,7 @@ export interface AgentStep {
   action: Action;
   file: AgentFile;
   fields: FieldChange[];
-  /** The workspace that a new agent is made in, or that the agent is in. */
+  /** The workspace of the agent, or for a new agent. */
   workspaceId: string;
   due: DueCredential[];
 }
@@ -30,10 +30,10 @@ export interface AgentStep {
 /** The changes to make, in this order. */
 export interface Plan {
   skills: SkillStep[];
-  /** Skills that a workspace must be allowed to use. */
+  /** Skills to allow in a workspace. */
   allowances: { workspace: Workspace; skill: string }[];
   agents: AgentStep[];
-  /** Agents and skills that no file names; empty unless their deletion was asked for. */
+  /** Agents and skills that no file names; empty without `--prune`. */
   deletions: { kind: "agent" | "skill"; slug: string }[];
   outline: Outline;
 }
@@ -44,7 +44,7 @@ interface Options {
   prune: boolean;
 }
 
-/** Compares the files with what the server has. Changes nothing. */
+/** Compares the files with the server. Changes nothing. */
 export async function makePlan(
   set: FileSet,
   target: Target,
@@ -74,7 +74,7 @@ export function isEmpty({ skills, allowances, agents, deletions }: Plan): boolea
   return steps.length + allowances.length + deletions.length === 0;
 }
 
-/** Throws a `StartError` for a skill under another name than the server's, which never changes. */
+/** Plans a skill. Throws a `StartError` when its name differs from the server's, which never changes. */
 async function planSkill(file: SkillFile, outline: Outline, target: Target): Promise<SkillStep> {
   const { slug, place, skill } = file;
   if (!outline.skills.has(slug)) return { action: "create", file, fields: compare(emptySkill, { ...skill }) };
@@ -110,7 +110,7 @@ async function planAgent(file: AgentFile, { outline, home, versions, target, env
   return { ...step, action: fields.length > 0 ? "update" : "none" };
 }
 
-/** The differences between an agent and its file. A new agent is compared with one of which only the slug is known. */
+/** The differences between an agent and its file. A new agent is compared with an empty one of its slug. */
 export function compareAgents(
   now: AgentBundle["instance"] | null,
   { slug, instance }: AgentFile,
@@ -123,20 +123,20 @@ export function compareAgents(
     skills: wanted.skills.map((skill) => {
       if (skill.pinnedVersion !== null) return skill;
       const now = before.skills.find(({ skillSlug }) => skillSlug === skill.skillSlug);
-      // One that is off may have any version.
+      // The version of a disabled skill does not matter.
       const pinnedVersion = skill.enabled ? versions.get(skill.skillSlug) : now?.pinnedVersion;
       return { ...skill, pinnedVersion: pinnedVersion ?? null };
     }),
     skillEnv: wanted.skillEnv.map(({ skillSlug, env }) => {
       const now = before.skillEnv.find((one) => one.skillSlug === skillSlug)?.env ?? [];
-      // Without its variable of the environment, which a dry run may lack, a value can't be compared.
+      // A value can't be compared without its environment variable, which a dry run may lack.
       const known = env.map((entry) =>
         entry.value === undefined ? (now.find(({ key }) => key === entry.key) ?? entry) : entry,
       );
       return { skillSlug, env: known };
     }),
     channels: wanted.channels.map((channel, index) => {
-      // The server tells the mode from the credentials, and keeps the one that it has.
+      // The server derives the mode from the credentials, and keeps a stored mode.
       const mode = { ...before.channels[index]?.config }.mode;
       return mode === undefined ? channel : { ...channel, config: { mode, ...channel.config } };
     }),
@@ -148,7 +148,7 @@ function newAgent(slug: string): AgentBundle["instance"] {
   return AgentBundle.parse({ version: "1.3", type: "instance", instance: { slug } }).instance;
 }
 
-/** The workspaces that may not yet use a skill which the file of one of their agents turns on. */
+/** The workspaces that may not use a skill that one of their agents' files enables. */
 async function missingAllowances(
   agents: readonly AgentStep[],
   { outline: { workspaces }, versions, target: { api, organization: orgSlug } }: Omit<Known, "home" | "environment">,
@@ -157,7 +157,7 @@ async function missingAllowances(
   for (const workspace of workspaces) {
     const own = agents.filter(({ workspaceId }) => workspaceId === workspace.id);
     const used = own.flatMap(({ file }) => file.instance.skills.filter(({ enabled }) => enabled));
-    // The import says of a skill that is nowhere that it is missing.
+    // The import itself warns of an unknown skill.
     const slugs = new Set(used.map(({ skillSlug }) => skillSlug).filter((skill) => versions.has(skill)));
     if (slugs.size === 0) continue;
     const allowed = await api.listAllowedSkills({ orgSlug, workspaceId: workspace.id });
@@ -172,7 +172,7 @@ async function missingAllowances(
 function unnamed(set: FileSet, { agents, skills }: Outline, workspace: Workspace | undefined): Plan["deletions"] {
   const named = {
     agents: new Set(set.agents.map(({ slug }) => slug)),
-    // A skill that only the server has is named by the agents that use it.
+    // A skill that only the server has is in use when an agent uses it.
     skills: new Set([
       ...set.skills.map(({ slug }) => slug),
       ...set.agents.flatMap(({ instance }) => instance.skills.map(({ skillSlug }) => skillSlug)),

@@ -13,7 +13,7 @@ interface Outcome {
   error: string | undefined;
 }
 
-/** The outcome as one object, for a script. It holds no credential. */
+/** The outcome as one object, for scripts; contains no credential. */
 export function reportOf({ plan, progress, target, dryRun, code, error }: Outcome) {
   const steps = [
     ...plan.skills.map(({ action, file, fields }) => ({

@@ -6,7 +6,7 @@ import type { Action, Plan } from "./plan.ts";
 
 type Sign = "+" | "-" | "~" | "@" | " ";
 
-/** Colours a line by what it says; without colours it stays as it is. */
+/** Colours a line by its sign; returns it unchanged when colours are off. */
 export type Paint = (sign: Sign, line: string) => string;
 
 const codes: Readonly<Record<Sign, number>> = { "+": 32, "-": 31, "~": 33, "@": 36, " ": 0 };
@@ -16,7 +16,7 @@ export const coloured: Paint = (sign, line) => (sign === " " ? line : `\u001b[${
 
 const signs: Readonly<Record<Action, Sign>> = { create: "+", update: "~", none: " " };
 
-/** The plan for people: a line for each thing and each field, and texts as a diff of their lines. */
+/** The plan for people: one line for each thing and each field, and a diff for texts. */
 export function describePlan(plan: Plan, paint: Paint): string[] {
   const lines: string[] = [];
   const add = (sign: Sign, text: string) => lines.push(paint(sign, `${sign} ${printable(text)}`));
@@ -37,7 +37,7 @@ export function describePlan(plan: Plan, paint: Paint): string[] {
 
 const indent = "    ";
 
-/** Shown texts are at most so long. */
+/** The most characters shown of a text. */
 const longestValue = 200;
 
 /** The lines of one difference. */
@@ -61,14 +61,14 @@ export function describeField({ path, before, after }: FieldChange, paint: Paint
   return [paint(sign, head), ...diff.map((line) => paint(signOf(line), `${indent}${indent}${printable(line)}`))];
 }
 
-/** A value that is better read line by line. */
+/** Whether a value is shown line by line. */
 function isLong(value: unknown): boolean {
   if (typeof value === "string")
     return !isPicture(value) && (value.trimEnd().includes("\n") || value.length > longestValue);
   return typeof value === "object" && value !== null && JSON.stringify(value).length > longestLine;
 }
 
-/** The longest field or list that is shown in one line, in characters. */
+/** The longest field or list shown in one line, in characters. */
 const longestLine = 90;
 
 function signOf(line: string): Sign {
@@ -87,13 +87,13 @@ function shown(value: unknown): string {
   return line.length > longestValue ? `${line.slice(0, longestValue).toWellFormed()}…` : line;
 }
 
-/** A picture by its size, other values as they are. */
+/** Replaces a picture by its size; returns other values unchanged. */
 export function summarised(value: unknown): unknown {
   if (typeof value !== "string" || !isPicture(value)) return value;
   return `picture of ${Math.round((value.length * 3) / 4 / 1024)} KiB`;
 }
 
-/** One sentence for the end: how much the plan changes. */
+/** A closing sentence with the number of changes. */
 export function summarise({ skills, agents, allowances, deletions }: Plan): string {
   const steps = [...skills, ...agents];
   const count = (wanted: Action) => steps.filter(({ action }) => action === wanted).length;

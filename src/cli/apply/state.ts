@@ -9,10 +9,10 @@ export interface Workspace {
   name: string;
 }
 
-/** The present content of the organization, in outline. */
+/** The organization's current agents, skills and workspaces. */
 export interface Outline {
   workspaces: Workspace[];
-  /** The workspaces of the agents, by slug. */
+  /** The agents' workspaces, by the agents' slugs. */
   agents: Map<string, string>;
   /** The current versions of the catalogue's skills, by slug. */
   skills: Map<string, string>;
@@ -31,7 +31,7 @@ export async function readOutline({ api, organization: orgSlug }: Target): Promi
   };
 }
 
-/** The workspace of this name or id. Throws a `StartError` when there is none. */
+/** Finds a workspace by its name or id. Throws a `StartError` when there is none. */
 export function findWorkspace({ workspaces }: Outline, wanted: string): Workspace {
   const found =
     workspaces.find(({ id }) => id === wanted) ??
@@ -40,13 +40,13 @@ export function findWorkspace({ workspaces }: Outline, wanted: string): Workspac
   throw new StartError(`There is no workspace ${wanted}; there are: ${workspaces.map(({ name }) => name).join(", ")}`);
 }
 
-/** An agent as the server has it. Throws a `StartError` when a server of another release has fields unknown here. */
+/** The server's agent. Throws a `StartError` for a server of another release with unknown fields. */
 export async function readAgentNow(api: AgentEngine, slug: string): Promise<AgentBundle["instance"]> {
   return readBundle(slug, await api.exportAgent({ slug }));
 }
 
 /**
- * The same, without the targets that an earlier release stored unchecked: what a file has in their stead counts as a
+ * `readAgentNow` without the targets that an earlier release stored unchecked, so that the file's target counts as a
  * change.
  */
 export async function readAgentToChange(api: AgentEngine, slug: string): Promise<AgentBundle["instance"]> {

@@ -10,16 +10,16 @@ import { coloured, type Paint, plain } from "./show.ts";
 
 /** The output and questions of `apply`. */
 export interface Talk {
-  /** For what was asked for: the plan, what was done. */
+  /** Prints results: the plan and the finished steps. */
   say(line: string): void;
-  /** For problems and warnings. */
+  /** Prints problems and warnings. */
   note(line: string): void;
   paint: Paint;
-  /** Asks a person; null where nobody can answer. */
+  /** Asks a person; null when nobody can answer. */
   ask: ((question: string) => Promise<string>) | null;
 }
 
-/** Lines go through a scrubber of all values that the files refer to. */
+/** Scrubs all lines of the values that the files refer to. */
 export function talkOf(
   { agents }: FileSet,
   { json, server }: ApplyOptions,

@@ -1,8 +1,8 @@
-/** The command of a line at the prompt. */
+/** A line at the prompt, once parsed. */
 export type Asked =
   | { kind: "message"; text: string }
   | { kind: "new" | "exit" }
-  /** Something to show, after which the prompt comes again. */
+  /** A text to show before the next prompt. */
   | { kind: "note"; text: string };
 
 const help = `/new   begins another chat
@@ -10,7 +10,7 @@ const help = `/new   begins another chat
 /help  shows this
 A message that begins with a slash has two: //etc is sent as /etc.`;
 
-/** Reads what was typed. Only a single line is a command: pasted lines are a message, whatever they begin with. */
+/** Parses the typed text. Only a single line can be a command: pasted lines are always a message. */
 export function readLine(text: string): Asked {
   if (!text.startsWith("/") || text.includes("\n")) return { kind: "message", text };
   if (text.startsWith("//")) return { kind: "message", text: text.slice(1) };

@@ -5,7 +5,7 @@ import { Refusal } from "./refusal.ts";
 import { printable, type Show } from "./show.ts";
 
 export interface Talk {
-  /** Sends one message and shows its reply as it arrives. */
+  /** Sends a message and shows its reply as it arrives. */
   say(text: string, key: string | undefined, signal: AbortSignal): Promise<void>;
   /** Begins another chat with the next message. */
   renew(): void;
@@ -15,10 +15,12 @@ export interface Talk {
   notes: { write(text: string): unknown };
 }
 
-/** How many times a person may correct a wrong key. */
+/** How often a person may correct a wrong key. */
 const keyTries = 3;
 
-/** Takes messages and shows replies until the person leaves. Throws a `Refusal` that no further message can avoid. */
+/**
+ * Reads messages and shows replies until the person leaves. Throws a `Refusal` that would meet every further message.
+ */
 export async function converse(lines: Lines, talk: Talk): Promise<void> {
   let key = talk.key;
   let tries = 0;
@@ -46,7 +48,7 @@ export async function converse(lines: Lines, talk: Talk): Promise<void> {
   }
 }
 
-/** Answers the `Refusal` of the message; null when it was replied to or interrupted. */
+/** Sends one message and returns its `Refusal`; null when it was answered or interrupted. */
 async function sayOnce(lines: Lines, { say, show, notes }: Talk, text: string, key: string | undefined) {
   const stop = new AbortController();
   lines.onInterrupt(() => stop.abort());
@@ -54,7 +56,7 @@ async function sayOnce(lines: Lines, { say, show, notes }: Talk, text: string, k
     await say(text, key, stop.signal);
     return null;
   } catch (error) {
-    // The line of the reply ends before a message about the error.
+    // Ends the reply's line before an error message.
     show.end();
     if (error instanceof Refusal) return error;
     if (!stop.signal.aborted) throw error;

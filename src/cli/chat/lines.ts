@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
-/** Lines that arrive within this time, as from a paste, are one message. */
+/** Lines that arrive within this time, as in a paste, form one message. */
 const pasteMs = 20;
 
 interface Streams {
@@ -9,20 +9,20 @@ interface Streams {
   output: NodeJS.WritableStream & { columns?: number };
 }
 
-/** The lines that a person types. Text typed between two questions is not shown; it waits for the next question. */
+/** A person's typed lines. Text typed between two questions is hidden until the next question. */
 export interface Lines {
-  /** The next message; null when the person leaves. */
+  /** Reads the next message; null when the person leaves. */
   message(): Promise<string | null>;
-  /** A line that is neither shown nor added to the history; null when the person leaves. */
+  /** Reads a line that is neither shown nor added to the history; null when the person leaves. */
   secret(question: string): Promise<string | null>;
-  /** Sets what the next Ctrl+C does. With null, and after that Ctrl+C, it leaves. */
+  /** Sets the action of the next Ctrl+C. Without an action, Ctrl+C leaves. */
   onInterrupt(interrupt: (() => void) | null): void;
   /** Whether Ctrl+C ended the conversation. */
   interrupted(): boolean;
   close(): void;
 }
 
-/** Takes over a terminal until `close`. */
+/** Controls a terminal until `close`. */
 export function openLines({ input, output }: Streams, prompt: string): Lines {
   let shown = false;
   let secret = false;

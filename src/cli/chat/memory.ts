@@ -5,28 +5,28 @@ import type { Environment } from "../../core/config.ts";
 import { newId } from "../../core/ids.ts";
 import type { Address } from "./refusal.ts";
 
-/** Beyond this many chats the oldest are forgotten. */
+/** The most chats in the file; the oldest are deleted. */
 const mostChats = 200;
 
-/** Chat ids by address, the one used last at the end. */
+/** Chat ids by address, the most recent at the end. */
 type Chats = ReadonlyMap<string, string>;
 
-/** The file of the remembered chats: in DATA_DIR if that is set, else in the user's own configuration. */
+/** The file of recent chats: in DATA_DIR if that is set, else in the user's own configuration. */
 export function chatsFile({ DATA_DIR, XDG_CONFIG_HOME, APPDATA, HOME }: Environment): string {
   if (DATA_DIR) return join(DATA_DIR, "chats.json");
   const home = XDG_CONFIG_HOME || APPDATA || join(HOME || homedir(), ".config");
   return join(home, "agent-engine", "chats.json");
 }
 
-/** A chat id that is not in use. */
+/** Makes a new chat id. */
 export const newChatId = () => `cli-${newId()}`;
 
-/** The id of the last chat with an agent, or null. A file that can't be read counts as empty. */
+/** The id of the last chat with an agent, or null. An unreadable file counts as empty. */
 export function recallChat(file: string, address: Address): string | null {
   return readChats(file).get(nameOf(address)) ?? null;
 }
 
-/** Stores the id in a file that only the user can read, whole or not at all. Throws the system's error. */
+/** Stores the id atomically in a file that only the user can read. Throws the system's error. */
 export function rememberChat(file: string, address: Address, chatId: string): void {
   const name = nameOf(address);
   const others = [...readChats(file)].filter(([other]) => other !== name);

@@ -6,13 +6,13 @@ import type { Address } from "./refusal.ts";
 
 export interface ChatOptions extends Address {
   key: string | undefined;
-  /** Whether to begin another chat instead of going on with the last one. */
+  /** Whether to begin another chat instead of continuing the last one. */
   fresh: boolean;
   /** Whether to print the events instead of the reply. */
   json: boolean;
 }
 
-/** The options from the flags, else from the environment, else defaults. Throws `UsageError`. */
+/** Reads the options from the flags, then the environment, then defaults. Throws `UsageError`. */
 export function readChatOptions(slug: string, flags: Flags, environment: Environment): ChatOptions {
   if (!agentSlugPattern.test(slug) || /^\.{1,2}$/.test(slug)) {
     throw new UsageError(`"${slug}" is no agent slug: those are 1 to 128 of a-z, 0-9, _, . and -`);
@@ -28,15 +28,15 @@ export function readChatOptions(slug: string, flags: Flags, environment: Environ
   };
 }
 
-/** Throws a `UsageError` for a key that no header can carry, without repeating the key. */
+/** Throws a `UsageError` for a key with characters that no header allows, without repeating the key. */
 export function checkKey(key: string): void {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError("The key holds characters that no key has");
 }
 
-/** The address that `--url` names; undefined without it. */
+/** The server's address from `--url`; undefined without it. */
 export function readServerUrl(flags: Flags): string | undefined {
   const flag = textFlag(flags, "url");
-  // The address of the chat-completions API is what other clients ask for.
+  // Other clients use the address of the chat-completions API, so its `/v1` is accepted.
   return flag && checked("--url", settings.shape.BASE_URL.safeParse(flag))?.replace(/\/v1$/, "");
 }
 

@@ -2,14 +2,14 @@ import { command } from "../command-name.ts";
 
 /** The address of an agent. */
 export interface Address {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
   slug: string;
 }
 
-/** There is no reply. The message says in one line what to do. */
+/** The message got no reply. The error's one-line message says what to do. */
 export class Refusal extends Error {
-  /** The status of the server's answer; null when there was none, or when the reply broke off. */
+  /** The response's status; null without a response, and for a broken reply. */
   readonly status: number | null;
 
   constructor(message: string, status: number | null = null) {
@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The refusal that an answer other than a stream means. */
+/** The refusal for a response that is no stream. */
 export async function explainAnswer(response: Response, { url, slug }: Address, withKey: boolean): Promise<Refusal> {
   const { status, headers } = response;
   const refuse = (text: string) => new Refusal(text, status);
@@ -41,7 +41,7 @@ export async function explainAnswer(response: Response, { url, slug }: Address, 
   return refuse(`${message}${wait}`);
 }
 
-/** The message of the engine's error body; null when the answer is not the engine's. */
+/** The message in the engine's error body; null for a response of something else. */
 async function readMessage(response: Response): Promise<string | null> {
   try {
     const body: unknown = JSON.parse(await response.text());
@@ -52,7 +52,7 @@ async function readMessage(response: Response): Promise<string | null> {
   }
 }
 
-/** The refusal for a call without an answer. */
+/** The refusal for a request without a response. */
 export function explainFailure(error: unknown, { url }: Address): Refusal {
   const code = failureCode(error);
   if (code === "ECONNREFUSED") {
@@ -65,7 +65,7 @@ export function explainFailure(error: unknown, { url }: Address): Refusal {
   return new Refusal(`${url} can't be reached (${code}): check --url`);
 }
 
-/** The code of the first failure that has one, else its message. `fetch` wraps failures, one for each address tried. */
+/** The first code among nested failures, else the message. `fetch` wraps one failure for each address tried. */
 function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown reason";
   if ("code" in error && typeof error.code === "string") return error.code;

@@ -8,13 +8,13 @@ export interface Message extends Address {
   text: string;
 }
 
-/** The deadline of the call that stops a turn. */
+/** The deadline of the request that stops a turn. */
 const stopMs = 3_000;
 
 /**
- * Sends one message over the native stream and yields its events up to `done`, over several connections if one breaks;
- * `onLost` is called for each break. Throws a `Refusal` when there is no reply, when the reply can't be followed any
- * more and, after the last event, when the turn failed; throws the signal's reason when the signal aborts.
+ * Sends a message over the native stream and yields its events up to `done`, over several connections if one breaks;
+ * calls `onLost` for each break. Throws a `Refusal` when there is no reply, when the reply can't be followed any more
+ * and, after the last event, when the turn failed. Throws the signal's reason when the signal aborts.
  */
 export async function* sendMessage(
   message: Message,
@@ -41,13 +41,13 @@ export async function* sendMessage(
   } catch (error) {
     signal.throwIfAborted();
     const refusal = await explain(error, refused, message);
-    // Without a status the message is not sent again: it is being answered already.
+    // Without a status the message is not sent again, since it is already being answered.
     throw begun ? new Refusal(refusal.message) : refusal;
   }
   if (failure) throw failure;
 }
 
-/** Stops a turn. Answers whether the server took the call. */
+/** Stops a turn. Returns whether the server accepted the request. */
 export async function stopTurn({ url, slug, key }: Message, messageId: string): Promise<boolean> {
   const chat = createChat({ baseUrl: url, token: key, fetch: fetchHere }, slug);
   try {

@@ -6,25 +6,25 @@ export interface Screen {
 }
 
 interface Outputs {
-  /** Gets the text of the reply; a pipe or file gets nothing else. */
+  /** Receives the reply's text; a pipe or file receives nothing else. */
   output: Screen;
-  /** Gets the rest: reasoning, tools, notices. */
+  /** Receives reasoning, tool calls and notices. */
   notes: Screen;
   colours: boolean;
 }
 
 export interface Show {
   event(event: ChatEvent): void;
-  /** Shows a line about the reply. */
+  /** Shows a notice about the reply. */
   note(line: string): void;
-  /** Ends the line that the reply stopped in. */
+  /** Ends the reply's last line. */
   end(): void;
 }
 
-/** The most characters of a tool's arguments or result that are shown. */
+/** The most characters shown of a tool's arguments or result. */
 const longestExcerpt = 400;
 
-/** Shows a turn as it happens: the text plain, reasoning and tools dimmed. */
+/** Shows a turn as it happens: the text plain, reasoning and tool calls dimmed. */
 export function showReply({ output, notes, colours }: Outputs): Show {
   const tools = new Map<unknown, string>();
   const endsLine = { text: true, reasoning: true };
@@ -37,7 +37,7 @@ export function showReply({ output, notes, colours }: Outputs): Show {
   };
   const close = () => {
     if (open === "reasoning" && !endsLine.reasoning) notes.write("\n");
-    // A reader of a pipe gets the text unchanged, without line ends for notes in between.
+    // A pipe receives the text unchanged, without line breaks before notices.
     if (open === "text" && output.isTTY) endText();
     open = null;
   };
@@ -93,7 +93,7 @@ function excerpt(value: unknown): string {
   return line.length > longestExcerpt ? `${line.slice(0, longestExcerpt).toWellFormed()}…` : line;
 }
 
-/** A text without control characters, save line breaks and tabs: a model's words must not control the terminal. */
+/** Removes control characters except line breaks and tabs, so that a model's text can't control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, "");
 }

@@ -2,7 +2,7 @@ import type { Probe } from "../../adapters/node/machine/probe.ts";
 import { type Check, fail, ok, warn } from "../../core/check.ts";
 import { version } from "../../main.ts";
 
-/** Checks what runs on this machine at the settings' HOST and PORT. */
+/** Checks the program at the settings' HOST and PORT on this machine. */
 export function checkServer(address: string, found: Probe): Check {
   const name = "server";
   if (found.kind === "nothing") return ok(name, `None runs at ${address}`);

@@ -33,15 +33,15 @@ import { unserved } from "../unserved.ts";
 
 export interface StorageReport {
   checks: Check[];
-  /** The policy `publicAddress`: null when it is not set, absent when it could not be read. */
+  /** The policy `publicAddress`: null when unset, absent when it could not be read. */
   publicAddress?: string | null;
-  /** The policy `defaultModel`, likewise. */
+  /** The policy `defaultModel`: null when unset, absent when it could not be read. */
   defaultModel?: string | null;
 }
 
 /**
- * Checks database, migrations, encryption key, owner and weak settings. `running` is the address of the server that
- * answers on this machine, or null.
+ * Checks database, migrations, encryption key, owner and weak settings. `running` is the address of the running server
+ * on this machine, or null.
  */
 export async function checkStorage(settings: Settings, running: string | null): Promise<StorageReport> {
   if (settings.DATABASE_URL === undefined && !hasEmbedded(settings)) {
@@ -62,10 +62,12 @@ export async function checkStorage(settings: Settings, running: string | null): 
   }
 }
 
-/** Nothing is logged: the checks report everything. */
+/** A silent log, since the checks report everything. */
 const silent = () => createLog({ level: "silent", pretty: false, secrets: [] });
 
-/** Checks whether a server holds the embedded database and can use it: that server has checked it at its start. */
+/**
+ * Checks whether a server holds the embedded database and can use it. That server ran the other checks at its start.
+ */
 async function checkHolder({ DATA_DIR }: Settings, running: string | null): Promise<Check[]> {
   if (running === null) {
     const advice = "if it listens elsewhere, run this with its PORT; if it hangs, end it";
@@ -87,7 +89,7 @@ async function checkHolder({ DATA_DIR }: Settings, running: string | null): Prom
   ];
 }
 
-/** Asks a server what it can answer from its database only: whose key this is. */
+/** Whether a server can look up an unknown key, which needs its database. */
 async function answersFromDatabase(running: string): Promise<boolean> {
   const headers = { Authorization: "Bearer doctor" };
   const asked = fetch(`${running}/v1/models`, { headers, signal: AbortSignal.timeout(20_000) });
@@ -110,7 +112,7 @@ async function checkSchema(settings: Settings, storage: UnchangedStorage): Promi
 async function openContent(settings: Settings, { database }: UnchangedStorage): Promise<StorageReport> {
   const { ENCRYPTION_KEY, DATA_DIR } = settings;
   const file = join(DATA_DIR, "encryption.key");
-  // `loadEncryptionKeys` would make a new key, which opens none of the stored secrets.
+  // `loadEncryptionKeys` would make a new key, which opens no stored secret.
   if (ENCRYPTION_KEY === undefined && !existsSync(file)) {
     return {
       checks: [fail("encryption key", `${file} is missing: restore it, or set ENCRYPTION_KEY to what it held`)],

@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from "yaml";
 
-/** A document holds something that a file of agents can't hold. */
+/** A document contains something that a file of agents can't contain. */
 export class ConversionError extends Error {
   readonly offset: number;
 
@@ -18,11 +18,11 @@ interface Walk {
   document: Document.Parsed;
   aliases: number;
   values: number;
-  /** The anchored nodes around the present one, each of which must not contain itself. */
+  /** The anchored nodes that contain the current one: an alias inside must not name them. */
   around: Node[];
 }
 
-/** The value of a document as JSON has it. Throws a `ConversionError`. */
+/** Converts a document to a JSON value. Throws a `ConversionError`. */
 export function jsonOf(document: Document.Parsed): unknown {
   return convert(document.contents, { document, aliases: 0, values: 0, around: [] });
 }
@@ -44,7 +44,7 @@ function convert(node: Node | null, walk: Walk): unknown {
   throw new ConversionError("This is neither a text, a number, a list nor fields", node);
 }
 
-/** The node that an alias stands for. */
+/** The node that an alias refers to; other nodes are returned unchanged. */
 export function resolveAlias(node: Node | null, document: Document.Parsed): Node | null {
   return isAlias(node) ? (node.resolve(document) ?? null) : node;
 }
@@ -70,7 +70,7 @@ function fieldsOf(pairs: readonly Pair<Node, Node | null>[], walk: Walk): Record
   return Object.fromEntries(entries);
 }
 
-/** The name of a field; null for a list or fields in its place. A number stands as it is written. */
+/** The name of a field; null when the key is a list or a map. A number keeps its spelling. */
 export function keyOf(key: Node | null): string | null {
   if (!isScalar(key)) return null;
   return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));

@@ -14,16 +14,16 @@ import { limitProblem } from "./yaml-limits.ts";
 
 /** One document of a file. */
 export interface FileDocument {
-  /** The file as messages name it. */
+  /** The file's name in messages. */
   file: string;
   value: unknown;
-  /** The position of the value at a path, or of the nearest value around it that exists. */
+  /** The position of the value at a path, or of the nearest existing value around it. */
   placeOf(path: Path): string;
-  /** A number as it is written, such as `1.0`; undefined for any other value. */
+  /** The spelling of a number, such as `1.0`; undefined for any other value. */
   writtenNumber(path: Path): string | undefined;
 }
 
-/** Splits the text of a YAML or JSON file into its documents; empty ones are left out. */
+/** Splits the text of a YAML or JSON file into its documents, without empty ones. */
 export function readDocuments(file: string, text: string): { documents: FileDocument[]; problems: Problem[] } {
   const lines = new LineCounter();
   const at = (offset: number) => {
@@ -40,7 +40,7 @@ export function readDocuments(file: string, text: string): { documents: FileDocu
   const problems: Problem[] = [];
   const documents: FileDocument[] = [];
   for (const document of parsed) {
-    // A warning is a tag that nothing here knows: its value would not be what its author meant.
+    // A warning means an unknown tag, whose value would not be what its author meant.
     const wrong = [...document.errors, ...document.warnings];
     problems.push(...wrong.map(({ pos, message }) => ({ place: at(pos[0]), message: firstLine(message) })));
     if (wrong.length > 0) continue;
@@ -90,10 +90,10 @@ function describe(
   };
 }
 
-/** The fields of maps by name, made once for each map: a file may have a problem with each of many thousand fields. */
+/** The fields of maps by name, indexed once for each map, since a file may have problems with many thousand fields. */
 type Fields = Map<Node, ReadonlyMap<string | null, Pair<Node, Node | null>>>;
 
-/** The node at a path; `whole` is false where the path leads beyond what is there. */
+/** The node at a path; `whole` is false when the path leads beyond the existing values. */
 function find(
   document: YamlDocument.Parsed,
   path: Path,
@@ -122,7 +122,7 @@ function step(node: Node | null, part: string | number, fields: Fields): { value
 }
 
 function firstLine(message: string): string {
-  // The parser's own words for a block of some thousand levels.
+  // The parser reports too deep nesting as an exhausted call stack.
   if (/call stack/.test(message)) return "This nests too deeply";
   return message.split("\n")[0] ?? message;
 }

@@ -5,7 +5,7 @@ import { isInside, readUpTo } from "./read-files.ts";
 /** The largest icon (decisions §3). */
 const largestIcon = 512 * 1024;
 
-/** A picture beside a file of an agent, as a `data:` address, or why it can't be used. */
+/** Reads a picture next to an agent's file as a `data:` address; returns an explanation when it can't be used. */
 export async function readIcon(
   root: string,
   file: string,
@@ -21,7 +21,7 @@ export async function readIcon(
   return { url: dataUrl(type, bytes) };
 }
 
-/** A `data:` address as the server writes it; as it is where it holds no picture, which the schema says. */
+/** A `data:` address in the server's spelling; unchanged without a picture, which the schema reports. */
 export function writeIcon(address: string): string {
   const bytes = dataUrlBytes(address);
   const type = bytes && imageType(bytes);

@@ -5,20 +5,20 @@ import { readIcon, writeIcon } from "./icon.ts";
 import { fieldName, type Path, type Problem } from "./problem.ts";
 import { extractReferences, isFields, type Reference } from "./references.ts";
 
-/** An agent as a file has it. */
+/** An agent as its file describes it. */
 export interface AgentFile {
   slug: string;
-  /** The position at which the agent begins. */
+  /** The position at which the agent's document begins. */
   place: string;
   /** The bundle without references, as an import takes it. */
   bundle: Record<string, unknown>;
-  /** The agent with every field that the file leaves out. */
+  /** The agent, with defaults for omitted fields. */
   instance: AgentBundle["instance"];
   references: Reference[];
 }
 
 export interface Surroundings {
-  /** The directory of the files, and the address of this one. */
+  /** The directory of all files, and the path of this one. */
   root: string;
   path: string;
   environment: Environment;
@@ -53,7 +53,7 @@ export async function readAgent(
   return { agent, problems };
 }
 
-/** The issues of a schema at their places. A field that is missing has the place of what should have it. */
+/** A schema's issues with their positions; a missing field has the position of its parent. */
 export function describeIssues(
   issues: readonly { path: readonly PropertyKey[]; message: string }[],
   document: FileDocument,
@@ -65,7 +65,7 @@ export function describeIssues(
   });
 }
 
-/** The fields that nothing here knows, at their places. */
+/** The unknown fields with their positions. */
 export function describeUnknown(fields: ReturnType<typeof unknownFields>, document: FileDocument): Problem[] {
   return fields.map(({ path, suggestion }) => {
     const hint = suggestion === null ? "" : `; did you mean \`${suggestion}\`?`;
@@ -79,7 +79,7 @@ interface IconPlace {
   document: FileDocument;
 }
 
-/** Puts the picture that `icon` names in place of its name. */
+/** Replaces the file name in `icon` by that picture's data. */
 async function takeIcon(bundle: Record<string, unknown>, { root, path, document }: IconPlace): Promise<Problem[]> {
   const { instance } = bundle;
   if (!isFields(instance) || typeof instance.icon !== "string") return [];

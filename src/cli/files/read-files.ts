@@ -5,27 +5,27 @@ import { errorCode } from "../../adapters/node/error-code.ts";
 import { UsageError } from "../arguments.ts";
 import type { Problem } from "./problem.ts";
 
-/** The largest body that an import takes (decisions §3). */
+/** The largest body of an import (decisions §3). */
 const largestFile = 8 * 1024 * 1024;
 
-/** Folders in each other. */
+/** The most nested folders. */
 const deepest = 16;
 
-/** The folders of a directory that hold files; a directory without them is one itself. */
+/** The folders of a directory that contain files; a directory without them is read itself. */
 const folders = ["agents", "skills"] as const;
 
 export interface SourceFile {
-  /** Its address on this machine. */
+  /** The file's absolute path. */
   path: string;
-  /** The path as messages name it, with slashes. */
+  /** The path in messages, with slashes. */
   name: string;
   text: string;
 }
 
 export interface SourceFiles {
-  /** The real path of the directory, which nothing read may lie outside of. */
+  /** The real path of the directory; files outside it are refused. */
   root: string;
-  /** Whether the files are a directory, and not one file. */
+  /** Whether a directory was given instead of a single file. */
   wholeDirectory: boolean;
   files: SourceFile[];
   problems: Problem[];
@@ -75,7 +75,7 @@ interface Listing {
   depth: number;
 }
 
-/** The paths of the source files in a folder and in those below it. Hidden ones and other kinds are left out. */
+/** The paths of the source files in a folder and its subfolders, without hidden and other files. */
 async function listFiles(folder: string, { root, problems, depth }: Listing): Promise<string[]> {
   if (depth > deepest) {
     problems.push({ place: shown(root, folder), message: `Folders nest more than ${deepest} levels deep` });
@@ -99,7 +99,7 @@ async function listFiles(folder: string, { root, problems, depth }: Listing): Pr
   return paths;
 }
 
-/** Whether an entry is a file of the directory. A link counts when it leads to such a file. */
+/** Whether an entry is a file inside the directory, possibly through a link. */
 async function isOwn(root: string, path: string, entry: Dirent, problems: Problem[]): Promise<boolean> {
   if (!entry.isSymbolicLink()) return entry.isFile();
   if (!(await isInside(root, path))) {
@@ -109,7 +109,7 @@ async function isOwn(root: string, path: string, entry: Dirent, problems: Proble
   return (await stat(path)).isFile();
 }
 
-/** Whether a path, with all links followed, lies in the directory. */
+/** Whether a path, with all links resolved, lies in the directory. */
 export async function isInside(root: string, path: string): Promise<boolean> {
   try {
     const real = await realpath(path);
@@ -138,13 +138,13 @@ async function readText(path: string, name: string, problems: Problem[]): Promis
   }
 }
 
-/** The bytes of a file; null for more than `limit`, which are not read, and the code of an error. */
+/** The bytes of a file; null for more than `limit`, which are not read; the code of an error. */
 export async function readUpTo(path: string, limit: number): Promise<Uint8Array<ArrayBuffer> | null | string> {
   try {
     await using file = await open(path);
     const { size } = await file.stat();
     if (size > limit) return null;
-    // The file may grow meanwhile: one byte more tells.
+    // One extra byte shows that the file has grown meanwhile.
     const buffer = new Uint8Array(size + 1);
     let length = 0;
     while (length < buffer.length) {

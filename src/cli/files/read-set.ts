@@ -6,17 +6,17 @@ import { readFiles, type SourceFile } from "./read-files.ts";
 import { readSkill, type SkillFile } from "./read-skill.ts";
 import { isFields } from "./references.ts";
 
-/** All that a directory, or a file, says. */
+/** The whole content of a directory or file. */
 export interface FileSet {
   agents: AgentFile[];
   skills: SkillFile[];
-  /** Whether the files are a directory, and not one file. */
+  /** Whether a directory was given instead of a single file. */
   wholeDirectory: boolean;
 }
 
 /**
- * Reads and checks everything before anything is done. Throws a `UsageError` when there is no such directory or file;
- * other problems are answered, all at once.
+ * Reads and checks all files before anything is changed. Throws a `UsageError` for a missing directory or file; returns
+ * all other problems together.
  */
 export async function readSet(
   target: string,
@@ -58,7 +58,7 @@ async function readDocument(document: FileDocument, set: FileSet, surroundings: 
   return [{ place: document.placeOf(["type"]), message: "`type` must be instance, for an agent, or skill" }];
 }
 
-/** The things that two places name. */
+/** Problems of things that are named twice. */
 function named(things: readonly { slug: string; place: string }[], noun: string): Problem[] {
   const first = new Map<string, string>();
   return things.flatMap(({ slug, place }) => {

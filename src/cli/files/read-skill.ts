@@ -3,18 +3,18 @@ import type { FileDocument } from "./documents.ts";
 import type { Problem } from "./problem.ts";
 import { describeIssues, describeUnknown } from "./read-agent.ts";
 
-/** A skill of the catalogue as a file has it. */
+/** A skill of the catalogue as its file describes it. */
 export interface SkillFile {
   slug: string;
-  /** The position at which the skill begins. */
+  /** The position at which the skill's document begins. */
   place: string;
-  /** The skill with every field that the file leaves out. */
+  /** The skill, with defaults for omitted fields. */
   skill: SkillContent;
 }
 
 export type SkillContent = Omit<ImportedSkill, "versions" | "category"> & { category: string };
 
-/** The category that an import gives to a skill without one. */
+/** The category of an imported skill without one. */
 export const usualCategory = "general";
 
 /** Reads a document with `type: skill`. */
@@ -25,7 +25,7 @@ export function readSkill(
   const { $schema: _forEditors, type: _known, ...own } = fields;
   const parsed = ImportedSkill.safeParse(own);
   const issues = parsed.success ? [] : parsed.error.issues;
-  // The schema already explains why skills lack some of the fields.
+  // The schema already reports some missing fields.
   const told = new Set(issues.map(({ path }) => path.join()));
   const unknown = unknownFields(ImportedSkill, own).filter(({ path }) => !told.has(path.join()));
   const problems = [...describeUnknown(unknown, document), ...describeIssues(issues, document)];

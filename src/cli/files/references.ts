@@ -1,7 +1,7 @@
 import { shortSecretProblem } from "../../core/scrub/scrub.ts";
 import type { Path, Problem } from "./problem.ts";
 
-/** A credential, or a variable of a skill, that a file takes from a variable of the environment. */
+/** A credential, or a skill's variable, whose value is in an environment variable. */
 export interface Reference {
   to:
     | { kind: "secret"; key: string }
@@ -14,7 +14,7 @@ export interface Reference {
 }
 
 export interface Extracted {
-  /** The document without its references, in the form that an import takes. */
+  /** The document without its references, as an import takes it. */
   value: Record<string, unknown>;
   references: Reference[];
   problems: Problem[];
@@ -23,7 +23,7 @@ export interface Extracted {
 type Fields = Record<string, unknown>;
 type PlaceOf = (path: Path) => string;
 
-/** The credentials of channels, as `PUT /channels/{type}` takes them. */
+/** The fields of channels' credentials, as in `PUT /channels/{type}`. */
 const channelCredentials: ReadonlyMap<string, readonly string[]> = new Map([
   ["telegram", ["botToken"]],
   ["slack", ["botToken", "signingSecret", "appToken"]],
@@ -31,8 +31,8 @@ const channelCredentials: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Takes the references to variables out of an agent's document, and finds credentials that stand in it themselves. A
- * variable that is not sensitive is put in with its value, so that it can be compared like the rest.
+ * Removes the references from an agent's document, and reports credentials written into it. A variable that is not
+ * sensitive is replaced by its value, so that it can be compared.
  */
 export function extractReferences(
   document: Fields,
@@ -79,7 +79,7 @@ function takeSecret(secret: Fields, path: Path, found: Found): void {
   secret.configured = true;
 }
 
-/** Why the server would not store a secret under this key; the import comes before. */
+/** Why the server would refuse a secret with this key; checked here, since the import runs before. */
 function keyProblem(key: string, path: Path, { references, placeOf }: Found): string | null {
   if (!/^[a-z0-9_]{1,64}$/.test(key)) return "must have a key of 1 to 64 of a-z, 0-9 and _";
   const same = references.filter(({ to, place }) => to.kind === "secret" && to.key === key && place !== placeOf(path));
@@ -132,14 +132,14 @@ function takeSourceKey(source: Fields, path: Path, found: Found): void {
   if (variable !== null) found.references.push({ to, variable, path: at, place: found.placeOf(at) });
 }
 
-/** The name in `{ fromEnv: NAME }`, the only thing that a field for a credential may hold. */
+/** The name in `{ fromEnv: NAME }`, the only allowed value of a credential's field. */
 function nameIn(value: unknown, path: Path, found: Found): string | null {
   if (isFields(value) && Object.keys(value).join() === "fromEnv") return takeName(value, path, found);
   found.problems.push({ place: found.placeOf(path), message: `${never}: write \`${path.at(-1)}: { fromEnv: NAME }\`` });
   return null;
 }
 
-/** A file that somebody proposes must not have them shown or sent anywhere. */
+/** The engine's own variables: a file from somebody else must not make them shown or sent. */
 const ownVariables: ReadonlySet<string> = new Set([
   ...[
     "AGENT_ENGINE_KEY",
@@ -153,7 +153,7 @@ const ownVariables: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Takes `fromEnv` out of the fields. */
+/** Removes `fromEnv` from the fields and returns its name. */
 function takeName(fields: Fields, path: Path, found: Found): string | null {
   const { fromEnv } = fields;
   delete fields.fromEnv;
@@ -179,7 +179,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The references whose variables are not set, or can't be what they are for. */
+/** The references with missing or unusable variables. */
 export function missingVariables(
   references: readonly Reference[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -193,5 +193,5 @@ export function missingVariables(
   });
 }
 
-/** Whether the value may be shown, and goes with the bundle. */
+/** Whether the value may be shown, and is part of the bundle. */
 export const isOpen = ({ to }: Reference) => to.kind === "skillEnv" && !to.sensitive;

@@ -1,14 +1,14 @@
 import { CST, Lexer } from "yaml";
 
-/** Far more than a file of agents has: some 70,000 lines. */
+/** Far more than agents need: some 70,000 lines. */
 const mostTokens = 500_000;
 
-/** How deep lists and maps may be nested, in one line or between brackets. */
+/** The deepest nesting of lists and maps, in one line or between brackets. */
 const deepest = 64;
 
 /**
- * Why a text is not worth parsing: the parser's time and memory grow with the nesting and the number of values, which
- * the lexer counts at little cost. Null: it may be parsed.
+ * Why a text is refused unparsed: the parser's time and memory grow with the nesting and the number of values, which
+ * the lexer counts cheaply. Null for a text that may be parsed.
  */
 export function limitProblem(text: string): { offset: number; message: string } | null {
   let [offset, tokens, brackets, inLine] = [0, 0, 0, 0];

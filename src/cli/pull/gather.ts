@@ -11,16 +11,16 @@ import type { Target } from "../target/open.ts";
 import { renderAgent, renderSkill } from "./render.ts";
 import { type FileToWrite, fileName } from "./write.ts";
 
-/** The files that the directory would get. */
+/** The files for the directory. */
 export interface Gathered {
-  /** Each thing with its files, unless a file says the same already. */
+  /** Each agent and skill with its files, unless the directory's files equal it. */
   things: { noun: string; slug: string; files: FileToWrite[]; earlier: AgentFile | SkillFile | undefined }[];
-  /** The slugs of what files say already. */
+  /** The slugs of agents and skills that the directory's files equal. */
   same: string[];
   schemas: FileToWrite[];
 }
 
-/** Reads the agents and skills of the organization, or of one workspace, and makes files of them. */
+/** Reads the agents and skills of the organization or of one workspace, and renders their files. */
 export async function gather(target: Target, set: FileSet, workspace: string | undefined): Promise<Gathered> {
   const outline = await readOutline(target);
   const chosen = workspace === undefined ? undefined : findWorkspace(outline, workspace);
@@ -66,7 +66,7 @@ function pictureOf(slug: string, icon: string | null): { file: string; bytes: Ui
   return bytes && type ? { file: fileName(slug, endings[type]), bytes } : null;
 }
 
-/** The schemas that the first line of each file names, for editors. */
+/** The schemas that each file's first line names, for editors. */
 function schemaFiles(): FileToWrite[] {
   return Object.entries(publishedSchemas).map(([name, schema]) => ({
     name: `schema/${name}.schema.json`,

@@ -10,15 +10,15 @@ export interface AgentToRender {
   instance: Instance;
   /** The current versions of skills, by slug. */
   versions: ReadonlyMap<string, string>;
-  /** The name of the picture beside the file; null for none. */
+  /** The name of the picture file; null for none. */
   icon: string | null;
-  /** The variables that an earlier file of the agent names. */
+  /** The references in the agent's earlier file. */
   references: readonly Reference[];
 }
 
 const schemaLine = (name: string) => ` yaml-language-server: $schema=../schema/${name}.schema.json`;
 
-/** An agent as the text of its file. Fields that are as in a new agent are left out. */
+/** Renders an agent's file, without fields that have their defaults. */
 export function renderAgent({ instance, versions, icon, references }: AgentToRender): string {
   const { slug } = instance;
   const usual: Record<string, unknown> = newAgent(slug);
@@ -40,7 +40,7 @@ function newAgent(slug: string): Instance {
   return AgentBundle.parse({ version: "1.3", type: "instance", instance: { slug } }).instance;
 }
 
-/** The skills without the versions that are the current ones: the agent follows the catalogue of its files. */
+/** Removes skill versions that are the current ones: the agent follows the catalogue of its files. */
 function followCurrent({ skills }: Instance, versions: ReadonlyMap<string, string>) {
   return skills.map(({ pinnedVersion, ...skill }) => {
     const follows = pinnedVersion === null || pinnedVersion === versions.get(skill.skillSlug);
@@ -50,7 +50,9 @@ function followCurrent({ skills }: Instance, versions: ReadonlyMap<string, strin
 
 type Fields = Record<string, unknown>;
 
-/** The instance with each variable at the place of its credential, and without what only says that there is one. */
+/**
+ * Puts each variable's name into its credential's field, and removes fields that only tell whether a credential exists.
+ */
 function withReferences(instance: Fields & { secrets: Instance["secrets"] }, references: readonly Reference[]): Fields {
   const copy = structuredClone<Fields>(instance);
   const secrets = instance.secrets.map(({ key }) => ({ key }));
@@ -79,14 +81,14 @@ function find(list: unknown, field: string, name: string): Fields | undefined {
   return Array.isArray(list) ? list.filter(isFields).find((entry) => entry[field] === name) : undefined;
 }
 
-/** Adds to the entry of a name; a new entry is made for a credential that the server does not have yet. */
+/** Adds fields to the list entry of a name, or adds an entry for a credential that the server lacks. */
 function place(list: Fields[], field: string, name: string, added: Fields): void {
   const entry = find(list, field, name);
   if (entry) Object.assign(entry, added);
   else list.push({ [field]: name, ...added });
 }
 
-/** A skill as the text of its file. Empty lists are left out. */
+/** Renders a skill's file, without empty lists. */
 export function renderSkill({
   name,
   description,
@@ -107,7 +109,7 @@ export function renderSkill({
   return textOf(document);
 }
 
-/** Long texts as blocks, whose lines stay as they are; those that a block would change stand in quotation marks. */
+/** Renders long texts as blocks with unchanged lines; texts that a block would change are quoted. */
 function textOf(document: Document): string {
   visit(document, {
     Scalar(_, node) {
@@ -119,8 +121,8 @@ function textOf(document: Document): string {
 }
 
 /**
- * Whether YAML can write the text as a block: its first and last lines are not blank, and only line feeds break its
- * lines.
+ * Whether YAML can write the text as a block: its first and last lines are not blank, and line feeds are its only line
+ * breaks.
  */
 function fitsBlock(text: string): boolean {
   const lines = text.replace(/\n$/, "").split("\n");

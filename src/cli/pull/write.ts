@@ -5,12 +5,12 @@ import { StartError } from "../../core/errors.ts";
 import { isInside } from "../files/read-files.ts";
 
 export interface FileToWrite {
-  /** The path in the directory, with slashes. */
+  /** The path within the directory, with slashes. */
   name: string;
   content: string | Uint8Array;
 }
 
-/** The name of the file of an agent or skill, another one for each. */
+/** The file name of an agent or skill, unique for each slug. */
 export function fileName(slug: string, ending: string): string {
   if (!/^[a-z0-9_.-]{1,512}$/.test(slug))
     throw new StartError(`The server names something "${slug}", which can't be a file`);
@@ -19,15 +19,15 @@ export function fileName(slug: string, ending: string): string {
 }
 
 /**
- * A file whose name begins with a dot would be hidden from `apply`, and one named like a device can't be on Windows,
- * whatever its ending. Those that begin with what stands before such a name here get one more of it.
+ * Names that can't be used: a leading dot hides a file from `apply`, and Windows refuses names of devices with any
+ * ending. Such names get an underscore in front, and names that begin with underscores before such a part get one more.
  */
 const unusable = /^_*(\.|(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$))/;
 
 /** File systems allow 255 bytes. */
 const longestName = 200;
 
-/** The content of a file; null when there is none. */
+/** The content of a file; null for a missing file. */
 export async function contentOf(root: string, name: string): Promise<Uint8Array | null> {
   try {
     return await readFile(join(root, name));
@@ -41,7 +41,7 @@ export function isEqual(content: Uint8Array, other: string | Uint8Array): boolea
   return Buffer.compare(content, typeof other === "string" ? Buffer.from(other) : other) === 0;
 }
 
-/** Writes a file whole or not at all. Throws a `StartError` when its folder leads out of the directory. */
+/** Writes a file atomically. Throws a `StartError` when its folder leads out of the directory. */
 export async function writeWhole(root: string, { name, content }: FileToWrite): Promise<void> {
   const path = join(root, name);
   await mkdir(dirname(path), { recursive: true });

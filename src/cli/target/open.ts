@@ -12,14 +12,14 @@ export interface Target {
   api: AgentEngine;
   /** Slug of the organization. */
   organization: string;
-  /** As people know the installation. */
+  /** The installation's name for people. */
   name: string;
   close(): Promise<void>;
 }
 
 export interface Surroundings {
   environment: Environment;
-  /** Shows a line about what goes on. */
+  /** Prints a line about the progress. */
   note(line: string): void;
 }
 
@@ -53,7 +53,7 @@ export async function openTarget(
   return { api, organization: own.slug, name: url, close: async () => {} };
 }
 
-/** The refusal of the first call, which says whether address, key and organization are right. */
+/** Explains why the first request was refused, which shows whether address, key and organization are right. */
 function explainEntry(error: unknown, url: string, organization: string | undefined): unknown {
   if (!(error instanceof AgentEngineError)) return error;
   if (error.status === 401) {
@@ -70,13 +70,13 @@ function isUnencrypted(url: string): boolean {
   return protocol === "http:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** Opens the installation of this machine in this process, as the commands do that only its operator may call. */
+/** Opens this machine's installation in this process, like the commands for its operator. */
 async function openHere(
   command: string,
   organization: string | undefined,
   { environment, note }: Surroundings,
 ): Promise<Target> {
-  // Without this, each call would write its line into the output.
+  // Otherwise each request would print its log line.
   const setup = prepare({ ...environment, LOG_LEVEL: environment.LOG_LEVEL || "warn" }, { terminal: true });
   const { engine, close } = await openAlone(setup, "or name the server with --url and a management key");
   const end = async () => {

@@ -2,12 +2,12 @@ import type { Environment } from "../../core/config.ts";
 import { type Flags, textFlag, UsageError } from "../arguments.ts";
 import { checkKey, readServerUrl } from "../chat/options.ts";
 
-/** The installation that a command works on: a server, or without `server` that of this machine. */
+/** The installation for a command: a server, or without `server` the one of this machine. */
 export interface TargetOptions {
   server?: { url: string; key: string };
-  /** Slug; absent: the only one, or that of the key. */
+  /** The organization's slug; absent: the only one, or the key's. */
   organization?: string;
-  /** Name or id of the workspace; absent: the first one for new agents, and all for the rest. */
+  /** The workspace's name or id; absent: the first one for new agents, and all for the rest. */
   workspace?: string;
 }
 

@@ -1,21 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** The longest wait that a server may ask for, and how often. */
+/** The longest wait for a server's rate limit, and the most waits. */
 const longestSeconds = 120;
 const mostWaits = 10;
 
-/** No call of a command takes longer, but for what waits for its turn. */
+/** The longest request, except while it waits for its turn. */
 const timeoutMs = 120_000;
 
 interface Options {
   fetch: typeof fetch;
-  /** Told before each wait. */
+  /** Called before each wait. */
   onWait(seconds: number): void;
 }
 
 /**
- * A `fetch` that waits as long as a server's rate limit asks for, then calls again: a throttled call has changed
- * nothing. It follows no redirect, because the key is for one address only.
+ * A `fetch` that waits as long as the server's rate limit requires, then repeats the request, since a throttled request
+ * has changed nothing. It follows no redirect, because the key is for one address only.
  */
 export function patientFetch({ fetch: call, onWait }: Options): typeof fetch {
   return async (input, init) => {

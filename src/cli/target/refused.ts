@@ -1,12 +1,12 @@
 import { AgentEngineError } from "../../client/index.ts";
 
-/** Why a command ended, in one sentence. */
+/** The reason for which a command ended, in one sentence. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof AgentEngineError) return `${error.message} (HTTP ${error.status})`;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Waits for what a command can't do without. With `--json` its failure is an object, too, for a script. */
+/** Awaits a result that the command needs. With `--json` a failure is printed as an object too, for scripts. */
 export async function orRefused<Result>(
   work: Promise<Result>,
   { json, say }: { json: boolean; say: (line: string) => void },
