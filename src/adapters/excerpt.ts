@@ -1,10 +1,10 @@
-/** The bytes of a body, one piece after the other. Its `cancel` lets go of the sender and ends a read that waits. */
+/** A body's bytes, piece by piece. `cancel` stops the sender and ends a waiting read. */
 export interface Bytes {
   read(): Promise<IteratorResult<Uint8Array, unknown>>;
   cancel(): Promise<void>;
 }
 
-/** The first `longest` characters of a body, as text. The rest is not read. */
+/** Reads the first `longest` characters of a body, as text. */
 export async function readExcerpt(body: Bytes | null | undefined, longest: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -13,7 +13,7 @@ export async function readExcerpt(body: Bytes | null | undefined, longest: numbe
     if (done) break;
     text += decoder.decode(value, { stream: true });
   }
-  // Not awaited: an outside party may never answer the cancel.
+  // Not awaited, since the sender may never settle the cancel.
   body?.cancel().catch(() => {});
   return text.slice(0, longest).toWellFormed();
 }

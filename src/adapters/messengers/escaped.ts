@@ -1,2 +1,2 @@
-/** Text in which no messenger finds tags or mentions; Telegram's and Slack's rule are the same. */
+/** Escapes tags and mentions in a text, by the rule that Telegram and Slack share. */
 export const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

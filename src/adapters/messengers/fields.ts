@@ -3,10 +3,10 @@ import { clip, storable } from "../../core/text/text.ts";
 
 export { listOf, objectOf, textOf } from "../../core/json.ts";
 
-/** No messenger nests what it says this deep. */
+/** The deepest nesting; no messenger's data is this deep. */
 const levels = 100;
 
-/** The object that a JSON text holds; null for anything else. */
+/** Parses the object in a JSON text; null for anything else. */
 export function jsonObject(text: string): JsonObject | null {
   try {
     const value = parseJson(text, levels);
@@ -21,7 +21,7 @@ export const sizeOf = (value: unknown): number | null => (Number(integerOf(value
 
 const longestName = 200;
 
-/** The name of a person, in one line, so that none looks like words of somebody else; null for none. */
+/** A person's name in one line, so that it can't look like another person's words; null for none. */
 export const nameOf = (...parts: unknown[]): string | null =>
   clip(
     storable(
@@ -34,7 +34,7 @@ export const nameOf = (...parts: unknown[]): string | null =>
     longestName,
   ) || null;
 
-/** The name of a file. */
+/** A file's name, or `otherwise`. */
 export const fileNameOf = (value: unknown, otherwise: string): string => nameOf(value) ?? otherwise;
 
 const mimeType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;

@@ -10,7 +10,7 @@ interface Options {
   name: string;
   clock: Clock;
   fetch: typeof globalThis.fetch;
-  /** Takes the account's credentials out of a text. */
+  /** Removes the account's credentials from a text. */
   scrub: Scrub;
 }
 
@@ -20,9 +20,9 @@ interface Call {
   headers?: Readonly<Record<string, string>>;
   body?: string;
   signal: AbortSignal;
-  /** The limit of the whole call; 10 seconds unless given. */
+  /** The limit of the whole request; 10 seconds unless given. */
   timeoutMs?: number;
-  /** Whether the call sends a message: when its answer is lost, the message may have been sent. */
+  /** Whether the request sends a message, which may be sent although the response is lost. */
   isSend?: boolean;
 }
 
@@ -32,11 +32,14 @@ interface Answer {
   text: string;
 }
 
-/** The calls to one messenger. They follow no redirect, and their errors name no address. */
+/** Requests to one messenger. They follow no redirect, and their errors name no address. */
 export interface Http {
-  /** The answer, whatever its status; at most 1 MB of it, without the credentials that a proxy may repeat in it. */
+  /**
+   * Sends a request and returns the response of any status; at most 1 MB of it, without credentials that a proxy may
+   * repeat.
+   */
   ask(call: Call): Promise<Answer>;
-  /** Hands the head of an answer and its bytes, at most `maxBytes`, to `judge`; what that throws is the error. */
+  /** Passes a response's head and its bytes, at most `maxBytes`, to `judge`, and rejects with its error. */
   download<T>(call: Call, maxBytes: number, judge: (file: Downloaded) => Promise<T> | T): Promise<T>;
 }
 
@@ -45,7 +48,7 @@ export interface Downloaded {
   headers: Headers;
   /** Reads the body. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>;
-  /** The error of an answer that is not the file. */
+  /** The error for a response that is not the file. */
   refusal(): MessengerError;
 }
 
@@ -70,7 +73,7 @@ export function messengerHttp({ name, clock, fetch, scrub }: Options): Http {
         if (error instanceof MessengerError) throw error;
         throw new MessengerError(`The answer of ${name} broke off`, { mayBeDone: mayBeDone && response.ok });
       } finally {
-        // Not awaited: an outside party may never answer the cancel.
+        // Not awaited, since the server may never settle the cancel.
         if (!response.bodyUsed) response.body?.cancel().catch(() => {});
       }
     });
@@ -113,7 +116,7 @@ function unreachable(name: string, cause: unknown, isSend: boolean): MessengerEr
   return new MessengerError(`${name} cannot be reached${code === null ? "" : ` (${code})`}`, { mayBeDone });
 }
 
-/** The milliseconds of a `Retry-After`, which is in seconds or a date; null without one. */
+/** The milliseconds of a `Retry-After` in seconds or as a date; null without one. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const value = headers.get("Retry-After")?.trim() ?? "";
   if (/^\d{1,6}$/.test(value)) return Number(value) * 1_000;
@@ -121,5 +124,5 @@ export function retryAfterMs(headers: Headers, now: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Whether a call that was answered with this status would be refused again. */
+/** Whether a repeated request would get this status again. */
 export const isPermanent = (status: number) => status < 500 && status !== 429 && status !== 408;

@@ -3,15 +3,15 @@ import { MessengerError } from "../../core/channels/messengers.ts";
 import type { Clock } from "../../core/ports.ts";
 import { withinTime } from "../../core/time/deadline.ts";
 
-/** Names of bots change by hand, and rarely. */
+/** People rarely change the names of bots. */
 const ttlMs = 3_600_000;
 
-/** A webhook waits no longer for a name than this: its caller wants an answer soon. */
+/** A webhook waits no longer than this for a name, since its sender needs a response soon. */
 const patienceMs = 2_500;
 
 /**
- * The names by which bots are mentioned, asked for once an hour and a bot. `ask` is only called for a name that is not
- * known; calls at the same time wait for one answer.
+ * Returns the names by which bots are mentioned, requested once an hour for each bot. `ask` is called only for an
+ * unknown name; simultaneous calls share one request.
  */
 export type Identities = (key: string, ask: (signal: AbortSignal) => Promise<string>) => Promise<string>;
 

@@ -9,10 +9,10 @@ import { wordsBy } from "./words.ts";
 
 interface Options {
   clock: Clock;
-  /** The addresses of the messengers' APIs; their own unless given. */
+  /** The addresses of the messengers' APIs, instead of their own. */
   bases?: { readonly [name in MessengerName]?: string | undefined };
   fetch?: typeof globalThis.fetch;
-  /** Reaches public addresses and these hosts only: for where a messenger leads on to. */
+  /** A `fetch` that reaches only public addresses and these hosts, for addresses in messengers' responses. */
   guarded?: (allowedHosts: readonly string[]) => typeof globalThis.fetch;
 }
 
@@ -22,7 +22,7 @@ const ownBases: Readonly<Record<MessengerName, string>> = {
   whatsapp: "https://api.twilio.com",
 };
 
-/** Telegram, Slack, and WhatsApp by Twilio. */
+/** Telegram, Slack, and WhatsApp through Twilio. */
 export function createMessengers({
   clock,
   bases = {},
@@ -54,7 +54,7 @@ export function createMessengers({
   };
 }
 
-/** The secrets of an account's configuration. */
+/** The secrets in an account's configuration. */
 function credentialsOf({ name, config }: MessengerConfig): string[] {
   switch (name) {
     case "telegram":

@@ -1,9 +1,7 @@
 import type { MarkedToken, Token, Tokens } from "marked";
 import { readMarkdown } from "../../markdown/read.ts";
 
-/**
- * The syntax of a messenger for each kind of markup. The functions get rendered texts, except `text`, `code` and `pre`.
- */
+/** A messenger's syntax for each kind of markup. The functions get rendered texts, except `text`, `code` and `pre`. */
 export interface Markup {
   /** Plain text. */
   text(text: string): string;
@@ -11,18 +9,18 @@ export interface Markup {
   emphasis(inner: string): string;
   deleted(inner: string): string;
   code(text: string): string;
-  /** A block of code, in a language or none. */
+  /** A block of code, with its language or an empty one. */
   pre(text: string, language: string): string;
   link(label: string, address: string): string;
-  /** Never holds another quote. */
+  /** A quote; it never contains another one. */
   quote(inner: string): string;
-  /** Whether marks in a link's label are shown as such. */
+  /** Whether the messenger shows marks in a link's label. */
   marksLabels: boolean;
-  /** Put between a mark and a letter beside it, where the messenger would not recognise the mark otherwise. */
+  /** Separates a mark from a letter next to it, where the messenger would not recognise the mark otherwise. */
   joint: string;
 }
 
-/** Marks that do not reach over lines are repeated on each of them, and touch no space within. */
+/** Repeats marks on each line, for marks that can't span lines, and puts them next to no space. */
 export const markLines = (mark: string, text: string) =>
   text
     .split("\n")
@@ -32,15 +30,15 @@ export const markLines = (mark: string, text: string) =>
     })
     .join("\n");
 
-/** Code between single backticks, which can't be escaped. */
+/** Replaces backticks in code between single backticks, which can't be escaped. */
 export const withoutBackticks = (code: string) => code.replaceAll("`", "ˋ");
 
 /**
- * Renders Markdown for a messenger. Headings become strong lines, lists get bullets or numbers, tables become text with
- * columns, pictures links. HTML is shown as text.
+ * Renders Markdown for a messenger. Headings become bold lines, lists get bullets or numbers, tables become aligned
+ * text, pictures become links. HTML is shown as text.
  */
 export function render(markdown: string, markup: Markup): string {
-  /** The marks around the place that is rendered: the same mark within itself would end it. */
+  /** The marks around the current position: a mark within itself would end it. */
   const around = new Set<string>();
   const within = (mark: string, wrap: (inner: string) => string, inner: () => string): string => {
     if (around.has(mark)) return inner();
@@ -139,7 +137,7 @@ export function render(markdown: string, markup: Markup): string {
     }
   };
 
-  /** An address that no messenger opens stays text, so that a model can't make a `javascript:` link. */
+  /** A link that no messenger opens stays text, so that a model can't make a `javascript:` link. */
   const anchor = (label: string, address: string): string => {
     if (!/^(https?:\/\/|mailto:|tel:)/i.test(address)) return label;
     return label === markup.text(address) || label === markup.text(address.replace(/^mailto:/i, ""))
@@ -152,10 +150,10 @@ export function render(markdown: string, markup: Markup): string {
 
 const marks: ReadonlySet<string> = new Set(["strong", "em", "del", "codespan"]);
 
-/** The only HTML that models mean as such. */
+/** The only HTML that models use deliberately. */
 const lineBreak = /^<br\s*\/?>$/i;
 
-/** The text of spans, without marks. */
+/** The text of tokens, without marks. */
 const plain = (tokens: readonly Token[]): string =>
   tokens
     .map((token) => {
@@ -175,7 +173,7 @@ const unescaped = (text: string) =>
     return isCharacter ? String.fromCodePoint(code) : entity;
   });
 
-/** The cells under each other; the table as it was written where one wide cell would stretch all rows. */
+/** Aligns the cells in columns; returns the table's source when one wide cell would stretch all rows. */
 function columns({ header, rows, raw }: Tokens.Table): string {
   const cells = [header, ...rows].map((row) => row.map(({ tokens }) => plain(tokens)));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? "")].length)));

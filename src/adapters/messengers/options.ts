@@ -7,13 +7,13 @@ import type { Words } from "./words.ts";
 export interface AccountOptions {
   clock: Clock;
   fetch: typeof globalThis.fetch;
-  /** For addresses that the messenger's answers name: reaches public ones and the messenger's own only. */
+  /** A `fetch` for addresses in the messenger's responses: reaches public ones and the messenger's own only. */
   outside: typeof globalThis.fetch;
   identities: Identities;
-  /** Takes the account's credentials out of a text. */
+  /** Removes the account's credentials from a text. */
   scrub: Scrub;
-  /** The messenger's own words for an error text. */
+  /** Returns the messenger's own text for an error message. */
   words: Words;
-  /** The address of the messenger's API, without a slash at its end. */
+  /** The address of the messenger's API, without a trailing slash. */
   base: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Markdown as a messenger shows it; null where it can't be rendered, or nothing would be left of it. What renders it is
- * loaded when it is needed: most servers have no messenger.
+ * Renders Markdown for a messenger; null when it can't be rendered, or the result is empty. The renderer is loaded when
+ * used, since most servers have no messenger.
  */
 export async function rendered(
   load: () => Promise<(markdown: string) => string>,

@@ -1,6 +1,6 @@
 const utf8 = new TextEncoder();
 
-/** The HMAC of a message under a key, which is text. */
+/** The HMAC of a message with a text as the key. */
 export async function hmac(
   hash: "SHA-1" | "SHA-256",
   key: string,

@@ -3,10 +3,10 @@ import type { LoadScrub } from "../../core/scrub/scrub.ts";
 import { oneLine, storable } from "../../core/text/text.ts";
 import { textOf } from "./fields.ts";
 
-/** A messenger's own words for an error text: one short line that holds no secret. */
+/** A messenger's own text for an error message: one short line without secrets. */
 export type Words = (value: unknown) => Promise<string>;
 
-/** The words are empty when the secrets can't be loaded. */
+/** Makes `Words`; the texts are empty when the secrets can't be loaded. */
 export function wordsBy(loadScrub: LoadScrub): Words {
   return async (value) => {
     const text = textOf(value);

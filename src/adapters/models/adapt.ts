@@ -1,6 +1,6 @@
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 
-/** Gives the tool calls of a prompt other ids: an id from another provider may break the rules of this one. */
+/** Renames the call ids in a prompt, since another provider's ids may break this provider's rules. */
 export function renameCallIds(prompt: LanguageModelV4Prompt, rename: (id: string) => string): LanguageModelV4Prompt {
   return prompt.map((message) => {
     if (message.role === "assistant") {
@@ -19,7 +19,7 @@ export function renameCallIds(prompt: LanguageModelV4Prompt, rename: (id: string
   });
 }
 
-/** A prompt without blank texts of the assistant, and without messages of nothing else. */
+/** A prompt without the assistant's blank texts, and without messages that then are empty. */
 export function withoutBlanks(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return prompt.flatMap((message): LanguageModelV4Prompt => {
     if (message.role !== "assistant") return [message];

@@ -8,13 +8,13 @@ import type { ModelCall, StreamingModel } from "../../core/ports.ts";
 
 type Part = LanguageModelV4StreamPart;
 
-/** The number of parts that go out before other work of the process has its turn. */
+/** The number of parts sent before the process does other work. */
 const burst = 16;
 
 /**
  * The built-in model (decisions §4, "Providers"): offline, deterministic, and no language model, as each of its replies
- * says. It repeats the last user message; `call <tool> {json}` calls a tool and then tells its result; `think …` reasons
- * first; a question about data for one word, yes or no, is answered by the words in quotes. Its tokens are words.
+ * says. It repeats the last user message; `call <tool> {json}` calls a tool and then reports its result; `think …`
+ * reasons first; the matcher's yes-or-no question is answered by the quoted words. Its tokens are words.
  */
 export function demoModel(): StreamingModel {
   return {
@@ -29,11 +29,11 @@ interface Answer {
   reasoning: string;
   text: string;
   call: { id: string; name: string; input: string } | null;
-  /** Words of the prompt. */
+  /** The number of words in the prompt. */
   read: number;
 }
 
-/** The answer depends on the end of the prompt alone. */
+/** The answer depends only on the end of the prompt. */
 function answer({ prompt, toolChoice }: ModelCall): Answer {
   const nothing: Answer = { reasoning: "", text: "", call: null, read: countPrompt(prompt) };
   const results = lastResults(prompt);
@@ -64,19 +64,19 @@ function answer({ prompt, toolChoice }: ModelCall): Answer {
   return { ...nothing, reasoning, call: { id: `call_${prompt.length}`, name, input } };
 }
 
-/** Every reply tells its reader that no language model wrote it. */
+/** Every reply says that no language model wrote it. */
 const me = "I am the demo model, not a language model";
 const say = (text: string) => `${me}. ${text}`;
 const echo = (message: string) => `${me}: I only repeat. You said: ${message || "nothing"}`;
 
-/** The end of a question of the Room's matcher. The condition stands before it, then the data between its marks. */
+/** The end of a question of the Room's matcher. Before it come the condition, then the data between its marks. */
 const yesOrNo = "yes or no";
 const aboutData = /^(.*?)<<([^\s<>]+)\n([^\n]*)\n\2>>/s;
 
-/** So many texts are looked for, since a stranger's message may hold many. */
+/** The most quoted texts to search for, since a stranger's message may contain many. */
 const mostTexts = 100;
 
-/** Yes when each text in double quotes before the data occurs in it, in whatever case. Null for another message. */
+/** Answers "yes" when each quoted text before the data occurs in the data, in any case. Null for another message. */
 function verdict(message: string): string | null {
   const [asked, question = "", , data = ""] = (message.endsWith(yesOrNo) && aboutData.exec(message)) || [];
   if (asked === undefined) return null;
@@ -104,7 +104,7 @@ function textOf(content: readonly { type: string; text?: string }[]): string {
   return content.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
 }
 
-/** The results of the tools that were called last, as sentences; none if the prompt does not end with results. */
+/** The results of the last tool calls, as sentences; none unless the prompt ends with results. */
 function lastResults(prompt: LanguageModelV4Prompt): string[] {
   const last = prompt.at(-1);
   if (last?.role !== "tool") return [];
@@ -135,7 +135,7 @@ function countPrompt(prompt: LanguageModelV4Prompt): number {
   );
 }
 
-/** The words with the space before each, so that the joined deltas are the text. */
+/** The words, each with the space before it, so that the joined deltas equal the text. */
 const words = (text: string): string[] => text.match(/\s*\S+|\s+$/g) ?? [];
 const countWords = (text: string): number => text.match(/\S+/g)?.length ?? 0;
 
@@ -170,7 +170,7 @@ function* parts({ reasoning, text, call, read }: Answer): Generator<Part> {
   };
 }
 
-/** A stream that makes its parts only as fast as they are read. */
+/** A stream that makes its parts only when they are read. */
 function streamed(answer: Answer, signal: AbortSignal | undefined): ReadableStream<Part> {
   const source = parts(answer);
   let sent = 0;

@@ -3,7 +3,7 @@ import type { Embedding, ModelSpec } from "../../core/ports.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, checkModel, requireKey, withVersion } from "./spec.ts";
 
-/** The vectors of some texts, at most 32. Rejects with an `Error` for the log. */
+/** Embeds at most 32 texts. Rejects with an `Error` for the log. */
 export async function embed(
   spec: ModelSpec,
   texts: readonly string[],

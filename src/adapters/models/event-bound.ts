@@ -1,11 +1,11 @@
-/** The limit of one event, far above any real one. The parser holds an event in memory until its end. */
+/** The longest event, far above any real one. The parser holds an event in memory until its end. */
 const maxEventBytes = 8 * 1024 * 1024;
 
 const lineFeed = 10;
 const carriageReturn = 13;
 
 /**
- * The answer with its server-sent events as they are. An event of more than 8 MiB fails the body and closes the
+ * The response, with its server-sent events unchanged. An event of more than 8 MiB fails the body and closes the
  * connection.
  */
 export function withBoundedEvents(response: Response, body: ReadableStream<Uint8Array>): Response {
@@ -20,7 +20,7 @@ export function withBoundedEvents(response: Response, body: ReadableStream<Uint8
         try {
           bound(value);
         } catch (error) {
-          // Not awaited: a provider may never answer the cancel.
+          // Not awaited, since a provider may never settle the cancel.
           void reader.cancel().catch(() => {});
           throw error;
         }
@@ -34,7 +34,7 @@ export function withBoundedEvents(response: Response, body: ReadableStream<Uint8
   return new Response(bounded, { status, statusText, headers });
 }
 
-/** A function that takes the pieces of a stream and throws once an event has more than 8 MiB. */
+/** Returns a function for the pieces of a stream, which throws once an event has more than 8 MiB. */
 export function boundEvents(): (bytes: Uint8Array) => void {
   const count = eventCounter();
   return (bytes) => {
@@ -43,7 +43,7 @@ export function boundEvents(): (bytes: Uint8Array) => void {
   };
 }
 
-/** A function that takes the chunks of a stream, and gives after each the size in bytes of the unfinished event. */
+/** Returns a function for the chunks of a stream, which returns the size of the unfinished event in bytes. */
 function eventCounter(): (bytes: Uint8Array) => number {
   let open = 0;
   let afterLine = false;
@@ -57,7 +57,7 @@ function eventCounter(): (bytes: Uint8Array) => number {
   };
 }
 
-/** The end of the last line before a blank one, or -1. No provider ends its lines with a mere carriage return. */
+/** The end of the last line before a blank one, or -1. No provider ends lines with a single carriage return. */
 function lastBlankLine(bytes: Uint8Array): number {
   let from = bytes.length - 2;
   while (from >= 0) {

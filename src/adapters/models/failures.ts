@@ -3,19 +3,19 @@ import { EgressError } from "../../core/egress/target.ts";
 import { isObject } from "../../core/json.ts";
 import { type Bytes, readExcerpt } from "../excerpt.ts";
 
-/** How many characters of a refusal are read. */
+/** The most characters read of a refusal. */
 export const refusalLength = 64_000;
 
-/** How many characters of a wrong answer reach the log. */
+/** The most characters of a wrong response in the log. */
 const excerptLength = 2_000;
 
-/** The error of a connection that failed, the same on every runtime. */
+/** The error of a failed connection, the same on every runtime. */
 export function unreachable(url: string, cause: unknown): APICallError {
   return new APICallError({
     message: "The provider cannot be reached",
     url,
     requestBodyValues: undefined,
-    // A refused address stays refused.
+    // The guard would refuse the address again.
     isRetryable: !(cause instanceof EgressError),
     cause,
   });
@@ -27,7 +27,7 @@ interface Answered {
   body: Bytes | null;
 }
 
-/** The error of an answer that is a page or a JSON body: read as a stream, it would be an empty one. */
+/** The error for a page or a JSON body, which would read as an empty stream. */
 export async function noStream(type: string, { url, status, body }: Answered): Promise<APICallError> {
   return new APICallError({
     message: `The provider answered with ${type} instead of an event stream`,
@@ -39,7 +39,7 @@ export async function noStream(type: string, { url, status, body }: Answered): P
   });
 }
 
-/** The error of an answer with another status than 200. */
+/** The error for a response with a status other than 200. */
 export async function refused(
   { url, status, body }: Answered,
   responseHeaders: Record<string, string>,
@@ -50,7 +50,7 @@ export async function refused(
   return new APICallError({ message, requestBodyValues: undefined, ...known });
 }
 
-/** The message of a refusal in JSON: `{ error: { message } }`, or Mistral's `{ message }`. */
+/** The message in a refusal's JSON: `{ error: { message } }`, or Mistral's `{ message }`. */
 function explain(said: string): { message?: string; data?: unknown } {
   try {
     const data: unknown = JSON.parse(said);
@@ -62,13 +62,13 @@ function explain(said: string): { message?: string; data?: unknown } {
   }
 }
 
-/** The error of a stream that broke off. */
+/** The error of a broken stream. */
 export function brokenOff(url: string, cause: unknown): APICallError {
   const message = "The provider's stream broke off";
   return new APICallError({ message, url, requestBodyValues: undefined, statusCode: 200, isRetryable: true, cause });
 }
 
-/** The type of a body, without its parameters. */
+/** A body's media type, without parameters. */
 export function mediaType(contentType: string | null | undefined): string {
   return contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
 }

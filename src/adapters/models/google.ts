@@ -3,13 +3,13 @@ import type { ModelSpec, StreamingModel } from "../../core/ports.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
-/** Gemini, by its developer API. */
+/** Gemini, through its developer API. */
 export async function google(spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
   const apiKey = requireKey(spec);
   const baseURL = withVersion(checkAddress(spec), "v1beta");
   const { createGoogle } = await import("@ai-sdk/google");
   const model = createGoogle({ apiKey, baseURL, fetch })(spec.model);
-  // The package turns thinking on, but does not ask for the thoughts.
+  // The package turns thinking on, but does not request the thoughts.
   const providerOptions = { google: { thinkingConfig: { includeThoughts: true } } };
   return {
     async doStream(call) {
@@ -22,7 +22,7 @@ export async function google(spec: ModelSpec, fetch: Fetch): Promise<StreamingMo
   };
 }
 
-/** Adds the header `retry-after`, in place of which Google has `"retryDelay": "34s"` in the body. */
+/** Adds a `retry-after` header; Google sends `"retryDelay": "34s"` in the body instead. */
 function withRetryAfter(error: unknown): unknown {
   if (!APICallError.isInstance(error) || error.statusCode !== 429) return error;
   const { responseBody = "" } = error;

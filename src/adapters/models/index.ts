@@ -13,28 +13,28 @@ import { withoutRefused } from "./refusals.ts";
 import { checkModel } from "./spec.ts";
 import { withValidPrompts } from "./valid.ts";
 
-/** Enough for every model in use; a model that falls out of the cache is made again. */
+/** Enough for every model in use; a model dropped from the cache is made again. */
 const cacheLimit = 500;
 
 interface Options {
-  /** The way to the providers, where neither it nor `post` is given: the runtime's own `fetch`. */
+  /** The `fetch` to the providers, unless `post` is given too; the runtime's own by default. */
   fetch?: Fetch;
-  /** The way to the providers, where the runtime has a cheaper one than `fetch`, without limits of time of its own. */
+  /** A cheaper way to the providers than `fetch`, if the runtime has one, without time limits of its own. */
   post?: Post;
-  /** The way to addresses that agents name, which reaches public addresses and the given hosts only. */
+  /** Makes the `fetch` for addresses named by agents, which reaches only public addresses and the given hosts. */
   guarded?: (allowedHosts: readonly string[]) => Fetch;
-  /** Stands in for the runtime's clock: milliseconds since the epoch. */
+  /** Replaces the runtime's clock: milliseconds since the epoch. */
   now?: () => number;
 }
 
-/** For a runtime that can't tell where a connection leads: it connects to no address that an agent names. */
+/** For a runtime that can't check a connection's target: refuses every address named by an agent. */
 const unguarded = (): Fetch => async () => {
   throw new EgressError("This server reaches no addresses that agents name");
 };
 
 /**
  * The model providers of this build (decisions §4). `resolve` rejects with an `Error` for the log when a key or an
- * address is missing or unusable. The models retry nothing and follow no redirect. Equal specs have the same model.
+ * address is missing or unusable. The models retry nothing and follow no redirect. Equal specs share one model.
  */
 export function createModels({
   post: given,
@@ -51,7 +51,7 @@ export function createModels({
     async resolve(spec) {
       const key = JSON.stringify([spec.provider, spec.model, spec.baseUrl, spec.apiKey, spec.allowedHosts]);
       const model = cache.get(key) ?? (await make(spec, waysOf(spec), now));
-      // Setting it anew makes this key the last one, so the first key is the one that was unused for longest.
+      // Sets the key again to make it the last one, so that the first key is the least recently used.
       cache.delete(key);
       cache.set(key, model);
       const oldest = cache.keys().next().value;
@@ -62,7 +62,7 @@ export function createModels({
   };
 }
 
-/** The ways to reach a provider: its package, or the reader of chat completions. */
+/** The means to reach a provider: `fetch` for its package, or `post` for chat completions. */
 interface Ways {
   fetch: Fetch;
   post: Post;
@@ -76,7 +76,7 @@ async function make(spec: ModelSpec, ways: Ways, now: () => number): Promise<Str
   return withoutRefused(withValidPrompts(await connect(spec.provider, spec, ways)), now);
 }
 
-/** Loads what speaks to the provider on first use. */
+/** Loads a provider's module at its first use. */
 function connect(
   provider: Exclude<ProviderName, "demo">,
   spec: ModelSpec,

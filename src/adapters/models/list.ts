@@ -4,17 +4,17 @@ import { readExcerpt } from "../excerpt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, checkKey, requireKey, withVersion } from "./spec.ts";
 
-/** A provider's answer to the question which models it has. */
+/** A provider's response to a request for its list of models. */
 export type Listed = { models: string[] } | { status: number; said: string };
 
 type Asked = Pick<ModelSpec, "baseUrl" | "apiKey"> & { provider: Exclude<ProviderName, "demo"> };
 
-/** Far above the longest list, in characters. */
+/** The longest list, in characters; real ones are far shorter. */
 const longestList = 8_000_000;
 
 /**
- * Asks a provider for its models, which costs nothing and shows whether address and key are right. Rejects with a
- * `ProviderSetupError` for a missing key or address, and with the error of a connection that failed.
+ * Requests a provider's list of models, which is free and shows whether address and key are right. Rejects with a
+ * `ProviderSetupError` for a missing key or address, and with the error of a failed connection.
  */
 export async function listModels(asked: Asked, fetch: Fetch, signal: AbortSignal): Promise<Listed> {
   const { url, headers } = requestOf({ ...asked, model: "" });
@@ -39,7 +39,7 @@ function requestOf(spec: ModelSpec): { url: string; headers: Record<string, stri
     case "openai-compatible":
       return { url: `${checkAddress(spec)}/models`, headers: bearer(checkKey(spec)) };
     case "openai":
-      // At another address it is a server of its kind, which may need no key.
+      // Another address means a compatible server, which may need no key.
       if (spec.baseUrl !== undefined) return { url: `${checkAddress(spec)}/models`, headers: bearer(checkKey(spec)) };
       return { url: `${withVersion(checkAddress(spec), "v1")}/models`, headers: bearer(requireKey(spec)) };
     default: {
@@ -52,7 +52,9 @@ function requestOf(spec: ModelSpec): { url: string; headers: Record<string, stri
 const bearer = (key: string | undefined): Record<string, string> =>
   key === undefined ? {} : { Authorization: `Bearer ${key}` };
 
-/** The ids in a list: `{ data: [{ id }] }`, or Google's `{ models: [{ name: "models/…" }] }`. Null for anything else. */
+/**
+ * The ids in a list: `{ data: [{ id }] }`, or Google's `{ models: [{ name: "models/…" }] }`. Null for any other form.
+ */
 function idsIn(text: string): string[] | null {
   const list = listIn(text);
   if (!list) return null;

@@ -24,7 +24,7 @@ export async function mistral(spec: ModelSpec, post: Post): Promise<StreamingMod
   };
 }
 
-/** The call ids of other providers: Mistral takes ids of nine letters and digits only. */
+/** Other providers' call ids: Mistral accepts only nine letters and digits. */
 function foreignIds(prompt: ModelCall["prompt"]): string[] {
   return prompt.flatMap(({ role, content }) =>
     role === "assistant" || role === "tool"

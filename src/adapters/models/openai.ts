@@ -3,14 +3,14 @@ import type { Fetch } from "./fetch.ts";
 import type { Post } from "./post.ts";
 import { checkAddress, checkKey, requireKey, withVersion } from "./spec.ts";
 
-/** Any server that speaks chat completions, at the address of the spec; a key is optional. */
+/** Any server with the chat-completions API, at the spec's address; a key is optional. */
 export async function openAiCompatible(spec: ModelSpec, post: Post): Promise<StreamingModel> {
   return chatCompletions(spec, checkAddress(spec), post);
 }
 
 /**
- * Ollama, over its chat completions; its address may come with or without `/v1`. Its usual address, on this machine, is
- * not assumed: it is the operator's to name.
+ * Ollama, through its chat completions; its address may come with or without `/v1`. The operator must name the address:
+ * Ollama's usual one, on this machine, is not assumed.
  */
 export async function ollama(spec: ModelSpec, post: Post): Promise<StreamingModel> {
   return chatCompletions(spec, withVersion(checkAddress(spec), "v1"), post);
@@ -22,11 +22,11 @@ async function chatCompletions(spec: ModelSpec, baseUrl: string, post: Post): Pr
   return chatModel({ baseUrl, apiKey, post, request: (call) => chatRequest(spec.model, call) });
 }
 
-/** OpenAI's own service, over its responses API, with `store: false`, so that OpenAI stores no response. */
+/** OpenAI's own service, through its Responses API, with `store: false`, so that OpenAI stores no response. */
 export async function openAi(spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
   const apiKey = requireKey(spec);
   const { createOpenAI } = await import("@ai-sdk/openai");
-  // Without `baseURL` the package would look into the environment.
+  // Without `baseURL` the package would read the environment.
   const model = createOpenAI({ apiKey, baseURL: withVersion(checkAddress(spec), "v1"), fetch })(spec.model);
   const providerOptions = { openai: { store: false } };
   return { doStream: (call) => model.doStream({ ...call, providerOptions }) };

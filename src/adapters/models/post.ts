@@ -11,11 +11,11 @@ interface Posted {
 interface Answer {
   status: number;
   headers: Record<string, string>;
-  /** Null: there is none. */
+  /** Null without a body. */
   body: Bytes | null;
 }
 
-/** Sends a text by POST and resolves with the beginning of the answer. It follows no redirect. */
+/** Posts a text and resolves with the beginning of the response. Follows no redirect. */
 export type Post = (url: string, posted: Posted) => Promise<Answer>;
 
 export function postOver(fetch: Fetch): Post {
@@ -26,7 +26,7 @@ export function postOver(fetch: Fetch): Post {
   };
 }
 
-/** A `fetch` over posts, for programs that only post texts: their answers may take as long as the signal lets them. */
+/** A `fetch` on top of `post`, for programs that only post texts. A response may take as long as the signal allows. */
 export function fetchOver(post: Post): Fetch {
   return async (input, { headers: given, body: text, signal } = {}) => {
     const posted = { headers: Object.fromEntries(new Headers(given)), body: String(text ?? "") };
@@ -55,8 +55,8 @@ function toStream(body: Bytes): ReadableStream<Uint8Array> {
 const nothing: Bytes = { read: async () => ({ done: true, value: undefined }), cancel: async () => {} };
 
 /**
- * Asks a provider for a stream of events. Rejects with an `APICallError` when it cannot be reached, when it refuses, and
- * when it answers with a page, which would read as an empty stream.
+ * Requests a stream of events. Rejects with an `APICallError` when the provider can't be reached, refuses, or responds
+ * with a page, which would read as an empty stream.
  */
 export async function openStream(post: Post, url: string, posted: Posted): Promise<Bytes> {
   const { status, headers, body } = await post(url, posted).catch((cause: unknown) => {

@@ -4,26 +4,25 @@ import { type ModelCall, type PartsReader, type StreamingModel, shortened } from
 import { older, type Part, type ReducedCall, refusalOf, refusedParts, removableParts } from "./removable-parts.ts";
 import { LongConversations } from "./too-long.ts";
 
-/** How long a refusal is remembered: an operator may put another model behind the same name. */
+/** How long a refusal counts: an operator may put another model behind the same name. */
 const knownMs = 30 * 60_000;
 
-/** A call that the model accepted, and its reply. */
+/** A model call that was accepted, with its reply. */
 interface AcceptedCall {
   call: ReducedCall;
   reader: PartsReader;
 }
 
-/** Makes a call until the model accepts it. `tooLong` is the call before it that the model refused as too long. */
+/** Repeats a model call until the model accepts it. `tooLong` is the previous call, which was refused as too long. */
 type Open = (call: ReducedCall, tooLong?: ReducedCall) => Promise<AcceptedCall>;
 
-/** The parts of a stream that say nothing yet. */
+/** The parts of a stream that contain no output. */
 const openings: ReadonlySet<LanguageModelV4StreamPart["type"]> = new Set(["stream-start", "response-metadata", "raw"]);
 
 /**
- * A model that is called again after a refusal, since only a refusal tells what a model takes: without the part that the
- * refusal names, such as the older half of a conversation that is too long, else without all settings. Once such a call
- * went well, later calls leave out these parts, too. A reply to a part of the conversation begins with the warning
- * `shortened`.
+ * A model that repeats refused calls, since only a refusal shows what a model accepts: without the part that the
+ * refusal names, such as the older half of a too long conversation, else without all settings. After a success, later
+ * calls omit these parts at once. A reply to a shortened conversation begins with the warning `shortened`.
  */
 export function withoutRefused(model: StreamingModel, now: () => number): StreamingModel {
   const refused = new TtlCache<true>({ ttlMs: knownMs, limit: 100, now });
@@ -47,7 +46,7 @@ export function withoutRefused(model: StreamingModel, now: () => number): Stream
         const refusal = refusalOf(error);
         const parts = refusedParts(refusal, call, removed);
         if (parts.length === 0) throw error;
-        // A part that is named again without being there was not what the model refused.
+        // A refusal that names an omitted part was not caused by it.
         for (const part of removed.keys()) if (part.isNamed(refusal)) removed.set(part, null);
         for (const part of parts) {
           if (part === older) tooLong = call;
@@ -67,8 +66,8 @@ export function withoutRefused(model: StreamingModel, now: () => number): Stream
 }
 
 /**
- * Reads the reply to a call. LM Studio and OpenAI say only in the stream that a conversation is too long: then the call is
- * made again without its older half.
+ * Reads the reply to a model call. LM Studio and OpenAI report a too long conversation only in the stream; the call is
+ * then repeated without its older half.
  */
 function readReply(full: ModelCall, first: AcceptedCall, open: Open): PartsReader {
   let accepted = first;
@@ -82,7 +81,7 @@ function readReply(full: ModelCall, first: AcceptedCall, open: Open): PartsReade
     const isTooLong = part?.type === "error" && older.isNamed(refusalOf(part.error));
     const shorter = isTooLong && !cancelled ? older.leaveOut(call) : null;
     if (shorter) {
-      // Not awaited: a provider may never answer the cancel.
+      // Not awaited, since a provider may never settle the cancel.
       void reader.cancel().catch(() => {});
       accepted = await open(shorter, call);
       if (cancelled) void accepted.reader.cancel().catch(() => {});

@@ -3,14 +3,14 @@ import { lengthWords } from "../../core/models/provider-failure.ts";
 import type { ModelCall } from "../../core/ports.ts";
 import { withoutOlder } from "./too-long.ts";
 
-/** A model call without the parts that the model refused. */
+/** A model call without the parts that its model refused. */
 export interface ReducedCall extends ModelCall {
-  /** The server is not asked for counts of tokens. */
+  /** Requests no token counts. */
   uncounted?: boolean;
 }
 
 interface Refusal {
-  /** 0 for an error without an answer, or inside a stream. */
+  /** 0 for an error without a response, or inside a stream. */
   status: number;
   words: string;
 }
@@ -18,15 +18,15 @@ interface Refusal {
 /** A removable part of a model call. */
 export interface Part {
   isNamed(refusal: Refusal): boolean;
-  /** The call without this part; null where the call has no such part. */
+  /** The model call without this part; null when it has no such part. */
   leaveOut(call: ReducedCall): ReducedCall | null;
-  /** The name under which a refusal is remembered. Absent: the model may take this part of another call. */
+  /** The name under which the refusal is remembered. Absent: the model may accept this part in another call. */
   key?(call: ReducedCall): string;
 }
 
 type Message = ModelCall["prompt"][number];
 
-/** `change` returns the same message where there is nothing to leave out. */
+/** Applies `change` to the messages; `change` returns the same message when it has nothing to remove. */
 const inMessages =
   (change: (message: Message) => Message): Part["leaveOut"] =>
   (call) => {
@@ -44,7 +44,7 @@ const named =
 const pictureWords =
   /(?:image|vision|multi-?modal)[^.]*\b(?:not|only|un\w+)\b|\b(?:no|not|un\w+|missing)\b[^.]*(?:image|vision|multi-?modal)|content must be a string/i;
 
-/** Self-hosted servers refuse pictures with 404 or 500, too. Pictures are most of the bytes of a large request. */
+/** Pictures. Self-hosted servers refuse them with 404 or 500, too. They are most of the bytes of a large request. */
 const pictures: Part = {
   isNamed: ({ status, words }) =>
     status === 415 || pictureWords.test(words) || (status === 413 && !/token/i.test(words)),
@@ -55,7 +55,7 @@ const pictures: Part = {
   }),
 };
 
-/** The older half of the conversation. llama.cpp refuses one that is too long with 500. */
+/** The older half of the conversation. llama.cpp refuses a too long one with 500. */
 export const older: Part = {
   isNamed: ({ status, words }) => status === 413 || ([0, 400, 422, 500].includes(status) && lengthWords.test(words)),
   leaveOut(call) {
@@ -64,18 +64,18 @@ export const older: Part = {
   },
 };
 
-/** DeepSeek and Moonshot require the thoughts of earlier turns, which no prompt has: a blank stands for them. */
+/** DeepSeek and Moonshot require the thoughts of earlier turns, which prompts do not contain: adds a blank. */
 const missingThoughts: Part = {
   isNamed: named(/reasoning_content\b[^.]*\b(?:missing|must be)\b|\bmissing\b[^.]*reasoning_content/i),
   leaveOut: inMessages((message) => {
     if (message.role !== "assistant" || message.content.some(({ type }) => type === "reasoning")) return message;
-    // DeepSeek takes no empty text.
+    // DeepSeek refuses an empty text.
     return { ...message, content: [{ type: "reasoning", text: " " }, ...message.content] };
   }),
   key: () => "missing thoughts",
 };
 
-/** Some servers, such as Groq's, don't know the field of thoughts. */
+/** The thoughts, whose field some servers, such as Groq's, do not know. */
 const thoughts: Part = {
   isNamed: named(/reasoning_content/i),
   leaveOut: inMessages((message) => {
@@ -85,33 +85,33 @@ const thoughts: Part = {
   key: () => "thoughts",
 };
 
-/** Databricks and older gateways don't know the field of counts; some of them send counts unasked. */
+/** The request for token counts, which Databricks and older gateways do not know; some of them send counts anyway. */
 const counts: Part = {
   isNamed: named(/stream_options|include_usage/i),
   leaveOut: (call) => (call.uncounted ? null : { ...call, uncounted: true }),
   key: () => "counts",
 };
 
-/** The model may take another value, such as a lower limit of tokens. */
+/** A setting. The model may accept another value, such as a lower token limit. */
 const setting = (name: "reasoning" | "temperature" | "maxOutputTokens", words: RegExp): Part => ({
   isNamed: named(words),
   leaveOut: ({ [name]: value, ...rest }) => (value === undefined ? null : rest),
   key: (call) => `${name} ${call[name]}`,
 });
 
-/** Temperature comes before thinking, because some models refuse a temperature on account of their thinking. */
+/** Temperature comes before thinking, because some models refuse a temperature only while thinking. */
 const settings: readonly Part[] = [
   setting("temperature", /temperature/i),
   setting("maxOutputTokens", /max\w*tokens/i),
   setting("reasoning", /reasoning|thinking/i),
 ];
 
-/** In the order in which they are left out. */
+/** All removable parts, in the order of their removal. */
 export const removableParts: readonly Part[] = [pictures, older, missingThoughts, thoughts, counts, ...settings];
 
 /**
- * The parts to leave out of a call after a refusal: the one that the refusal names, else all settings; empty where neither
- * is left. `removed` are the parts that the call went without before, in vain.
+ * The parts to remove from a model call after a refusal: the one that the refusal names, else all settings; empty when
+ * neither is left. `removed` are the parts that earlier attempts removed in vain.
  */
 export function refusedParts(refusal: Refusal, call: ReducedCall, removed: ReadonlyMap<Part, unknown>): Part[] {
   const first = removableParts.find((part) => !removed.has(part) && part.isNamed(refusal) && part.leaveOut(call));
@@ -120,7 +120,7 @@ export function refusedParts(refusal: Refusal, call: ReducedCall, removed: Reado
 }
 
 export function refusalOf(error: unknown): Refusal {
-  // The provider's package throws it, and sends nothing.
+  // The provider's package throws this error and sends nothing.
   if (UnsupportedFunctionalityError.isInstance(error)) return { status: 415, words: "" };
   const { statusCode = 0, responseBody = "" } = APICallError.isInstance(error) ? error : {};
   const message = error instanceof Error ? error.message : JSON.stringify(error);
@@ -131,5 +131,5 @@ export function refusalOf(error: unknown): Refusal {
 const repeated =
   /["'](?:messages|contents)\\*["']\s*:\s*\[|["'](?:input|request\w*|body)\\*["']\s*:\s*\[?\{|\binput_value=|expected one of /;
 
-/** The words of an error up to there: a conversation may have any words. */
+/** The server's own text of an error, up to `repeated`: a conversation may contain any words. */
 const ownWords = (text: string): string => text.slice(0, 4_000).split(repeated, 1).join();

@@ -9,15 +9,15 @@ import {
 } from "../../core/models/providers.ts";
 import type { ModelSpec } from "../../core/ports.ts";
 
-/** Throws for a name that would lead a call to another path, whoever stored the name and when. */
+/** Throws for a model name that would change the request's path. */
 export function checkModel({ provider, model }: ModelSpec): void {
   if (isModelName(model)) return;
   throw new ProviderSetupError(`The model of the provider ${provider} must have ${modelNameRule}`);
 }
 
 /**
- * The key of a spec; undefined if there is none. Throws for a key that fits no header, because `fetch` would repeat the
- * key in its message.
+ * The key of a spec; undefined without one. Throws for a key that fits no header, since `fetch` would repeat the key in
+ * its error.
  */
 export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
   const key = apiKey?.trim();
@@ -27,7 +27,7 @@ export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
   return key;
 }
 
-/** The key of a spec; throws if there is none. */
+/** The key of a spec; throws without one. */
 export function requireKey(spec: ModelSpec): string {
   const key = checkKey(spec);
   if (key === undefined)
@@ -37,7 +37,7 @@ export function requireKey(spec: ModelSpec): string {
   return key;
 }
 
-/** The address of a spec, else the provider's own, without a slash at its end; throws for an unusable one. */
+/** The address of a spec, else the provider's own, without a trailing slash; throws for an unusable one. */
 export function checkAddress({ provider, baseUrl = undefined }: ModelSpec): string {
   const address = baseUrl?.trim() || providerAddresses[provider];
   if (address === undefined)
@@ -47,7 +47,7 @@ export function checkAddress({ provider, baseUrl = undefined }: ModelSpec): stri
   return address.replace(/\/+$/, "");
 }
 
-/** Appends the version of the API unless the address has one: the providers' own programs take both forms. */
+/** Appends the API's version unless the address has one, since the providers' own programs accept both forms. */
 export function withVersion(address: string, version: string): string {
   return /\/v\d+[a-z]*\d*$/.test(address) ? address : `${address}/${version}`;
 }

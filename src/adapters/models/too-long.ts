@@ -5,8 +5,8 @@ import type { ModelCall } from "../../core/ports.ts";
 type Prompt = ModelCall["prompt"];
 
 /**
- * A prompt without the older half of its conversation, which is cut before a message of the user. Null where only the
- * user's last messages and the replies to them are left.
+ * A prompt without the older half of its conversation, cut before a user's message. Null when only the user's last
+ * messages and their replies are left.
  */
 export function withoutOlder(prompt: Prompt): Prompt | null {
   const [system, conversation] = split(prompt);
@@ -17,7 +17,7 @@ export function withoutOlder(prompt: Prompt): Prompt | null {
   return cut === undefined ? null : [...system, ...conversation.slice(cut)];
 }
 
-/** The system prompt, and the conversation after it. */
+/** Splits a prompt into the system prompt and the conversation. */
 function split(prompt: Prompt): [system: Prompt, conversation: Prompt] {
   const start = prompt.findIndex(({ role }) => role !== "system");
   return start === -1 ? [prompt, []] : [prompt.slice(0, start), prompt.slice(start)];
@@ -27,14 +27,14 @@ interface LongConversation {
   messages: number;
   /** The digest of the conversation's messages. */
   digest: string;
-  /** How many of its last messages the model took. */
+  /** The number of last messages that the model accepted. */
   taken: number;
 }
 
 /**
- * The conversations that a model refused as too long, with the part of each that it took. Lengths are not compared: how
- * many tokens a text has depends on its words. A call that holds a refused conversation word for word is too long as well;
- * any other call is sent whole. An entry lives for `ttlMs`, since a server may get a larger context.
+ * Conversations that a model refused as too long, each with the part that it accepted. Lengths are not compared, since
+ * a text's tokens depend on its words. A call that contains a refused conversation unchanged is too long as well; any
+ * other is sent whole. An entry lives for `ttlMs`, since a server may get a larger context.
  */
 export class LongConversations {
   readonly #known: TtlCache<LongConversation>;
@@ -43,7 +43,7 @@ export class LongConversations {
     this.#known = new TtlCache({ ttlMs, limit: 100, now });
   }
 
-  /** Remembers that the model refused a call as too long, and took another with the last messages of its conversation. */
+  /** Notes that a model refused a call as too long, and accepted one with the last messages of the conversation. */
   async add(refused: ModelCall, taken: ModelCall): Promise<void> {
     const [, conversation] = split(refused.prompt);
     this.#known.set(await keyOf(await frameOf(refused), conversation.at(-1)), {
@@ -53,12 +53,12 @@ export class LongConversations {
     });
   }
 
-  /** The call without the older messages with which it is known to be too long. */
+  /** The call without the older messages that make it too long. */
   async shorten<Call extends ModelCall>(call: Call): Promise<Call> {
     const [system, conversation] = split(call.prompt);
     if (!this.#known.values().some(({ messages }) => messages <= conversation.length)) return call;
     const frame = await frameOf(call);
-    // The newest messages may have come after the refusal.
+    // The newest messages may be later than the refusal.
     for (let end = conversation.length; end > 0; end -= 1) {
       const refused = this.#known.get(await keyOf(frame, conversation[end - 1]))?.value;
       if (!refused || refused.messages > end) continue;
@@ -69,13 +69,13 @@ export class LongConversations {
   }
 }
 
-/** The digest of a call without its conversation. Times and dates in the prompt have as many tokens as any other. */
+/** The digest of a call without its conversation. Digits are masked, since a later time or date has as many tokens. */
 function frameOf({ prompt, tools, toolChoice, maxOutputTokens, reasoning }: ModelCall): Promise<string> {
   const texts = split(prompt)[0].map(({ content }) => String(content).replace(/\d/g, "0"));
   return digestOf([texts, tools, toolChoice, maxOutputTokens, reasoning]);
 }
 
-/** Computed for each message of a call: of a picture, which may have megabytes, only the size is read. */
+/** The key of a message within a call. Of a picture, which may have megabytes, only the size is used. */
 const keyOf = (frame: string, last: Prompt[number] | undefined) =>
   digestOf([frame, last], ({ byteLength }) => byteLength);
 

@@ -7,16 +7,16 @@ type Assistant = Extract<Message, { role: "assistant" }>;
 type ToolMessage = Extract<Message, { role: "tool" }>;
 type User = Extract<Message, { role: "user" }>;
 
-/** The model, asked with prompts that the strictest provider takes. */
+/** The model, with prompts in the form that the strictest provider accepts. */
 export function withValidPrompts(model: StreamingModel): StreamingModel {
   return { doStream: (call) => model.doStream({ ...call, prompt: validPrompt(call.prompt) }) };
 }
 
 /**
- * A prompt as the strictest provider takes it, whatever a model made up before: names of tools have at most 64 letters,
- * digits, `_` and `-`; ids of calls have at most 40 of them and are unique; no message of the assistant says nothing; and
- * the user and the assistant take turns, the user first. Equal prompts become equal ones, so that providers find them in
- * their caches. A message that needs no change is the same object.
+ * Changes a prompt to the form that the strictest provider accepts, whatever earlier models invented: tool names have
+ * at most 64 letters, digits, `_` and `-`; call ids have at most 40 of them and are unique; no assistant message is
+ * empty; user and assistant alternate, beginning with the user. Equal prompts stay equal, for the providers' caches. An
+ * unchanged message is the same object.
  */
 export function validPrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const ids = new CallIds();
@@ -33,13 +33,13 @@ export function validPrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Promp
   return valid;
 }
 
-/** Stands for the user before a greeting: clients send histories that begin with one. */
+/** Precedes an assistant's greeting, with which some clients' histories begin. */
 const nobodyYet: User = {
   role: "user",
   content: [{ type: "text", text: "(Nobody wrote yet. You began the conversation.)" }],
 };
 
-/** Null for a message of the assistant that says nothing. */
+/** The valid form of a message; null for an empty assistant message. */
 function validMessage(message: Message, ids: CallIds): Message | null {
   if (message.role === "assistant") {
     if (!message.content.some(isAnswer)) return null;
@@ -78,10 +78,10 @@ function validName(name: string): string {
 
 const idForm = /^[A-Za-z0-9_-]{1,40}$/;
 
-/** The ids of a prompt's calls, each of which gets one of its own. */
+/** Gives each call of a prompt a unique id. */
 class CallIds {
   readonly #taken = new Set<string>();
-  /** By the id as it is stored: the ids of calls whose results are still to come. */
+  /** New ids of calls whose results follow, by their stored id. */
   readonly #open = new Map<string, string[]>();
 
   ofCall(stored: string): string {
@@ -97,7 +97,7 @@ class CallIds {
   }
 }
 
-/** Some servers take a mere text only, so that texts become one. */
+/** Joins two user messages. Texts become one, since some servers accept only a mere text. */
 function joinUsers(before: User, { content }: User): User {
   const last = before.content.at(-1);
   const [first, ...more] = content;
@@ -106,7 +106,7 @@ function joinUsers(before: User, { content }: User): User {
   return { ...before, content: [...before.content.slice(0, -1), text, ...more] };
 }
 
-/** Servers put the texts of a message together as they are. */
+/** Joins two assistant messages. Servers concatenate the texts of a message unchanged. */
 function joinReplies(before: Assistant, { content }: Assistant): Assistant {
   const spoken = before.content.some(({ type }) => type === "text");
   const at = spoken ? content.findIndex(({ type }) => type === "text") : -1;

@@ -21,15 +21,15 @@ import { slackApi } from "./api.ts";
 import { readEvent, rootOf } from "./messages.ts";
 import { followSocket } from "./socket.ts";
 
-/** How old a signed request may be (decisions §8). */
+/** The oldest accepted signature, in seconds (decisions §8). */
 const windowSeconds = 300;
 
-/** Slack's challenges have some 50 characters. */
+/** The longest challenge; Slack's have some 50 characters. */
 const longestChallenge = 1_000;
 
 const loadMarkup = async () => (await import("./mrkdwn.ts")).slackMrkdwn;
 
-/** A bot in a workspace. A `channelId` is a channel's id, with `:` and the `ts` of a thread's first message in a thread. */
+/** A bot in a workspace. A `channelId` is a channel's id; in a thread `:` and the `ts` of its first message follow. */
 export function slackAccount(config: SlackConfig, options: AccountOptions): MessengerAccount {
   const { clock, fetch, identities, base, scrub, words } = options;
   const { botToken, signingSecret, appToken } = config;
@@ -91,7 +91,7 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
       const headers = { Authorization: `Bearer ${botToken}` };
       return http.download({ url, method: "GET", headers, signal }, maxBytes, async (answer) => {
         const { status } = answer;
-        // Slack shows its login page, or leads there, where the token may not read files.
+        // Slack shows or redirects to its login page when the token may not read files.
         const isLogin = status === 200 && mimeOf(answer.headers.get("Content-Type")) === "text/html";
         if (isLogin && file.mime !== "text/html") throw noRight();
         if (status === 200) return answer.bytes();
@@ -160,7 +160,7 @@ async function isSigned({ headers, body }: WebhookCall, secret: string, now: num
   return sameText(presented, `v0=${toHex(await hmac("SHA-256", secret, signed))}`);
 }
 
-/** Whether a head has a signature of Slack's form that is not too old. */
+/** Whether the head has a recent signature in Slack's form. */
 function isFresh(headers: Headers, now: number): boolean {
   const { moment, presented } = signatureIn(headers);
   if (!/^v0=[0-9a-f]{64}$/.test(presented) || !/^\d{1,12}$/.test(moment)) return false;
@@ -185,7 +185,7 @@ const noRight = () =>
     isPermanent: true,
   });
 
-/** Slack does not say which address it calls. */
+/** Slack does not show which address it calls, so a person has to check it. */
 const byHand = ({ url }: WantedWebhook): ChannelCheck => ({
   name: "webhook",
   ok: true,

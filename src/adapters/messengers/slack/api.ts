@@ -10,7 +10,7 @@ interface Asked {
   isSend?: boolean;
 }
 
-/** Calls a method of the Web API (https://docs.slack.dev/apis/web-api) with a token; answers what it answered. */
+/** Calls a method of the Web API (https://docs.slack.dev/apis/web-api) with a token; returns the response. */
 export type SlackApi = (
   method: string,
   token: string,
@@ -51,7 +51,7 @@ export function slackApi({ http, clock, base, words }: Options): SlackApi {
     throw new MessengerError(knownSentence(code) ?? (await refusal(method, answer, words)), {
       isPermanent: !passing.has(code) && status !== 429 && status < 500,
       retryAfterMs: retryAfterMs(headers, clock.now()),
-      // Slack says of these that a part of the call may have been done.
+      // Slack documents that such a call may be partly done.
       mayBeDone: asked.isSend === true && (code === "fatal_error" || code === "internal_error"),
       isOfAccount: sentences[code] === token,
     });
@@ -60,7 +60,7 @@ export function slackApi({ http, clock, base, words }: Options): SlackApi {
 
 const slower = "Slack asks to send less often";
 
-/** The errors after which the same call may succeed. */
+/** Errors after which a repeated call may succeed. */
 const passing = new Set([
   ...["ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"],
   ...["team_added_to_org", "accesslimited"],

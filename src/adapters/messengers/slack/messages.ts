@@ -4,19 +4,19 @@ import { storable } from "../../../core/text/text.ts";
 import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
 import { slackText } from "./text.ts";
 
-/** The subtypes of messages that a person wrote. Other subtypes report events, or come from programs. */
+/** The subtypes of people's messages. Other subtypes report events, or come from programs. */
 const subtypes = new Set(["", "file_share", "thread_broadcast", "me_message"]);
 
 const isId = (value: string) => /^[A-Za-z0-9]{1,32}$/.test(value);
 const isMoment = (value: string) => /^\d{1,20}\.\d{1,10}$/.test(value);
 
-/** The bot's user id. Only asked for where an event does not name it; may reject. */
+/** Returns the bot's user id, for events that do not name it; may reject. */
 type BotId = () => Promise<string>;
 
 /**
- * The arrivals of an event (https://docs.slack.dev/reference/events/message); null when that is nothing for the agent.
- * In a channel the agent hears what mentions it, and replies in a thread that it began itself. Whether it took part in
- * another thread can't be told from an event.
+ * The arrivals of an event (https://docs.slack.dev/reference/events/message); null when none is for the agent. In a
+ * channel the agent gets messages that mention it, and replies in threads that it began. An event does not show whether
+ * the agent took part in another thread.
  */
 export async function readEvent(payload: unknown, askBotId: BotId): Promise<Incoming | DeletedMessage | null> {
   const { event, authorizations } = objectOf(payload);
@@ -29,7 +29,7 @@ export async function readEvent(payload: unknown, askBotId: BotId): Promise<Inco
   const [channel, ts, user] = [textOf(outer.channel), textOf(message.ts), textOf(message.user)];
   if (!isId(channel) || !isMoment(ts) || !isId(user)) return null;
   const edited = textOf(objectOf(message.edited).ts);
-  // A preview that Slack adds to a message changes it too.
+  // Slack also reports a change when it adds a preview.
   if (isChange && (!isMoment(edited) || message.text === objectOf(outer.previous_message).text)) return null;
 
   const botId = installedBot(authorizations) ?? (await askBotId());
@@ -66,14 +66,17 @@ export async function readEvent(payload: unknown, askBotId: BotId): Promise<Inco
 const isDirectMessage = ({ channel, channel_type }: JsonObject) =>
   channel_type === "im" || textOf(channel).startsWith("D");
 
-/** A mention in a channel is answered in a thread, which keeps its other readers undisturbed. */
+/** A mention in a channel is answered in a thread, so that other readers are not disturbed. */
 function placeOf(outer: JsonObject, message: JsonObject): string {
   const [channel, thread, ts] = [outer.channel, message.thread_ts, message.ts].map(textOf);
   const root = isMoment(thread ?? "") ? thread : isDirectMessage(outer) ? null : ts;
   return root === null ? `${channel}` : `${channel}:${root}`;
 }
 
-/** The first message of a thread leaves a tombstone, which changes it (https://docs.slack.dev/reference/events/message). */
+/**
+ * Whether an event deletes a message. A deleted first message of a thread is changed into a tombstone
+ * (https://docs.slack.dev/reference/events/message).
+ */
 function isDeletion({ type, subtype, message }: JsonObject): boolean {
   if (type !== "message") return false;
   return subtype === "message_deleted" || (subtype === "message_changed" && objectOf(message).subtype === "tombstone");
@@ -86,7 +89,7 @@ function deletedIn(outer: JsonObject): DeletedMessage | null {
   return { deletes: `${textOf(outer.channel)}:${ts}`, channelId: placeOf(outer, { ...before, ts }) };
 }
 
-/** The first message of a thread that a message is said in; null where that is the message itself, or of the agent. */
+/** The first message of a message's thread; null when that is the message itself, or the agent's. */
 function threadQuote({ thread_ts, ts, parent_user_id }: JsonObject, of: { botId: string; user: string }): Quote | null {
   const root = textOf(thread_ts);
   const began = textOf(parent_user_id);
@@ -94,7 +97,7 @@ function threadQuote({ thread_ts, ts, parent_user_id }: JsonObject, of: { botId:
   return { kind: "reply", author: authorOf(began, null, of), text: "", passage: null, messageId: root };
 }
 
-/** The first message of a thread, from an answer of `conversations.replies`; null when it was deleted. */
+/** The first message of a thread, from a response of `conversations.replies`; null when it was deleted. */
 export function rootOf(answer: JsonObject, root: string, of: { botId: string; user: string }): Quoted | null {
   const message = objectOf(listOf(answer.messages)[0]);
   if (message.ts !== root || message.subtype === "tombstone") return null;
@@ -104,7 +107,7 @@ export function rootOf(answer: JsonObject, root: string, of: { botId: string; us
   return { author, text: storable(rootText(message)), files: filesOf(message.files) };
 }
 
-/** Programs often write in attachments alone; those of people are previews. */
+/** The text of a thread's first message. Programs often write only attachments; attachments of people are previews. */
 function rootText({ text, bot_id, attachments }: JsonObject): string {
   const shown = bot_id === undefined ? [] : listOf(attachments).slice(0, mostForwarded).map(objectOf);
   const parts = [text, ...shown.map((part) => part.text ?? part.fallback)];
@@ -119,10 +122,10 @@ function authorOf(found: string, name: string | null, of: { botId: string; user:
   return id === null && name === null ? null : { id, name };
 }
 
-/** More than anybody forwards at a time. */
+/** The most forwarded messages; people forward far fewer at a time. */
 const mostForwarded = 20;
 
-/** A forwarded message, which Slack puts beside that which forwards it, as it does with one whose address is shared. */
+/** A forwarded message. Slack attaches it to the forwarding message, like a message whose address is shared. */
 function forwardedBy({ text, author_id, author_name }: JsonObject, of: { botId: string; user: string }): Quote {
   const author = authorOf(textOf(author_id), nameOf(author_name), of);
   const said = storable(slackText(textOf(text), null));
@@ -134,7 +137,7 @@ function senderName(profile: unknown): string | null {
   return nameOf(display_name) ?? nameOf(real_name);
 }
 
-/** An event says for which installation it comes; that is the bot's unless a person's token subscribed to it. */
+/** The bot's user id from an event's authorization, unless a person's token subscribed to the event. */
 function installedBot(authorizations: unknown): string | null {
   const { is_bot, user_id } = objectOf(listOf(authorizations)[0]);
   return is_bot === true && isId(textOf(user_id)) ? textOf(user_id) : null;
@@ -149,13 +152,13 @@ function filesOf(value: unknown): IncomingFile[] {
     .flatMap((file) => fileOf(file) ?? []);
 }
 
-/** A file at Slack; null for one that lies elsewhere, is deleted or hidden. */
+/** A file stored at Slack; null for external, deleted or hidden ones. */
 function fileOf(file: JsonObject): IncomingFile | null {
   const id = textOf(file.id);
   if (!isId(id) || file.is_external === true || file.mode === "tombstone" || file.mode === "hidden_by_limit")
     return null;
   return {
-    // Files of a shared channel come without an address.
+    // Files of a shared channel have no address.
     ref: storable(textOf(file.url_private_download) || textOf(file.url_private)) || id,
     name: fileNameOf(file.name, nameOf(file.title) ?? "file"),
     mime: mimeOf(file.mimetype),

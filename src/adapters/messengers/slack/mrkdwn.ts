@@ -1,7 +1,7 @@
 import { escaped } from "../escaped.ts";
 import { type Markup, markLines, render, withoutBackticks } from "../markup.ts";
 
-/** A character without width, which Slack takes for the end of a word. */
+/** An invisible character that ends a word for Slack. */
 const zeroWidthSpace = "\u200b";
 
 /** Slack's `mrkdwn` (https://docs.slack.dev/messaging/formatting-message-text). */

@@ -5,9 +5,9 @@ import { jsonObject, textOf } from "../fields.ts";
 
 interface Options {
   clock: Clock;
-  /** Asks Slack for the address of a new connection, which works once. */
+  /** Requests the address of a new connection, which works once. */
   open(signal: AbortSignal): Promise<string>;
-  /** The arrivals of an event. */
+  /** Returns the arrivals of an event. */
   read(payload: unknown): Promise<Arrival[]>;
   take: Take;
   onConnected?: (() => void) | undefined;
@@ -17,21 +17,21 @@ interface Options {
 const helloMs = 10_000;
 
 /**
- * After this time without a word the connection is replaced: nobody is told when the network between the two forgot it,
- * and Slack's pings can't be seen from here.
+ * A connection silent for this time is replaced: neither side notices when the network drops it, and Slack's pings are
+ * invisible here.
  */
 const quietMs = 10 * 60_000;
 
-/** A connection that ends sooner is a failure, not the end of its time. */
+/** A connection that ends sooner has failed; others have reached their normal end. */
 const soundMs = 10_000;
 
-/** How long a closing connection waits for events that are still being stored. */
+/** How long a closing connection waits for events that are being stored. */
 const storingMs = 5_000;
 
 /**
- * Receives events by Socket Mode (https://docs.slack.dev/apis/events-api/using-socket-mode) until the signal aborts.
- * An event is acknowledged when `take` stored its messages; others are sent again by Slack. Before a connection ends,
- * the next one is made. Rejects when Slack refuses a connection or breaks it off.
+ * Receives events by Socket Mode (https://docs.slack.dev/apis/events-api/using-socket-mode) until the signal aborts. An
+ * event is acknowledged once `take` has stored its messages; Slack sends others again. The next connection opens before
+ * the current one ends. Rejects when Slack refuses a connection or breaks it off.
  */
 export async function followSocket(options: Options, signal: AbortSignal): Promise<never> {
   let current: Connection | null = null;
@@ -56,9 +56,9 @@ export async function followSocket(options: Options, signal: AbortSignal): Promi
 }
 
 interface Connection {
-  /** Resolves when Slack said hello. */
+  /** Resolves at Slack's hello. */
   greeted: Promise<void>;
-  /** Resolves when the connection is to be replaced; rejects when it failed. */
+  /** Resolves when the connection should be replaced; rejects when it failed. */
   spent: Promise<void>;
   close(): void;
 }
@@ -85,7 +85,7 @@ function connect(address: string, { clock, read, take }: Options): Connection {
       const arrivals = await read(payload);
       if (arrivals.length > 0) await take(arrivals);
     } catch {
-      // Without an acknowledgement Slack sends the event again.
+      // Slack sends an unacknowledged event again.
       return;
     }
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ envelope_id: id }));
@@ -105,7 +105,7 @@ function connect(address: string, { clock, read, take }: Options): Connection {
       else spent.resolve();
     } else if (textOf(message.envelope_id) !== "") {
       const id = textOf(message.envelope_id);
-      // One after the other, in the order in which people wrote.
+      // Stores one event after the other, in the order in which people wrote.
       stored = stored.then(() => store(id, message.type === "events_api" ? message.payload : null));
     }
   };
@@ -123,7 +123,7 @@ function connect(address: string, { clock, read, take }: Options): Connection {
     spent: spent.promise,
     close() {
       cancelTimer();
-      // Events that are being stored are still acknowledged.
+      // Events that are being stored can still be acknowledged.
       const cancelCut = clock.after(storingMs, () => socket.close());
       stored.finally(() => {
         cancelCut();
@@ -133,7 +133,7 @@ function connect(address: string, { clock, read, take }: Options): Connection {
   };
 }
 
-/** Why Slack ends a connection; all other reasons only ask for a new one. */
+/** Slack's reasons for a final end; all other reasons only request a new connection. */
 const refusals: Readonly<Record<string, { message: string; isPermanent: boolean }>> = {
   link_disabled: { message: "Socket Mode is turned off for this Slack app: turn it on", isPermanent: true },
   too_many_websockets: {

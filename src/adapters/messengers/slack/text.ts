@@ -1,6 +1,6 @@
 /**
  * A message's text as a person reads it: Slack writes mentions and links in `<…>` and escapes `&`, `<` and `>`
- * (https://docs.slack.dev/messaging/formatting-message-text). Mentions of `botId` are taken out.
+ * (https://docs.slack.dev/messaging/formatting-message-text). Removes mentions of `botId`.
  */
 export function slackText(text: string, botId: string | null): string {
   const parts = text.split(/(<[^<>]*>)/);

@@ -21,15 +21,17 @@ import { checkTelegram, proveTelegram, TelegramError, telegramApi } from "./api.
 import { mostBytes } from "./files.ts";
 import { allowedUpdates, isAllowed, readUpdate } from "./messages.ts";
 
-/** How long Telegram holds a poll open when there are no updates. */
+/** How long Telegram holds a poll without updates open. */
 const pollSeconds = 25;
 
-/** A poll that brings nothing new lasts at least this long, also where what answers does not hold it open. */
+/** The least time for a poll without news, also with a server that responds at once. */
 const shortestPollMs = 1_000;
 
 const loadMarkup = async () => (await import("./html.ts")).telegramHtml;
 
-/** A bot (https://core.telegram.org/bots/api). A `channelId` is a chat's id, with `:` and a topic's id in a topic. */
+/**
+ * A bot (https://core.telegram.org/bots/api). A `channelId` is a chat's id; in a topic `:` and the topic's id follow.
+ */
 export function telegramAccount(
   { botToken, allowedUserIds }: TelegramConfig,
   options: AccountOptions,
@@ -56,7 +58,7 @@ export function telegramAccount(
     return String(integerOf(message.message_id) ?? "");
   };
 
-  /** Markup that Telegram does not take, or that is too long with its tags, is sent as the Markdown that it was. */
+  /** Sends the Markdown source when Telegram refuses the HTML or its tags make it too long. */
   const sendMarkdown = async (to: Target, markdown: string, signal: AbortSignal) => {
     const html = await rendered(loadMarkup, markdown);
     if (html === null) return sendText(to, markdown, {}, signal);
@@ -68,7 +70,7 @@ export function telegramAccount(
     }
   };
 
-  /** The first poll says at once whether Telegram is reached; the others wait for what comes. */
+  /** The first poll returns at once, to show whether Telegram is reachable; later ones wait for updates. */
   const poll = async (offset: number | null, isFirst: boolean, signal: AbortSignal): Promise<JsonUpdate[]> => {
     const params = {
       timeout: isFirst ? 0 : pollSeconds,
@@ -150,7 +152,7 @@ export function telegramAccount(
           continue;
         }
         failures = 0;
-        // The next poll tells Telegram that these have arrived.
+        // The next poll confirms these updates.
         const last = updates.at(-1);
         if (last) offset = last.id + 1;
       }
@@ -168,7 +170,7 @@ interface Target {
   message_thread_id?: number;
 }
 
-/** Telegram sends the secret that the channel was registered with, so the head proves the whole call. */
+/** Telegram sends the secret of the channel's registration, so the head proves the whole request. */
 function refuses({ headers, secret }: WebhookHead): Unproven | null {
   const presented = headers.get("X-Telegram-Bot-Api-Secret-Token");
   return secret && presented !== null && sameText(presented, secret) ? null : 401;
@@ -182,7 +184,10 @@ function targetOf(channelId: string): Target {
   };
 }
 
-/** A private chat has the id of its person; a group or channel has a negative one, or a name behind @, and sees to its members. */
+/**
+ * Whether the agent answers a chat. A private chat has its person's id; a group or channel has a negative id, or a name
+ * after @, and controls its own members.
+ */
 function answersChat(allowedUserIds: readonly string[], channelId: string): boolean {
   return /^[-@]/.test(channelId) || isAllowed(allowedUserIds, chatOf(channelId));
 }

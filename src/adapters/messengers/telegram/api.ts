@@ -6,7 +6,7 @@ import type { Words } from "../words.ts";
 
 /** A refusal of the Bot API. */
 export class TelegramError extends MessengerError {
-  /** Telegram's own words. */
+  /** Telegram's own error text. */
   readonly description: string;
 
   constructor(message: string, traits: ConstructorParameters<typeof MessengerError>[1] & { description: string }) {
@@ -21,7 +21,7 @@ interface Asked {
   isSend?: boolean;
 }
 
-/** Calls a method of the Bot API (https://core.telegram.org/bots/api#making-requests); answers its `result`. */
+/** Calls a method of the Bot API (https://core.telegram.org/bots/api#making-requests); returns its `result`. */
 export type TelegramApi = (method: string, params: Record<string, unknown>, asked: Asked) => Promise<unknown>;
 
 interface Options {
@@ -60,7 +60,7 @@ export function telegramApi({ http, clock, base, botToken, words }: Options): Te
   };
 }
 
-/** Another process asks with the same token. It may be one of this installation that is about to stop. */
+/** Whether another process polls with the same token, perhaps one of this installation that is stopping. */
 const isOtherPoller = (description: unknown) => textOf(description).includes("terminated by other getUpdates");
 
 const isOfToken = (status: number, description: string) =>
@@ -87,7 +87,7 @@ export async function proveTelegram(api: TelegramApi, words: Words, signal: Abor
   return { name: "credentials", ok: true, message: `The bot is @${await words(bot.username)}` };
 }
 
-/** Checks the bot's token, the webhook that Telegram calls, and whether Telegram reaches it (decisions §8). */
+/** Checks the bot's token, the webhook's address at Telegram, and whether Telegram reaches it (decisions §8). */
 export async function checkTelegram(
   api: TelegramApi,
   words: Words,
@@ -108,7 +108,7 @@ export async function checkTelegram(
   }
 }
 
-/** Each save of a channel that is on starts it again. */
+/** Advice to restart the channel, which each save does while it is on. */
 const again = "save the channel again, by PUT …/channels/telegram with {}";
 
 function webhookCheck(url: string, wanted: WantedWebhook | null): ChannelCheck {
@@ -128,6 +128,6 @@ function reachableCheck(info: Record<string, unknown>, failure: string, wanted: 
   const pending = integerOf(info.pending_update_count) ?? 0;
   const waiting = pending === 0 ? "No message waits" : `${pending} waiting at Telegram`;
   if (wanted === null || failure === "") return { name, ok: true, message: waiting };
-  // The error stays after a later delivery succeeded; then nothing waits.
+  // Telegram keeps reporting an error after a later successful delivery; then no update is pending.
   return { name, ok: pending === 0, message: `${waiting}; its last error was: ${failure}` };
 }

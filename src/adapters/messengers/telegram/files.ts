@@ -7,7 +7,7 @@ import { fileNameOf, integerOf, listOf, mimeOf, objectOf, sizeOf, textOf } from 
 export const mostBytes = 20 * 1024 * 1024;
 
 const media = [
-  // An animation comes as a document too.
+  // An animation is sent as a document too.
   { key: "document", name: "document", mime: "application/octet-stream" },
   { key: "voice", name: "voice.ogg", mime: "audio/ogg" },
   { key: "audio", name: "audio.mp3", mime: "audio/mpeg" },
@@ -15,13 +15,13 @@ const media = [
   { key: "video_note", name: "video.mp4", mime: "video/mp4" },
 ];
 
-/** The files of a message, or of one that another one refers to. */
+/** The files of a message, or of one that it quotes. */
 export function filesOf(message: JsonObject): IncomingFile[] {
   const found = media.map(({ key, name, mime }) => fileOf(objectOf(message[key]), name, mime));
   return [photoOf(message.photo), ...found].filter((file) => file !== null);
 }
 
-/** The largest of a photo's sizes that can be downloaded. */
+/** The largest size of a photo that a bot can download. */
 function photoOf(value: unknown): IncomingFile | null {
   const area = ({ width, height }: JsonObject) => (integerOf(width) ?? 0) * (integerOf(height) ?? 0);
   const sizes = listOf(value)

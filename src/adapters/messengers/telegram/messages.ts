@@ -7,28 +7,28 @@ import { personOf, quotesOf } from "./quotes.ts";
 import { described, linkOf, withSpans, wordsIn, writtenIn } from "./words.ts";
 
 export interface Reader {
-  /** The bot's id at Telegram; null where its token names none. */
+  /** The bot's id at Telegram; null when its token contains none. */
   botId: number | null;
-  /** The bot's name without `@`. Only asked for where a group's message mentions somebody; may reject. */
+  /** Returns the bot's name without `@`, for group messages with mentions; may reject. */
   botName(): Promise<string>;
-  /** People, and chats in whose name people write. */
+  /** The allowed people, and chats in whose name people write. */
   allowedUserIds: readonly string[];
 }
 
-/** The updates that hold messages of people. */
+/** The updates with people's messages. */
 export const allowedUpdates = ["message", "edited_message"];
 
-/** Telegram's have some 20 digits. */
+/** The longest album id; Telegram's have some 20 digits. */
 const longestAlbumId = 64;
 
 /**
- * People can edit a message for 48 hours, and Telegram holds an update for 24. Later edits are none of a person: Telegram
- * tells of reactions as edits too.
+ * The latest edit that counts. People can edit a message for 48 hours, and Telegram stores an update for 24; Telegram
+ * also reports reactions as edits, at any time.
  */
 const editableMs = 72 * 3_600_000;
 
 /**
- * The arrivals of an update (https://core.telegram.org/bots/api#update); nothing when it is none for the agent. `now` is in
+ * The arrivals of an update (https://core.telegram.org/bots/api#update); empty when none is for the agent. `now` is in
  * milliseconds since the epoch.
  */
 export async function readUpdate(update: unknown, reader: Reader, now: number): Promise<Arrival[]> {
@@ -40,7 +40,7 @@ export async function readUpdate(update: unknown, reader: Reader, now: number): 
   return arrival === null ? [] : [arrival];
 }
 
-/** Both chats tell that a group became a supergroup. */
+/** The move of a group that became a supergroup, which both chats report. */
 function movedIn(message: JsonObject): MovedChat | null {
   const { migrate_from_chat_id, migrate_to_chat_id, chat } = message;
   const id = objectOf(chat).id;
@@ -62,11 +62,11 @@ async function readMessage(message: JsonObject, isEdit: boolean, reader: Reader)
   const isForward = isObject(message.forward_origin);
   const { quotes, files: quoted } = quotesOf(message, { ...reader, sender: person.id, text: said.text });
   const files = filesOf(message);
-  // Moving a live location is an edit too, and no new thought.
+  // Telegram reports a moving live location as edits, which say nothing new.
   const text = isForward ? "" : said.text || (isEdit ? "" : described(message));
   if (text === "" && files.length === 0 && (isEdit || quotes.length === 0)) return null;
   const topic = message.is_topic_message === true ? integerOf(message.message_thread_id) : null;
-  // Telegram counts the messages of private chats and small groups for each bot: those of another one begin anew.
+  // Telegram numbers the messages of private chats and small groups separately for each bot.
   const providerId = [reader.botId, chatId, messageId].filter((part) => part !== null).join(":");
   return {
     providerId: isEdit ? `${providerId}:${integerOf(message.edit_date) ?? 0}` : providerId,
@@ -78,11 +78,11 @@ async function readMessage(message: JsonObject, isEdit: boolean, reader: Reader)
   };
 }
 
-/** Whether the agent answers a person; an empty list names everyone. */
+/** Whether the agent answers a person; an empty list allows everyone. */
 export const isAllowed = (allowedUserIds: readonly string[], userId: string): boolean =>
   allowedUserIds.length === 0 || allowedUserIds.includes(userId);
 
-/** The text of a group's message without the mention of the bot, and whether it is meant for the bot. */
+/** The text of a group message without the bot's mention, and whether the message addresses the bot. */
 async function saidInGroup(
   message: JsonObject,
   { botId, botName }: Reader,
@@ -100,11 +100,11 @@ async function saidInGroup(
 
 type Span = ReturnType<typeof writtenIn>["spans"][number];
 
-/** Whether a span names somebody by `@` and a name. */
+/** Whether a span mentions a person or bot by `@` and a name. */
 const isNamed = ({ entity: { type }, text }: Span) =>
   (type === "mention" || type === "bot_command") && text.includes("@");
 
-/** The text of a span without the bot's name; null when the span does not name the bot. */
+/** The text of a span without the bot's name; null when the span does not mention the bot. */
 function withoutBot(span: Span, botId: number | null, botName: string | null): string | null {
   const { entity, text } = span;
   if (entity.type === "text_mention") return botId !== null && objectOf(entity.user).id === botId ? "" : null;
@@ -113,7 +113,7 @@ function withoutBot(span: Span, botId: number | null, botName: string | null): s
   return name.toLowerCase() === botName ? before : null;
 }
 
-/** A topic's messages all reply to the notice of its making. */
+/** Whether a message replies to the bot. All messages of a topic reply to the notice of the topic's creation. */
 function isReplyTo(value: unknown, botId: number | null): boolean {
   const reply = objectOf(value);
   return botId !== null && objectOf(reply.from).id === botId && reply.forum_topic_created === undefined;

@@ -11,12 +11,12 @@ interface Person {
   isBot: boolean;
 }
 
-/** In whose name Telegram has administrators without a name write. */
+/** The account in whose name Telegram sends anonymous administrators' messages. */
 const anonymousBot = 1_087_968_824;
 
 /**
- * The author of a message: a person, or the chat in whose name a person wrote, as administrators without a name and people
- * with channels do. Null where Telegram does not tell.
+ * The author of a message: a person, or the chat in whose name a person wrote, such as an anonymous administrator or a
+ * channel's owner. Null when Telegram does not name one.
  */
 export function personOf(message: JsonObject): Person | null {
   const [from, chat] = [objectOf(message.from), objectOf(message.chat)];
@@ -39,19 +39,19 @@ function chatAsPerson(chat: JsonObject, signature: unknown): Person | null {
 
 interface Message {
   botId: number | null;
-  /** The id of who wrote it. */
+  /** The author's id. */
   sender: string;
-  /** Its words. */
+  /** The message's text. */
   text: string;
 }
 
-/** The message that a message refers to, with its files. */
+/** The messages that a message quotes, with their files. */
 export function quotesOf(message: JsonObject, own: Message): { quotes: Quote[]; files: IncomingFile[] } {
   const { reply_to_message: reply, external_reply: external, forward_origin: origin } = message;
   const quotes: Quote[] = [];
   const files: IncomingFile[] = [];
   const replied = isObject(reply) ? reply : isObject(external) ? external : null;
-  // A topic's messages all reply to the notice of its making.
+  // All messages of a topic reply to the notice of the topic's creation.
   if (replied && replied.forum_topic_created === undefined) {
     const came = filesOf(replied).map((file) => ({ ...file, isQuoted: true }));
     const passage = storable(textOf(objectOf(message.quote).text)).trim() || null;

@@ -2,16 +2,16 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { clip, storable } from "../../../core/text/text.ts";
 import { integerOf, listOf, nameOf, objectOf, textOf } from "../fields.ts";
 
-/** A text with the spans that Telegram marks in it (https://core.telegram.org/bots/api#messageentity). */
+/** A text with the spans that Telegram marks (https://core.telegram.org/bots/api#messageentity). */
 export interface Written {
   raw: string;
   spans: { entity: JsonObject; offset: number; text: string }[];
 }
 
-/** More than Telegram finds in one message. */
+/** The most spans; Telegram marks fewer. */
 const mostEntities = 100;
 
-/** The text of a message, or the caption of its picture. */
+/** The text of a message, or its picture's caption. */
 export function writtenIn({ text, entities, caption, caption_entities }: JsonObject): Written {
   const raw = textOf(text) || textOf(caption);
   const marked = listOf(text === undefined ? caption_entities : entities).slice(0, mostEntities);
@@ -22,7 +22,7 @@ export function writtenIn({ text, entities, caption, caption_entities }: JsonObj
   return { raw, spans };
 }
 
-/** A text with something else for some of its spans; a span stays as it is where `instead` gives null. */
+/** Replaces spans of a text; a span stays when `instead` returns null. */
 export function withSpans({ raw, spans }: Written, instead: (span: Written["spans"][number]) => string | null): string {
   let [words, at] = ["", 0];
   for (const span of spans) {
@@ -34,14 +34,14 @@ export function withSpans({ raw, spans }: Written, instead: (span: Written["span
   return words + raw.slice(at);
 }
 
-/** The text of a message, with the addresses behind its links. */
+/** The text of a message, with the addresses of its links. */
 export const wordsIn = (message: JsonObject): string =>
   storable(withSpans(writtenIn(message), ({ entity, text }) => linkOf(entity, text))).trim();
 
-/** Longer than any address that people share. */
+/** The longest shown address. */
 const longestAddress = 2_048;
 
-/** A link whose words hide its address, with the address; null for other spans. */
+/** A link with its address, when the label hides it; null for other spans. */
 export function linkOf({ type, url }: JsonObject, label: string): string | null {
   const address = clip(textOf(url).replaceAll(/\s+/g, ""), longestAddress);
   if (type !== "text_link" || address === "" || bare(address) === bare(label)) return null;
@@ -54,7 +54,7 @@ const bare = (address: string) =>
     .replace(/^(https?:\/\/|mailto:|tel:)/i, "")
     .replace(/\/$/, "");
 
-/** In words what Telegram shows as a thing of its own. */
+/** Describes a sticker, venue, location or contact in words. */
 export function described({ sticker, venue, location, contact }: JsonObject): string {
   if (isObject(sticker)) return storable(textOf(sticker.emoji));
   if (isObject(contact)) {

@@ -20,7 +20,7 @@ import { readParameters } from "./form.ts";
 import { readForm } from "./messages.ts";
 import { twilioApi, twilioAuthorization } from "./twilio.ts";
 
-/** Other addresses at Twilio may lead wherever a sender wants. */
+/** Matches the path of a message's file; other addresses at Twilio may redirect to any address of a sender's choice. */
 const mediaPath = /^\/2010-04-01\/Accounts\/AC\w{32}\/Messages\/\w{34}\/Media\/\w{2,34}$/;
 
 /** An HMAC of SHA-1 in base64. */
@@ -31,7 +31,7 @@ const mostRedirects = 3;
 
 const loadMarkup = async () => (await import("./text.ts")).whatsAppText;
 
-/** A number at Twilio's WhatsApp. A `channelId` is a person's phone number. */
+/** A WhatsApp number at Twilio. A `channelId` is a person's phone number. */
 export function whatsAppAccount(
   config: WhatsAppConfig,
   { clock, fetch, outside, base, scrub, words }: AccountOptions,
@@ -46,7 +46,7 @@ export function whatsAppAccount(
     return secret && pathSecret !== null && sameText(pathSecret, secret) ? null : 404;
   };
 
-  /** The bytes of a file. Twilio leads on to where it stores files, and the credentials stay with Twilio. */
+  /** Downloads a file. Twilio redirects to its file storage, which does not get the credentials. */
   const fetchFile = async (url: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> => {
     let at = url;
     for (let hop = 0; hop <= mostRedirects; hop += 1) {
@@ -62,7 +62,7 @@ export function whatsAppAccount(
   const credentialsCheck = async (signal: AbortSignal): Promise<ChannelCheck> => {
     const name = "credentials";
     if (credentials.mode === "api_key") {
-      // A standard key reaches the account's messages, but not the account itself.
+      // A standard API key can read the account's messages, but not the account itself.
       await api("/Messages.json?PageSize=1", { signal });
       return { name, ok: true, message: "Twilio takes the API key" };
     }
@@ -72,7 +72,7 @@ export function whatsAppAccount(
   };
 
   return {
-    // Twilio's notice needs the id of the person's message, and marks that as read.
+    // Twilio's typing notice needs the id of the person's message, and marks that as read.
     typingMs: null,
     answers: () => true,
 
@@ -120,7 +120,7 @@ export function whatsAppAccount(
   };
 }
 
-/** The bytes of a file, or the address to which an answer leads on. */
+/** The bytes of a file, or the address of a redirect. */
 async function fileOrNext({ status, headers, bytes, refusal }: Downloaded): Promise<Uint8Array<ArrayBuffer> | string> {
   if (status === 200) return bytes();
   const next = headers.get("Location");
@@ -129,14 +129,14 @@ async function fileOrNext({ status, headers, bytes, refusal }: Downloaded): Prom
 }
 
 /**
- * Whether Twilio signed a request (https://www.twilio.com/docs/usage/webhooks/webhooks-security). It signs the address
- * with its port or without.
+ * Whether Twilio signed a request (https://www.twilio.com/docs/usage/webhooks/webhooks-security). Twilio signs the
+ * address with or without its port.
  */
 async function isSigned({ url, headers }: WebhookCall, form: URLSearchParams, authToken: string): Promise<boolean> {
   const presented = headers.get(signatureHeader);
   const address = URL.parse(url);
   if (presented === null || address === null || authToken === "") return false;
-  // In one pass: the form may hold any number of names, and nobody has proven who sent it.
+  // Reads the form in one pass, since a stranger may send any number of names.
   const values = new Map<string, Set<string>>();
   for (const [name, value] of form) values.set(name, (values.get(name) ?? new Set()).add(value));
   const fields = [...values.keys()].sort().flatMap((name) => [...(values.get(name) ?? [])].sort().map((v) => name + v));
@@ -153,20 +153,20 @@ function withAndWithoutPort({ protocol, hostname, port, pathname, search }: URL)
   return [`:${port || usual}`, ""].map((part) => `${protocol}//${hostname}${part}${pathname}${search}`);
 }
 
-/** Whether an address is Twilio's address of a message's file: only there the credentials may be sent. */
+/** Whether an address is Twilio's for a message's file: the credentials are sent nowhere else. */
 function isTwilios(address: string, base: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.username !== "" || url.password !== "" || !mediaPath.test(url.pathname)) return false;
   return url.origin === URL.parse(base)?.origin || url.origin === "https://api.twilio.com";
 }
 
-/** Encrypted, unless Twilio's own address is not either. */
+/** Whether an address is encrypted, unless the configured one is not either. */
 function isNoLessSafe(address: string, base: string): boolean {
   const protocol = URL.parse(address)?.protocol;
   return protocol === "https:" || (protocol === "http:" && base.startsWith("http:"));
 }
 
-/** A person sets the webhook's address at the number or in the sandbox; no API reads it. */
+/** A person sets the webhook's address at the number or in the sandbox; no API can read it. */
 const byHand = ({ url }: WantedWebhook): ChannelCheck => ({
   name: "webhook",
   ok: true,

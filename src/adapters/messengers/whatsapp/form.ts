@@ -1,6 +1,6 @@
 import { formFields } from "../../../core/egress/form.ts";
 
-/** Twilio sends some 30 parameters. `URLSearchParams` may take quadratic time for many, and strangers send them. */
+/** The most parameters. Twilio sends some 30; `URLSearchParams` may take quadratic time for a stranger's many. */
 const mostParameters = 1_000;
 
 /** The parameters of a form; null for too many. */

@@ -8,8 +8,8 @@ const person = /^whatsapp:(\+\d{5,20}|[A-Z]{2}\.[A-Za-z0-9.]{1,140})$/;
 const isMessageId = (id: string) => /^[A-Z]{2}[0-9a-fA-F]{32}$/.test(id);
 
 /**
- * The message in the parameters of a webhook (https://www.twilio.com/docs/messaging/guides/webhook-request); null when
- * it is none for this number, such as the status of a message of ours.
+ * The message in a webhook's parameters (https://www.twilio.com/docs/messaging/guides/webhook-request); null when none
+ * is for this number, such as for the status of a sent message.
  */
 export function readForm(form: URLSearchParams, whatsappNumber: string): Incoming | null {
   const id = form.get("MessageSid") ?? "";
@@ -28,7 +28,7 @@ export function readForm(form: URLSearchParams, whatsappNumber: string): Incomin
 
 const longestForm = 16_000;
 
-/** The text of a message: written, chosen of buttons or a list, filled in, or a location. */
+/** The text of a message: typed, a chosen button or list item, a filled-in form, or a location. */
 function wordsOf(form: URLSearchParams): string {
   const field = (name: string) => form.get(name)?.trim() ?? "";
   const choices = ["ButtonText", "ListTitle", "ButtonPayload", "ListId"].map(field);
@@ -38,7 +38,7 @@ function wordsOf(form: URLSearchParams): string {
   return storable(said.filter((words) => words !== "").join("\n") || placeOf(form));
 }
 
-/** Twilio names the message that this one answers, and does not repeat it. */
+/** The message that this one answers; Twilio sends its id but not its text. */
 function repliedTo(form: URLSearchParams, whatsappNumber: string): Quote[] {
   const messageId = form.get("OriginalRepliedMessageSid") ?? "";
   if (!isMessageId(messageId)) return [];
@@ -53,7 +53,7 @@ function placeOf(form: URLSearchParams): string {
   return `Location: ${[...names, `${latitude}, ${longitude}`].join(", ")}`;
 }
 
-/** Twilio sends at most 10. */
+/** The most files of a message at Twilio. */
 const mostFiles = 10;
 
 function filesOf(form: URLSearchParams): IncomingFile[] {
@@ -78,7 +78,7 @@ const endings: Readonly<Record<string, string>> = {
   "octet-stream": "bin",
 };
 
-/** Twilio does not tell a file's own name. */
+/** A file name made from the type, since Twilio does not send the original. */
 function fileName(mime: string, index: number): string {
   const [kind = "", subtype = ""] = mime.split("/");
   const name = kind === "application" || kind === "text" ? "document" : kind;

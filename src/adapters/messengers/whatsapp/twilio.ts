@@ -8,14 +8,14 @@ import type { Words } from "../words.ts";
 
 interface Asked {
   signal: AbortSignal;
-  /** The parameters of a POST; a GET without. */
+  /** The parameters of a POST; absent for a GET. */
   form?: Readonly<Record<string, string>>;
 }
 
-/** Calls a resource under the account (https://www.twilio.com/docs/usage/api); answers what it answered. */
+/** Calls a resource of the account (https://www.twilio.com/docs/usage/api); returns the response. */
 export type TwilioApi = (resource: string, asked: Asked) => Promise<JsonObject>;
 
-/** The header by which Twilio knows the account. */
+/** The account's `Authorization` header. */
 export function twilioAuthorization({ accountSid, credentials }: WhatsAppConfig): string {
   const pair =
     credentials.mode === "auth_token"
@@ -60,7 +60,10 @@ export function twilioApi({ http, clock, base, config, words }: Options): Twilio
   };
 }
 
-/** Too many requests, in all or of this sender, and a full queue (https://www.twilio.com/docs/api/errors). */
+/**
+ * Codes for too many requests, of the account or the sender, and for a full queue
+ * (https://www.twilio.com/docs/api/errors).
+ */
 const passing = new Set([20429, 14107, 63018, 21611, 30001]);
 
 const number = "WhatsApp does not know this number";

@@ -2,25 +2,25 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { StreamingToolCallTracker } from "@ai-sdk/provider-utils";
 import type { JsonObject } from "../../../core/json.ts";
 
-/** So much of a stream is held back at most, in characters: far more than the signatures of Gemini have. */
+/** The most characters held back of a stream, far more than Gemini's signatures need. */
 const mostHeld = 1_000_000;
 
-/** A piece of a tool call, as chunks have it. */
+/** A piece of a tool call in a chunk. */
 export interface CallPiece {
   index: number | null;
   id: string | null;
   function: { name: string | null; arguments: string | null };
-  /** Gemini's, behind its chat completions: it wants it back with the call. */
+  /** Gemini's signature in its chat completions, to be sent back with the call. */
   thoughtSignature: string | null;
 }
 
-/** Puts the tool calls of a stream together: servers name, number and cut them in many ways. */
+/** Assembles the tool calls of a stream: servers name, number and split them in many ways. */
 export class Calls {
   readonly #tracker;
-  /** By index: the pieces that came before the name of their function, as one. */
+  /** Pieces that arrived before their function's name, joined, by index. */
   readonly #nameless = new Map<number, CallPiece>();
   readonly #named = new Set<number | null>();
-  /** By the id of a call: what OpenRouter has of it in place of a signature. */
+  /** OpenRouter's details, which replace a signature, by call id. */
   readonly #details = new Map<string, JsonObject>();
   #held = 0;
 
@@ -34,8 +34,8 @@ export class Calls {
   }
 
   /**
-   * Takes a detail of the thoughts: Gemini behind OpenRouter wants back what it encrypted for a call. The id is the call's,
-   * which may get another one. Throws when too much is held.
+   * Adds a reasoning detail: Gemini behind OpenRouter expects back its encrypted data for a call. The detail's id is
+   * the call's, which may be replaced. Throws when too much is held.
    */
   detail({ id, ...detail }: JsonObject): void {
     if (detail.type !== "reasoning.encrypted" || typeof id !== "string") return;
@@ -43,11 +43,11 @@ export class Calls {
     this.#details.set(id, detail);
   }
 
-  /** Throws for a call that can have no name, and when too much is held. */
+  /** Adds a piece. Throws for a call that can't get a name, and when too much is held. */
   take(piece: CallPiece): void {
     const { index } = piece;
     if (index === null ? this.#named.size > 0 : this.#named.has(index)) {
-      // Some servers write the missing name of a later piece as a word.
+      // Some servers write a literal word for the missing name of a later piece.
       const { name } = piece.function;
       this.#tracker.processDelta(name === "null" ? { ...piece, function: { ...piece.function, name: null } } : piece);
       return;
@@ -64,7 +64,7 @@ export class Calls {
     this.#tracker.processDelta(whole);
   }
 
-  /** Throws for a call that never had a name. */
+  /** Throws for a call without a name. */
   end(): void {
     for (const piece of this.#nameless.values()) this.#tracker.processDelta(piece);
     this.#tracker.flush();

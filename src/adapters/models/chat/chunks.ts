@@ -11,7 +11,7 @@ export interface StreamEvent {
   data: string;
 }
 
-/** How much of an unreadable event reaches the log, in characters. */
+/** The most characters of an unreadable event in the log. */
 const excerptLength = 2_000;
 
 type Kind = "text" | "reasoning";
@@ -21,13 +21,13 @@ interface Sink {
 }
 
 /**
- * Reads the chunks of a chat completion into parts, as the providers' own clients do. An event that is no JSON, and an
- * error in place of a chunk, is an error part, after which the stream goes on. An event that is no chunk is skipped.
+ * Reads the chunks of a chat completion into parts, as the providers' own clients do. An event that is no JSON, or an
+ * error instead of a chunk, becomes an error part, and the stream goes on. Other events are skipped.
  */
 export class Chunks {
   readonly #sink: Sink;
   readonly #calls: Calls;
-  /** Null once the text has begun with something else, or has no more thoughts. */
+  /** Null once the text began without thoughts, or its thoughts have ended. */
   #thoughts: ThoughtsInText | null;
   #open: Kind | null = null;
   #begun = false;
@@ -38,9 +38,9 @@ export class Chunks {
   #usage: JsonObject | null = null;
   /** The first event that was no chunk. */
   #foreign = "";
-  /** `[DONE]` has come. */
+  /** Whether `[DONE]` arrived. */
   done = false;
-  /** The body is over: an event that can't be read now was cut off. */
+  /** Whether the body has ended: a then unreadable event was cut off. */
   cut = false;
 
   constructor(sink: Sink, habit: Habit) {
@@ -50,19 +50,19 @@ export class Chunks {
     this.#calls = new Calls(sink);
   }
 
-  /** Takes an event of the stream. Throws for a tool call that can have no name. */
+  /** Reads an event of the stream. Throws for a tool call that can't get a name. */
   event({ event, data }: StreamEvent): void {
     if (this.#line(event, data)) return;
-    // Some servers part their events by one newline only.
+    // Some servers separate their events by a single newline.
     const lines = data.includes("\n") ? data.split("\n") : [];
     const isRead = lines.length > 0 && lines.every((line) => this.#line(event, line));
     if (isRead || this.cut) return;
-    // A named event of other data is a sign of life or a note.
+    // A named event with other data is a ping or a note.
     if (event && event !== "error" && !/^\s*[{[]/.test(data)) this.#foreign ||= data.slice(0, excerptLength);
     else this.#unreadable("no valid JSON", data);
   }
 
-  /** Takes the data of an event; false for one that is no JSON. */
+  /** Reads an event's data; returns false when it is no JSON. */
   #line(event: string | undefined, data: string): boolean {
     if (this.done) return true;
     if (data.startsWith("[DONE]")) {
@@ -77,13 +77,13 @@ export class Chunks {
     return true;
   }
 
-  /** Takes the completion that came in place of a stream. */
+  /** Reads a completion that arrived instead of a stream. */
   completion(completion: JsonObject): void {
     this.#take(completion, "");
     if (!this.#failed) this.#finish ??= "stop";
   }
 
-  /** The stream is over. Throws for a tool call that never had a name. */
+  /** Ends the stream. Throws for a tool call without a name. */
   end(): void {
     this.#thoughts?.flush();
     this.#close();
@@ -118,7 +118,7 @@ export class Chunks {
     this.#sink.enqueue({ type: "error", error });
   }
 
-  /** Some servers begin with chunks that name nothing. */
+  /** Reports the response's id and model; some servers send them only in later chunks. */
   #identify({ id, model, created }: JsonObject): void {
     if (this.#identified || !(id || model || created)) return;
     this.#identified = true;
@@ -162,7 +162,7 @@ export class Chunks {
     }
   }
 
-  /** A text, or Mistral's list of texts and thoughts. */
+  /** Reads a text, or Mistral's list of texts and thoughts. */
   #content(content: JsonObject[string] | undefined): void {
     if (typeof content === "string") {
       this.#text(content);
@@ -228,10 +228,10 @@ const reasons: Readonly<Record<string, LanguageModelV4FinishReason["unified"]>> 
   error: "error",
 };
 
-/** An event whose JSON is not what it should be. */
+/** An event whose JSON has an unexpected form. */
 class Unreadable extends Error {}
 
-/** The error that came in place of a chunk: `{ error: { message } }`, or Mistral's `{ object: "error", message }`. */
+/** The error instead of a chunk: `{ error: { message } }`, or Mistral's `{ object: "error", message }`. */
 function errorOf(chunk: JsonObject): unknown {
   const { error, object, choices } = chunk;
   if (error) return isObject(error) ? error : new Error(JSON.stringify(error));
@@ -252,7 +252,7 @@ function stringAt(from: JsonObject, name: string): string | null {
 }
 
 function pieceOf(piece: JsonObject): CallPiece {
-  // Some servers write the number as a text, and the id as a number.
+  // Some servers write the index as a text, and the id as a number.
   const { index: nth = null, id } = piece;
   const index = typeof nth === "string" && /^\d{1,9}$/.test(nth) ? Number(nth) : nth;
   if (index !== null && typeof index !== "number") throw new Unreadable("index is a number");
@@ -268,13 +268,13 @@ function pieceOf(piece: JsonObject): CallPiece {
   };
 }
 
-/** Mostly a text of JSON; some servers send the value itself. */
+/** The arguments of a call: usually JSON text; some servers send the value itself. */
 function argumentsAt(called: JsonObject): string | null {
   const { arguments: args = null } = called;
   return typeof args === "object" && args !== null ? JSON.stringify(args) : stringAt(called, "arguments");
 }
 
-/** A message in place of the pieces of one: its calls are whole, and not numbered. */
+/** A whole message instead of pieces: its calls are complete and have no index. */
 function wholeMessage(message: JsonObject[string] | undefined): JsonObject | null {
   if (message === undefined || message === null) return null;
   if (!isObject(message)) throw new Unreadable("message is an object");

@@ -4,7 +4,7 @@ import { callOf, pictureUrl, resultsOf, resultText, textOf, toolsOf } from "./re
 
 type Message = LanguageModelV4Prompt[number];
 
-/** The body of a call of Mistral's chat completions, which have some fields of their own. */
+/** The body of a request to Mistral's chat completions, which have some fields of their own. */
 export function mistralRequest(model: string, call: ModelCall): object {
   const { prompt, temperature, maxOutputTokens, reasoning } = call;
   const asked = reasoning !== undefined && reasoning !== "provider-default" && reasoning !== "none";
@@ -19,7 +19,7 @@ export function mistralRequest(model: string, call: ModelCall): object {
   };
 }
 
-/** The effort nearest to a medium one. Most models know one effort, and some none, which they would refuse. */
+/** The reasoning effort nearest to medium. Most models support one effort; some support none, and would refuse it. */
 function effortOf(model: string): string | undefined {
   if (/^(?:codestral|ministral|voxtral|mistral-code|mistral-large-(?:latest|2512)$)/.test(model)) return undefined;
   if (/^mistral-large-4/.test(model)) return "medium";
@@ -47,7 +47,7 @@ function mistralMessages(message: Message, last: boolean): object[] {
         {
           role: "assistant",
           content: assistantContent(message),
-          // The model goes on with its own words.
+          // The model continues its own message.
           prefix: last ? true : undefined,
           tool_calls: calls.length === 0 ? undefined : calls.map(callOf),
         },
@@ -63,7 +63,7 @@ function mistralMessages(message: Message, last: boolean): object[] {
   }
 }
 
-/** A text, or thoughts and texts in their order. */
+/** The content of an assistant's message: a text, or thoughts and texts in their order. */
 function assistantContent({ content }: Extract<Message, { role: "assistant" }>): string | object[] {
   if (!content.some(({ type }) => type === "reasoning")) return textOf(content, "text");
   return content.flatMap((part): object[] => {

@@ -4,15 +4,15 @@ import { readParts } from "./parts.ts";
 import type { Habit } from "./thoughts.ts";
 
 interface Server {
-  /** The address of the API, without a slash at its end. */
+  /** The API's address, without a trailing slash. */
   baseUrl: string;
   apiKey: string | undefined;
   post: Post;
-  /** The body of a call. */
+  /** Makes the body of a request. */
   request: (call: ModelCall) => object;
 }
 
-/** A model of a server that speaks chat completions. */
+/** A model of a server with the chat-completions API. */
 export function chatModel({ baseUrl, apiKey, post, request }: Server): StreamingModel {
   const url = `${baseUrl}/chat/completions`;
   const headers = {

@@ -10,13 +10,13 @@ import { WholeBody } from "./whole-body.ts";
 
 type Piece = Awaited<ReturnType<Bytes["read"]>>;
 
-/** How long a body may go on behind its `[DONE]`, in milliseconds, before its connection is closed. */
+/** How long a body may continue after its `[DONE]`, in milliseconds, before its connection is closed. */
 const longestRestMs = 250;
 
 /**
- * Reads the parts of a chat completion from the bytes of its stream, or of its one JSON body. `[DONE]` ends the reply,
- * whatever the connection does then. One reader does all of it: each stream of a chain would cost as much as the reading
- * itself, and each further promise for a piece is felt.
+ * Reads the parts of a chat completion from a stream or a single JSON body. `[DONE]` ends the reply, even on an open
+ * connection. One reader does everything: each chained stream would cost as much as the reading itself, and so would
+ * more promises for each piece.
  */
 export function readParts(
   body: Bytes,
@@ -51,7 +51,7 @@ export function readParts(
   };
   const fail = (error: unknown) => {
     failure = { error };
-    // Not awaited: a provider may never answer the cancel.
+    // Not awaited, since a provider may never settle the cancel.
     void body.cancel().catch(() => {});
   };
 
@@ -66,7 +66,7 @@ export function readParts(
           fail(piece || signal?.aborted ? error : brokenOff(url, error));
         }
       }
-      // Parts that came before the failure are given first. A piece without parts shows that the provider is alive.
+      // Returns parts before the failure first. A piece without parts still shows that the provider is alive.
       if (parts.length > 0 || !(over || failure)) {
         const value = parts;
         parts = [];
@@ -83,7 +83,7 @@ export function readParts(
   };
 }
 
-/** Reads a body to its end, so that its connection serves further calls; closes the connection if that takes long. */
+/** Reads a body to its end, so that its connection can be reused; closes the connection if that takes long. */
 function readOn(body: Bytes): void {
   const cancel = () => void body.cancel().catch(() => {});
   const timer = setTimeout(cancel, longestRestMs);

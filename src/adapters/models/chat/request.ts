@@ -14,7 +14,7 @@ type Message = LanguageModelV4Prompt[number];
 type Assistant = Extract<Message, { role: "assistant" }>;
 type User = Extract<Message, { role: "user" }>;
 
-/** The body of a call of chat completions, as OpenAI made them and most servers speak them. */
+/** The body of a chat-completions request, as OpenAI defines it and most servers accept it. */
 export function chatRequest(model: string, call: ReducedCall): object {
   const { prompt, temperature, maxOutputTokens, reasoning, uncounted } = call;
   return {
@@ -25,12 +25,12 @@ export function chatRequest(model: string, call: ReducedCall): object {
     messages: prompt.flatMap(chatMessages),
     ...toolsOf(call),
     stream: true,
-    // Without it most streams have no counts of tokens.
+    // Without this option most streams report no tokens.
     stream_options: uncounted ? undefined : { include_usage: true },
   };
 }
 
-/** OpenAI's reasoning models, behind a gateway too, take the limit of tokens under its newer name only. */
+/** OpenAI's reasoning models, also behind a gateway, accept the token limit only under its newer name. */
 function limitOf(model: string, tokens: number | undefined): object {
   const reasons = /^(?:openai\/)?(?:o\d|gpt-(?:[5-9]|\d\d))/.test(model);
   return reasons ? { max_completion_tokens: tokens } : { max_tokens: tokens };
@@ -53,7 +53,7 @@ function chatMessages(message: Message): object[] {
   }
 }
 
-/** Some servers take a mere text only where there are no pictures. */
+/** Without pictures the content is a mere text, since some servers accept nothing else. */
 function userContent({ content }: User): string | object[] {
   const [first] = content;
   if (content.length === 1 && first?.type === "text") return first.text;
@@ -76,13 +76,13 @@ function assistantMessage({ content }: Assistant): object {
   };
 }
 
-/** Gemini, behind its chat completions too, refuses a call of its own that comes back unsigned. */
+/** Gemini, also in its chat completions, refuses its own calls when they return without signature. */
 function signatureOf({ providerOptions: own }: LanguageModelV4ToolCallPart): object {
   const signature = own?.openaiCompatible?.thoughtSignature ?? own?.google?.thoughtSignature;
   return signature ? { extra_content: { google: { thought_signature: String(signature) } } } : {};
 }
 
-/** OpenRouter passes Gemini's signatures on in these details, each with the id of its call. */
+/** OpenRouter carries Gemini's signatures in these details, each with its call's id. */
 function detailsOf(calls: readonly LanguageModelV4ToolCallPart[]): object[] | undefined {
   const details = calls.flatMap(({ toolCallId, providerOptions: own }) => {
     const detail = own?.openaiCompatible?.reasoningDetail;
@@ -91,12 +91,12 @@ function detailsOf(calls: readonly LanguageModelV4ToolCallPart[]): object[] | un
   return details.length === 0 ? undefined : details;
 }
 
-/** The texts of an assistant's message of one type, joined. */
+/** The texts of one type in an assistant's message, joined. */
 export function textOf(content: Assistant["content"], type: "text" | "reasoning"): string {
   return content.map((part) => (part.type === type ? part.text : "")).join("");
 }
 
-/** A call of a tool, as an assistant's message has it. */
+/** A tool call in an assistant's message. */
 export function callOf({ toolCallId, toolName, input }: LanguageModelV4ToolCallPart): object {
   return { id: toolCallId, type: "function", function: { name: toolName, arguments: JSON.stringify(input) } };
 }
@@ -105,7 +105,7 @@ export function resultsOf({ content }: Extract<Message, { role: "tool" }>): Lang
   return content.filter((part) => part.type === "tool-result");
 }
 
-/** The result of a tool as the text that a model reads. */
+/** A tool's result as the text for the model. */
 export function resultText(output: LanguageModelV4ToolResultPart["output"]): string {
   switch (output.type) {
     case "text":
@@ -118,7 +118,7 @@ export function resultText(output: LanguageModelV4ToolResultPart["output"]): str
   }
 }
 
-/** A picture as an address; throws for any other file, which these servers can't read. */
+/** A picture as a `data:` address; throws for any other file, which these servers can't read. */
 export function pictureUrl({ mediaType, data }: LanguageModelV4FilePart): string {
   if (mediaType.startsWith("image/")) {
     if (data.type === "url") return data.url.toString();
@@ -127,7 +127,7 @@ export function pictureUrl({ mediaType, data }: LanguageModelV4FilePart): string
   throw new UnsupportedFunctionalityError({ functionality: `file part media type ${mediaType}` });
 }
 
-/** The tools of a call, and whether they may be called. */
+/** The tools of a model call, and whether they may be called. */
 export function toolsOf({ tools = [], toolChoice }: ModelCall): object {
   if (tools.length === 0) return {};
   return {

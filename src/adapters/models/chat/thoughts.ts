@@ -2,23 +2,23 @@ const openings = ["<think>", "<thinking>"];
 const tags = [...openings, "</think>", "</thinking>"];
 const tag = /<(\/?)think(?:ing)?>/;
 
-/** The habits that the replies of one model have shown. */
+/** The habits that one model's replies have shown. */
 export interface Habit {
-  /** They begin with thoughts that no tag opens, since the model's template did. */
+  /** Whether replies begin with thoughts without an opening tag, which the model's template wrote. */
   unopened: boolean;
 }
 
 interface Sink {
   say(kind: "text" | "reasoning", text: string): void;
-  /** The text that was said is thoughts. */
+  /** Declares the text so far to be thoughts. */
   retract(): void;
 }
 
 /**
- * Tells what a model thinks from what it says, where its server leaves the thoughts at the beginning of the text as
- * `<think>…</think>`. Such a block counts there only, since a later one may be what the text is about. The text before a
- * mere `</think>` is thoughts, too. They were said as text by then, but in later replies of the model: these are
- * thoughts until a `</think>`, and text if none comes.
+ * Separates thoughts from text, for servers that leave them at the beginning of the text as `<think>…</think>`. Such a
+ * block counts only there, since a later one may be what the text is about. Text before a closing `</think>` without an
+ * opening tag is thoughts too. In the first such reply it was already sent as text; in the model's later replies the
+ * beginning is held as thoughts until `</think>`, and becomes text without one.
  */
 export class ThoughtsInText {
   readonly #sink: Sink;
@@ -27,7 +27,7 @@ export class ThoughtsInText {
   #closing = "";
   /** The end of the text so far, which may begin a tag. */
   #held = "";
-  /** The last character that was said. */
+  /** The last character that was sent. */
   #last = "";
   #presumed = "";
 
@@ -36,7 +36,7 @@ export class ThoughtsInText {
     this.#habit = habit;
   }
 
-  /** Takes a piece of the text. False: all that follows is text. */
+  /** Reads a piece of the text. Returns false when all further pieces are text. */
   take(piece: string): boolean {
     let text = this.#held + piece;
     this.#held = "";
@@ -73,12 +73,12 @@ export class ThoughtsInText {
     return this.#at === "closed" ? this.#close(text) : true;
   }
 
-  /** Says what is held back: it is no tag, since something else follows it. */
+  /** Sends the held text, which turned out to be no tag. */
   flush(): void {
     const held = this.#held;
     this.#held = "";
     if (this.#at === "presumed") {
-      // It was no thoughts after all.
+      // The held text was no thoughts.
       this.#habit.unopened = false;
       this.#at = "text";
     }
@@ -90,7 +90,7 @@ export class ThoughtsInText {
     const found = text.includes("<") ? tag.exec(text) : null;
     if (!found) return this.#hold("text", text);
     const before = text.slice(0, found.index);
-    // A block within the text, or a tag that is quoted, is what the text is about.
+    // A block within the text, or a quoted tag, belongs to the text.
     if (found[1] === "" || /["'`]$/.test(this.#last + before)) {
       this.#say("text", text);
       return false;
@@ -116,7 +116,7 @@ export class ThoughtsInText {
     return this.#close(text.slice(found.index + found[0].length));
   }
 
-  /** Takes what follows the thoughts. */
+  /** Reads the text after the thoughts. */
   #close(piece: string): boolean {
     const text = piece.trimStart();
     this.#say("text", text);
@@ -137,7 +137,7 @@ export class ThoughtsInText {
   }
 }
 
-/** How much of the end of a text is the beginning of a tag, in UTF-16 units. */
+/** The length of the end of a text that begins a tag, in UTF-16 units. */
 function overlap(text: string, tag: string): number {
   let length = Math.min(text.length, tag.length - 1);
   while (length > 0 && !text.endsWith(tag.slice(0, length))) length -= 1;

@@ -1,20 +1,20 @@
 import { APICallError } from "@ai-sdk/provider";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 
-/** The longest body, in characters, as an event of a stream may have. */
+/** The longest body, in characters; the same limit as for an event of a stream. */
 const longestBody = 8 * 1024 * 1024;
 
-/** How many characters of a wrong body reach the log. */
+/** The most characters of a wrong body in the log. */
 const excerptLength = 2_000;
 
-/** Gathers a body that is one JSON value in place of a stream: some servers do not stream. */
+/** Collects a body that is one JSON value instead of a stream, since some servers do not stream. */
 export class WholeBody {
   #pieces: string[] = [];
   #length = 0;
-  /** Null until the first character that is no blank has come. */
+  /** Null until the first non-blank character. */
   #isJson: boolean | null = null;
 
-  /** Takes a piece of a body. False: the body is a stream, whose lines begin with the names of fields. */
+  /** Adds a piece of the body. Returns false when the body is a stream, whose lines begin with names of fields. */
   take(text: string): boolean {
     this.#isJson ??= /\S/.test(text) ? /^\s*[[{]/.test(text) : null;
     if (!this.#isJson) return false;
@@ -25,7 +25,7 @@ export class WholeBody {
     return true;
   }
 
-  /** The completion, or the error in place of one; throws an `APICallError` for any other body. */
+  /** The completion, or the error instead of one; throws an `APICallError` for any other body. */
   end(url: string): JsonObject {
     const text = this.#pieces.join("");
     const body = parsed(text);
