@@ -9,7 +9,7 @@ import { wasNeverSent } from "./failed-fetch.ts";
 
 interface Options {
   clock: Clock;
-  /** The installation's own S3 service, without a slash at its end; Amazon's unless given. */
+  /** The installation's own S3 service, without a trailing slash; Amazon's unless given. */
   endpoint?: string | undefined;
   fetch?: typeof globalThis.fetch;
 }
@@ -23,18 +23,18 @@ interface Asked {
 
 interface Answer {
   response: Response;
-  /** Lets the service take as long as it takes, until `giveUp` is called. */
+  /** Removes the time limit until `giveUp` is called. */
   relax(): void;
   giveUp(): void;
 }
 
-/** How long a service may take for an upload, and how long it may send nothing during a download. */
+/** The longest upload, and the longest silence during a download. */
 const timeoutMs = 120_000;
 
-/** How many characters of an error's body are read. */
+/** The most characters read of an error's body. */
 const errorLength = 4_096;
 
-/** Buckets of Amazon S3 or of a compatible service, by static keys (SigV4). */
+/** Buckets of Amazon S3 or a compatible service, with static keys (SigV4). */
 export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options): Files["s3"] {
   return (bucket) => {
     const ask = async ({ method, key, body, mime }: Asked): Promise<Answer> => {
@@ -43,7 +43,7 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
       const giveUp = () => controller.abort(new Error(`It took longer than ${timeoutMs / 1000} seconds`));
       const relax = clock.after(timeoutMs, giveUp);
       const { signal } = controller;
-      // A redirect would take the signed request elsewhere.
+      // A redirect would send the signed request elsewhere.
       const request = { method, headers, redirect: "manual", signal } as const;
       const answer = fetch(url, body === undefined ? request : { ...request, body });
       const response = await orAborted(answer, signal).catch((cause: unknown) => {
@@ -53,7 +53,10 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
       return { response, relax, giveUp };
     };
 
-    /** The bytes of an answer. Time counts while the service is waited for, and not while its bytes wait for a reader. */
+    /**
+     * The bytes of a response. The time limit runs while the service is awaited, and not while its bytes wait for a
+     * reader.
+     */
     const bytesOf = ({ response: { body }, relax, giveUp }: Answer): StoredObject["bytes"] => {
       relax();
       const reader = (body ?? new Blob([]).stream()).getReader();
@@ -105,7 +108,7 @@ async function sign(bucket: S3Bucket, { method, key, body, mime }: Unsigned, { c
   return signer.sign();
 }
 
-/** What every signature needs. */
+/** The credentials of every signature. */
 const credentials = ({ region, accessKeyId, secretAccessKey }: S3Bucket, clock: Clock) => ({
   service: "s3",
   region,
@@ -114,7 +117,7 @@ const credentials = ({ region, accessKeyId, secretAccessKey }: S3Bucket, clock: 
   datetime: new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ""),
 });
 
-/** The address of an object with its signature in the query. */
+/** The address of an object, with a signature in the query. */
 async function presign(
   bucket: S3Bucket,
   { key, link }: { key: string; link: ObjectLink },
@@ -126,23 +129,23 @@ async function presign(
   url.searchParams.set("response-content-disposition", link.disposition);
   const signer = new AwsV4Signer({ ...credentials(bucket, clock), method: "GET", url: url.href, signQuery: true });
   const signed = await signer.sign();
-  // A service may take a plus sign for itself, although it stands for a space in the query of a `URL`.
+  // Some services read a plus sign literally, although it means a space in the query of a `URL`.
   signed.url.search = signed.url.search.replaceAll("+", "%20");
   return signed.url.href;
 }
 
-/** The number of bytes that a body will have, if its head tells. One that is sent compressed has another number. */
+/** The length of a body, if its head tells; null for compressed bodies. */
 function sizeOf({ headers }: Response): number | null {
   const length = headers.has("Content-Encoding") ? null : headers.get("Content-Length");
   return length === null ? null : Number(length);
 }
 
-/** Not awaited: a service may never answer the cancel. */
+/** Not awaited, since a service may never settle the cancel. */
 function discardBody({ body }: Response): void {
   body?.cancel().catch(() => {});
 }
 
-/** Tells the service's own error code, and nothing else of its answer, which names the access key. */
+/** An error with only the service's own error code, since the rest of the response contains the access key. */
 async function refusal(response: Response): Promise<EngineError> {
   const { status } = response;
   const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(
@@ -156,7 +159,7 @@ async function refusal(response: Response): Promise<EngineError> {
   );
 }
 
-/** Amazon names the region of a bucket that was asked for in another one. */
+/** The region that Amazon names for a bucket requested in another one. */
 function redirection({ headers }: Response): string {
   return headers.has("x-amz-bucket-region")
     ? "the bucket lies in another region than s3_region says"

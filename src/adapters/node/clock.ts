@@ -3,7 +3,7 @@ import type { Clock } from "../../core/ports.ts";
 /** The longest delay of a Node timer; a longer one would fire at once. */
 const longest = 2 ** 31 - 1;
 
-/** The machine's own time. Its timers never keep the process alive; sockets and threads that are in use do. */
+/** The machine's clock. Its timers never keep the process alive; open sockets and busy threads do. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, fn) {

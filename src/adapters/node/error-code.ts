@@ -1,4 +1,4 @@
-/** The `code` of an error of Node's, such as `ENOENT`; "" if there is none. */
+/** The `code` of a Node error, such as `ENOENT`; "" without one. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -1,7 +1,7 @@
 const sans = "@expo-google-fonts/noto-sans";
 const mono = "@expo-google-fonts/noto-sans-mono";
 
-/** The paths of the document fonts in the packages. The build puts copies beside the program. */
+/** The document fonts' paths in their packages. The build puts copies next to the program. */
 export const fontFiles = {
   sans: `${sans}/400Regular/NotoSans_400Regular.ttf`,
   "sans-bold": `${sans}/700Bold/NotoSans_700Bold.ttf`,

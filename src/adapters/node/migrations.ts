@@ -9,7 +9,7 @@ export function readMigrations(): Migration[] {
   return readMigrationFiles({ migrationsFolder: join(packageRoot(), "drizzle") });
 }
 
-/** The folder of this package, found by its migrations: the bundle and the sources lie at different depths. */
+/** This package's folder, found by its migrations, since the bundle and the sources lie at different depths. */
 export function packageRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(directory, "drizzle", "meta", "_journal.json"))) {

@@ -1,4 +1,4 @@
-/** The headers of an answer, each as one text (RFC 9110, 5.3). */
+/** The headers of a response, each as one text (RFC 9110, 5.3). */
 export function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const name in headers) {

@@ -7,7 +7,7 @@ import { writeText } from "./write-text.ts";
 
 interface Bindings {
   remoteAddress?: string;
-  /** The path with its query, as it was sent. */
+  /** The path with its query, as sent. */
   target: string;
   setHeader(name: string, value: string): void;
   cut(): void;
@@ -18,16 +18,16 @@ interface Served {
 }
 
 export interface Listener {
-  /** The port that was taken; the system chose it if 0 was wanted. */
+  /** The port in use; the system chose it if 0 was requested. */
   port: number;
-  /** Lets `app` answer, also the requests that came earlier and have waited. */
+  /** Lets `app` respond, also to earlier requests, which have waited. */
   serve(app: Served): void;
-  /** Takes no more connections, lets running answers finish, and cuts off those that take over two seconds. */
+  /** Accepts no more connections, lets running responses finish, and cuts those that take over two seconds. */
   close(): Promise<void>;
 }
 
 /**
- * Takes the port. A start calls this before it opens or makes anything else, so that a port in use is known at once.
+ * Takes the port. A start calls this before it opens or creates anything else, so that a port in use is known at once.
  * Rejects with Node's error (`EADDRINUSE`, `EACCES`, …).
  */
 export async function listen(host: string, port: number): Promise<Listener> {
@@ -49,9 +49,9 @@ export async function listen(host: string, port: number): Promise<Listener> {
       writeText(response, outgoing, take);
       return RESPONSE_ALREADY_SENT;
     },
-    // For requests of HTTP/1.0, which may come without a Host: plain health checks do.
+    // Requests of HTTP/1.0 may come without a Host; simple health checks do.
     hostname: "localhost",
-    // Slow senders lose their connection; a reply may take as long as it takes.
+    // Slow senders are disconnected; a response may take any time.
     serverOptions: { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   }) as Server;
 
@@ -65,7 +65,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
     async close() {
       const sweep = setInterval(() => server.closeIdleConnections(), 20);
       const cut = setTimeout(() => server.closeAllConnections(), 2_000);
-      // Each ends with the last of the connections that it took.
+      // Each closes after the last of its connections.
       await Promise.all([server, ...doors].map((door) => new Promise((resolve) => door.close(resolve))));
       clearInterval(sweep);
       clearTimeout(cut);
@@ -73,20 +73,23 @@ export async function listen(host: string, port: number): Promise<Listener> {
   };
 }
 
-/** Whether a request has several Host fields; a proxy in front may have used another one of them (RFC 9112 §3.2). */
+/**
+ * Whether a request has several Host fields: a proxy in front may have used another one than this server (RFC 9112
+ * §3.2).
+ */
 function namesHosts(rawHeaders: readonly string[]): boolean {
   return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1;
 }
 
 /**
- * Sockets that listen on the port. Node takes one new connection from each in a round of its event loop: a busy process
- * with one socket would let new clients wait for many seconds, whatever they ask.
+ * The number of sockets that listen on the port. Node accepts one connection from each in a round of its event loop: a
+ * busy process with one socket would let new clients wait for many seconds.
  */
 const doorCount = 64;
 
-/** Lets the server listen, on several sockets where the system can share a port. Answers the further ones. */
+/** Lets the server listen, on several sockets where the system can share a port. Returns the additional ones. */
 async function openDoors(server: Server, host: string, port: number): Promise<SocketServer[]> {
-  // A shared port would be shared with another server of this user too, so it must be free.
+  // Other servers of this user could share the port too, so it must be free.
   if (port !== 0) await requireFree(host, port);
   try {
     await opened(server, { host, port, reusePort: true });
@@ -96,7 +99,7 @@ async function openDoors(server: Server, host: string, port: number): Promise<So
     return [];
   }
   const doors = Array.from({ length: doorCount - 1 }, () =>
-    // As an HTTP server takes its own.
+    // The options of an HTTP server's own sockets.
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket)),
   );
   const taken = portOf(server) ?? port;
@@ -120,7 +123,7 @@ function opened(server: SocketServer, where: { host: string; port: number; reuse
   });
 }
 
-/** Whether the system can't share a port, as macOS and Windows can't. */
+/** Whether the system can't share a port, such as macOS and Windows. */
 function isUnable(error: unknown): boolean {
   return error instanceof Error && "code" in error && ["ENOTSUP", "EINVAL", "ENOPROTOOPT"].includes(String(error.code));
 }
@@ -130,7 +133,7 @@ function portOf(server: SocketServer): number | null {
   return typeof address === "object" && address ? address.port : null;
 }
 
-/** An IPv4 client of a socket that takes both families shows as `::ffff:192.0.2.1`. */
+/** The client's address. An IPv4 client on a socket for both families appears as `::ffff:192.0.2.1`. */
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -11,15 +11,15 @@ import { isFull, startEmbedded } from "./embedded/database.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
 
-/** The longest wait for the first answer of a server, even if the deadline of a statement is longer. */
+/** The longest wait for a server's first answer, even with a longer deadline for statements. */
 const answerWithinMs = 15_000;
 
 export interface Storage {
   /** Statements wait until the database is open. */
   database: Database;
-  /** Resolves when the database is open and its schema up to this release; rejects with a `StartError`. */
+  /** Resolves when the database is open with this release's schema; rejects with a `StartError`. */
   ready: Promise<void>;
-  /** Whether the database has vectors, the optional part of the schema. */
+  /** Whether the database has the optional tables of vectors. */
   vectors: boolean;
   close(): Promise<void>;
 }
@@ -27,15 +27,15 @@ export interface Storage {
 interface Ports {
   clock: Clock;
   log: Log;
-  /** The file with which a first start fills the embedded database; the one beside the bundle unless given. */
+  /** The file with which a first start fills the embedded database; the one next to the bundle unless given. */
   template?: string;
-  /** The error for a schema that lacks so many migrations, which then stays as it is; absent: it is brought up. */
+  /** Makes the error for missing migrations, which are then not applied; absent: they are applied. */
   refuseOlder?: ((pending: number) => StartError) | undefined;
 }
 
 /**
- * Opens the database of the settings, PostgreSQL or the embedded one, and brings its schema up to this release. Rejects
- * with a `StartError` if that can't be done, and where a command of root would work on another user's database.
+ * Opens the database of the settings, PostgreSQL or the embedded one, and applies this release's migrations. Rejects
+ * with a `StartError` if that fails, and when root would work on another user's database.
  */
 export async function openStorage(settings: Settings, ports: Ports): Promise<Storage> {
   if (settings.DATABASE_URL === undefined) requireOwner(resolve(settings.DATA_DIR));
@@ -49,13 +49,13 @@ export async function openStorage(settings: Settings, ports: Ports): Promise<Sto
   }
 }
 
-/** `openStorage`, but the embedded database is opened in the background: its `ready` resolves, or rejects, later. */
+/** `openStorage` that opens the embedded database in the background: its `ready` resolves or rejects later. */
 export async function startStorage(settings: Settings, ports: Ports): Promise<Storage> {
   const { DATABASE_URL } = settings;
   return DATABASE_URL === undefined ? openLocal(settings, ports) : openPostgres(settings, DATABASE_URL, ports);
 }
 
-/** Answers how many migrations were applied. */
+/** Applies the migrations; returns their number. */
 async function bringUp(
   target: Target,
   migrations: readonly Migration[],
@@ -97,7 +97,7 @@ async function openLocal(settings: Settings, ports: Ports): Promise<Storage> {
   closeToOthers(directory, log);
   const { opened } = await startEmbedded(directory, log, template);
   const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
-  // They are read while PostgreSQL opens the data.
+  // Read while PostgreSQL opens the data.
   const migrations = readMigrations();
   const open = async () => {
     const { target } = await opened;
@@ -108,7 +108,7 @@ async function openLocal(settings: Settings, ports: Ports): Promise<Storage> {
     }
   };
   const ready = open();
-  // `dial` and the other waiters get the error; a caller that closes without waiting gets none.
+  // `dial` and other waiters get the error; a caller that closes without waiting does not.
   ready.catch(() => {});
   const target: Target = {
     async dial() {
@@ -116,13 +116,13 @@ async function openLocal(settings: Settings, ports: Ports): Promise<Storage> {
       return (await opened).target.dial();
     },
   };
-  // One connection: the embedded database has one session.
+  // One connection, since the embedded database has one session.
   const database = openDatabase(target, { max: 1, prepare: true, deadlineMs, clock });
   const close = async () => {
     await database.close();
     const embedded = await opened.catch(() => null);
     await embedded?.close();
   };
-  // The embedded database comes without the extension for vectors.
+  // The embedded database lacks the extension for vectors.
   return { database, ready, vectors: false, close };
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Outlet, TextSource } from "../../core/queues/outlet.ts";
 
-/** Answers with the head of a response and the text that it offers, in place of its body. */
+/** Sends a response's head and its text, instead of its body. */
 export function writeText(
   { status, headers }: Response,
   outgoing: ServerResponse,
@@ -16,11 +16,11 @@ export function writeText(
   });
   outgoing.on("drain", source.pull);
   outgoing.on("close", source.cancel);
-  // A text that comes after the client has left.
+  // A write may follow after the client has left.
   outgoing.on("error", source.cancel);
   outgoing.statusCode = status;
   outgoing.setHeaders(headers);
   source.pull();
-  // The first write has sent the headers.
+  // The first write sends the headers, too.
   if (!outgoing.headersSent) outgoing.flushHeaders();
 }

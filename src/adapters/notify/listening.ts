@@ -6,21 +6,20 @@ import { createOutage } from "./outage.ts";
 interface Listening {
   clock: Clock;
   log: Log;
-  /** The channel is listened to from now on; what was sent before may have been missed. */
+  /** Called when the channel is open; earlier messages may have been missed. */
   onListening(): void;
   onPayload(payload: string): void;
 }
 
 const firstRetryMs = 100;
 const longestRetryMs = 10_000;
-/** A connection that the network or the server dropped silently is found after `beatMs` and `answerMs`. */
+/** Detects a silently dropped connection within `beatMs` and `answerMs`. */
 const beatMs = 30_000;
 const answerMs = 10_000;
 
 /**
- * Listens to a channel on a connection of its own, and on another one whenever that is lost. postgres.js has `listen`,
- * which also connects anew, but then it may end the process (its issues 1133, 1208 and 1216). The returned function
- * disconnects.
+ * Listens to a channel on a connection of its own, and reconnects when it is lost. postgres.js's `listen` reconnects
+ * too, but may then end the process (its issues 1133, 1208 and 1216). The returned function disconnects.
  */
 export function listenTo(target: Target, channel: string, { clock, log, onListening, onPayload }: Listening) {
   const outage = createOutage(log, {
@@ -60,7 +59,7 @@ export function listenTo(target: Target, channel: string, { clock, log, onListen
     };
 
     const connection = openConnection(target, {
-      // A pooler may stand between: it knows neither named statements nor the settings that go with them.
+      // A pooler may stand between, which supports neither named statements nor the settings for them.
       prepare: false,
       onClose: () => lose(new Error("The connection was closed")),
       onNotification: (payload) => {

@@ -9,7 +9,7 @@ import { createSending } from "./sending.ts";
 
 interface Options {
   target: Target;
-  /** Sends; listening takes a connection beside its pool. */
+  /** For sending; listening uses a connection outside its pool. */
   database: Queries;
   clock: Clock;
   log: Log;
@@ -18,9 +18,9 @@ interface Options {
 const channel = "agent_engine";
 
 /**
- * Tells this process and, by LISTEN and NOTIFY, all others on the same database. It connects in the background: while
- * the database is away messages stay in this process. What other replicas may have told meanwhile is a gap, also
- * before the first connection. Behind a pooler that works by transaction nothing is heard.
+ * Notifies this process and, by LISTEN and NOTIFY, all others on the same database. Connects in the background: while
+ * the database is away messages stay in this process. Possibly missed messages of other replicas are reported as a gap,
+ * also before the first connection. Behind a transaction pooler nothing is received.
  */
 export function postgresNotify({ target, database, clock, log }: Options): Notify {
   const from = newId();

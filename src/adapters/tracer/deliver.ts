@@ -7,17 +7,17 @@ import { codeOf } from "../failed-fetch.ts";
 import { retryAfterMs } from "../messengers/http.ts";
 import type { Post } from "../models/post.ts";
 
-/** The outcome of sending a batch. The reasons are the engine's own words: an answer may repeat a key. */
+/** The outcome of sending a batch. The reasons are the engine's own texts, since a response may repeat a key. */
 export type Delivery =
-  /** `rejected`: so many of its spans the collector did not take. */
+  /** `rejected`: the number of its spans that the collector refused. */
   | { kind: "taken"; rejected: number; reason: string }
-  /** It would be refused again. `closed`: so would every other one, for the key is not valid. */
+  /** The batch would be refused again. `closed`: so would every other one, since the key is invalid. */
   | { kind: "refused"; closed: boolean; reason: string }
-  /** Fewer spans at once may be taken. */
+  /** A smaller batch may be accepted. */
   | { kind: "too-large"; reason: string }
   | { kind: "later"; afterMs: number | null; reason: string };
 
-/** How long a collector may take, in milliseconds. */
+/** The time limit of a request to a collector, in milliseconds. */
 const timeoutMs = 10_000;
 
 const answerLength = 4_096;
@@ -50,7 +50,7 @@ export async function deliver(
   }
 }
 
-/** The statuses after which the OTLP specification wants a batch to be sent again. */
+/** The statuses after which the OTLP specification requires another attempt. */
 const passing = new Set([429, 502, 503, 504]);
 
 function judge(status: number, said: string, afterMs: number | null): Delivery {
@@ -64,7 +64,7 @@ function judge(status: number, said: string, afterMs: number | null): Delivery {
   return { kind: "refused", closed: status === 401 || status === 403, reason };
 }
 
-/** The count of `partialSuccess`, a number or its text. */
+/** The rejected spans in `partialSuccess`: a number, or its text. */
 function rejectedSpans(said: string): number {
   if (!said.includes("rejected")) return 0;
   try {

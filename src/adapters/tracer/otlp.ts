@@ -1,9 +1,11 @@
 import { storable } from "../../core/text/text.ts";
 import type { Attributes, AttributeValue, Span } from "../../core/tracing.ts";
 
-/** OTLP as JSON (opentelemetry-proto, `ExportTraceServiceRequest`), written as text: spans are many. */
 
-/** A span as the JSON of its message. */
+/**
+ * A span as OTLP's JSON (opentelemetry-proto, `ExportTraceServiceRequest`), written directly as text, since spans are
+ * many.
+ */
 export function spanJson(span: Span): string {
   const { traceId, spanId, parentSpanId, name, kind, startMs, endMs, attributes, failure, links } = span;
   const parent = parentSpanId === null ? "" : `"parentSpanId":"${parentSpanId}",`;
@@ -16,7 +18,7 @@ export function spanJson(span: Span): string {
   );
 }
 
-/** The request for spans of `spanJson`. */
+/** The request for spans made by `spanJson`. */
 export function requestJson(resource: Attributes, spans: readonly string[]): string {
   const scope = `{"scope":{"name":"agent-engine"},"spans":[${spans.join()}]}`;
   return `{"resourceSpans":[{"resource":{"attributes":${attributesJson(resource)}},"scopeSpans":[${scope}]}]}`;
@@ -26,7 +28,7 @@ const kinds = { internal: 1, client: 3 } as const satisfies Record<Span["kind"],
 
 const text = (value: string) => JSON.stringify(storable(value));
 
-/** A double would lose the last digits. */
+/** Appended as text, since a double would lose the last digits. */
 const nanoseconds = (ms: number) => `${Math.round(ms)}000000`;
 
 function attributesJson(attributes: Attributes): string {

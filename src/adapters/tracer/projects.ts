@@ -13,7 +13,7 @@ interface Options {
 const timeoutMs = 5_000;
 const longestAnswer = 64 * 1024;
 
-/** Asks a Langfuse server which projects a key belongs to. */
+/** Requests the projects of a key from a Langfuse server. */
 export async function projectsOf({ clock, fetch }: Options, { baseUrl, authorization }: ProjectKey): Promise<string[]> {
   const tooLate = new TracingError(`The tracing backend did not answer within ${timeoutMs / 1_000} s`);
   return withinTime(clock, timeoutMs, tooLate, async (signal) => {
@@ -51,7 +51,7 @@ function namesIn(text: string): string[] {
     );
     if (names.length > 0) return names;
   } catch {
-    // No JSON.
+    // The body is no JSON.
   }
   throw unclear();
 }

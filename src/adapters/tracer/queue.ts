@@ -3,34 +3,34 @@ import type { Collector, Span, SpanCounts } from "../../core/tracing.ts";
 import type { Delivery } from "./deliver.ts";
 import { requestJson, spanJson } from "./otlp.ts";
 
-/** Shared by all queues. */
+/** The state that all queues share. */
 export interface Shared {
   clock: Clock;
   log: Log;
   counts: SpanCounts;
-  /** The characters of all batches that wait. */
+  /** The characters of all waiting batches. */
   waiting: { length: number };
   deliver(collector: Collector, body: string, signal: AbortSignal): Promise<Delivery>;
 }
 
-/** How long the first trace of a batch waits for more, in milliseconds, and how many traces become spans at a time. */
+/** How long a batch's first trace waits for more, in milliseconds, and how many traces become spans at a time. */
 const [gatherMs, mostAtOnce] = [1_000, 32];
 
-/** The traces that wait to be made spans of. They hold on to what their turns said. */
+/** The most traces waiting to become spans; they hold their turns' texts in memory. */
 const mostGathered = 1_000;
 
-/** A batch is full at this length; so much may wait for one collector, and for all, in characters. */
+/** The length of a full batch, and the most characters waiting for one collector and for all. */
 const fullBatch = 512 * 1024;
 const [mostWaiting, mostWaitingInAll] = [8 * 1024 * 1024, 64 * 1024 * 1024];
 
-/** How many times a batch is sent, and the waits between, in milliseconds. */
+/** How many times a batch is sent, and the pauses between, in milliseconds. */
 const attempts = 6;
 const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 
-/** How long a collector that refused the key is left alone, in milliseconds. */
+/** The pause after a collector refused the key, in milliseconds. */
 const closedMs = 60_000;
 
-/** The spans of one request, as JSON, and the characters of its body. */
+/** The spans of one request, as JSON, and the length of its body in characters. */
 interface Batch {
   spans: readonly string[];
   length: number;
@@ -41,7 +41,7 @@ const batchOf = (spans: readonly string[]): Batch => ({
   length: spans.reduce((sum, json) => sum + json.length, 0),
 });
 
-/** The traces for one collector: gathered, made batches of, and sent one batch after the other. */
+/** The traces for one collector: gathered, turned into batches, and sent one batch after the other. */
 export class CollectorQueue {
   readonly #collector: Collector;
   readonly #shared: Shared;
@@ -50,12 +50,12 @@ export class CollectorQueue {
   #length = 0;
   #cancelGathering = () => {};
   #sending: Promise<void> | null = null;
-  /** Ends the wait before the next attempt. */
+  /** Ends the pause before the next attempt. */
   #hurry = () => {};
   #closedUntil = Number.NEGATIVE_INFINITY;
   #ending = false;
   readonly #controller = new AbortController();
-  /** Since the first failure; null while the collector takes what it gets. */
+  /** The current outage; null while the collector accepts batches. */
   #outage: { dropped: number } | null = null;
 
   constructor(collector: Collector, shared: Shared) {
@@ -63,7 +63,7 @@ export class CollectorQueue {
     this.#shared = shared;
   }
 
-  /** Whether the queue has nothing to send and no wait to keep, so that it can be dropped. */
+  /** Whether the queue has nothing to send and no pause to wait for, so that it can be deleted. */
   get isIdle(): boolean {
     const rests = this.#closedUntil > this.#shared.clock.now();
     return this.#gathered.length === 0 && this.#batches.length === 0 && !rests;
@@ -72,7 +72,7 @@ export class CollectorQueue {
   add(make: () => readonly Span[]): void {
     const { clock } = this.#shared;
     const isClosed = this.#closedUntil > clock.now();
-    // The spans of a trace that is not made are not counted one by one.
+    // Spans of a dropped trace are not counted.
     if (isClosed) {
       this.#drop(1);
       return;
@@ -86,7 +86,7 @@ export class CollectorQueue {
     else if (this.#gathered.length === mostAtOnce) this.#gatherFor(0);
   }
 
-  /** Sends what waits, once each, until the signal aborts. Never rejects. */
+  /** Sends each waiting batch once, until the signal aborts. Never rejects. */
   async end(signal: AbortSignal): Promise<void> {
     const cutOff = () => this.#controller.abort(signal.reason);
     if (signal.aborted) cutOff();
@@ -103,7 +103,7 @@ export class CollectorQueue {
     this.#cancelGathering();
     this.#cancelGathering = this.#shared.clock.after(ms, () => {
       this.#make();
-      // The rest waits for whatever else is to be done in this process.
+      // Lets the process do other work before the rest.
       if (this.#gathered.length > 0) this.#gatherFor(0);
     });
   }
@@ -163,7 +163,7 @@ export class CollectorQueue {
     this.#shared.waiting.length += length;
   }
 
-  /** Puts the halves of a batch in its place. */
+  /** Replaces a batch by its halves. */
   #split({ spans }: Batch): void {
     this.#take();
     const middle = Math.ceil(spans.length / 2);
@@ -213,7 +213,7 @@ export class CollectorQueue {
     return promise;
   }
 
-  /** The key is not valid: whatever waits would be refused too. */
+  /** Drops all waiting batches, since the key is invalid and they would be refused too. */
   #rest(): void {
     this.#closedUntil = this.#shared.clock.now() + closedMs;
     while (this.#batches[0]) {

@@ -12,10 +12,10 @@ interface Options {
   fetch?: typeof globalThis.fetch;
 }
 
-/** Beyond so many collectors, those with nothing to send are forgotten. */
+/** Beyond this number of collectors, idle ones are deleted. */
 const mostKept = 1_000;
 
-/** Sends spans by OTLP over HTTP, as JSON: to each collector by itself, so that none of them holds up another. */
+/** Sends spans by OTLP over HTTP, as JSON, to each collector separately, so that a slow one delays no other. */
 export function createTracer({ clock, log, post, fetch = globalThis.fetch }: Options): Tracer {
   const shared: Shared = {
     ...{ clock, log, counts: { sent: 0, dropped: 0 }, waiting: { length: 0 } },

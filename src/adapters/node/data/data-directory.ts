@@ -16,17 +16,17 @@ import { StartError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/ports.ts";
 import { errorCode } from "../error-code.ts";
 
-/** Whether a first start has made the embedded database and completed it. */
+/** Whether an earlier start created the embedded database completely. */
 export function hasEmbedded({ DATA_DIR }: Pick<Settings, "DATA_DIR">): boolean {
   const made = existsSync(join(DATA_DIR, "pgdata", "PG_VERSION"));
   return made && !existsSync(join(DATA_DIR, "pgdata.unfinished"));
 }
 
-/** Makes the directory, for its owner only, unless it is there. Throws a `StartError` when it can't be used. */
+/** Creates the directory, for its owner only, unless it exists. Throws a `StartError` when it can't be used. */
 export function prepareDirectory(directory: string): void {
   try {
     makeDirectory(directory);
-    // Only a write shows whether the directory can be used: more than its mode can forbid it.
+    // Only a write shows whether the directory can be used: its mode is not the only obstacle.
     const probe = join(directory, `probe-${randomUUID()}`);
     writeFileSync(probe, "", { flag: "wx" });
     rmSync(probe);
@@ -35,14 +35,17 @@ export function prepareDirectory(directory: string): void {
   }
 }
 
-/** Node's own recursion never ends below `/proc`, where a missing directory can't be made. */
+/**
+ * Creates the directory with its parents: Node's own recursion never ends below `/proc`, where no directory can be
+ * made.
+ */
 function makeDirectory(directory: string): void {
   if (isDirectory(directory)) return;
   if (!existsSync(dirname(directory))) makeDirectory(dirname(directory));
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it.
+    // Another process may have created it.
     if (!isDirectory(directory)) throw error;
   }
 }
@@ -50,8 +53,8 @@ function makeDirectory(directory: string): void {
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /**
- * Throws a `StartError` where root would open another user's embedded database: what it writes there would be root's, and
- * that user's server could not open the database any more.
+ * Throws a `StartError` when root would open another user's embedded database: root's new files would keep that user's
+ * server from opening it.
  */
 export function requireOwner(directory: string): void {
   const made = join(directory, "pgdata", "PG_VERSION");
@@ -64,8 +67,8 @@ export function requireOwner(directory: string): void {
 }
 
 /**
- * Throws a `StartError` that names a file below `data` which this user may not read and write, as when root has worked on
- * the database: it is whole, and PostgreSQL says only that it does not open.
+ * Throws a `StartError` that names a file below `data` which this user may not read and write, for example after root
+ * worked on the database. The database is whole then, but PostgreSQL reports only that it does not open.
  */
 export function requireRights(directory: string, data: string): void {
   try {
@@ -84,9 +87,8 @@ export function requireRights(directory: string, data: string): void {
 }
 
 /**
- * Takes the rights on a prepared directory and on the key in it from other users, who may have some if the directory
- * was made by hand or restored from a backup. Warns of each change and of each one that fails. Windows has no such
- * modes.
+ * Removes other users' rights on a prepared directory and on the key in it, which may exist when the directory was made
+ * by hand or restored from a backup. Warns of each change and of each failed one. Windows has no such modes.
  */
 export function closeToOthers(directory: string, log: Log): void {
   if (process.platform === "win32") return;
@@ -104,18 +106,18 @@ export function closeToOthers(directory: string, log: Log): void {
   }
 }
 
-/** Whether the mode gives anybody but the owner a right; false on Windows, which has no such modes. */
+/** Whether the mode gives a right to anyone but the owner; false on Windows, which has no such modes. */
 export function isOpenToOthers(path: string): boolean {
   return process.platform !== "win32" && existsSync(path) && (statSync(path).mode & 0o077) !== 0;
 }
 
-/** False for a sticky directory such as /tmp, which is for all users, whatever its owner. */
+/** Whether the directory is the owner's alone; false for a sticky one such as /tmp, which is for all users. */
 function isOurs(path: string): boolean {
   const { uid, mode } = statSync(path);
   return uid === process.getuid?.() && (mode & 0o1000) === 0;
 }
 
-/** Some file systems refuse the change, others accept and forget it. */
+/** Changes the mode and returns whether that worked: some file systems refuse the change, others ignore it. */
 function tryToClose(path: string): boolean {
   try {
     chmodSync(path, statSync(path).mode & 0o700);
@@ -133,7 +135,7 @@ export function fullDisk(directory: string): StartError {
   return new StartError(`The disk of DATA_DIR ${directory} is full (ENOSPC): free some space and start again`);
 }
 
-/** An error that says what is wrong with the directory, or with a file in it, and what to do. */
+/** The error for an unusable directory or a file in it, with advice. */
 export function unusableDirectory(path: string, cause: unknown): StartError {
   const code = errorCode(cause) || String(cause);
   if (code === "ENOSPC") return fullDisk(path);

@@ -5,12 +5,12 @@ import { StartError } from "../../../core/errors.ts";
 import { errorCode } from "../error-code.ts";
 import { fullDisk } from "./data-directory.ts";
 
-/** Without a reference a handle would be collected, and its lock freed with it. */
+/** Keeps each handle from garbage collection, which would release its lock. */
 const held = new Set<DatabaseSync>();
 
 /**
  * Locks the directory for this process until the returned function is called. The lock is SQLite's own on an empty
- * file; the system frees it at any end of the process. Throws a `StartError` if another process has the lock.
+ * file; the system releases it when the process ends in any way. Throws a `StartError` if another process has the lock.
  */
 export async function lockDirectory(directory: string): Promise<() => void> {
   const file = join(directory, "lock");
@@ -32,7 +32,7 @@ export async function lockDirectory(directory: string): Promise<() => void> {
   };
 }
 
-/** Whether an open failed because another process holds the directory. */
+/** Whether an error means that another process has locked the directory. */
 export function isDirectoryInUse(error: unknown): boolean {
   return error instanceof StartError && isBusy(error.cause);
 }
@@ -56,8 +56,8 @@ async function openSqlite(file: string): Promise<DatabaseSync> {
 }
 
 /**
- * Makes the file unless it is there. SQLite would make it readable to other users, who could then hold its lock. An
- * existing file must not be opened here: closing it would free the locks that this process has on it.
+ * Creates the lock file unless it exists. SQLite would make it readable to other users, who could then lock it. An
+ * existing file must not be opened here: closing it would release this process's locks on it.
  */
 function makePrivate(file: string): void {
   try {
@@ -67,7 +67,7 @@ function makePrivate(file: string): void {
   }
 }
 
-/** Silences the warning of Node 22 that the module is experimental, which is of no use to an operator. */
+/** Silences Node 22's warning about its experimental module, which does not help an operator. */
 async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
   const { emitWarning } = process;
   process.emitWarning = () => {};

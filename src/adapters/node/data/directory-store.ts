@@ -9,15 +9,15 @@ import { errorCode } from "../error-code.ts";
 
 const unfinished = ".part";
 
-/** So much of the disk, in bytes, is left to the embedded database, which can write nothing more on a full one. */
+/** The bytes of the disk reserved for the embedded database, which can't write on a full disk. */
 export const databaseShare = 256 * 1024 * 1024;
 
 /**
- * Files under their keys in one directory, which is made for the first file. For one process at a time: the unfinished
- * files of an earlier process are deleted. A file that would leave less than `spareBytes` of the disk free is refused.
+ * Files under their keys in one directory, which is created for the first file. For one process at a time: unfinished
+ * files of an earlier process are deleted. Refuses a file that would leave less than `spareBytes` of the disk free.
  */
 export function directoryStore(directory: string, { spareBytes = databaseShare } = {}): ObjectStore {
-  /** The bytes of files that are being written, which the disk may still count as free. */
+  /** The bytes of files being written, which the disk may still report as free. */
   let writing = 0;
   let made: Promise<void> | undefined;
   const make = () => {
@@ -71,13 +71,13 @@ async function prepare(directory: string): Promise<void> {
 
 const scarce = "The disk of this machine has no space left for files: free some, or give the agent a bucket in S3";
 
-/** Infinite where the file system does not say how large it is. */
+/** The free bytes; infinite when the file system does not report its size. */
 async function freeBytes(directory: string): Promise<number> {
   const { blocks, bavail, bsize } = await statfs(directory);
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
-/** Writes under another name until all bytes are on the disk, so that a crash leaves no half file. */
+/** Writes under another name until all bytes are on the disk, so that a crash leaves no partial file. */
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   const part = `${path}.${randomUUID()}${unfinished}`;
   try {

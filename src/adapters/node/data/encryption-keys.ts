@@ -7,9 +7,9 @@ import { errorCode } from "../error-code.ts";
 import { hasEmbedded, prepareDirectory, unusableDirectory } from "./data-directory.ts";
 
 /**
- * The keys of all stored secrets, the current one first. They come from the settings or, with the embedded database
- * only, from the file that its first start makes (decisions §1). Rejects with a `StartError` if that file is unusable,
- * or gone while its database is there. Call it before the database is made.
+ * The keys of all stored secrets, the current one first. They come from the settings or, only with the embedded
+ * database, from the file that its first start makes (decisions §1). Rejects with a `StartError` if that file is
+ * unusable, or missing while its database exists. Call it before the database is created.
  */
 export async function loadEncryptionKeys(settings: Settings): Promise<Uint8Array<ArrayBuffer>[]> {
   const { ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS, DATABASE_URL, DATA_DIR } = settings;
@@ -27,7 +27,7 @@ export async function loadEncryptionKeys(settings: Settings): Promise<Uint8Array
 
 const keyFile = (directory: string) => join(directory, "encryption.key");
 
-/** A new key would open none of the stored secrets, and stand where the lost one has to come back to. */
+/** The error for a missing key file: a new key would open no stored secret, and take the lost file's place. */
 const lostKey = (directory: string) =>
   new StartError(
     `${keyFile(directory)} is gone, and the database beside it holds secrets sealed with that key: restore the file from a backup, or set ENCRYPTION_KEY to what it held; if the key is lost for good, set ENCRYPTION_KEY to a new one (openssl rand -base64 32) and run agent-engine forget-secrets`,
@@ -51,7 +51,7 @@ function read(file: string): string | null {
   }
 }
 
-/** Writes whole or not at all, and never over a key that another process made meanwhile: its secrets would be lost. */
+/** Writes atomically, and never over a key that another process made meanwhile, whose secrets would be lost. */
 function create(file: string): string {
   const draft = `${file}.${randomUUID()}`;
   const text = `${randomBytes(32).toString("base64")}\n`;
@@ -62,7 +62,7 @@ function create(file: string): string {
     return text;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return readFileSync(file, "utf8");
-    // Some file systems have no links.
+    // Some file systems do not support links.
     writeFileSync(file, text, { mode: 0o600, flag: "wx", flush: true });
     return text;
   } finally {

@@ -14,7 +14,7 @@ const [gunzip, inflate, inflateRaw, unbrotli] = [
   promisify(zlib.brotliDecompress),
 ];
 
-/** Some servers send "deflate" without the header of zlib, whose low four bits are 8. */
+/** Some servers send "deflate" without zlib's header, whose low four bits are 8. */
 const undeflate: Decode = (bytes, maxOutputLength) =>
   (((bytes[0] ?? 0) & 15) === 8 ? inflate : inflateRaw)(bytes, { maxOutputLength });
 
@@ -25,20 +25,23 @@ const codings = new Map<string, Decode>([
   ["br", (bytes, maxOutputLength) => unbrotli(bytes, { maxOutputLength })],
 ]);
 
-/** Bytes that do not shrink grow a little when they are compressed. */
+/** Incompressible bytes grow slightly when they are compressed. */
 const compressionExcess = 16_384;
 const mostCodings = 3;
 
-/** Each piece costs some 2 µs, however small it is: a million of one byte each would hold up everybody for seconds. */
+/**
+ * The most pieces of a body. Each costs some 2 µs, however small it is: a million one-byte pieces would block the
+ * process for seconds.
+ */
 const mostPieces = 20_000;
 
 interface Bounds {
   maxBytes: number;
-  /** Counts what comes over the wire. */
+  /** Counts the bytes on the wire. */
   incoming: Incoming;
 }
 
-/** The body of an answer, decompressed; throws an `EgressError` if it is longer than `maxBytes` or not whole. */
+/** The decompressed body of a response; throws an `EgressError` if it is longer than `maxBytes` or incomplete. */
 export async function readBytes(response: IncomingMessage, { maxBytes, incoming }: Bounds): Promise<Uint8Array> {
   const decoders = decodersOf(response.headers["content-encoding"]);
   const limit = decoders.length === 0 ? maxBytes : maxBytes + compressionExcess;
@@ -48,13 +51,13 @@ export async function readBytes(response: IncomingMessage, { maxBytes, incoming 
     if (length > limit) throw tooLarge(maxBytes);
     incoming.grow(more);
   });
-  // The answer to a HEAD names a coding too, and has no body.
+  // A response to a HEAD names an encoding too, and has no body.
   if (bytes.length === 0) return bytes;
   for (const decode of decoders) bytes = await decodeWithin(decode, bytes, maxBytes);
   return bytes;
 }
 
-/** The decoders in the order of their use. The header names the codings in the order in which they were applied. */
+/** The decoders in the order of their use, the reverse of the header's order. */
 function decodersOf(header: string | undefined): Decode[] {
   const names = (header ?? "").split(",").map((name) => name.trim().toLowerCase());
   const applied = names.filter((name) => name !== "" && name !== "identity");
@@ -66,8 +69,8 @@ function decodersOf(header: string | undefined): Decode[] {
 }
 
 /**
- * The bytes of the body, of whose pieces `count` is told; the answer is refused with what that throws. By events: a loop
- * over the body sees several pieces as one, and could not count them.
+ * Collects the body's bytes; calls `count` for each piece and rejects with its error. Uses events, since a loop over
+ * the body would join pieces, which then could not be counted.
  */
 function collect(response: IncomingMessage, count: (bytes: number) => void): Promise<Uint8Array> {
   const chunks: Buffer[] = [];

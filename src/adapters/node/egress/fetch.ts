@@ -8,10 +8,10 @@ import { type Network, sendChecked } from "./send.ts";
 type Options = Partial<Network>;
 
 /**
- * A `fetch` for addresses that came from outside, whose answers are streamed: it connects to public addresses and
- * `allowedHosts` only, and follows no redirect. Its requests have a text or bytes as their body, or none. It rejects
- * with an `EgressError` for a refused address or another body, with the signal's reason when it is aborted, and with
- * Node's own error when a connection fails.
+ * A `fetch` with streamed responses for addresses from outside: it connects only to public addresses and
+ * `allowedHosts`, and follows no redirect. A request body is a text, bytes or absent. Rejects with an `EgressError` for
+ * a refused address or another body, with the signal's reason after an abort, and with Node's own error for a failed
+ * connection.
  */
 export function guardedFetch({ resolve = resolveBySystem, ...route }: Options = {}) {
   return (allowedHosts: readonly string[]): typeof globalThis.fetch =>
@@ -27,14 +27,17 @@ export function guardedFetch({ resolve = resolveBySystem, ...route }: Options = 
     };
 }
 
-/** A prompt with pictures is larger than the requests of tools may be, so the body joins after the check. */
+/**
+ * Checks the request without its body, which is added later: a prompt with pictures is larger than a tool's request may
+ * be.
+ */
 function hopOf(url: string, { method = "GET", headers, body }: RequestInit): Hop {
   const { signal } = new AbortController();
   const limits = { allowedHosts: [], sensitive: true, maxBytes: 0, signal };
   const hop = firstHop({ url, method, headers: Object.fromEntries(new Headers(headers)), ...limits });
   return {
     ...hop,
-    // A compressed stream would keep words back.
+    // Compression would delay a stream's words.
     headers: [...hop.headers, ["Accept-Encoding", "identity"]],
     body: bytesOf(body ?? null),
   };

@@ -3,9 +3,8 @@ import { readFile } from "node:fs/promises";
 import { orAborted } from "../../../core/time/deadline.ts";
 
 /**
- * All addresses of a name as the system knows them: from its file of hosts, else from DNS, else from the system's other
- * sources. Rejects with an error of Node's for a name without addresses, and with the signal's reason as soon as the
- * signal is aborted.
+ * All addresses of a name as the system resolves it: from its hosts file, else from DNS, else from the system's other
+ * sources. Rejects with Node's error for a name without addresses, and with the signal's reason at once after an abort.
  */
 export function resolveBySystem(name: string, signal: AbortSignal): Promise<readonly string[]> {
   return orAborted(findAddresses(name, signal), signal);
@@ -17,7 +16,7 @@ async function findAddresses(name: string, signal: AbortSignal): Promise<readonl
   return (await askDns(name, signal)) ?? (await askSystem(name, signal));
 }
 
-/** The addresses that a file of hosts (hosts(5)) has for a name. */
+/** The addresses of a name in a hosts file (hosts(5)). */
 export function addressesIn(hosts: string, name: string): string[] {
   const wanted = name.toLowerCase().replace(/\.$/, "");
   const found = hosts.split("\n").flatMap((line) => {
@@ -28,13 +27,13 @@ export function addressesIn(hosts: string, name: string): string[] {
   return [...new Set(found)].filter((address) => !address.includes("%"));
 }
 
-/** Empty on systems without this file; `askSystem` finds the names that they keep elsewhere. */
+/** Empty on systems without this file; `askSystem` finds their names. */
 const readHostsFile = () => readFile("/etc/hosts", "utf8").catch(() => "");
 
-/** Null for a name that DNS does not know: the system may have a search list, or another source of names. */
+/** Null for a name unknown to DNS: the system may have a search list, or another source of names. */
 async function askDns(name: string, signal: AbortSignal): Promise<string[] | null> {
   signal.throwIfAborted();
-  // Unlike `lookup`, a Resolver occupies no thread while it waits: a name with slow servers holds up no other name.
+  // Unlike `lookup`, a Resolver occupies no thread while it waits, so a name with slow servers delays no other name.
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const stop = () => resolver.cancel();
   signal.addEventListener("abort", stop, { once: true });
@@ -51,12 +50,12 @@ async function askDns(name: string, signal: AbortSignal): Promise<string[] | nul
   }
 }
 
-/** Settles when the last `lookup` that was asked for is over, however it ended. */
+/** Settles when the last requested `lookup` is over, however it ended. */
 let lastLookup: Promise<unknown> = Promise.resolve();
 
 /**
- * Looks names up one at a time: only two of Node's four threads look up names at once, and the model providers need the
- * other one. A `lookup` that runs cannot be stopped; one whose turn comes after its signal was aborted is skipped.
+ * Looks names up one at a time: only two of Node's four threads look up names, and the model providers need the other
+ * one. A running `lookup` can't be stopped; a waiting one is skipped after its signal aborted.
  */
 async function askSystem(name: string, signal: AbortSignal): Promise<string[]> {
   const answer = lastLookup.then(() => {

@@ -16,14 +16,14 @@ interface Options extends Omit<Network, "resolve"> {
   clock: Clock;
   /** `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
-  /** The count of unfinished answers, shared with other readers of tool answers; a count of its own unless given. */
+  /** The count of unfinished responses, shared with other readers of tool responses; a separate count unless given. */
   unfinished?: Unfinished;
 }
 
 const usualTimeoutMs = 15_000;
 const mostRedirects = 5;
 
-/** Requests from this machine straight to the host: proxies of the environment are not used. */
+/** Sends requests from this machine directly to their host, without the environment's proxies. */
 export function createEgress({
   clock,
   resolve = resolveBySystem,
@@ -54,7 +54,7 @@ interface FollowOptions {
   signal: AbortSignal;
 }
 
-/** Sends the first hop and the hops that redirects ask for; each is checked as if it were the first. */
+/** Sends the first hop and its redirects; each is checked as if it were the first. */
 async function follow(first: Hop, { request, network, unfinished, signal }: FollowOptions): Promise<EgressAnswer> {
   let hop = first;
   for (let redirects = 0; ; redirects += 1) {

@@ -11,25 +11,25 @@ import { checkServerIdentity } from "node:tls";
 import type { Hop } from "../../../core/egress/request.ts";
 import { EgressError, reachableAddresses } from "../../../core/egress/target.ts";
 
-/** The way to one host. */
+/** How to reach one host. */
 interface Route {
   /** The host's checked addresses; `send` connects to no other. */
   addresses: readonly string[];
-  /** The address to connect to in place of the given one; with it tests play the internet on this machine. */
+  /** Returns the address to connect to instead of the given one, so that tests can simulate the internet. */
   dial?: (address: string) => string;
   /** Certificates to trust instead of the usual ones, as PEM. */
   ca?: string;
 }
 
-/** The means to find and reach hosts. */
+/** How to find and reach hosts. */
 export interface Network extends Omit<Route, "addresses"> {
-  /** All addresses of a name. */
+  /** Resolves all addresses of a name. */
   resolve: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 /**
- * Sends one hop to a checked address of its host, and to no other. Throws an `EgressError` for a host that is neither
- * public nor one of `allowedHosts`, before anything is connected.
+ * Sends one hop to a checked address of its host only. Throws an `EgressError`, before any connection, for a host that
+ * is neither public nor one of `allowedHosts`.
  */
 export async function sendChecked(
   hop: Hop,
@@ -44,7 +44,7 @@ export async function sendChecked(
 
 const mostInformation = 8;
 
-/** Sends one hop over a connection of its own. Resolves with the headers of the answer; the body is yet to be read. */
+/** Sends one hop over a connection of its own. Resolves with the response's headers; its body is not read yet. */
 function send(hop: Hop, route: Route, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, literal, host, port } = hop.target;
   const [first = "", ...others] = route.addresses.map(route.dial ?? ((address) => address));
@@ -59,7 +59,7 @@ function send(hop: Hop, route: Route, signal: AbortSignal): Promise<IncomingMess
   return answer;
 }
 
-/** Makes every name stand for these addresses, so that no second resolution can give others. */
+/** Makes every name resolve to these addresses, so that a second resolution can't return others. */
 function pinTo(addresses: readonly string[]): AgentOptions {
   const entries = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   const lookup: LookupFunction = (_name, { all }, callback) => {
@@ -67,7 +67,7 @@ function pinTo(addresses: readonly string[]): AgentOptions {
     if (all) callback(null, entries);
     else callback(null, first?.address ?? "", first?.family);
   };
-  // Node's 250 ms for each address but the last are too short for a far host.
+  // Node's 250 ms for each address but the last are too short for a distant host.
   return { lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1_500 };
 }
 
@@ -91,7 +91,7 @@ function message({ target, method, headers, body }: Hop): RequestOptions {
   };
 }
 
-/** Requires a certificate of the requested host, even if the environment turns verification off. */
+/** Requires a certificate of the requested host, even if the environment disables verification. */
 function verification({ target }: Hop, { ca }: Route): RequestOptions {
   const servername = target.literal ? "" : target.host;
   return {

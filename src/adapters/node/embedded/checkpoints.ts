@@ -1,20 +1,20 @@
 import type { Clock } from "../../../core/ports.ts";
 import { simpleQuery } from "./messages.ts";
 
-/** The pause between some work and the next look at the log, in milliseconds. */
+/** The time between some work and the next check of the log, in milliseconds. */
 const lookAfterMs = 10_000;
 
-/** The most bytes of the log that a start after a crash should have to read. */
+/** The largest log, in bytes, that a start after a crash should read. */
 const mostBytes = 32 * 1024 * 1024;
 
 const query = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::bigint from pg_control_checkpoint()`;
 
-/** Sends messages of PostgreSQL's protocol to the only session, and gives the whole answer. */
+/** Sends messages of PostgreSQL's protocol to the only session, and returns the whole answer. */
 export type Exchange = (messages: Uint8Array) => Uint8Array<ArrayBuffer>;
 
 /**
- * The same exchange, with checkpoints between its calls. A database of a single process makes none by itself before
- * its end, so its log would grow for as long as it runs. Nothing is done while nobody asks.
+ * Adds checkpoints between the calls of an exchange. A single-process database makes none until its end, so its log
+ * would grow all the time. An idle database stays idle.
  */
 export function withCheckpoints(exchange: Exchange, clock: Clock): Exchange {
   let planned = false;
@@ -26,7 +26,7 @@ export function withCheckpoints(exchange: Exchange, clock: Clock): Exchange {
   };
   const look = () => {
     planned = false;
-    // A transaction is open, or a client has sent half of its messages: the session is the client's.
+    // The client has an open transaction or half-sent messages, so the session is in use.
     if (!idle) return plan();
     if (firstNumber(exchange(simpleQuery(query))) > mostBytes) exchange(simpleQuery("checkpoint"));
   };
@@ -38,10 +38,10 @@ export function withCheckpoints(exchange: Exchange, clock: Clock): Exchange {
   };
 }
 
-/** Whether an answer ends with `ReadyForQuery` outside of a transaction. */
+/** Whether an answer ends with `ReadyForQuery` outside a transaction. */
 const endsIdle = (answer: Uint8Array) => answer.at(-6) === 0x5a && answer.at(-1) === 0x49;
 
-/** The first value of the first row; 0 without one. */
+/** The first value of the first row; 0 without rows. */
 function firstNumber(answer: Uint8Array): number {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
   for (let at = 0; at < bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {

@@ -9,15 +9,15 @@ import { lockDirectory } from "../data/directory-lock.ts";
 import { type Embedded, superviseDatabase } from "./thread.ts";
 
 /**
- * Opens the embedded database in `directory` (made by the caller), or makes it there. A second process on the same
- * directory gets a `StartError` at once. Acknowledged writes survive any end of the process; a loss of power may take
- * them.
+ * Opens the embedded database in `directory` (which the caller created), or creates it there. A second process on the
+ * same directory gets a `StartError` at once. Acknowledged writes survive any end of the process, but perhaps not a
+ * power loss.
  */
 export async function openEmbedded(directory: string, log: Log, template = shippedTemplate()): Promise<Embedded> {
   return (await startEmbedded(directory, log, template)).opened;
 }
 
-/** `openEmbedded`, but it resolves when this process has the directory and PostgreSQL begins to open the data. */
+/** `openEmbedded` that resolves once this process has locked the directory and PostgreSQL begins to open the data. */
 export async function startEmbedded(
   directory: string,
   log: Log,
@@ -25,7 +25,7 @@ export async function startEmbedded(
 ): Promise<{ opened: Promise<Embedded> }> {
   const unlock = await lockDirectory(directory);
   const data = join(directory, "pgdata");
-  // The mark of a first start. If the mark is still there, that start was cut off and nobody used the database.
+  // Marks a first start. A remaining mark means that the first start was interrupted before any use of the database.
   const unfinished = join(directory, "pgdata.unfinished");
   try {
     if (existsSync(unfinished)) rmSync(data, { recursive: true, force: true });
@@ -58,7 +58,7 @@ export async function startEmbedded(
   return { opened: open() };
 }
 
-/** Whether an error says that a disk is full: in the words of the system, or in the code of PostgreSQL. */
+/** Whether an error reports a full disk, by the system's message or PostgreSQL's code. */
 export function isFull(error: unknown): boolean {
   return failureCode(error) === "53100" || (error instanceof Error && /ENOSPC|No space left/.test(error.message));
 }
@@ -69,7 +69,7 @@ function damaged(data: string, reason: string): StartError {
   );
 }
 
-/** The template beside the bundled program; a checkout that runs from its sources has none. */
+/** The template next to the bundled program; null in a checkout. */
 function shippedTemplate(): string | null {
   const file = fileURLToPath(new URL("./template.tar.gz", import.meta.url));
   return existsSync(file) ? file : null;

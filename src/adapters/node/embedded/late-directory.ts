@@ -5,12 +5,12 @@ import { EmscriptenBuiltinFilesystem } from "@electric-sql/pglite/basefs";
 import { folderAt, unpackTemplate } from "./template.ts";
 
 export interface DataSettings {
-  /** The directory of the data; null keeps the data in memory. */
+  /** The directory of the data; null stores the data in memory. */
   directory: string | null;
-  /** A file to fill an empty directory with; null makes the database from nothing, which takes seconds. */
+  /** A file to fill an empty directory with; null creates the database from nothing, which takes seconds. */
   template: string | null;
   /**
-   * Whether the directory must hold a database already. If it is missing, as when a disk is not mounted, none is made.
+   * Whether the directory must contain a database already. A missing one, as with an unmounted disk, is not created.
    */
   existing?: boolean;
 }
@@ -18,8 +18,8 @@ export interface DataSettings {
 const { PGDATA: mountPoint } = PGlite.paths;
 
 /**
- * The data of a database whose directory becomes known only after PGlite has loaded its program. Nothing is looked at
- * or written before.
+ * The data of a database whose directory becomes known only after PGlite has loaded its program. Nothing is read or
+ * written before.
  */
 export class LateDirectory extends EmscriptenBuiltinFilesystem {
   readonly #settings: Promise<DataSettings>;
@@ -29,7 +29,7 @@ export class LateDirectory extends EmscriptenBuiltinFilesystem {
     this.#settings = settings;
   }
 
-  /** PGlite calls this between loading its program and looking for a database. */
+  /** Called by PGlite between loading its program and looking for a database. */
   override async initialSyncFs(): Promise<void> {
     const { directory, template, existing = false } = await this.#settings;
     const { FS, NODEFS } = this.pg?.Module ?? {};
@@ -40,7 +40,7 @@ export class LateDirectory extends EmscriptenBuiltinFilesystem {
     if (directory === null) {
       const mkdir = (path: string) => void FS.mkdirTree(`${mountPoint}/${path}`);
       if (template !== null) {
-        // Emscripten keeps a view of a buffer of Node's where it means to copy it.
+        // Emscripten would keep a view of Node's buffer instead of a copy.
         const write = (path: string, bytes: Uint8Array) => FS.writeFile(`${mountPoint}/${path}`, new Uint8Array(bytes));
         unpackTemplate(template, { mkdir, write });
       }

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** The folder that gets the files; the paths are relative and use slashes. */
+/** The target of the files; the paths are relative and use slashes. */
 interface Folder {
   mkdir(path: string): void;
-  /** The bytes are the caller's: they are gone after the last file. */
+  /** Writes a file. The bytes are invalid after the last file. */
   write(path: string, bytes: Uint8Array): void;
 }
 
@@ -30,19 +30,19 @@ export function unpackTemplate(file: string, { mkdir, write }: Folder): void {
     else write(path, tar.subarray(start, start + size));
     at = start + Math.ceil(size / block) * block;
   }
-  // The thread of the database rests soon, and would keep these 13 MB until its next collection of garbage.
+  // Frees these 13 MB at once, since the database's thread soon idles without a garbage collection.
   tar.buffer.transfer(0);
 }
 
 /**
- * Decompresses a file of gzip in one piece: in Node's usual pieces of 16 KB it takes twice as long and twice the memory.
- * The last four bytes say how large the contents are (RFC 1952, 2.3.1); a full piece would be followed by a second one.
+ * Decompresses a gzip file in one piece: Node's usual 16 KB pieces take twice as long and twice the memory. The last
+ * four bytes contain the size of the contents (RFC 1952, 2.3.1); one more byte avoids a second piece.
  */
 function decompress(file: Buffer) {
   return gunzipSync(file, { chunkSize: file.readUInt32LE(file.length - 4) + 1 });
 }
 
-/** The files of a directory on disk, for their owner only, as PostgreSQL demands. */
+/** The files of a directory on disk, for their owner only, as PostgreSQL requires. */
 export function folderAt(directory: string): Folder {
   return {
     mkdir: (path) => void mkdirSync(join(directory, path), { recursive: true, mode: 0o700 }),

@@ -10,21 +10,21 @@ import type { WorkerOrder, WorkerReport } from "./worker.ts";
 
 export interface Embedded {
   target: Extract<Target, { dial: unknown }>;
-  /** Closes the database in order; its clients must be gone. */
+  /** Closes the database cleanly; its clients must have disconnected. */
   close(): Promise<void>;
 }
 
 const closeWithinMs = 5000;
 
-/** The pauses before a new thread, in milliseconds; there is none after a thread that ran well. */
+/** The pauses before a new thread, in milliseconds; none after a thread that ran well. */
 const [firstPauseMs, longestPauseMs] = [250, 15_000];
 
-/** A thread that ran for so long ran well, in milliseconds. */
+/** A thread that ran this long ran well, in milliseconds. */
 const wellMs = 60_000;
 
 /**
- * Runs the database in a thread of its own, because it would block the event loop of this one. When the thread dies,
- * its statements fail and a new thread is started, again and again until one serves: a disk may be full for hours.
+ * Runs the database in a thread of its own, because it would block this thread's event loop. When the thread dies, its
+ * statements fail and new threads are started until one serves: a disk may be full for hours.
  */
 export async function superviseDatabase(
   settings: DataSettings,
@@ -39,7 +39,7 @@ export async function superviseDatabase(
 
   const watch = (worker: Worker) => {
     const startedAt = clock.now();
-    // A report after the first one says why the thread dies.
+    // A report after the first one explains why the thread dies.
     worker.on("message", (report: WorkerReport) => {
       if (!report.ready) log.error({ reason: report.reason }, "The embedded database failed");
     });
@@ -48,14 +48,14 @@ export async function superviseDatabase(
       if (!closing.signal.aborted) {
         log.warn({}, "The embedded database stopped and is started again");
         if (clock.now() - startedAt >= wellMs) pauseMs = 0;
-        // Rejects at the end only.
+        // Rejects only at the end.
         restart().catch(() => {});
       }
       for (const stream of streams) stream.destroy();
     });
   };
   const restart = async () => {
-    // A directory that has lost its database is not given an empty one.
+    // A directory that lost its database does not get an empty one.
     const existing = { ...settings, existing: settings.directory !== null };
     for (let failed = false; ; ) {
       if (pauseMs > 0) {
@@ -76,7 +76,7 @@ export async function superviseDatabase(
   };
   const stand = (thread: Promise<Worker>) => {
     current = thread;
-    // Nobody may be waiting for it.
+    // The promise may have no waiter.
     current.catch(() => {});
   };
   watch(await current);
@@ -100,9 +100,9 @@ export async function superviseDatabase(
   };
 }
 
-/** Closes the database. A thread that hangs is terminated after 5 s, as if it had crashed. */
+/** Closes the database. A hanging thread is terminated after 5 s, as in a crash. */
 async function endThread(worker: Worker): Promise<void> {
-  // A thread that has ended already emits no exit.
+  // A thread that has already ended emits no exit.
   if (worker.threadId === -1) return;
   const timer = setTimeout(() => void worker.terminate(), closeWithinMs);
   await new Promise((resolve) => {
@@ -112,16 +112,16 @@ async function endThread(worker: Worker): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A thread that has loaded PostgreSQL, or does, and opens no data yet. */
+/** A thread that loads PostgreSQL and opens no data yet. */
 let spare: Worker | undefined;
 
 /**
- * Starts a thread for the next database that this process opens. Loading PostgreSQL takes most of a start, so this goes
- * on beside the rest of it. It keeps no process running.
+ * Starts a thread for the process's next database, since loading PostgreSQL takes most of a start and can run in
+ * parallel. The thread does not keep the process running.
  */
 export function prepareThread(): void {
   spare = newThread();
-  // Should it fail, the one that is started in its place fails too, and is listened to.
+  // When this thread fails, the thread started instead fails too and reports the error.
   spare.on("error", () => {});
   spare.unref();
 }
@@ -142,7 +142,7 @@ function startThread(settings: DataSettings): Promise<Worker> {
       if (!error) return resolve(worker);
       // An error without a listener would end the server.
       worker.on("error", () => {});
-      // The next thread may not open the data while this one still runs.
+      // The next thread must not open the data while this one runs.
       const ended = () => reject(error);
       worker.terminate().then(ended, ended);
     };
@@ -152,13 +152,13 @@ function startThread(settings: DataSettings): Promise<Worker> {
   });
 }
 
-/** A stream to the database in place of a socket. It has neither path nor port, so no other process can reach it. */
+/** A stream to the database instead of a socket: without path and port, no other process can reach it. */
 function dial(worker: Worker): Duplex {
   const { port1: port, port2: client } = new MessageChannel();
   const stream = new Duplex({
     read() {},
     write(chunk: Buffer, _encoding, done) {
-      // A copy: the chunk is a view of the driver's buffer, and the whole buffer would be transferred.
+      // Copied, since the chunk is a view of the driver's buffer, which would be transferred as a whole.
       const bytes = new Uint8Array(chunk);
       port.postMessage(bytes, [bytes.buffer]);
       done();
@@ -175,6 +175,6 @@ function dial(worker: Worker): Duplex {
   port.on("message", (bytes: Uint8Array) => stream.push(bytes));
   port.on("close", () => stream.destroy());
   worker.postMessage({ client } satisfies WorkerOrder, [client]);
-  // The driver reads this property of a socket before it says goodbye.
+  // The driver reads this socket property before it disconnects.
   return Object.assign(stream, { readyState: "open" });
 }

@@ -6,16 +6,16 @@ import type { DataSettings } from "./late-directory.ts";
 import { simpleQuery, sync } from "./messages.ts";
 import { openPostgres } from "./postgres.ts";
 
-/** A report of the thread: it takes clients, or the reason, in one line, why it can't or no longer can. */
+/** A report of the thread: it accepts clients, or the one-line reason why it can't or no longer can. */
 export type WorkerReport = { ready: true } | { ready: false; reason: string };
 
-/** An order to the thread: open this data, serve the client at this end of a channel, or close the database. */
+/** An order to the thread: open this data, serve the client at this port, or close the database. */
 export type WorkerOrder = { open: DataSettings } | { client: MessagePort } | "close";
 
-/** The code of WebAssembly's system for a full disk. */
+/** WebAssembly's system code for a full disk. */
 const noSpace = 51;
 
-/** Undoes everything that a client left behind in the only session of the database. */
+/** Undoes a client's changes to the database's only session. */
 const freshSession = Buffer.concat([sync, simpleQuery("rollback"), simpleQuery("discard all")]);
 
 const waiting: MessagePort[] = [];
@@ -36,14 +36,14 @@ try {
   });
   report({ ready: true });
 } catch (error) {
-  // A program that does not load is said only after the order, which is what the answer is to.
+  // A program that fails to load is reported only after the order, since the report answers the order.
   await settings.promise;
   report({ ready: false, reason: describe(error) });
 }
 
 /**
- * PGlite takes every exception of its WebAssembly for one of PostgreSQL's own jumps and goes on. After a real trap,
- * such as a stack overflow, it answers with no rows or never again, so this thread ends and a new one is started.
+ * Ends the thread after a WebAssembly trap. PGlite takes every exception for one of PostgreSQL's own jumps and goes on;
+ * after a real trap, such as a stack overflow, it returns no rows or hangs. A new thread is then started.
  */
 function endOnTrap(database: PGlite): void {
   const { mod, POSTGRES_MAIN_LONGJMP: jump } = database as unknown as {
@@ -63,8 +63,8 @@ function endOnTrap(database: PGlite): void {
 }
 
 /**
- * Serves clients one after the other, each in a fresh session: messages of two clients in the only session would mix up
- * their statements. Each message from a client holds whole messages of PostgreSQL's protocol.
+ * Serves clients one after the other, each in a fresh session, since messages of two clients in the only session would
+ * mix their statements. Each message from a client contains whole messages of PostgreSQL's protocol.
  */
 function addClient(client: MessagePort, exchange: Exchange): void {
   waiting.push(client);
@@ -92,7 +92,7 @@ function serveNext(exchange: Exchange): void {
 
 /**
  * Sends messages and collects the answer, which is complete when the call returns. The shorter `execProtocolRawSync`
- * also parses every answer and never frees it.
+ * would also parse every answer and never free it.
  */
 function exchangeRaw(database: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array[] = [];

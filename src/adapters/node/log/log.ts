@@ -10,11 +10,11 @@ import { type Output, openOutput } from "./output.ts";
 
 interface LogOptions {
   level: Settings["LOG_LEVEL"];
-  /** Colours and short lines for a person; JSON lines otherwise. */
+  /** Colours and short lines for people instead of JSON lines. */
   pretty: boolean;
   /** Values that are never written, in any field or message. */
   secrets: Iterable<string>;
-  /** Takes each line. Standard error unless given: standard output is for the result of a command. */
+  /** Receives each line; standard error by default, since standard output is for a command's result. */
   write?: (line: string) => void;
 }
 
@@ -32,11 +32,11 @@ export function createLog({ level, pretty: readable, secrets, write }: LogOption
       timestamp: pino.stdTimeFunctions.isoTime,
       messageKey: "message",
       formatters: { level: (label) => ({ level: label }) },
-      // `loggableFields` describes errors at any depth; pino would do so at the top only.
+      // `loggableFields` describes errors at any depth; pino would do so only at the top.
       serializers: { err: (error: unknown) => error },
       hooks: { streamWrite: scrubLine(scrubber(secrets)) },
     },
-    // The format for people undoes the escapes of the JSON line, so `visible` has to apply them again.
+    // The format for people undoes the JSON line's escapes, so `visible` applies them again.
     format ? { write: (line) => void out.write(visible(format(line))) } : out,
   );
   const log = adapt(root);
@@ -58,7 +58,7 @@ function adapt(logger: pino.Logger): Log {
   };
 }
 
-/** Shapes of credentials that are not among `secrets`: bearer tokens, our own tokens, passwords in addresses. */
+/** Forms of credentials outside `secrets`: bearer tokens, the engine's own tokens, passwords in addresses. */
 const shapes: [RegExp, string][] = [
   [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${scrubbed}`],
   [/\b(aek|aes|sk|pk)[-_][\w-]{16,}/g, scrubbed],
@@ -70,7 +70,7 @@ function scrubLine(known: Scrub): (line: string) => string {
   return (line) => visible(shapes.reduce((text, [shape, mark]) => text.replaceAll(shape, mark), known(line)));
 }
 
-/** The secrets among the variables of the environment. */
+/** The secrets among the environment variables. */
 export function bootSecrets(environment: Environment): string[] {
   const plain = Object.entries(environment)
     .filter(([name]) => /(_API_KEY|PASSWORD|ENCRYPTION_KEY|METRICS_TOKEN|AGENT_ENGINE_KEY)$/.test(name))

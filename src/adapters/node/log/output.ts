@@ -4,22 +4,24 @@ export interface Output {
   write(line: string): void;
 }
 
-/** How many bytes are buffered for a reader that has stopped reading. */
+/** The most bytes buffered for a reader that has stopped reading. */
 const mostWaiting = 4 * 1024 * 1024;
 
-/** How soon a full pipe is tried again, and how long a process that ends waits for its reader, in milliseconds. */
+/**
+ * The pause before a full pipe is tried again, and how long an ending process waits for its reader, in milliseconds.
+ */
 const [againMs, lastMs] = [10, 2_000];
 
 /**
- * Standard error. A line is handed over before `write` returns, so that a dying process loses none. Where the reader is
- * slow or stands still, lines wait in memory, since a full pipe would hold up the whole server; lines beyond `mostWaiting`
- * are dropped, and `onDropped` is told how many once there is room.
+ * Standard error. A line is passed to the system before `write` returns, so that a dying process loses none. With a
+ * slow or stopped reader, lines wait in memory, since a full pipe would block the whole server. Lines beyond
+ * `mostWaiting` are dropped, and `onDropped` gets their number once there is room.
  */
 export function openOutput(onDropped: (lines: number) => void): Output {
-  // Node's own stream has the system refuse what does not fit into a pipe, in place of waiting until it does.
+  // Creating Node's own stream makes the system refuse data for a full pipe instead of blocking.
   void process.stderr;
   const out = pino.destination({ dest: 2, sync: true, maxLength: mostWaiting, retryEAGAIN: () => false });
-  /** Why the last attempt to write failed, or null. */
+  /** The reason for which the last write failed, or null. */
   let refusal: string | undefined | null = null;
   let isTimed = false;
   let dropped = 0;
@@ -38,7 +40,7 @@ export function openOutput(onDropped: (lines: number) => void): Output {
   out.on("drop", () => {
     dropped += 1;
   });
-  // Otherwise the reader is gone, or the disk is full: there is nowhere to say so.
+  // Otherwise the reader has left or the disk is full, and no log line could report it.
   out.on("error", ({ code }: NodeJS.ErrnoException) => {
     refusal = code;
     if (code !== "EAGAIN" || isTimed) return;

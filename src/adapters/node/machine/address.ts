@@ -6,15 +6,15 @@ import type { Probe } from "./probe.ts";
 const name = "public address";
 
 interface Place {
-  /** The address of a server on this machine. */
+  /** The server's address on this machine. */
   local: string;
   /** Whether a server answers on this machine. */
   running: boolean;
-  /** The policy `publicAddress`: null when it is not set, absent when it could not be read. */
+  /** The policy `publicAddress`: null when unset, absent when it could not be read. */
   policy?: string | null | undefined;
 }
 
-/** Checks whether clients reach the installation at its public address, where `found` answers. */
+/** Checks whether clients reach the installation at its public address; `found` is the server there. */
 export function checkPublicAddress(
   { BASE_URL, HOST, TRUST_PROXY }: Settings,
   found: Probe | null,
@@ -36,7 +36,7 @@ export function checkPublicAddress(
       `${url} answers, but TRUST_PROXY is 0: all clients count as one; set it to the number of proxies`,
     );
   }
-  // The check of the policies names an unencrypted `publicAddress`.
+  // The check of the policies reports an unencrypted `publicAddress`.
   if (url === policy || !isUnencrypted(url)) return ok(name, `${url} answers`);
   const unless = policy === undefined ? "unless the policy publicAddress is https, " : "";
   return warn(name, `${url} answers, but unencrypted: ${unless}put a proxy with TLS in front and use https`);
@@ -44,7 +44,7 @@ export function checkPublicAddress(
 
 function unreachable(url: string, code: string, running: boolean): Check {
   if (!running) return warn(name, `${url} does not answer (${code}): start the server, then run this again`);
-  // Some routers don't let a machine reach its own public address, though others can reach it.
+  // Some routers block a machine from its own public address, which others can reach.
   if (code === "TIMEOUT") {
     return warn(name, `${url} does not answer from this machine: try ${url}/health from another one`);
   }

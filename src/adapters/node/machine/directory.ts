@@ -7,15 +7,15 @@ import { databaseShare } from "../data/directory-store.ts";
 
 const name = "data directory";
 
-/** With less free space than this, in megabytes, the embedded database soon takes no more writes. */
+/** The free megabytes below which the embedded database soon accepts no writes. */
 const scarceMegabytes = 64;
 
 const megabyte = 1_000_000;
 
-/** With less free space than this, in bytes, files soon have none left. */
+/** The free bytes below which files soon have no space. */
 const nearShare = 4 * databaseShare;
 
-/** Checks whether DATA_DIR can be used, and whether others on this machine can read its files. */
+/** Checks whether DATA_DIR can be used, and whether other users can read its files. */
 export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
   if (DATABASE_URL !== undefined) return ok(name, "not used: everything is in PostgreSQL");
   const directory = resolve(DATA_DIR);
@@ -52,7 +52,7 @@ function freeMegabytes(directory: string): number {
   return Math.floor((bavail * bsize) / megabyte);
 }
 
-/** The first start makes the directory, and those above it. */
+/** Checks the parent of a missing directory, which the first start creates. */
 function checkParent(directory: string): Check {
   let parent = dirname(directory);
   while (!existsSync(parent)) parent = dirname(parent);

@@ -20,7 +20,7 @@ interface Known {
   local: string;
 }
 
-/** The machine of the server that asks. */
+/** The machine of the server that runs the checks. */
 export function thisMachine({ environment, settings, plugins, local }: Known): Machine {
   const { DATABASE_URL, BASE_URL } = settings;
   return {
@@ -50,7 +50,7 @@ export function databaseHost(url: string | undefined): string | null {
   return address ? shownHosts(address) : "DATABASE_URL";
 }
 
-/** Takes the secrets of the settings out of a text that people see. */
+/** Removes the settings' secrets from a text for people. */
 export function bootScrub(environment: Environment): (text: string) => string {
   const scrub = scrubber(bootSecrets(environment));
   return (text) => visible(scrub(text));

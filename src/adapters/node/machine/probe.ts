@@ -1,4 +1,4 @@
-/** The server that answers at an address. */
+/** The server at an address, or the reason why none responds. */
 export type Probe =
   | { kind: "engine"; version: string; stopping: boolean }
   | { kind: "other"; status: number }
@@ -7,7 +7,7 @@ export type Probe =
 
 const timeoutMs = 4000;
 
-/** Asks the server at an address for its health. Never rejects. */
+/** Requests the health of the server at an address. Never rejects. */
 export async function probe(url: string): Promise<Probe> {
   try {
     const response = await fetch(`${url}/health`, { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });

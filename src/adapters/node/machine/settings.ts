@@ -3,7 +3,7 @@ import { type Environment, retiredSettings, type Settings, usualChatRequests } f
 
 const name = "settings";
 
-/** Names variables that lost their meaning, and what is unusual in settings that are valid. */
+/** Reports retired variables and unusual but valid settings. */
 export function checkSettings(environment: Environment, { CHAT_REQUESTS_PER_MINUTE }: Settings): Check[] {
   const retired = retiredSettings(environment).map((warning) => warn(name, warning));
   return [
@@ -12,7 +12,7 @@ export function checkSettings(environment: Environment, { CHAT_REQUESTS_PER_MINU
   ];
 }
 
-/** Warns of a limit of chat that is not the usual one. */
+/** Warns of an unusual chat limit. */
 export function checkChatRequests(perMinute: number): Check[] {
   if (perMinute === usualChatRequests) return [];
   const limit = perMinute === 0 ? "no limit" : `a limit of ${perMinute} a minute`;

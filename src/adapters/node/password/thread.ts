@@ -4,17 +4,17 @@ import type { Clock, Log, Passwords } from "../../../core/ports.ts";
 import { workerFile } from "../worker-file.ts";
 import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./worker.ts";
 
-/** The most calls that wait, the running one included; together they take some seconds. */
+/** The most waiting calls, including the running one; together they take some seconds. */
 const maxWaiting = 64;
-/** The most of these calls for one client, so that a few clients can't shut all others out. */
+/** The most waiting calls of one client, so that a few clients can't shut out all others. */
 const maxOfClient = 4;
-/** An idle thread keeps some 25 MB, for the tenth of a second that a new one takes. */
+/** How long an idle thread stays: it uses some 25 MB, while a new one takes a tenth of a second. */
 const idleMs = 5000;
 
 /**
  * Hashes in a thread of its own, one password after the other, so that the event loop stays free. The thread starts
- * with the first call and ends after five seconds without calls. If the thread dies, the calls that wait fail and the
- * next call starts another one. Rejects with 503 if too many calls wait, and with 429 if too many of one client do.
+ * with the first call and ends after five idle seconds. If the thread dies, waiting calls fail and the next call starts
+ * another one. Rejects with 503 if too many calls wait, and with 429 if too many of one client do.
  */
 export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): Passwords {
   let thread: Thread | undefined;
@@ -45,7 +45,7 @@ export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): P
   };
 }
 
-/** Limits the calls that each client has at once; calls without a client are not limited. */
+/** Limits each client's simultaneous calls; calls without a client are not limited. */
 function createShares() {
   const calls = new Map<string, number>();
   return async <T>(client: string | undefined, work: () => Promise<T>): Promise<T> => {
@@ -73,7 +73,7 @@ function startThread(log: Log, onGone: () => void): Thread {
   const worker = new Worker(workerFile("password"));
   const waiting = new Map<number, PromiseWithResolvers<string | boolean>>();
   let calls = 0;
-  // Only a waiting call keeps the process alive.
+  // Only waiting calls keep the process alive.
   worker.unref();
   const forget = (id: number) => {
     waiting.delete(id);

@@ -2,12 +2,12 @@ import { parentPort } from "node:worker_threads";
 import { passwords } from "../../../core/credentials/password.ts";
 import type { Passwords } from "../../../core/ports.ts";
 
-/** One call of `Passwords`, with its arguments. */
+/** A call of `Passwords`, with its arguments. */
 export type PasswordCall = {
   [Name in keyof Passwords]: { name: Name; parameters: Parameters<Passwords[Name]> };
 }[keyof Passwords];
 
-/** An order to the thread; its answer has the same `id`. */
+/** An order to the thread; the answer has the same `id`. */
 export type PasswordOrder = PasswordCall & { id: number };
 export type PasswordAnswer = { id: number; result: string | boolean } | { id: number; failure: string };
 

@@ -11,14 +11,14 @@ interface Asked {
   resolve(answer: Awaited<ReturnType<Post>>): void;
   reject(reason: unknown): void;
   signal: AbortSignal | undefined;
-  /** Called once, when nothing more comes over the connection. */
+  /** Called once, when the connection brings no more data. */
   over(healthy: boolean): void;
 }
 
-/** How many bytes of a body are buffered before somebody reads it. */
+/** The most bytes of a body buffered before they are read. */
 const mostAhead = 64 * 1024;
 
-/** Some servers compress unasked. */
+/** Some servers compress although the request refuses it. */
 const decoders = new Map<string, () => Transform>([
   ["gzip", createGunzip],
   ["deflate", createInflate],
@@ -26,13 +26,13 @@ const decoders = new Map<string, () => Transform>([
 ]);
 
 /**
- * The answer to one post. What has come of its body goes to the reader in one piece, by no more promises than reads: a
- * server may cut its answer into pieces of a byte.
+ * The response to one post. All received bytes of its body are read in one piece, without a promise for each, since a
+ * server may split its response into single bytes.
  */
 export class Answer implements Dispatcher.DispatchHandler, Bytes {
   readonly #asked: Asked;
   readonly #stop = () => this.#end(this.#asked.signal?.reason);
-  /** Null before the post is sent, and when nothing more comes. */
+  /** Null before the post is sent, and after the end. */
   #controller: Dispatcher.DispatchController | null = null;
   #decoder: Transform | undefined;
   #pieces: Uint8Array[] = [];
@@ -51,7 +51,7 @@ export class Answer implements Dispatcher.DispatchHandler, Bytes {
   }
 
   onResponseStart(_: unknown, status: number, headers: Dispatcher.ResponseData["headers"]): void {
-    // Another answer follows on one that is only provisional.
+    // Another response follows a provisional one.
     if (status < 200) return;
     this.#decoder = this.#decoderOf(String(headers["content-encoding"]));
     this.#asked.resolve({ status, headers: plainHeaders(headers), body: this });
@@ -129,11 +129,11 @@ export class Answer implements Dispatcher.DispatchHandler, Bytes {
     this.#settle();
   }
 
-  /** Closes the connection if more would come over it. */
+  /** Closes the connection if it may bring more data. */
   #letGo(): void {
     this.#controller?.abort(new Error("The answer was let go of"));
   }
 }
 
-/** undici leaves the code of the parser out, and puts the received bytes in. */
+/** Makes undici's parser error without the received bytes, and with the code that undici omits. */
 const noHttp = ({ message }: Error) => Object.assign(new Error(message), { code: "HPE_INVALID" });

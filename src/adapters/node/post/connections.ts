@@ -5,16 +5,16 @@ import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
 
 /** Connections to one server. */
 export interface Connections {
-  /** A connection without a post; its first post opens it. */
+  /** Returns a connection without a post; its first post opens it. */
   take(): Dispatcher;
-  /** Takes the connection back when its answer is over; one that is not healthy is closed. */
+  /** Takes a connection back after its response; an unhealthy one is closed. */
   give(connection: Dispatcher, healthy: boolean): void;
 }
 
-/** Many servers close a connection that idled for 5 seconds, perhaps at the moment when it is used again. */
+/** Many servers close a connection after 5 idle seconds, perhaps just when it is used again. */
 const longestIdleMs = 4_000;
 
-/** The signal of a post ends what takes too long once there is a connection. */
+/** undici's own time limits are off: the post's signal ends a slow response. */
 const options = {
   allowH2: false,
   connectTimeout: 10_000,
@@ -24,7 +24,7 @@ const options = {
   bodyTimeout: 0,
 };
 
-/** Reaches servers directly, or by the environment's proxy where `NODE_USE_ENV_PROXY` is set. */
+/** Reaches servers directly, or through the environment's proxy when `NODE_USE_ENV_PROXY` is set. */
 export function connectionsTo(): (origin: string) => Connections {
   const { options: usual } = globalAgent as { options?: { proxyEnv?: unknown } };
   if (!usual?.proxyEnv) return directly;
@@ -32,7 +32,7 @@ export function connectionsTo(): (origin: string) => Connections {
   return () => ({ take: () => agent, give() {} });
 }
 
-/** undici's own pool frees a connection too late for a post that follows at once, and would open another one. */
+/** undici's own pool frees a connection too late for an immediate next post, which would open another one. */
 function directly(origin: string): Connections {
   const idle: Client[] = [];
   const open = () => {
@@ -45,7 +45,7 @@ function directly(origin: string): Connections {
     });
   };
   return {
-    // The connection that was used last will be closed last.
+    // The most recently used connection closes last.
     take: () => idle.pop() ?? open(),
     give(client, healthy) {
       if (healthy) idle.push(client as Client);

@@ -3,8 +3,8 @@ import { Answer } from "./answer.ts";
 import { type Connections, connectionsTo } from "./connections.ts";
 
 /**
- * Posts over undici's clients, which cost a third of what Node's own does, and keeps connections for further posts.
- * Rejects with the signal's reason when it is aborted, and with undici's own error when a connection fails.
+ * Posts through undici's clients, which cost a third of Node's own, and reuses connections. Rejects with the signal's
+ * reason after an abort, and with undici's own error for a failed connection.
  */
 export function pooledPost(): Post {
   const open = connectionsTo();
@@ -23,13 +23,13 @@ export function pooledPost(): Post {
       const { connections, authorization, ...to } = targetOf(url);
       const connection = connections.take();
       const over = (healthy: boolean) => connections.give(connection, healthy);
-      // A compressed stream would keep words back.
+      // Compression would delay a stream's words.
       const all = { accept: "*/*", "accept-encoding": "identity", ...authorization, ...headers };
       connection.dispatch({ ...to, method: "POST", headers: all, body }, new Answer({ resolve, reject, signal, over }));
     });
 }
 
-/** The target of a post, read once from its address. */
+/** The parts of a post's address, parsed once. */
 interface Target {
   origin: string;
   path: string;

@@ -1,5 +1,5 @@
-// Only these parts of undici are loaded: the whole package takes five times as long at a start. Its types cover the
-// whole package.
+// Only these parts of undici are loaded, since the whole package takes five times as long at a start. Its types cover
+// only the whole package.
 
 declare module "undici/lib/dispatcher/client.js" {
   import { Client } from "undici";

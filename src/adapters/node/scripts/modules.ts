@@ -1,7 +1,7 @@
-/** The scripts of one run by their files, the script to run included. */
+/** The scripts of one run by their file names, including the main script. */
 export type ScriptFiles = ReadonlyMap<string, string>;
 
-/** The file that `importer` means with `request`, or the reason why the import is refused. */
+/** Resolves `request` from `importer` to a file, or to the reason why the import is refused. */
 export function resolveImport(
   importer: string,
   request: string,
@@ -13,7 +13,7 @@ export function resolveImport(
   return file !== null && files.has(file) ? { file } : refuse("the skill has no such script");
 }
 
-/** Null for a path that leads out of the folder of the scripts. */
+/** Resolves a relative path; null for one that leads out of the scripts' folder. */
 function resolvePath(importer: string, request: string): string | null {
   const path = importer.split("/").slice(0, -1);
   for (const part of request.split("/")) {

@@ -6,13 +6,13 @@ import { type ScriptJob, type ScriptThread, startThread } from "./thread.ts";
 interface Options {
   clock: Clock;
   log: Log;
-  /** How long a script may run, without its wait. */
+  /** The time limit of a script, without its wait. */
   timeoutMs?: number;
 }
 
 const usualTimeoutMs = 5_000;
 const mostThreads = 3;
-/** One thread fewer than there are, so that no owner holds up all others for as long as its scripts run. */
+/** One thread less than all, so that no owner's long scripts block all other owners. */
 const mostThreadsOfOwner = mostThreads - 1;
 const mostWaiting = 32;
 const mostWaitingOfOwner = 8;
@@ -21,8 +21,8 @@ const longestOrder = 8 * 1024 * 1024;
 
 /**
  * Runs scripts in at most three threads, two for one owner, so that neither the event loop nor another owner waits for
- * a script that does not end. Each script has an interpreter of its own. Owners whose scripts wait take turns. At most
- * 32 scripts wait, 8 of one owner; further ones are refused.
+ * an endless script. Each script has an interpreter of its own. Waiting owners take turns. At most 32 scripts wait, 8
+ * of one owner; further ones are refused.
  */
 export function threadedScripts(options: Options): Scripts {
   return new ScriptPool(options);
@@ -97,7 +97,7 @@ class ScriptPool implements Scripts {
   }
 }
 
-/** The order for a thread, or why the script cannot run. */
+/** The order for a thread, or the reason why the script can't run. */
 function orderOf({ file, content, args, modules = {} }: ScriptRun, timeoutMs: number): ScriptOrder | string {
   const files = new Map(Object.entries(modules)).set(file, content);
   const json = argumentsAsJson(args);

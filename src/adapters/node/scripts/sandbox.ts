@@ -5,9 +5,9 @@ import { resolveImport, type ScriptFiles } from "./modules.ts";
 import { type ScriptOrder, type ScriptOutcome, tooLate, tooMuchMemory } from "./order.ts";
 import { entryName, longestError, longestResult, prelude } from "./prelude.ts";
 
-/** 64 MB for the whole interpreter, whose own `setMemoryLimit` does not hold. */
+/** 64 MB for the whole interpreter; its own `setMemoryLimit` is not reliable. */
 const memoryPages = 1024;
-/** A fraction of the thread's stack, so that the interpreter notices an overflow before the thread does. */
+/** A fraction of the thread's stack, so that the interpreter reports an overflow before the thread does. */
 const stackBytes = 512 * 1024;
 const mostLevels = 200;
 const jobsAtOnce = 1_000;
@@ -17,9 +17,7 @@ const failed = (error: string): ScriptOutcome => ({ ok: false, error });
 const tooMuch = "The script was ended: it needs more than its 64 MB of memory, or calls itself too deeply";
 const neverFinished = "The script never finished: it waits for a promise that nothing can settle";
 
-/**
- * Runs a script in a new interpreter with a memory of its own. Blocks the thread for `timeoutMs` or a little longer.
- */
+/** Runs a script in a new interpreter with its own memory. Blocks the thread for `timeoutMs` or a little longer. */
 export async function runInSandbox(
   wasm: WebAssembly.Module,
   order: ScriptOrder,
@@ -38,7 +36,7 @@ export async function runInSandbox(
 async function openContext(wasm: WebAssembly.Module): Promise<QuickJSContext> {
   const sandbox = newVariant(variant, {
     wasmModule: wasm,
-    // The memory has its full size from the start: growth would detach the library's views of it.
+    // The memory has its full size from the start, since growth would detach the library's views of it.
     wasmMemory: new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages }),
   });
   return (await newQuickJSWASMModuleFromVariant(sandbox)).newContext();
@@ -47,7 +45,7 @@ async function openContext(wasm: WebAssembly.Module): Promise<QuickJSContext> {
 const refusal = "script:refused ";
 
 function offerModules({ runtime }: QuickJSContext, { file, files }: ScriptOrder): void {
-  // The library loses errors of the normalizer, so a refusal goes to the loader as the name of a module.
+  // The library loses the normalizer's errors, so a refusal is passed to the loader as a module name.
   const normalize = (importer: string, request: string) => {
     if (request === entryName) return file;
     const resolved = resolveImport(importer, request, files);
@@ -62,14 +60,14 @@ interface Host {
   isLate(): boolean;
 }
 
-/** Disposes of no handle: the memory of the interpreter is dropped as a whole, whatever its state. */
+/** Runs an order. Disposes of no handle: the interpreter's memory is dropped as a whole. */
 function evaluate(vm: QuickJSContext, order: ScriptOrder, { log, isLate }: Host): ScriptOutcome {
   try {
     const start = vm.unwrapResult(vm.evalCode(prelude, "", { type: "global" }));
     const write = vm.newFunction("log", (text) => log(readLogged(vm.getString(text))));
     const promise = vm.unwrapResult(vm.callFunction(start, vm.undefined, write, vm.newString(order.args)));
     while (vm.runtime.hasPendingJob() && !isLate()) {
-      // An error here is the interpreter's; an error of the job's code goes to its promise.
+      // An error here is the interpreter's; errors of the job's code reject its promise.
       if (vm.runtime.executePendingJobs(jobsAtOnce).error) return failed(tooMuch);
     }
     const state = vm.getPromiseState(promise);
@@ -78,12 +76,12 @@ function evaluate(vm: QuickJSContext, order: ScriptOrder, { log, isLate }: Host)
       ? checkResult(vm.getString(state.value))
       : failed(explain(vm.getString(state.error), order.files));
   } catch {
-    // The interpreter's memory or this thread's stack is exhausted, so that no error of the script could be made.
+    // The interpreter's memory or this thread's stack is exhausted, so the script's error could not be made.
     return failed(tooMuch);
   }
 }
 
-/** A logged text comes as JSON, because the library cuts texts at NUL. */
+/** Reads a logged text from JSON, because the library cuts texts at NUL. */
 function readLogged(json: string): string {
   const text: unknown = JSON.parse(json);
   return typeof text === "string" ? text.toWellFormed() : "";
@@ -96,13 +94,13 @@ function checkResult(json: string): ScriptOutcome {
   return { ok: true, json };
 }
 
-/** The interpreter throws null where the memory does not even hold the error that it is full. */
+/** Explanations by error name. The interpreter throws null when even the out-of-memory error does not fit. */
 const reasons: ReadonlyMap<string, string> = new Map([
   ["InternalError: out of memory", tooMuchMemory],
   ["The script threw: null", `${tooMuchMemory}, or threw null`],
 ]);
 
-/** A failure of the prelude as one line, with the place in the scripts where it happened. */
+/** The prelude's failure as one line, with its position in the scripts. */
 function explain(json: string, files: ScriptFiles): string {
   const { text, stack } = JSON.parse(json) as { text: string; stack: string };
   const place = stack.split("\n").flatMap((line) => findPlace(line, files))[0];
@@ -110,7 +108,7 @@ function explain(json: string, files: ScriptFiles): string {
   return place === undefined ? reason : `${reason} (${place})`;
 }
 
-/** `    at total (lib/sum.js:3:7)` → `lib/sum.js:3`; nothing for a file that is not one of the scripts. */
+/** `    at total (lib/sum.js:3:7)` → `lib/sum.js:3`; empty for a file outside the scripts. */
 function findPlace(line: string, files: ScriptFiles): string[] {
   const [, file, number] = /^ *at (?:.*\()?(.+?):(\d+)(?::\d+)?\)?$/.exec(line) ?? [];
   return file !== undefined && files.has(file) ? [`${file}:${number}`] : [];

@@ -4,7 +4,7 @@ import type { Clock, Log, ScriptResult } from "../../../core/ports.ts";
 import { workerFile } from "../worker-file.ts";
 import { type ScriptOrder, type ScriptOutcome, type ScriptReport, tooLate, tooMuchMemory } from "./order.ts";
 
-/** A script that waits or runs. */
+/** A waiting or running script. */
 export interface ScriptJob {
   order: ScriptOrder;
   owner: string | undefined;
@@ -14,10 +14,10 @@ export interface ScriptJob {
 }
 
 export interface ScriptThread {
-  /** The job that runs. */
+  /** The running job. */
   readonly job: ScriptJob | undefined;
   isFree(): boolean;
-  /** Only for a thread that is free. */
+  /** Begins a job; only for a free thread. */
   begin(job: ScriptJob): void;
   /** Ends the thread at once, without a result for its job. */
   end(): void;
@@ -33,16 +33,14 @@ interface Options {
 }
 
 const idleMs = 60_000;
-/** The limit from the order to the script's first line; a thread that runs already needs next to none of it. */
+/** The time limit from the order to the script's first line; a running thread needs almost none of it. */
 const startMs = 10_000;
-/** How much later than its limit the interpreter may notice that a script is late. */
+/** How late the interpreter may notice the end of a script's time. */
 const graceMs = 500;
 
 const threadFailed = "The sandbox of the script failed; try again";
 
-/**
- * A thread that runs one script at a time. It ends after a minute without one, or when a script does not end in time.
- */
+/** A thread that runs one script at a time. It ends after an idle minute, or when a script exceeds its time. */
 export function startThread({ clock, log, onFree, onGone }: Options): ScriptThread {
   const worker = openWorker();
   let job: ScriptJob | undefined;
@@ -108,7 +106,7 @@ export function startThread({ clock, log, onFree, onGone }: Options): ScriptThre
   };
 }
 
-/** The thread has neither the process' environment nor its streams, and little memory besides that of the sandbox. */
+/** The thread gets neither the process's environment nor its streams, and little memory besides the sandbox's. */
 function openWorker(): Worker {
   const worker = new Worker(workerFile("scripts"), {
     env: {},
@@ -116,7 +114,7 @@ function openWorker(): Worker {
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 32 },
   });
-  // The interpreter prints only when it breaks, and nothing of use.
+  // The interpreter prints only when it breaks, and nothing useful.
   worker.stdout.resume();
   worker.stderr.resume();
   worker.unref();

@@ -13,7 +13,7 @@ parentPort?.on("message", async (order: ScriptOrder) => {
   report({ outcome: await runInSandbox(compiled, order, log) });
 });
 
-/** The interpreter: beside the bundled program, or in the library for a checkout that runs from its sources. */
+/** The interpreter's file: next to the bundled program, or in the library for a checkout. */
 function wasmFile(): URL {
   const { url } = import.meta;
   if (!url.endsWith(".ts")) return new URL("./scripts.wasm", url);
