@@ -9,7 +9,7 @@ import { SignInPage } from "./pages/sign-in.tsx";
 import { Failure } from "./ui/note.tsx";
 import { Toasts } from "./ui/toast.tsx";
 
-/** The whole panel: setup behind its link, sign-in, or the pages of who is signed in. */
+/** The whole panel: setup behind its link, sign-in, or the signed-in person's pages. */
 function App() {
   const error = useSignal<unknown>(undefined);
   const load = () => {
@@ -27,7 +27,7 @@ function App() {
       </main>
     );
   }
-  // Nothing is shown for the short time that the answer takes, so that nothing jumps.
+  // Nothing is shown during the short wait, so that nothing jumps.
   if (value === undefined) return null;
   return (
     <>

@@ -1,7 +1,6 @@
 import { storable } from "../../core/text/text.ts";
 import type { Attributes, AttributeValue, Span } from "../../core/tracing.ts";
 
-
 /**
  * A span as OTLP's JSON (opentelemetry-proto, `ExportTraceServiceRequest`), written directly as text, since spans are
  * many.

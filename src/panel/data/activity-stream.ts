@@ -2,12 +2,12 @@ import type { CallOptions, LiveEvent, PersistedEvent } from "../../client/index.
 import { api, isRefused } from "./api.ts";
 import { noticeEnd } from "./session.ts";
 
-/** An event, or a row that was stored. */
+/** A live event, or a stored one. */
 export type Happened = LiveEvent | PersistedEvent;
 
 /**
- * `connecting` before the first answer; `lost` while a connection that broke, or found no place, is tried again; `ended`
- * once the server says that there is nothing to follow.
+ * `connecting` before the first response; `lost` while a broken or refused connection is retried; `ended` once the
+ * server says that there is nothing to follow.
  */
 export type LiveState = "connecting" | "live" | "lost" | "ended";
 
@@ -16,18 +16,18 @@ export interface Listener {
   onState(state: LiveState): void;
 }
 
-/** A message of the leading tab to the others. */
+/** A message from the leading tab to the others. */
 type News = { event: Happened } | { state: LiveState };
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 15_000;
 
 /**
- * The activity of an organization, over one connection for all tabs of the browser: HTTP/1.1 has six for a server, and a
- * seventh tab would wait for ever. One tab leads: it holds the lock of this name and the connection, and tells the others.
- * A tab that comes into sight takes the lead, since browsers suspend hidden ones; the server then repeats the last events,
- * so that none is lost on the way. Pages without TLS have no locks: there a tab has a connection of its own while it is
- * in sight.
+ * The activity of an organization, over one connection for all tabs of the browser: HTTP/1.1 allows six per server, and
+ * a seventh tab would wait for ever. The leading tab holds the lock of this name and the connection, and forwards
+ * events to the others. A tab that becomes visible takes the lead, since browsers suspend hidden ones; the server then
+ * repeats the last events, so that none is lost. Pages without TLS have no locks: there each visible tab has a
+ * connection of its own.
  */
 export class ActivityStream {
   readonly #name: string;
@@ -35,7 +35,7 @@ export class ActivityStream {
   readonly #channel: BroadcastChannel;
   #state: LiveState = "connecting";
   #leads = false;
-  /** Ends the wait for the lead, and the lead. */
+  /** Ends the wait for the lead, and the lead itself. */
   #turn = new AbortController();
 
   /** Tabs with one `name` have the same rights. */
@@ -53,7 +53,7 @@ export class ActivityStream {
     return this.#listeners.size === 0;
   }
 
-  /** The returned function ends the listening. */
+  /** Adds a listener; the returned function removes it. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     listener.onState(this.#state);
@@ -83,7 +83,7 @@ export class ActivityStream {
     return this.#turn.signal;
   }
 
-  /** Leads once it is this tab's turn, or at once where it `steals` the lead; waits again after it was stolen. */
+  /** Waits for the lead, or takes it at once with `steals`; waits again after another tab took it. */
   async #queue(steals: boolean): Promise<void> {
     const signal = this.#newTurn();
     try {
@@ -98,7 +98,7 @@ export class ActivityStream {
     this.#leads = true;
     this.#tell({ state: "connecting" });
     await this.#follow(signal);
-    // Another turn of this tab may have begun.
+    // This tab may have queued again meanwhile.
     if (!signal.aborted) this.#leads = false;
   }
 
@@ -144,7 +144,7 @@ export class ActivityStream {
 const open = (lastEventId: string | null, options: CallOptions) =>
   api.streamConversations(lastEventId === null ? {} : { lastEventId }, options);
 
-/** Ends early when `signal` aborts. */
+/** Waits; ends early when `signal` aborts. */
 const pause = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     setTimeout(resolve, ms);

@@ -4,15 +4,15 @@ import { may } from "./session.ts";
 
 type Agents = Awaited<ReturnType<typeof api.listAgents>>["instances"];
 
-/** The agents within reach. */
+/** The agents that the person reaches. */
 export const useAgents = (): Loaded<Agents> =>
   useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
 
-/** For a choice among them. */
+/** The agents as choices of a select. */
 export const agentChoices = ({ value }: Loaded<Agents>) =>
   (value.value ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
 
-/** A new key for an agent's chat door, which is stored with it. It can't be read again. */
+/** Makes a new key for an agent's chat door and stores it with the agent. It can't be read again. */
 export async function giveKey(slug: string): Promise<string> {
   const bytes = crypto.getRandomValues(new Uint8Array(24));
   const text = btoa(String.fromCharCode(...bytes));

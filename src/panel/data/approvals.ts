@@ -1,10 +1,10 @@
 import { signal } from "@preact/signals";
 import { api } from "./api.ts";
 
-/** How many calls of tools wait for a person, as read last; null: not known. */
+/** The number of tool calls that wait for approval, as last read; null when unknown. */
 export const waitingApprovals = signal<number | null>(null);
 
-/** Reads the calls that wait, at most `limit` of them, and with them how many there are. */
+/** Reads at most `limit` of the tool calls that wait for approval, and their total. */
 export async function readApprovals(limit: number) {
   const page = await api.listApprovals({ limit });
   waitingApprovals.value = page.total;

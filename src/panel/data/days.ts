@@ -6,18 +6,18 @@ export const dateOf = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 export const dayAfter = (date: string, days = 1) => dateOf(Date.parse(date) + days * dayMs);
 
-/** How many days there are from the first to the last, both counted. */
+/** The number of days from the first to the last, both included. */
 export const daysIn = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / dayMs + 1;
 
-/** A field for dates has years such as 0002 while one is typed: those are none. */
+/** Whether a text is a complete date; date fields have years such as 0002 while a person types. */
 export const isDate = (text: string | null): text is string =>
   text !== null && /^[1-9]\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** Whether both days are named, and the last one is before the first one. */
+/** Whether both days are set and the last one is before the first. */
 export const isBackwards = ({ from, to }: { from: string; to: string }) =>
   isDate(from) && isDate(to) && daysIn(from, to) < 1;
 
-/** Days as the API is asked: its `to` is the first one that does not count. Days still typed, or backwards, are none. */
+/** Days for the API, whose `to` is excluded. Incomplete or backwards days are omitted. */
 export const askedDays = (days: { from: string; to: string }) => {
   const { from, to } = days;
   if (isBackwards(days)) return {};

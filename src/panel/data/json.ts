@@ -1,4 +1,4 @@
-/** What JSON says. Throws, for people, where what is called `subject` stops being JSON. */
+/** Parses JSON. Throws for invalid JSON, with its position and `subject` in words for people. */
 export function jsonIn(text: string, subject: string): unknown {
   try {
     return JSON.parse(text);
@@ -7,7 +7,7 @@ export function jsonIn(text: string, subject: string): unknown {
   }
 }
 
-/** Browsers name a line, a position or, as Safari does, nothing. */
+/** The position of the error, which browsers report as a line, as a position or, as Safari does, not at all. */
 function placeIn(text: string, message: string): string {
   const line = /line (\d+)/.exec(message)?.[1];
   if (line !== undefined) return ` from line ${line} on`;

@@ -1,6 +1,6 @@
 /**
- * Whether Enter was pressed for itself, and not to choose what an input method proposes. Safari says so only by the code
- * 229 of the key that ends a composition.
+ * Whether Enter was pressed, and not to accept an input method's proposal. For a key that ends a composition Safari
+ * reports only the code 229.
  */
 export const isEnter = ({ key, isComposing, keyCode }: KeyboardEvent) =>
   key === "Enter" && !isComposing && keyCode !== 229;

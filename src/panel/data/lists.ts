@@ -1,18 +1,18 @@
-/** What stands between the items of a list that is written as text. */
+/** The separator of items in a list written as text. */
 export type Separator = "," | "\n";
 
-/** The items, without spaces around them; empty ones are none. */
+/** The non-empty items, without surrounding spaces. */
 export const itemsIn = (text: string, separator: Separator): string[] =>
   text.split(separator).flatMap((item) => (item.trim() === "" ? [] : [item.trim()]));
 
-/** The text as it was typed while it says the items, so that a comma at its end stays; otherwise the items. */
+/** Returns the typed text while it means these items, so that a comma at its end stays; otherwise the items as text. */
 export function textOf(items: readonly string[], typed: string, separator: Separator): string {
   const said = itemsIn(typed, separator);
   if (said.length === items.length && said.every((item, index) => item === items[index])) return typed;
   return items.join(separator === "," ? ", " : separator);
 }
 
-/** The names and values of lines such as `name = value`. Throws for another line, and shows the example. */
+/** Parses lines such as `name = value`. Throws for another line, with the example. */
 export const pairsIn = (text: string, example: string): (readonly [name: string, value: string])[] =>
   itemsIn(text, "\n").map((line) => {
     const [, name, value] = /^([^=]+?)\s*=\s*(.+)$/.exec(line) ?? [];

@@ -4,10 +4,10 @@ import { ActivityStream, type Happened, type LiveState } from "./activity-stream
 import { serverUrl } from "./api.ts";
 import { orgSlug, user } from "./session.ts";
 
-/** Those of this tab, by their names. */
+/** This tab's streams, by name. */
 const streams = new Map<string, ActivityStream>();
 
-/** Follows what happens in the organization, for as long as the page is there. Older events may come again. */
+/** Follows the organization's activity while the page is open. Older events may be repeated. */
 export function useLive(onEvent: (event: Happened) => void): Signal<LiveState> {
   const state = useSignal<LiveState>("connecting");
   const current = useRef(onEvent);

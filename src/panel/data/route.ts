@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 
-// A page's address is behind the `#`: the server's own paths are the API's, and a proxy may serve all of it under a path.
+// The page's address stands after the `#`: the server's own paths belong to the API, and a proxy may put everything
+// under a path.
 
 const read = () => location.hash.replace(/^#\/?/, "");
 
@@ -15,7 +16,7 @@ export const route = computed(() => {
   return path.split("/").flatMap((part) => (part === "" ? [] : [decoded(part)]));
 });
 
-/** What stands behind the `?` of the page's address. */
+/** The parameters after the `?` of the page's address. */
 export const query = computed(() => new URLSearchParams(address.value.split("?")[1] ?? ""));
 
 /** The address of a page. */
@@ -28,7 +29,7 @@ export function goTo(parts: readonly string[], search?: Readonly<Record<string, 
   location.hash = hrefOf(parts, search);
 }
 
-/** Goes there without an entry in the browser's history, as what is still typed does: Back skips it. */
+/** Navigates without a new entry in the browser's history, for text that is still typed: Back skips it. */
 export function goOnTo(parts: readonly string[], search?: Readonly<Record<string, string>>): void {
   history.replaceState(history.state, "", hrefOf(parts, search));
   address.value = read();
@@ -42,7 +43,7 @@ function decoded(part: string): string {
   }
 }
 
-/** What the page of a section is handed: the parts of the address behind the section's name. */
+/** The properties of a section's page: the parts of the address after the section's name. */
 export interface SectionProps {
   rest: readonly string[];
 }

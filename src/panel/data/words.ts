@@ -1,4 +1,4 @@
-/** Tells of texts whether they have every word of what a person looks for, in any case. */
+/** Returns a function that tests whether texts contain every wanted word, in any case. */
 export function wordsIn(wanted: string): (...texts: readonly string[]) => boolean {
   const words = wanted.toLowerCase().split(/\s+/);
   return (...texts) => {

@@ -3,13 +3,13 @@ import { chooseOrganization, organization, user } from "../data/session.ts";
 import { Select } from "../ui/form/field.tsx";
 import { tellFailure } from "../ui/toast.tsx";
 
-/** The page of an agent or a conversation means nothing in another organization: its first page is shown. */
+/** Changes the organization and shows its first page, since an open agent or conversation belongs to the former one. */
 async function change(slug: string): Promise<void> {
   await chooseOrganization(slug);
   goTo([]);
 }
 
-/** The organization that the pages are about; people of several choose among them. */
+/** The current organization; people in several choose among them. */
 export function OrganizationChoice() {
   const { value } = organization;
   const all = user.value?.organizations ?? [];

@@ -14,7 +14,7 @@ interface Entry {
   path: readonly string[];
 }
 
-/** Finds a page or an agent by a few letters (Ctrl+K). */
+/** Finds a page or an agent by some letters (Ctrl+K). */
 export function Palette({ onClose }: { onClose: () => void }) {
   const text = useSignal("");
   const chosen = useSignal(0);

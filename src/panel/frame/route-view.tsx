@@ -7,7 +7,7 @@ import { accountSection, groups, pages, reachableGroups } from "./sections.ts";
 
 const sections = [...groups.flatMap((group) => group.sections), accountSection];
 
-/** The page of the address, made anew in another organization. People without one have their account alone. */
+/** The page of the address, rendered anew in another organization. People without one see only their account. */
 export function RouteView() {
   const first = reachableGroups()[0]?.sections[0] ?? accountSection;
   const [name = first.name, ...rest] = route.value;

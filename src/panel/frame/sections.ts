@@ -43,21 +43,21 @@ const loads = {
   account: async () => (await import("../pages/account/account.tsx")).AccountPage,
 } satisfies Record<string, () => Promise<ComponentType<SectionProps>>>;
 
-/** The page of each section, which is loaded when it is first opened. */
+/** The page of each section, loaded when first opened. */
 export const pages = Object.fromEntries(
   Object.entries(loads).map(([name, load]) => [name, lazilyPage(load)]),
 ) as Record<keyof typeof loads, ComponentType<SectionProps>>;
 
 export interface Section {
-  /** The first part of its addresses. */
+  /** The first part of the section's addresses. */
   name: keyof typeof pages;
   title: string;
   icon: IconNode;
-  /** Those without it don't see the section; null: all do. */
+  /** The permission to see the section; null: none is needed. */
   needs: Permission | null;
 }
 
-/** The navigation: groups of sections. The first section is the first page. */
+/** The navigation: groups of sections. The first section is the start page. */
 export const groups: readonly { title: string | null; sections: readonly Section[] }[] = [
   {
     title: null,
@@ -97,7 +97,7 @@ export const groups: readonly { title: string | null; sections: readonly Section
   },
 ];
 
-/** Reached by the person's own name. */
+/** The account section, opened by the person's name. */
 export const accountSection: Section = { name: "account", title: "Your account", icon: UserRound, needs: null };
 
 /** The navigation of the signed-in person. */

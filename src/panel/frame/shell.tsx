@@ -13,7 +13,7 @@ import { RouteView } from "./route-view.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
 import { WaitingCount } from "./waiting-count.tsx";
 
-/** Navigation beside the page; on a narrow screen it opens over it. */
+/** The navigation next to the page; on a narrow screen it opens over the page. */
 export function Shell() {
   const open = useSignal(false);
   const palette = useSignal(false);
@@ -27,7 +27,7 @@ export function Shell() {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === "Escape" && open.value) {
         open.value = false;
-        // The menu, which had the focus perhaps, is out of sight now.
+        // The menu is hidden now and may have had the focus.
         topbar.current?.querySelector("button")?.focus();
       }
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
@@ -40,7 +40,7 @@ export function Shell() {
   const current = organization.value;
   const former = useRef(current);
   useEffect(() => {
-    // What was pressed may have gone with the permission, and the reason beside it.
+    // With the lost permission, the pressed button and its error message may have disappeared.
     const changed = former.current?.slug === current?.slug && former.current?.roleKey !== current?.roleKey;
     if (changed && current) tell(`Your role in ${current.name} is ${current.roleKey} now.`);
     former.current = current;
@@ -96,7 +96,7 @@ export function Shell() {
 
 interface LinksProps {
   current: string | undefined;
-  /** Called for the link of the page that is open already, too. */
+  /** Called also for the link of the current page. */
   onGo: () => void;
 }
 
@@ -126,7 +126,7 @@ function Links({ current, onGo }: LinksProps) {
   );
 }
 
-/** Leads people whose password somebody else knows to where another one is chosen. */
+/** Asks people whose password somebody else knows to choose another one. */
 function PasswordNotice() {
   if (!user.value?.passwordChangeRequired) return null;
   return (

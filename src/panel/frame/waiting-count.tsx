@@ -6,7 +6,7 @@ import { countText } from "../ui/text/numbers.ts";
 
 const everyMs = 15_000;
 
-/** How many calls wait for a person, beside the link to them; nothing while none does. */
+/** The number of tool calls that wait for approval, next to their link; nothing for none. */
 export function WaitingCount() {
   const { reload } = useLoaded(() => readApprovals(1), [addressed.value, route.value[0]]);
   useRefresh(reload, everyMs);

@@ -17,10 +17,10 @@ import { Remaining, Time } from "../ui/text/time.tsx";
 import { tell } from "../ui/toast.tsx";
 
 const limit = 100;
-/** How often the list is read again, in milliseconds. */
+/** The interval of reading the list again, in milliseconds. */
 const everyMs = 5_000;
 
-/** The calls of tools that wait for a person, of all agents within reach. */
+/** The tool calls that wait for approval, of all reachable agents. */
 export function ApprovalsPage() {
   const waiting = useLoaded(() => readApprovals(limit), []);
   useRefresh(waiting.reload, everyMs);

@@ -10,7 +10,7 @@ export const NotFoundPage = () => (
   </Page>
 );
 
-/** In place of what the person's role does not allow. */
+/** Shown instead of a part that the person's role does not allow. */
 export const Refusal = ({ needs }: { needs: Permission }) => (
   <p>
     {organization.value === null
@@ -20,7 +20,7 @@ export const Refusal = ({ needs }: { needs: Permission }) => (
   </p>
 );
 
-/** The same for a whole page. */
+/** `Refusal` for a whole page. */
 export const RefusedPage = ({ title, needs }: { title: string; needs: Permission }) => (
   <Page title={title}>
     <Refusal needs={needs} />

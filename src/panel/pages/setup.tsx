@@ -11,7 +11,7 @@ import { Failure, Note } from "../ui/note.tsx";
 import { Waiting } from "../ui/waiting.tsx";
 import { newPassword } from "./shared-fields.ts";
 
-/** The page behind the one-time link: makes the owner, signs in, and leads to the first agent. */
+/** The page of the one-time link: creates the owner, signs in, and leads to the first agent. */
 export function SetupPage() {
   const token = new URLSearchParams(location.search).get("token") ?? "";
   const { value, error } = useLoaded(() => api.getSetup({ token }), [token]);
@@ -45,12 +45,12 @@ export function SetupPage() {
 const blank = { email: "", password: "", again: "", name: "" };
 
 function SetupForm({ token }: { token: string }) {
-  /** Whether the two passwords differed when they were sent; what is typed since is no problem yet. */
+  /** The problem if the two passwords differed when sent; later typing is no problem yet. */
   const differing = useSignal<string | null>(null);
   const form = useForm(null, blank, async () => {
     const { email, password, name } = form.values;
     await api.setUp({ body: { token, email, password, ...(name === "" ? {} : { name }) } });
-    // The used link need not stay in the history.
+    // Removes the used link from the history.
     history.replaceState(null, "", "./");
     await signIn(email, password);
     goTo(["agents", "~new"]);

@@ -1,10 +1,10 @@
 /** The name of an organization or an agent in addresses. */
 export const addressName = { label: "Its name in addresses", autocapitalize: "none", spellcheck: false } as const;
 
-/** Of a new agent. */
+/** The address name of a new agent. */
 export const agentAddressName = { ...addressName, required: true, pattern: "[a-z0-9_.\\-]+", maxLength: 128 } as const;
 
-/** A password that somebody chooses. */
+/** A new password. */
 export const newPassword = {
   kind: "password",
   autocomplete: "new-password",
@@ -14,7 +14,7 @@ export const newPassword = {
   hint: "At least 8 characters.",
 } as const;
 
-/** Numbers of messengers, of an agent or of the installation. */
+/** Limits for messengers, of an agent or of the installation. */
 export const messengerNumbers = {
   debounceMs: {
     name: "debounceMs",

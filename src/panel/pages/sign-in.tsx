@@ -5,7 +5,7 @@ import { Fields } from "../ui/form/fields.tsx";
 import { type FieldTable, Form, Refusal } from "../ui/form/form.tsx";
 import { Note } from "../ui/note.tsx";
 
-/** Signs in; before there is an owner it says how to become the owner. */
+/** The sign-in; without an owner it explains how to become the owner. */
 export function SignInPage() {
   if (!installed.value) return <Unowned />;
   return (

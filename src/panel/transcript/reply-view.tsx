@@ -16,11 +16,11 @@ interface Props {
   reply: Reply;
   conversationId: string;
   decide: Decide;
-  /** Asks the question once more; absent where that can't be done. */
+  /** Asks the question again; absent when that is impossible. */
   again?: (() => void) | undefined;
 }
 
-/** A reply as it comes in: reasoning, calls of tools, text, and what went wrong. */
+/** A reply as it arrives: reasoning, tool calls, text, and errors. */
 export function ReplyView({ reply, conversationId, decide, again }: Props) {
   const { parts, state, error, messageId } = reply;
   const running = state === "running";
@@ -30,7 +30,7 @@ export function ReplyView({ reply, conversationId, decide, again }: Props) {
   };
   return (
     <article class="reply" aria-busy={running}>
-      {/* A translator of the browser puts nodes of its own in place of texts, which then would not grow any more. */}
+      {/* A browser's translator replaces text nodes, which then would not grow any more. */}
       <div aria-live="polite" translate={!running}>
         {parts.map((part, index) => (
           <PartView key={index} part={part} reply={reply} decide={decide} />
@@ -79,7 +79,7 @@ export function ReplyView({ reply, conversationId, decide, again }: Props) {
 }
 
 function PartView({ part, reply, decide }: { part: Part; reply: Reply; decide: Decide }) {
-  // Translators look at new nodes: a text that is complete gets some.
+  // Translators see only new nodes, so a complete text gets a new one.
   const key = reply.state === "running" ? "grows" : "complete";
   switch (part.type) {
     case "text":

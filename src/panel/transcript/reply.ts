@@ -1,6 +1,6 @@
 import type { ChatEvent, Message } from "../../client/index.ts";
 
-/** A call of a tool, and its result once it is there. */
+/** A tool call, with its result once it arrived. */
 export interface ToolPart {
   type: "tool";
   id: string;
@@ -10,7 +10,7 @@ export interface ToolPart {
   ended: boolean;
 }
 
-/** A piece of a reply, in the order in which it came. */
+/** A piece of a reply, in order of arrival. */
 export type Part =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
@@ -19,20 +19,20 @@ export type Part =
 
 export interface Reply {
   role: "assistant";
-  /** Of the turn; null until its first event, and for a reply that nobody kept. */
+  /** The turn's message id; null until its first event, and for an unstored reply. */
   messageId: string | null;
   conversationId: string | null;
   parts: readonly Part[];
   state: "running" | "done" | "stopped" | "approval";
-  /** Why it failed. */
+  /** Why the turn failed. */
   error: string | null;
-  /** The calls that wait for a person. */
+  /** The ids of tool calls that wait for approval. */
   waiting: readonly string[];
-  /** By which the stream is resumed. */
+  /** The id with which the stream is resumed. */
   lastEventId: string | null;
-  /** When it was stored; null while it comes in. */
+  /** When it was stored; null while it arrives. */
   at: string | null;
-  /** The conversation from which the agent sent it of itself; null for a reply of this one. */
+  /** The conversation in which the agent decided to send it; null for a reply of this conversation. */
   sentFrom: string | null;
 }
 
@@ -57,7 +57,7 @@ export const newReply: Reply = {
   sentFrom: null,
 };
 
-/** The reply after one more event of its stream. */
+/** Applies one more event of the stream to a reply. */
 export function applyEvent(reply: Reply, { id, event, data }: ChatEvent): Reply {
   const [messageId = ""] = id.split(":");
   const known: Reply = {
@@ -81,7 +81,7 @@ export function applyEvent(reply: Reply, { id, event, data }: ChatEvent): Reply 
     case "done": {
       const waiting = data.metadata?.approval?.toolCallIds ?? [];
       const state = waiting.length > 0 ? "approval" : "done";
-      // The events of a stored reply, which answers a repeated message, have no ids.
+      // The events of a stored reply to a repeated message have no ids.
       const messageId = known.messageId ?? data.messageId;
       return { ...known, messageId, conversationId: data.conversationId, waiting, state };
     }
@@ -96,7 +96,7 @@ function withText(parts: readonly Part[], type: "text" | "reasoning", text: stri
   return [...parts, { type, text }];
 }
 
-/** A call that waited for a person is told of again when it is made. */
+/** Adds a tool call; an approved call is reported again when it is made. */
 function withCall(parts: readonly Part[], { id, name, args }: { id: string; name: string; args?: unknown }): Part[] {
   const part: ToolPart = { type: "tool", id, name, args, ended: false };
   const at = parts.findIndex((one) => one.type === "tool" && one.id === id);
@@ -108,8 +108,8 @@ function ended(part: Part, { id, result }: { id: string; result?: unknown }): Pa
 }
 
 /**
- * Stored messages, oldest first, as entries of the chat; `newest`: the last of them is the conversation's last. A call
- * that waited is shown where it was made, and waits only while nothing came after it.
+ * Converts stored messages, oldest first, to entries of the chat; `newest`: the last one is the conversation's last. A
+ * call that needed approval is shown where it was made, and waits only if nothing follows it.
  */
 export function entriesOf(messages: readonly Message[], conversationId: string, newest: boolean): Entry[] {
   const entries = messages.map((message) => entryOf(message, conversationId));
@@ -168,6 +168,6 @@ function errorIn({ error }: Record<string, unknown>): string | null {
   return String(message ?? code ?? "The turn failed");
 }
 
-/** The words of a reply, to copy. */
+/** A reply's text, to copy. */
 export const wordsOf = ({ parts }: Reply): string =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");

@@ -4,16 +4,16 @@ import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/note.tsx";
 import type { ToolPart } from "./reply.ts";
 
-/** Decides about a call that waits. Rejects with the server's refusal. */
+/** Decides a tool call that waits for approval. Rejects with the server's refusal. */
 export type Decide = (toolCallId: string, approved: boolean) => Promise<void>;
 
 interface Props {
   part: ToolPart;
-  /** Absent: nobody has to decide about the call. */
+  /** Absent for a call that needs no decision. */
   decide: Decide | undefined;
 }
 
-/** One call of a tool: what it was called with, what came back, and the decision that it waits for. */
+/** A tool call: its arguments, its result, and the decision it waits for. */
 export function ToolView({ part, decide }: Props) {
   const waits = decide !== undefined;
   const choose = useAction(async (approved: boolean) => decide?.(part.id, approved));
@@ -48,7 +48,7 @@ function State({ part, waits }: { part: ToolPart; waits: boolean }) {
 
 const isFailure = (result: unknown) => typeof result === "object" && result !== null && "error" in result;
 
-/** JSON, or the text of a string. */
+/** A value as JSON, or a string's text. */
 export function Value({ title, value }: { title: string; value: unknown }) {
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
   return (

@@ -15,7 +15,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** How a turn came to its reply. */
+/** Explains a turn's reply. */
 export function WhyDialog({ conversationId, turnId, onClose }: Props) {
   const turn = useLoaded(async () => (await api.getTurn({ conversationId, turnId })).turn, [turnId]);
   return (

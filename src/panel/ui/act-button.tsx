@@ -5,13 +5,13 @@ import { tell, tellFailure } from "./toast.tsx";
 
 interface Props extends Omit<ComponentProps<typeof Button>, "busy" | "onClick"> {
   work: () => Promise<unknown>;
-  /** Shown in a toast once the work is done. */
+  /** The toast after the work. */
   said: string;
-  /** Called afterwards, to show the new state. */
+  /** Called after the work, to show the new state. */
   onDone: () => Promise<unknown>;
 }
 
-/** A button in a list that does something to an item at once. A toast shows a failure. */
+/** A button in a list that changes an item at once. A toast shows a failure. */
 export function ActButton({ work, said, onDone, ...button }: Props) {
   const act = useAction(async () => {
     try {

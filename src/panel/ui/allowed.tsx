@@ -7,11 +7,11 @@ interface Props<To> {
   children: ComponentChildren;
 }
 
-/** Shows its children only to people with the permission; to everybody where `to` is undefined. */
+/** Shows its children only to people with the permission; to everybody when `to` is undefined. */
 export const Allowed = ({ to, children }: Props<Permission | undefined>) =>
   to === undefined || may(to) ? children : null;
 
-/** Fields that people without a permission read and can't change. */
+/** Fields that are read-only for people without the permission. */
 export function Changeable({ to, children }: Props<Permission>) {
   if (may(to)) return <div class="form">{children}</div>;
   return (

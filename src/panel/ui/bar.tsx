@@ -1,14 +1,14 @@
 import { useEffect, useRef } from "preact/hooks";
 
 interface Props {
-  /** What it is a share of, for those who hear the page. */
+  /** The name of the total, for screen readers. */
   label: string;
-  /** From 0 to 1; what is more fills the bar. */
+  /** From 0 to 1; more fills the bar. */
   share: number;
   look?: "warn" | "bad" | undefined;
 }
 
-/** How much of something is used, beside a number that says the same. */
+/** Shows the used share of a total, next to its number. */
 export function Bar({ label, share, look }: Props) {
   const filled = useRef<HTMLSpanElement>(null);
   const percent = Math.max(0, Math.min(100, Math.round(share * 100)));

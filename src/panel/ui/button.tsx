@@ -6,7 +6,9 @@ type Look = "primary" | "danger" | "plain" | "bordered";
 interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "class" | "icon"> {
   look?: Look | undefined;
   small?: boolean;
-  /** The button's work runs: it can't be pressed again, and keeps the focus, which a disabled one would lose. */
+  /**
+   * Whether the button's work runs: it then ignores clicks, and keeps the focus, which a disabled button would lose.
+   */
   busy?: boolean;
   children: ComponentChildren;
 }
@@ -26,5 +28,5 @@ export function Button({ look, small = false, busy = false, type = "button", onC
   );
 }
 
-/** A button that sends a form sends nothing then, by Enter too. */
+/** Keeps a busy button from sending its form, also by Enter. */
 const refuse = (event: Event) => event.preventDefault();

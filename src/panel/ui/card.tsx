@@ -7,7 +7,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A part of a page under a heading of its own. */
+/** A part of a page with its own heading. */
 export function Card({ title, lead, children }: Props) {
   const id = useId();
   return (

@@ -5,14 +5,14 @@ import { Button } from "./button.tsx";
 interface Props {
   /** The label of the file input, for screen readers. */
   label: string;
-  /** As of an input for files. */
+  /** The `accept` attribute of the file input. */
   accept: string;
   busy: boolean;
   onFile: (file: File) => void;
   children: ComponentChildren;
 }
 
-/** A button that has a file chosen; the same one may be chosen again. */
+/** A button that opens a file choice; the same file may be chosen again. */
 export function FileButton({ label, accept, busy, onFile, children }: Props) {
   const input = useRef<HTMLInputElement>(null);
   return (

@@ -1,7 +1,7 @@
 import type { IconNode } from "lucide";
 import { h } from "preact";
 
-/** A picture beside a word that says the same. */
+/** A picture next to a word of the same meaning. */
 export const Icon = ({ of }: { of: IconNode }) => (
   <svg
     class="icon"

@@ -8,7 +8,7 @@ const words = {
   ended: "not followed",
 } as const;
 
-/** Whether a page is told of what happens. */
+/** Shows whether the page gets live events. */
 export const LiveBadge = ({ state }: { state: LiveState }) => (
   <span class={`badge ${looks[state]}`} role="status">
     {words[state]}

@@ -9,7 +9,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** Something to know, in a box. What is bad is read out at once. */
+/** A note in a box. Screen readers read errors at once. */
 export const Note = ({ look, children }: Props) => (
   <div class={`note ${look ?? ""}`} role={look === "bad" ? "alert" : "status"}>
     {children}
@@ -19,16 +19,16 @@ export const Note = ({ look, children }: Props) => (
 interface FailureProps {
   error: unknown;
   retry?: () => void;
-  /** Names refused fields as the form does. */
+  /** Names refused fields by their labels. */
   say?: Say | undefined;
 }
 
-/** Why something failed, and a way to try once more where that can help. Nothing without an error. */
+/** Why something failed, with a retry button when that can help. Nothing without an error. */
 export function Failure({ error, retry, say }: FailureProps) {
   const button = useRef<HTMLButtonElement>(null);
   const pressed = useRef(false);
   const failed = error !== undefined && error !== null;
-  // The button goes with what it mended; who pressed it goes on at the page's title, or at the button of the next failure.
+  // A successful retry removes its button; the focus then goes to the page's title, or to the next failure's button.
   useEffect(() => {
     if (!pressed.current || document.activeElement !== document.body) return;
     (button.current ?? document.querySelector<HTMLElement>("main h1[tabindex]"))?.focus({ preventScroll: true });

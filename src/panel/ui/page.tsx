@@ -5,7 +5,7 @@ import { route } from "../data/route.ts";
 interface Props {
   title: string;
   lead?: ComponentChildren;
-  /** Beside the title. */
+  /** Shown next to the title. */
   actions?: ComponentChildren;
   /** Takes the whole width. */
   wide?: boolean;
@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * A page's title and content. A new page has the focus on its title, so that it is read out; another title, or another
- * part of the same thing, is no new page.
+ * A page's title and content. A new page gets the focus on its title, so that it is read out; a changed title, or
+ * another part of the same item, does not.
  */
 export function Page({ title, lead, actions, wide = false, children }: Props) {
   const head = useRef<HTMLHeadingElement>(null);

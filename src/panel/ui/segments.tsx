@@ -1,12 +1,12 @@
 interface Props<Value extends string> {
-  /** For those who hear the page. */
+  /** The name of the choice, for screen readers. */
   label: string;
   value: Value;
   choices: readonly { value: Value; label: string }[];
   onValue: (value: Value) => void;
 }
 
-/** A choice of few, side by side. */
+/** A choice of few values, side by side. */
 export const Segments = <Value extends string>({ label, value, choices, onValue }: Props<Value>) => (
   <fieldset class="segments">
     <legend class="unseen">{label}</legend>

@@ -2,16 +2,16 @@ import { useEffect, useRef } from "preact/hooks";
 import { hrefOf } from "../data/route.ts";
 
 interface Props {
-  /** What the tabs are parts of, for those who hear the page. */
+  /** The name of the whole, for screen readers. */
   label: string;
   /** The address before the tab's name. */
   path: readonly string[];
-  /** The name of the open tab; undefined: the first page has none. */
+  /** The name of the open tab; undefined for the first one. */
   current: string | undefined;
   tabs: readonly { name: string | undefined; title: string }[];
 }
 
-/** Parts of a page, each with an address of its own. On a narrow screen the open one is scrolled into sight. */
+/** Parts of a page, each with its own address. On a narrow screen the open tab is scrolled into view. */
 export function Tabs({ label, path, current, tabs }: Props) {
   const row = useRef<HTMLElement>(null);
   useEffect(() => {

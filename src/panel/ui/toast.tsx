@@ -6,7 +6,7 @@ interface Toast {
   id: number;
   text: string;
   look: "plain" | "bad";
-  /** Takes back what was done. */
+  /** Undoes the action. */
   undo?: (() => void) | undefined;
 }
 
@@ -25,10 +25,10 @@ function show(toast: Omit<Toast, "id">): void {
   setTimeout(() => remove(id), shownMs);
 }
 
-/** Says briefly what was done. */
+/** Shows a short message about an action. */
 export const tell = (text: string, undo?: () => void) => show({ text, look: "plain", undo });
 
-/** Says briefly why something that has no place of its own failed. */
+/** Shows a failure that has no place of its own on the page. */
 export function tellFailure(error: unknown): void {
   noticeRefusal(error);
   show({ text: reasonOf(error), look: "bad" });

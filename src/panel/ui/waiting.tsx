@@ -3,7 +3,7 @@ import { lazy } from "preact/compat";
 import { Failure } from "./note.tsx";
 import { Page } from "./page.tsx";
 
-/** Holds the place of what is loading. */
+/** A placeholder while content loads. */
 export const Waiting = ({ lines = 4 }: { lines?: number | undefined }) => (
   <div class="waiting" role="status">
     <span class="unseen">Loading…</span>
@@ -13,7 +13,7 @@ export const Waiting = ({ lines = 4 }: { lines?: number | undefined }) => (
   </div>
 );
 
-/** A part of a page that is loaded when it is shown first. */
+/** A part of a page, loaded when first shown. */
 export function lazily<Props>(
   load: () => Promise<ComponentType<Props>>,
   otherwise: ComponentType<Props> = NotLoaded,
@@ -21,10 +21,10 @@ export function lazily<Props>(
   return lazy<ComponentType<Props>>(async () => ({ default: await load().catch(() => otherwise) }));
 }
 
-/** The same for a whole page. */
+/** `lazily` for a whole page. */
 export const lazilyPage = <Props,>(load: () => Promise<ComponentType<Props>>) => lazily(load, NotLoadedPage);
 
-/** A browser does not ask again for a script that it could not get. */
+/** Asks for a reload, since a browser does not request a failed script again. */
 function NotLoaded() {
   const error = new Error("This part of the panel could not be loaded: the server is away, or was updated.");
   return <Failure error={error} retry={() => location.reload()} />;

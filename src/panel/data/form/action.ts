@@ -2,22 +2,22 @@ import { useSignal } from "@preact/signals";
 import { noticeRefusal } from "../session.ts";
 
 export interface Action<Arguments extends unknown[]> {
-  /** Its work runs: it is not to be begun again. */
+  /** Whether the work runs and must not be started again. */
   busy: boolean;
-  /** Why the last work failed; undefined when it went well. */
+  /** Why the last work failed; undefined after a success. */
   error: unknown;
-  /** Never rejects. */
+  /** Runs the work; never rejects. */
   run(...given: Arguments): Promise<void>;
 }
 
-/** Something that somebody has done by a button or a form, once at a time. */
+/** Work that a button or a form starts, one run at a time. */
 export function useAction<Arguments extends unknown[]>(
   work: (...given: Arguments) => Promise<void>,
 ): Action<Arguments> {
   const busy = useSignal(false);
   const error = useSignal<unknown>(undefined);
   const run = async (...given: Arguments) => {
-    // A button is pressed twice before the page shows that it is busy.
+    // A person may press a button twice before the page shows that it is busy.
     if (busy.value) return;
     busy.value = true;
     try {

@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals";
 
 interface Choice<T> {
-  /** What was chosen while that is being stored, otherwise what is stored. */
+  /** The choice being stored, else the stored one. */
   chosen: T;
-  /** Resolves once the last choice is stored, or one before it is; rejects when a choice is refused. */
+  /** Resolves once this or an earlier choice is stored; rejects when a choice is refused. */
   choose(value: T): Promise<void>;
 }
 
 /**
- * A choice that is stored as soon as it is made, without a button. `store` ends once `stored` is read again, so that the
- * former choice is not shown in between. What is chosen while `store` runs is stored after it, the last choice alone.
+ * A choice that is stored at once, without a button. `store` resolves after `stored` is read again, so that the former
+ * choice is not shown in between. Of choices made while `store` runs, only the last is stored after it.
  */
 export function useChoice<T>(stored: T, store: (value: T) => Promise<void>): Choice<T> {
   const wanted = useSignal<{ value: T } | undefined>(undefined);

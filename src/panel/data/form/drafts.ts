@@ -1,8 +1,8 @@
-// What somebody typed and has not saved is kept for this tab, through a reload and the end of a session.
+// Unsaved input is stored for this tab, and survives a reload and the end of a session.
 
 const place = (name: string) => `agent-engine.draft.${name}`;
 
-/** The unsaved changes under this name; null: there are none, or it has no name. */
+/** The unsaved changes under this name; null without changes or without a name. */
 export function draftOf<T extends object>(name: string | null): Partial<T> | null {
   if (name === null) return null;
   try {

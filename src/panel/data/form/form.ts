@@ -8,12 +8,12 @@ import { changeAt, valueAt } from "./paths.ts";
 export interface Form<T extends object> {
   /** The stored values, with the changes on top. */
   values: T;
-  /** The values that are not stored yet. */
+  /** The unsaved values. */
   changes: Partial<T>;
   dirty: boolean;
   busy: boolean;
   error: unknown;
-  /** The value that somebody else stored at this path since it was changed here; undefined: none. */
+  /** The value that somebody else saved at this path since it was changed here; undefined for none. */
   othersValue(path: string): unknown;
   /** Why the value at this path was refused. */
   problem(path: string): string | undefined;
@@ -21,16 +21,16 @@ export interface Form<T extends object> {
   setAt(path: string, value: unknown): void;
   /** Drops the changes. */
   reset(): void;
-  /** Stores the changes; they stay when the server refuses, and so do later ones. Resolves to whether it stored them. */
+  /** Stores the changes and resolves to whether that worked. Refused changes stay, and so do later ones. */
   save(): Promise<boolean>;
 }
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Fields with unsaved changes, which a reload does not lose where their draft has a `name`; null: no draft is kept. `save`
- * is handed only what differs from `stored`, and ends once `stored` is read again, so that no field shows its former
- * value in between.
+ * A form's fields with unsaved changes. With a `name` the draft survives a reload; null: no draft is stored. `save`
+ * gets only the fields that differ from `stored`, and resolves after `stored` is read again, so that no field shows its
+ * former value in between.
  */
 export function useForm<T extends object>(
   name: string | null,
@@ -66,7 +66,7 @@ export function useForm<T extends object>(
   const set = (more: Partial<T>) => {
     const next = differing({ ...changes.value, ...more });
     keep(next, { ...stored, ...bases.value });
-    // A refusal is of no use once what was refused is taken back.
+    // A refusal means nothing once the refused change is taken back.
     if (Object.keys(next).length === 0) error.value = undefined;
   };
   return {

@@ -1,4 +1,4 @@
-// Fields are named by their paths in the values of a form, such as `name` and `rateLimit.limit`: so the API names them too.
+// Fields are named by their paths in a form's values, such as `name` and `rateLimit.limit`, as the API names them too.
 
 type Leaf = string | number | boolean | null | undefined | readonly unknown[];
 
@@ -7,7 +7,7 @@ export type PathOf<T> = {
   [Key in keyof T & string]: T[Key] extends Leaf ? Key : `${Key}.${keyof T[Key] & string}`;
 }[keyof T & string];
 
-/** The value at such a path. */
+/** The type of the value at a path. */
 export type ValueAt<T, Path> = Path extends keyof T
   ? T[Path]
   : Path extends `${infer Key extends keyof T & string}.${infer Rest}`
@@ -19,7 +19,7 @@ export type ValueAt<T, Path> = Path extends keyof T
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** Undefined where nothing is at the path. */
+/** The value at a path; undefined without one. */
 export function valueAt(values: object, path: string): unknown {
   const [key = "", ...rest] = path in values ? [path] : path.split(".");
   const value: unknown = (values as Readonly<Record<string, unknown>>)[key];

@@ -1,7 +1,10 @@
 import type { CallOptions } from "../../../client/index.ts";
 import { isRefused } from "../api.ts";
 
-/** Saves what began from a revision of an agent. A later one is read instead of overwritten, which the error says. */
+/**
+ * Saves changes to a known revision of an agent. A later revision is read instead of overwritten, and the error says
+ * so.
+ */
 export async function saveUnchanged(
   revision: number,
   what: "changes" | "texts",

@@ -1,22 +1,22 @@
 import { goTo, query } from "../route.ts";
 import { offsetIn } from "./offset.ts";
 
-/** The filters of a list, as the page's address has them. */
+/** The filters of a list, stored in the page's address. */
 export interface Filters<Name extends string> {
-  /** Empty where nothing is chosen. */
+  /** Empty texts for unset filters. */
   values: Readonly<Record<Name, string>>;
   isFiltered: boolean;
-  /** Shows the list from its beginning, otherwise filtered; `go` is the way there. */
+  /** Changes filters and shows the list from its beginning; `go` navigates. */
   set(changes: Partial<Record<Name, string>>, go?: typeof goTo): void;
   /** For `useList`. */
   place: { offset: number; onOffset: (offset: number, go: typeof goTo) => void };
 }
 
-/** The values that are not empty. */
+/** The values without empty ones. */
 export const filled = <Values extends Record<string, string>>(values: Values) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "")) as Partial<Values>;
 
-/** The filters of these names in the address of a section. */
+/** The filters with these names in a section's address. */
 export function filtersOf<Name extends string>(section: string, names: readonly Name[]): Filters<Name> {
   const search = query.value;
   const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ""])) as Record<Name, string>;

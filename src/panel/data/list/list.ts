@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { goTo } from "../route.ts";
 import { type Loaded, useLoaded, useRefresh } from "./load.ts";
 
-/** The part of a list that a page shows. */
+/** The position of a page within a list. */
 interface Part {
   limit: number;
   offset: number;
@@ -15,24 +15,24 @@ interface Items<Item> extends Part {
 }
 
 export interface List<Item> extends Loaded<Items<Item>> {
-  /** Shows another part; `go` is the way there for a list whose address says the offset. */
+  /** Shows another page; `go` navigates, for a list with its offset in the address. */
   onOffset: (offset: number, go: typeof goTo) => void;
 }
 
-/** As the API answers: the items under a name of their own, with a part's numbers where a list has parts. */
+/** The API's response: the items under a name of their own, with page numbers for a list with paging. */
 type Answer<Key extends string, Item> = { [Name in Key]: readonly Item[] } & Partial<Part & { total: number }>;
 
 interface Options {
   limit?: number;
-  /** Reads again and again, as often as this. */
+  /** Reads again at this interval. */
   everyMs?: number;
-  /** Reads the same part again when this changes. */
+  /** Reads the same page again when this value changes. */
   last?: string;
-  /** For a list whose address says the offset. */
+  /** For a list with its offset in the address. */
   place?: { offset: number; onOffset: List<unknown>["onOffset"] };
 }
 
-/** A list that the API answers under the name `key`; read again, from its beginning, when one of `inputs` changes. */
+/** A list that the API returns under the name `key`; read again from its beginning when one of `inputs` changes. */
 export function useList<Key extends string, Item>(
   key: Key,
   read: (part: Part, signal: AbortSignal) => Promise<Answer<Key, Item>>,
@@ -40,7 +40,7 @@ export function useList<Key extends string, Item>(
   { limit = 25, everyMs, last, place }: Options = {},
 ): List<Item> {
   const about = JSON.stringify(inputs);
-  /** The offset that was chosen for a list of these inputs. */
+  /** The chosen offset for these inputs. */
   const own = useSignal({ about, offset: 0 });
   const offset = place?.offset ?? (own.value.about === about ? own.value.offset : 0);
   const loaded = useLoaded(

@@ -3,19 +3,21 @@ import { useCallback, useEffect, useRef } from "preact/hooks";
 import { noticeEnd } from "../session.ts";
 
 export interface Loaded<T> {
-  /** Undefined until the first answer; it stays while a newer answer is awaited. */
+  /** Undefined until the first response; stays while a newer one is awaited. */
   value: Signal<T | undefined>;
   error: Signal<unknown>;
-  /** Resolves once the answer is there, or the page gone. */
+  /** Reads again; resolves once the response is there or the page closed. */
   reload(): Promise<void>;
 }
 
-/** Reads all of them again, for a page that says which of them failed in one place. */
+/** Reads several values again, for a page that shows their failures in one place. */
 export function reloadAll(...all: readonly Pick<Loaded<unknown>, "reload">[]): void {
   for (const { reload } of all) void reload();
 }
 
-/** What `read` answers; read again when one of `inputs` changes. An answer that comes after a newer question is dropped. */
+/**
+ * The result of `read`, which is called again when one of `inputs` changes. A response to outdated inputs is dropped.
+ */
 export function useLoaded<T>(read: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const value = useSignal<T | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
@@ -68,7 +70,7 @@ export function useLoaded<T>(read: (signal: AbortSignal) => Promise<T>, inputs: 
   return { value, error, reload };
 }
 
-/** Reads again and again while the page is looked at, each time once the answer before is there. Undefined: never. */
+/** Reads repeatedly while the page is visible, with `everyMs` after each response. Undefined: never. */
 export function useRefresh(reload: () => Promise<void>, everyMs: number | undefined): void {
   useEffect(() => {
     if (everyMs === undefined) return;

@@ -12,7 +12,7 @@ import { Invitations, Memberships } from "./organizations.tsx";
 import { Password } from "./password.tsx";
 import { Sessions } from "./sessions.tsx";
 
-/** What belongs to the signed-in person alone. */
+/** The signed-in person's own settings. */
 export function AccountPage() {
   const { value } = user;
   if (!value) return null;
@@ -43,7 +43,7 @@ export function AccountPage() {
   );
 }
 
-/** The name that others see. */
+/** The person's name, as others see it. */
 function OwnName({ name }: { name: string }) {
   const form = useForm("own-name", { name }, async (body) => {
     await account.changeMe({ body });

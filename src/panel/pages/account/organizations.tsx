@@ -8,7 +8,7 @@ import { Table } from "../../ui/list/table.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Remaining } from "../../ui/text/time.tsx";
 
-/** The organizations that ask the person to join; nothing while none does. */
+/** The organizations that invite the person; nothing without invitations. */
 export function Invitations() {
   const { value, error, reload } = useLoaded(async () => (await account.listInvitations()).invitations, []);
   return (

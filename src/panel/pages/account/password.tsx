@@ -9,7 +9,7 @@ import { newPassword } from "../shared-fields.ts";
 
 const blank = { currentPassword: "", newPassword: "", again: "" };
 
-/** A new password; `required`: somebody else knows the present one. */
+/** Sets a new password; `required`: somebody else knows the current one. */
 export function Password({ required = false }: { required?: boolean }) {
   const form = useForm(null, blank, async () => {
     const { again: _, ...body } = form.values;

@@ -9,7 +9,7 @@ import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 
-/** Where the person is signed in. */
+/** The person's sessions. */
 export function Sessions() {
   const sessions = useLoaded(async () => (await account.listSessions()).sessions, []);
   const endOthers = async () => {
@@ -70,7 +70,7 @@ export function Sessions() {
 const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
 const names: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera" };
 
-/** A browser by its name; another program by what it calls itself. */
+/** A browser's name; another program's own name. */
 function deviceOf({ userAgent }: Session): string {
   if (userAgent === "") return "Unknown";
   const browser = userAgent.startsWith("Mozilla/") && browsers.find((name) => userAgent.includes(`${name}/`));

@@ -21,7 +21,7 @@ const categories = [
   { value: "governance", label: "Approvals and refusals" },
 ];
 
-/** What agents do at this moment. What is looked for stands in the address. */
+/** The live activity of agents. The address contains the filters. */
 export function ActivityPage() {
   const filters = filtersOf("activity", ["agent", "category"]);
   const { agent, category } = filters.values;

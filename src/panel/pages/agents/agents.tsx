@@ -66,7 +66,7 @@ function AgentsPage() {
 const textsOf = ({ name, slug, description, provider, model }: Instance) =>
   [name, slug, description, provider, model].filter((text) => text !== null);
 
-/** `agents`, `agents/~new`, which is nobody's slug, and `agents/{slug}/{tab}/…`. */
+/** `agents`, `agents/~new` (never a slug), and `agents/{slug}/{tab}/…`. */
 export function AgentsSection({ rest: [slug, tab, ...parts] }: SectionProps) {
   if (slug === undefined) return <AgentsPage />;
   if (slug !== "~new") return <AgentPage key={slug} slug={slug} tab={tab} rest={parts} />;

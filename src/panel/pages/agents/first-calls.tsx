@@ -4,7 +4,7 @@ import { Segments } from "../../ui/segments.tsx";
 import { Code } from "../../ui/text/code.tsx";
 import { curlOf } from "./curl.ts";
 
-/** The first call of an agent in a language. */
+/** The first request to an agent, in several languages. */
 const languages = {
   curl: (slug: string, key: string) => curlOf(slug, key, [{ role: "user", content: "Hello" }]),
   TypeScript: (slug: string, key: string) =>
@@ -29,7 +29,7 @@ print(reply.choices[0].message.content)`,
 
 type Language = keyof typeof languages;
 
-/** The agent's first call, to copy. */
+/** The first request to the agent, to copy. */
 export function FirstCalls({ slug, apiKey }: { slug: string; apiKey: string }) {
   const chosen = useSignal<Language>("curl");
   return (

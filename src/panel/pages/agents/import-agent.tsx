@@ -5,13 +5,13 @@ import { ImportButton } from "../../ui/dialog/import-button.tsx";
 
 interface Props {
   label: string;
-  /** The loss that the import causes, which a person confirms once a file is chosen. Absent: none. */
+  /** The data that the import deletes, which a person confirms once a file is chosen. Absent: none. */
   warning?: string;
   send: (bundle: AgentBundle) => Promise<ImportedAgent>;
   onImported: () => void;
 }
 
-/** Takes an agent from a file that an export wrote, and says what is left to do. */
+/** Imports an agent from an exported file, and shows the remaining steps. */
 export const ImportAgent = ({ label, warning, send, onImported }: Props) => (
   <ImportButton
     label={label}

@@ -6,7 +6,7 @@ import { channelNames } from "../conversations/speakers.ts";
 
 /** The agent's picture, else the first letter of its name. */
 export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instance, "slug" | "name" | "icon"> }) {
-  // An address of the picture would be asked for without the organization.
+  // The browser would request the picture's address without the organization.
   const { value } = useLoaded(
     async () => (icon === null ? null : URL.createObjectURL(await api.getAgentIcon({ slug }))),
     [slug, icon],
@@ -17,7 +17,7 @@ export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instanc
   return <img class="agent-icon" src={url} alt="" />;
 }
 
-/** Whether an agent answers, and the channels on which it can't. */
+/** Whether an agent answers, and its failing channels. */
 export const State = ({ agent: { active, webEnabled, failingChannels } }: { agent: Instance }) => (
   <span class="badges">
     <span class={`badge ${active ? (webEnabled ? "good" : "warn") : ""}`}>

@@ -25,9 +25,9 @@ interface Wanted {
 
 const blank: Wanted = { slug: "assistant", name: "", provider: "demo", baseUrl: "", model: "" };
 
-/** Makes an agent and has it answer once, so that a wrong key is found here and not by its people. */
+/** Creates an agent and lets it answer once, so that a wrong key shows here and not to its users. */
 export function NewAgentPage() {
-  /** Of the model's provider; no draft of it is kept. */
+  /** The provider's key; never stored as a draft. */
   const key = useSignal("");
   const step = useSignal<string | null>(null);
   const made = useSignal<{ slug: string; key: string; said: string } | null>(null);
@@ -109,7 +109,7 @@ export function NewAgentPage() {
   );
 }
 
-/** Makes the agent, or changes the one that an earlier try on this page has made. */
+/** Creates the agent, or changes the one that an earlier attempt on this page created. */
 async function store({ slug, name, provider, baseUrl, model }: Wanted, key: string): Promise<void> {
   const settings = { provider, model: model || null, ...(name === "" ? {} : { name }) };
   try {
@@ -127,10 +127,10 @@ async function store({ slug, name, provider, baseUrl, model }: Wanted, key: stri
   if (secrets.length > 0) await api.putAgentSecrets({ slug, body: { secrets } });
 }
 
-/** The agents that this page made and whose model has not answered yet. */
+/** The agents that this page created and whose model has not answered yet. */
 const tried = new Set<string>();
 
-/** What the agent says to a greeting, in a conversation that nobody keeps. Rejects with the cause of a failure. */
+/** The agent's answer to a greeting, in an unstored conversation. Rejects with the cause of a failure. */
 async function hear(slug: string): Promise<string> {
   const chat = createChat({ baseUrl: serverUrl, headers: addressing }, slug, "playground");
   let said = "";

@@ -11,13 +11,13 @@ export const providers = [
 
 export type ProviderName = (typeof providers)[number]["value"];
 
-/** The names of a provider's secrets among those of an agent. */
+/** The names of a provider's secrets. */
 export const secretsOf = (provider: ProviderName) => {
   const name = provider.replaceAll("-", "_");
   return { key: `${name}_api_key`, baseUrl: `${name}_base_url` };
 };
 
-/** Whether the provider wants a key, and whether it has no address of its own. */
+/** Whether a provider needs a key, and whether it needs an address. */
 export const needsOf: Readonly<Record<ProviderName, { key: boolean; baseUrl: boolean }>> = {
   openai: { key: true, baseUrl: false },
   anthropic: { key: true, baseUrl: false },

@@ -13,7 +13,7 @@ import { Page } from "../../ui/page.tsx";
 import { actionChoices, actorChoices } from "./choices.ts";
 import { EntryView } from "./entry.tsx";
 
-/** Who did what in the organization. What is looked for stands in the address. */
+/** The audit log of the organization. The address contains the filters. */
 export function AuditPage() {
   const filters = filtersOf("audit-log", ["search", "actor", "action", "agent", "from", "to"]);
   const { values, isFiltered, place } = filters;

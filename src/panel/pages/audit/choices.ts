@@ -2,7 +2,7 @@ import type { AuditStats } from "../../../client/index.ts";
 import type { Choices } from "../../ui/form/choices.ts";
 import { actionText, actorText } from "./entry-text.ts";
 
-/** Whose actions are in the log. */
+/** The actors in the log, as choices. */
 export function actorChoices(actors: AuditStats["actors"]): Choices {
   const named = actors.flatMap(({ actor }) => {
     const value = actor.id ?? actor.name;
@@ -11,7 +11,7 @@ export function actorChoices(actors: AuditStats["actors"]): Choices {
   return [...named, { value: "key", label: "Any management key" }, { value: "system", label: "Anybody else" }];
 }
 
-/** Kinds of actions, which are asked for by a dot at their end, and then every action. */
+/** Groups of actions, filtered by a dot at their end, and then single actions. */
 export function actionChoices(actions: AuditStats["actions"]): Choices {
   const names = actions.map(({ action }) => action).sort();
   const kinds = [...new Set(names.map((name) => name.split(".")[0] ?? name))];

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../../../client/index.ts";
 
-/** Actions that no noun and verb tell well. */
+/** Texts for actions that their noun and verb describe badly. */
 const whole: Readonly<Record<string, string>> = {
   "access.refuse": "was refused",
   "session.create": "signed in",
@@ -18,7 +18,7 @@ const verbs: Readonly<Record<string, string>> = {
   ...{ leave: "left", refresh: "refreshed", change: "changed", renew: "renewed", end: "ended" },
 };
 
-/** What an action says that was done, such as `changed agent prompt`. */
+/** An action in words, such as `changed agent prompt`. */
 export function actionText(action: string): string {
   const known = whole[action];
   if (known !== undefined) return known;
@@ -27,7 +27,7 @@ export function actionText(action: string): string {
   return verb === undefined ? action : `${verb} ${parts.slice(0, -1).join(" ").replaceAll("-", " ")}`;
 }
 
-/** Who acted, in words. */
+/** The actor in words. */
 export function actorText({ type, name, id }: AuditEntry["actor"]): string {
   if (type === "key") return `Key ${name ?? id ?? ""}`.trim();
   return name ?? (type === "system" ? "Somebody without an account" : (id ?? "Somebody"));
@@ -39,7 +39,7 @@ export interface Change {
   to: string;
 }
 
-/** What an update changed, by field. */
+/** The changed fields of an update. */
 export function changesOf({ details }: AuditEntry): Change[] {
   const { changes } = details;
   if (!isObject(changes)) return [];
@@ -48,7 +48,7 @@ export function changesOf({ details }: AuditEntry): Change[] {
   );
 }
 
-/** What else is known of an entry. */
+/** The other details of an entry. */
 export const otherDetailsOf = ({ details }: AuditEntry): { name: string; text: string }[] =>
   Object.entries(details).flatMap(([name, value]) => (name === "changes" ? [] : [{ name, text: valueText(value) }]));
 

@@ -5,7 +5,7 @@ import { momentText } from "../../ui/text/numbers.ts";
 import { Time } from "../../ui/text/time.tsx";
 import { actionText, actorText, changesOf, otherDetailsOf } from "./entry-text.ts";
 
-/** One thing that somebody did; opened, with all that is known of it. */
+/** An entry of the log, with its details when opened. */
 export function EntryView({ entry }: { entry: AuditEntry }) {
   const { action, actor, target, success, createdAt } = entry;
   return (

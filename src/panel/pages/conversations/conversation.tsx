@@ -25,7 +25,7 @@ import { channelNames, speakerOf } from "./speakers.ts";
 
 const limit = 50;
 
-/** One conversation with all its steps; people of the right rename and delete it. */
+/** A conversation with all its steps; people with the permission can rename and delete it. */
 export function ConversationPage({ id }: { id: string }) {
   const conversationId = id;
   const offset = useSignal(0);
@@ -98,11 +98,11 @@ export function ConversationPage({ id }: { id: string }) {
 
 interface FollowProps {
   conversation: Conversation;
-  /** Something of the conversation was stored, or may have been while nobody listened. */
+  /** Called when something of the conversation was stored, or may have been during a lost connection. */
   onStored: () => void;
 }
 
-/** Has the page grow with the conversation, and says whether it does. */
+/** Updates the page as the conversation grows, and shows whether that works. */
 function Follow({ conversation: { conversationId }, onStored }: FollowProps) {
   const live = useLive(({ event, data }) => {
     if (event === "persisted" && data.conversationId === conversationId) onStored();
@@ -127,7 +127,7 @@ const About = ({
 
 interface EntryProps {
   entry: Entry;
-  /** Undefined while it is awaited. */
+  /** Undefined while it is being read. */
   conversation: Conversation | undefined;
   conversationId: string;
   decide: (toolCallId: string, approved: boolean) => Promise<void>;

@@ -15,7 +15,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { ConversationPage } from "./conversation.tsx";
 import { channelNames, speakerOf } from "./speakers.ts";
 
-/** All conversations within reach; what is looked for stands in the address. */
+/** All reachable conversations; the address contains the filters. */
 function ConversationsPage() {
   const filters = filtersOf("conversations", ["search", "agent", "channel", "from", "to"]);
   const { values, isFiltered, place } = filters;

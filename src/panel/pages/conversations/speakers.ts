@@ -14,7 +14,7 @@ export const channelNames: Readonly<Record<string, string>> = {
 
 const speakers = { webhook: "Event", room: "Room", scheduled: "Task" } as const;
 
-/** The names of those who speak to an agent in a conversation. */
+/** The name for the other speaker in a conversation with an agent. */
 export function speakerOf({ channel, source }: Pick<Conversation, "channel" | "source">): string {
   if (source !== "user") return speakers[source];
   if (channel === "playground") return "Operator";

@@ -17,7 +17,7 @@ import { Waiting } from "../../ui/waiting.tsx";
 
 type Check = InstallationHealth["checks"][number];
 
-/** What `doctor` examines, from inside the running server. */
+/** The checks of `doctor`, run inside the server. */
 export function HealthPage() {
   const found = useSignal<{ health: InstallationHealth; at: string } | null>(null);
   const examine = useAction(async () => {
@@ -58,7 +58,7 @@ const looks = {
   ok: { icon: CircleCheck, look: "good", says: "in order" },
 } as const;
 
-/** Pages on which something can be done about a check. */
+/** The pages that can fix a failed check. */
 const remedies: Readonly<Record<string, { section: string; title: string }>> = {
   policies: { section: "policies", title: "Policies" },
   "public address": { section: "policies", title: "Policies" },

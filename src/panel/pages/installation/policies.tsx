@@ -7,7 +7,7 @@ import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Page } from "../../ui/page.tsx";
 import { messengerNumbers } from "../shared-fields.ts";
 
-/** What the owner of the installation decides while it runs. */
+/** The policies of the installation. */
 export function PoliciesPage() {
   const policies = useLoaded(async () => (await api.getPolicies()).policies, []);
   return (
@@ -28,7 +28,7 @@ function PolicyForm({ policies, onChange }: { policies: Policies; onChange: () =
   return <SaveForm form={form} fields={fields} />;
 }
 
-/** An emptied address is the one of the server's settings again. */
+/** Stores an emptied address as null, so that the server's setting applies again. */
 function asChanges({ publicAddress, ...others }: Partial<Policies>): PolicyChanges {
   return {
     ...others,

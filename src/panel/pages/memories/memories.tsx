@@ -16,7 +16,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { tell, tellFailure } from "../../ui/toast.tsx";
 import { NewMemoryDialog } from "./new-memory.tsx";
 
-/** What agents remember; what is searched for stands in the address. */
+/** The agents' memories; the address contains the search. */
 export function MemoriesPage() {
   const filters = filtersOf("memories", ["search", "agent", "category", "subject", "channel"]);
   const { search, agent, category, subject, channel } = filters.values;

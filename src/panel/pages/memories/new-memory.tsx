@@ -7,11 +7,11 @@ import { tell } from "../../ui/toast.tsx";
 
 interface Props extends DialogProps {
   agents: readonly Instance[];
-  /** The one that is looked at; empty: all are. */
+  /** The agent being viewed; empty for all. */
   agent: string;
 }
 
-/** Tells an agent something to remember. */
+/** Adds a memory to an agent. */
 export function NewMemoryDialog({ agents, agent, ...dialog }: Props) {
   const first = agent || (agents[0]?.slug ?? "");
   const blank = {

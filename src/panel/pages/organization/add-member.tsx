@@ -26,7 +26,7 @@ interface Props {
 
 type Done = { invited: true; email: string } | AddedMember;
 
-/** Adds a person: a new account with a password, or an invitation for somebody who has an account. */
+/** Adds a person: a new account with a password, or an invitation for an existing account. */
 export function AddMember({ workspaces, onAdded, onClose }: Props) {
   const done = useSignal<Done | null>(null);
   const blank: Wanted = {
@@ -35,7 +35,7 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
   };
   const form = useForm<Wanted>("add-member", blank, async () => {
     const added = await add(form.values);
-    // Its password is shown now or never, whatever becomes of the workspaces.
+    // The password can be shown only now, even if adding the workspaces fails.
     done.value = added;
     if (!("invited" in added)) await giveWorkspaces(added, form.values).catch(tellFailure);
     onAdded();

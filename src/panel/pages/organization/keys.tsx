@@ -12,7 +12,7 @@ import { Code } from "../../ui/text/code.tsx";
 import { ShownOnce } from "../../ui/text/shown-once.tsx";
 import { Time } from "../../ui/text/time.tsx";
 
-/** The management keys of the organization, for programs that set agents up. */
+/** The organization's management keys, with which programs configure agents. */
 export function KeysPage() {
   const slug = orgSlug.value;
   const keys = useList("managementKeys", () => api.listManagementKeys({ orgSlug: slug }), [slug]);

@@ -17,11 +17,11 @@ import { MemberActions } from "./member-actions.tsx";
 import { type Role, reachesAll, roles, rolesGivenBy } from "./roles.ts";
 import { SentInvitations } from "./sent-invitations.tsx";
 
-/** What the members reach, beside themselves. */
+/** The members and their workspaces. */
 interface People {
   members: readonly Member[];
   workspaces: readonly Workspace[];
-  /** The names of the workspaces that each was given, by the member's id. */
+  /** The names of each member's workspaces, by the member's id. */
   reach: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -39,7 +39,7 @@ async function readPeople(slug: string): Promise<People> {
   return { members, workspaces, reach };
 }
 
-/** The people of the organization, their roles, and who is invited. */
+/** The members of the organization, their roles, and the invitations. */
 export function MembersPage() {
   const slug = orgSlug.value;
   const people = useLoaded(() => readPeople(slug), [slug]);
@@ -109,10 +109,10 @@ function RoleOf({ member, onChange }: { member: Member; onChange: () => Promise<
     await api.changeMemberRole({ orgSlug: orgSlug.value, userId, body: { roleKey: role } });
     tell(`${name} is ${role} now`);
   };
-  // The list is read again after a refusal too, so that it shows what is.
+  // The list is read again after a refusal too, to show the stored role.
   const { chosen, choose } = useChoice(roleKey as Role, (role) => change(role).finally(onChange));
   const given = rolesGivenBy(organization.value?.roleKey);
-  // Owners alone change the role of an Owner.
+  // Only Owners may change an Owner's role.
   const isGiven = given.some(({ value }) => value === roleKey);
   if (!may("org.member:manage") || userId === user.value?.id || !isGiven) {
     return roles.find(({ value }) => value === roleKey)?.label ?? roleKey;

@@ -9,7 +9,7 @@ import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { addressName } from "../shared-fields.ts";
 
-/** The organization itself, and a way to a further one. */
+/** The organization's settings, and the creation of another one. */
 export function OrganizationPage() {
   const own = organization.value;
   if (!own) return null;

@@ -1,4 +1,4 @@
-/** The roles, from the least to the most (docs/teams.md). */
+/** The roles, from the least permissions to the most (docs/teams.md). */
 export const roles = [
   { value: "viewer", label: "Viewer", hint: "Reads everything, and uses the playground." },
   { value: "member", label: "Member", hint: "Changes agents too: prompts, tools, skills, channels." },
@@ -8,9 +8,9 @@ export const roles = [
 
 export type Role = (typeof roles)[number]["value"];
 
-/** The roles that somebody with a role may give; Owners alone make Owners. */
+/** The roles that a person with this role may give; only Owners make Owners. */
 export const rolesGivenBy = (role: string | undefined) =>
   roles.filter(({ value }) => value !== "owner" || role === "owner");
 
-/** Owners and Admins reach every workspace; the others those that they were given. */
+/** Whether a role reaches every workspace; other roles reach their assigned ones. */
 export const reachesAll = (role: string) => role === "owner" || role === "admin";

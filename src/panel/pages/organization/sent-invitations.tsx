@@ -7,7 +7,7 @@ import { Table } from "../../ui/list/table.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Remaining } from "../../ui/text/time.tsx";
 
-/** The invitations that nobody has answered; nothing while there are none. */
+/** The unanswered invitations; nothing without any. */
 export function SentInvitations() {
   const slug = orgSlug.value;
   const { value, error, reload } = useLoaded(

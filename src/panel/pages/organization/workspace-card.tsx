@@ -14,12 +14,12 @@ import { reachesAll } from "./roles.ts";
 
 interface Props {
   workspace: Workspace;
-  /** The members of the organization. */
+  /** All members of the organization. */
   everybody: readonly Member[];
   onChange: () => Promise<void>;
 }
 
-/** A workspace: who reaches it, its name, its end. */
+/** A workspace: its members, renaming, and deletion. */
 export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
   const { id, name, agentCount } = workspace;
   const path = { orgSlug: orgSlug.value, workspaceId: id };
@@ -66,12 +66,12 @@ export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
 interface ReachProps {
   path: { orgSlug: string; workspaceId: string };
   everybody: readonly Member[];
-  /** Undefined: not known yet. */
+  /** Undefined until it is read. */
   given: readonly Member[] | undefined;
   onChange: () => Promise<void>;
 }
 
-/** The members and viewers, each with whether the workspace is within reach. */
+/** The members and viewers, each with a box for access to the workspace. */
 function Reach({ path, everybody, given, onChange }: ReachProps) {
   const others = everybody.filter(({ roleKey }) => !reachesAll(roleKey));
   if (others.length === 0) return <p class="soft">There are only Owners and Admins, who reach it anyway.</p>;

@@ -6,7 +6,7 @@ import { DialogButton } from "../../ui/dialog/buttons.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
 import { WorkspaceCard, WorkspaceDialog } from "./workspace-card.tsx";
 
-/** The workspaces of the organization, and the people of each. */
+/** The workspaces of the organization, with their members. */
 export function WorkspacesPage() {
   const slug = orgSlug.value;
   const known = useList("workspaces", async () => {

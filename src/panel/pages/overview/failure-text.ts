@@ -2,7 +2,7 @@ import type { AnalyticsNow } from "../../../client/index.ts";
 
 export type Failed = AnalyticsNow["failures"]["items"][number];
 
-/** Why turns fail, by their codes. */
+/** Explanations of failed turns, by code. */
 const codes: Readonly<Record<string, string>> = {
   "provider-failed": "the model provider answered with an error",
   "provider-timeout": "the model took too long",
@@ -11,7 +11,7 @@ const codes: Readonly<Record<string, string>> = {
   lost: "the server stopped before it ended",
 };
 
-/** What failed, in words; the reason apart. */
+/** A failure in words, with its reason separately. */
 export function failureText({ kind, name, error }: Failed): { what: string; why: string } {
   const why = error ?? "no reason is known";
   switch (kind) {
@@ -28,6 +28,6 @@ export function failureText({ kind, name, error }: Failed): { what: string; why:
   }
 }
 
-/** The page where somebody finds out more. */
+/** The page with more about a failure. */
 export const failurePath = ({ conversationId, instanceId }: Failed): readonly string[] =>
   conversationId === null ? ["agents", instanceId] : ["conversations", conversationId];

@@ -2,7 +2,7 @@ import type { Instance } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 
-/** For an installation in which nothing happened yet: what to do, one after the other. */
+/** The first steps in an installation without any activity. */
 export function FirstSteps({ agents }: { agents: readonly Instance[] }) {
   const [agent] = agents;
   return (

@@ -5,12 +5,12 @@ import { Card } from "../../ui/card.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { failurePath, failureText } from "./failure-text.ts";
 
-/** How many of a list are shown here. */
+/** The most items shown of a list. */
 const shown = 6;
 
 interface Props<Item> {
   title: string;
-  /** Said where there are none. */
+  /** The text for an empty list. */
   none: string;
   items: readonly Item[];
   total: number;
@@ -29,7 +29,7 @@ const Happening = <Item,>({ title, none, items, total, children }: Props<Item>) 
   </Card>
 );
 
-/** The turns that run or wait. */
+/** The running and queued turns. */
 export const RunningNow = ({ running }: { running: AnalyticsNow["running"] }) => (
   <Happening title="Running now" none="No agent is at work." {...running}>
     {({ instanceId, instanceName, conversationId, channel, status, createdAt }) => (
@@ -45,7 +45,7 @@ export const RunningNow = ({ running }: { running: AnalyticsNow["running"] }) =>
   </Happening>
 );
 
-/** The calls that wait for a person. */
+/** The tool calls that wait for approval. */
 export const WaitingCalls = ({ approvals, total }: { approvals: readonly Approval[]; total: number }) => (
   <Happening title="Waiting for approval" none="Nothing waits for a person." items={approvals} total={total}>
     {({ toolName, instanceId, requestedAt }) => (
@@ -59,7 +59,7 @@ export const WaitingCalls = ({ approvals, total }: { approvals: readonly Approva
   </Happening>
 );
 
-/** What failed in the last 24 hours. */
+/** The failures of the last 24 hours. */
 export const Failures = ({ failures }: { failures: AnalyticsNow["failures"] }) => (
   <Happening title="Failed in 24 hours" none="Nothing failed." {...failures}>
     {(failed) => {

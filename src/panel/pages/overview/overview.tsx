@@ -17,10 +17,10 @@ import { type Compared, compareToday } from "./today.ts";
 import { Trends } from "./trends.tsx";
 
 const lengths = [7, 30, 90];
-/** How often what happens now is read again, in milliseconds. */
+/** The interval of reading the current state again, in milliseconds. */
 const refreshMs = 15_000;
 
-/** What runs, waits and failed, and how the days went. */
+/** Running turns, waiting calls, failures, and the trends of the last days. */
 export function OverviewPage() {
   const asked = Number(query.value.get("days"));
   const length = lengths.includes(asked) ? asked : 30;
@@ -74,7 +74,10 @@ function TodayFigures({ days }: { days: Analytics["dailyTrend"] }) {
 const usualText = ({ usual }: Compared, format: (value: number) => string) =>
   usual === null ? "Nothing in the days before" : `${format(usual)} on a usual day`;
 
-/** What runs, waits and failed, read again while somebody looks. With `hidesNothing` it is there only when there is any. */
+/**
+ * Running turns, waiting calls and failures, read again while the page is visible. With `hidesNothing` only non-empty
+ * lists are shown.
+ */
 function Happening({ hidesNothing }: { hidesNothing: boolean }) {
   const now = useLoaded((signal) => api.getAnalyticsNow({}, { signal }), []);
   const approvals = useLoaded(
@@ -102,7 +105,7 @@ function Happening({ hidesNothing }: { hidesNothing: boolean }) {
   );
 }
 
-/** A warning when nobody looks for due work. */
+/** Warns when no process looks for due work. */
 function SchedulerState() {
   const { error } = useLoaded((signal) => api.getSchedulerHealth({}, { signal }), []);
   if (!isRefused(error.value, 503)) return null;

@@ -4,7 +4,7 @@ type Day = Analytics["dailyTrend"][number];
 
 export interface Compared {
   today: number | null;
-  /** On a usual one of the days before; null: there is nothing to compare with. */
+  /** The mean of the days before; null without any. */
   usual: number | null;
 }
 
@@ -15,10 +15,10 @@ export interface Today {
   latency: Compared;
 }
 
-/** How many days before count as usual. */
+/** The number of days in the mean. */
 const usualDays = 7;
 
-/** The last of these days beside the mean of those before it. Of latencies only days count that have one. */
+/** Compares the last day with the mean of the days before. Days without a latency do not count for latencies. */
 export function compareToday(days: readonly Day[]): Today {
   const today = days.at(-1);
   const before = days.slice(-1 - usualDays, -1);

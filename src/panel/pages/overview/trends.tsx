@@ -3,7 +3,7 @@ import { Card } from "../../ui/card.tsx";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { durationText, shortText } from "../../ui/text/numbers.ts";
 
-/** How the days went. */
+/** Charts of the last days. */
 export function Trends({ days }: { days: Analytics["dailyTrend"] }) {
   const dates = days.map(({ date }) => date);
   return (

@@ -7,11 +7,11 @@ import { tell } from "../../ui/toast.tsx";
 import { blank, settingsOf, type Written, written } from "./settings.ts";
 
 interface Props extends DialogProps {
-  /** Null: a new one. */
+  /** Null for a new plugin. */
   plugin: Plugin | null;
 }
 
-/** Adds or edits an MCP server. What is written may be a credential, so that no draft of it is kept. */
+/** Adds or edits an MCP server. Its settings may be credentials, so they are not stored as a draft. */
 export function PluginDialog({ plugin, ...dialog }: Props) {
   const form = useForm<Written>(null, plugin ? written(plugin) : blank, async () => {
     const body = settingsOf(form.values);

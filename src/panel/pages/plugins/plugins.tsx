@@ -13,7 +13,7 @@ import { Cause } from "../../ui/text/cause.tsx";
 import { PluginDialog } from "./plugin-dialog.tsx";
 import { asSettings } from "./settings.ts";
 
-/** The MCP servers of the organization, whose tools its agents may have. */
+/** The organization's MCP servers, whose tools agents can use. */
 export function PluginsPage() {
   const slug = orgSlug.value;
   const plugins = useList("plugins", () => api.listPlugins({ orgSlug: slug }), [slug]);
@@ -41,7 +41,7 @@ interface CardProps {
   onChange: () => Promise<void>;
 }
 
-/** An MCP server: how it is, its tools, and what can be done about it. */
+/** An MCP server: its state, its tools, and its actions. */
 function PluginCard({ plugin, onEdit, onChange }: CardProps) {
   const { namespace, transport, enabled, lastError, tools } = plugin;
   const path = { orgSlug: orgSlug.value, namespace };

@@ -1,7 +1,10 @@
 import type { Plugin, PluginSettings } from "../../../client/index.ts";
 import { itemsIn } from "../../data/lists.ts";
 
-/** What is written of an MCP server in the dialog: names and values as lines, such as `Authorization: Bearer …`. */
+/**
+ * An MCP server's settings as the dialog's fields contain them: names and values as lines, such as `Authorization:
+ * Bearer …`.
+ */
 export interface Written {
   namespace: string;
   transport: { type: "http" | "stdio"; url: string; headers: string; command: string; args: string; env: string };
@@ -11,7 +14,7 @@ const nothing: Written["transport"] = { type: "http", url: "", headers: "", comm
 
 export const blank: Written = { namespace: "", transport: nothing };
 
-/** The stored settings as text; a credential shows as the server masks it, and is kept when it is left so. */
+/** The stored settings as text. A credential is masked, and stays stored unless the mask is changed. */
 export function written({ namespace, transport }: Plugin): Written {
   const { type } = transport;
   if (type === "http") {
@@ -22,13 +25,13 @@ export function written({ namespace, transport }: Plugin): Written {
   return { namespace, transport: { ...nothing, type, command, args: args.join("\n"), env: linesOf(env, "=") } };
 }
 
-/** What the API takes. Throws for a line that has no name. */
+/** The settings for the API. Throws for a line without a name. */
 export function settingsOf({ transport: { type, url, headers, command, args, env } }: Written): PluginSettings {
   if (type === "http") return { kind: "mcp", transport: { type, url, headers: valuesOf(headers, ":") } };
   return { kind: "mcp", transport: { type, command, args: itemsIn(args, "\n"), env: valuesOf(env, "=") } };
 }
 
-/** The settings as they are, for a change of something else. */
+/** The unchanged settings, for a change of something else. */
 export const asSettings = (plugin: Plugin): PluginSettings => settingsOf(written(plugin));
 
 const linesOf = (values: Readonly<Record<string, string>>, sign: string) =>

@@ -13,7 +13,7 @@ const blank: Written = {
   ...{ requiredTools: [], requiredEnv: [] },
 };
 
-/** Makes a skill; where there is one workspace it is allowed there at once. */
+/** Creates a skill, and allows it in the only workspace, if there is one only. */
 export function NewSkillPage() {
   const path = { orgSlug: orgSlug.value };
   const workspaces = useLoaded(async () => (await api.listWorkspaces(path)).workspaces, []);

@@ -4,7 +4,7 @@ import { Button } from "../../ui/button.tsx";
 import { ListField, Switch, TextArea, TextField } from "../../ui/form/field.tsx";
 import type { Control, FieldTable } from "../../ui/form/form.tsx";
 
-/** What can be written of a skill. */
+/** The editable part of a skill. */
 export interface Written extends Pick<Skill, "category" | "description" | "content" | "requiredTools" | "requiredEnv"> {
   name: string;
   changelog: string;
@@ -72,7 +72,7 @@ const Editor = ({ value, problem, onValue }: Control<string>) => (
   </div>
 );
 
-/** What the API takes: without what was left empty. */
+/** The request body, without empty fields. */
 export const asBody = ({ category, changelog, description, content, requiredTools, requiredEnv }: Written) => ({
   ...{ description, content, requiredTools, requiredEnv },
   ...(category === "" ? {} : { category }),

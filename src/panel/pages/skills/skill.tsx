@@ -18,7 +18,7 @@ import { asBody, skillFields, type Written } from "./skill-form.tsx";
 import { Versions } from "./versions.tsx";
 import { SkillWorkspaces } from "./workspaces.tsx";
 
-/** A skill of the catalogue: its text, its versions, and where it is allowed. */
+/** A skill of the catalogue: its text, its versions, and its workspaces. */
 export function SkillPage({ name, tab }: { name: string; tab: string | undefined }) {
   const path = { orgSlug: orgSlug.value, name };
   const read = useLoaded(() => api.getSkill(path), [name]);

@@ -54,7 +54,7 @@ function SkillsPage() {
   );
 }
 
-/** `skills`, `skills/~new`, which is no slug, and `skills/{slug}/{tab}`. */
+/** `skills`, `skills/~new` (never a slug), and `skills/{slug}/{tab}`. */
 export function SkillsSection({ rest: [slug, tab] }: SectionProps) {
   if (slug === undefined) return <SkillsPage />;
   if (slug !== "~new") return <SkillPage key={slug} name={slug} tab={tab} />;
@@ -62,7 +62,7 @@ export function SkillsSection({ rest: [slug, tab] }: SectionProps) {
   return may(needs) ? <NewSkillPage /> : <RefusedPage title="New skill" needs={needs} />;
 }
 
-/** Takes skills from a file: a zip of folders, or what an export answered. */
+/** Imports skills from a file: a zip of folders, or an export. */
 function ImportSkills({ onImported }: { onImported: () => void }) {
   const send = async (file: File) => {
     const body = file.name.endsWith(".json")

@@ -12,7 +12,7 @@ import { Diff } from "../../ui/text/diff.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 
-/** The versions of a skill, and what differs between two of them. */
+/** The versions of a skill, and the changes between two of them. */
 export function Versions({ name }: { name: string }) {
   const versions = useLoaded(
     async () => (await api.listSkillVersions({ orgSlug: orgSlug.value, name })).versions,
@@ -56,15 +56,15 @@ function Comparison({ name, versions }: { name: string; versions: SkillVersions[
   );
 }
 
-/** What an agent gets that goes from one version of a skill to another. */
+/** The change from one version of a skill to another. */
 export interface Change extends Pick<Loaded<unknown>, "error" | "reload"> {
-  /** Undefined while it is read. */
+  /** Undefined while they are being read. */
   versions: readonly [before: SkillVersion, after: SkillVersion] | undefined;
-  /** Neither the versions nor an error are there yet. */
+  /** Whether neither the versions nor an error have arrived. */
   waiting: boolean;
 }
 
-/** Reads two versions of a skill, as soon as both are named. */
+/** Reads two versions of a skill, once both are chosen. */
 export function useChange(name: string, before: string, after: string): Change {
   const named = before !== "" && after !== "";
   const read = (version: string) => api.getSkillVersion({ orgSlug: orgSlug.value, name, version });
@@ -72,12 +72,12 @@ export function useChange(name: string, before: string, after: string): Change {
     async () => (named ? await Promise.all([read(before), read(after)]) : undefined),
     [name, before, after],
   );
-  // The answer to a former choice stays until the next one is there.
+  // The result of a former choice stays until the next one arrives.
   const versions = value.value?.[0].version === before && value.value[1].version === after ? value.value : undefined;
   return { versions, error, reload, waiting: named && !versions && error.value === undefined };
 }
 
-/** What differs between two versions of a skill. */
+/** The changes between two versions of a skill. */
 export function VersionDiff({ change: { versions, error, reload, waiting } }: { change: Change }) {
   return (
     <>
@@ -94,7 +94,7 @@ export function VersionDiff({ change: { versions, error, reload, waiting } }: { 
   );
 }
 
-/** All of a version that matters to an agent, as lines. */
+/** The parts of a version that matter to an agent, as lines. */
 function textOf({ description, requiredTools, requiredEnv, content }: SkillVersion): string {
   const values = requiredEnv.map(({ name, sensitive, hosts = [] }) =>
     [`value: ${name}`, sensitive && "secret", ...hosts].filter(Boolean).join(", "),

@@ -11,12 +11,12 @@ import { countText, shareText } from "../../ui/text/numbers.ts";
 
 type Budget = Budgets["agents"][number];
 
-/** From here on somebody should look. */
+/** The share of a budget that deserves attention. */
 const nearShare = 0.8;
-/** How many end users are shown. */
+/** The most end users shown. */
 const shownUsers = 10;
 
-/** What is used of this month's budgets, of all agents or of one; nothing where there are none. */
+/** The use of this month's budgets, for all agents or one; nothing without budgets. */
 export function BudgetCards({ instanceId }: { instanceId: string | undefined }) {
   const { value, error, reload } = useLoaded((signal) => api.getBudgets({}, { signal }), []);
   const budgets = value.value;

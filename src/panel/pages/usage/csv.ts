@@ -2,7 +2,7 @@ import type { UsagePage } from "../../../client/index.ts";
 
 export type UsageRow = UsagePage["usage"][number];
 
-/** Spreadsheets take a cell that begins so for a formula. */
+/** The beginnings of a cell that spreadsheets take for a formula. */
 const formula = /^[=+\-@\t\r]/;
 
 function cell(value: string | number): string {

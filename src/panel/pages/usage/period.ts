@@ -9,10 +9,10 @@ export interface Period {
   to: string;
 }
 
-/** What the server answers at most. */
+/** The longest period of the API. */
 const longestDays = 366;
 
-/** The period of a page's address: this month unless it names another. */
+/** The period in the page's address; this month by default. */
 export function periodOf(query: URLSearchParams, now: number): Period {
   const today = new Date(now);
   const [from, to] = [query.get("from"), query.get("to")];
@@ -24,10 +24,10 @@ export function periodOf(query: URLSearchParams, now: number): Period {
   return { choice: "month", from: dateOf(Date.UTC(year, month)), to: dateOf(now) };
 }
 
-/** As the server is asked: its `to` is the first day that does not count. */
+/** The period for the API, whose `to` is excluded. */
 export const askedPeriod = ({ from, to }: Period) => ({ from, to: dayAfter(to) });
 
-/** Why the server would refuse a period; undefined when it would not. */
+/** Why the server would refuse a period; undefined for a valid one. */
 export function periodProblem({ from, to }: Period): string | undefined {
   const days = daysIn(from, to);
   if (days < 1) return "The last day is before the first one.";

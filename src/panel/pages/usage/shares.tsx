@@ -10,10 +10,10 @@ interface Share {
   tokens: number;
 }
 
-/** How many of a list are shown. */
+/** The most items shown of a list. */
 const shown = 12;
 
-/** Which channels, models and tools were used. */
+/** The used channels, models and tools. */
 export function Shares({ numbers }: { numbers: Analytics }) {
   const { channelDistribution, modelDistribution, toolUsage } = numbers;
   return (

@@ -31,7 +31,7 @@ const numbers: readonly Column<UsageRow>[] = [
   { title: "Tokens", end: true, cell: ({ totalTokens }) => countText(totalTokens) },
 ];
 
-/** Who used how much, the most first. */
+/** The usage of each agent, user or day, the highest first. */
 export function UsageTable({ by, asked }: Props) {
   const rows = useList(
     "usage",
@@ -64,10 +64,10 @@ export function UsageTable({ by, asked }: Props) {
   );
 }
 
-/** The server's longest page. */
+/** The longest page of the API. */
 const longestPage = 400;
 
-/** Saves all rows as a file, which is made here. */
+/** Downloads all rows as a CSV file. */
 export function UsageDownload({ by, asked }: { by: "agent" | "user" | "day"; asked: Asked }) {
   const save = useAction(async () => {
     const rows: UsageRow[] = [];

@@ -6,7 +6,7 @@ import { language } from "../text/numbers.ts";
 import type { Plot, Series } from "./plot.ts";
 
 interface Props {
-  /** What the values are, such as `Turns a day`. */
+  /** The name of the values, such as `Turns a day`. */
   label: string;
   /** Days in UTC, such as `2026-11-21`, in order. */
   dates: readonly string[];
@@ -17,7 +17,7 @@ interface Props {
 const day = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", timeZone: "UTC" });
 const dayOf = (date: string) => day.format(new Date(date));
 
-/** Values of days as a picture, with those of the day under the pointer, else the last one; and as a table. */
+/** Values of days as a picture, with those of the day under the pointer or of the last day; and as a table. */
 export function Chart({ label, dates, series, format }: Props) {
   const pointed = useSignal<number | null>(null);
   const shown = pointed.value ?? dates.length - 1;
@@ -66,7 +66,7 @@ interface CanvasProps extends Pick<Props, "dates" | "series" | "format"> {
   onDay: (index: number | null) => void;
 }
 
-/** Its place is there before the library that draws is loaded. */
+/** Keeps its place while the drawing library loads. */
 function Canvas({ dates, series, format, onDay }: CanvasProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | null>(null);

@@ -15,7 +15,7 @@ export const Figures = ({ label, children }: Props) => (
 interface FigureProps {
   title: string;
   value: string;
-  /** What the number is to be compared with. */
+  /** The comparison below the number. */
   about?: ComponentChildren;
 }
 

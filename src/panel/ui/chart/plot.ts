@@ -9,26 +9,26 @@ export interface Series {
 
 interface Plotted {
   element: HTMLElement;
-  /** What stands below the days, by their place. */
+  /** The labels of the days, by index. */
   days: readonly string[];
   series: readonly Series[];
   format: (value: number) => string;
-  /** The day under the pointer; null: none. */
+  /** Called with the index of the day under the pointer; null for none. */
   onDay: (index: number | null) => void;
 }
 
 export interface Plot {
-  /** Draws in the colours of the theme as they are now. */
+  /** Draws again in the theme's current colours. */
   redraw(): void;
   destroy(): void;
 }
 
 const height = 180;
-/** Days between two marks, and steps of counted things. */
+/** Numbers of days between two marks, and steps of counts. */
 const daySteps = [1, 2, 7, 14, 28, 56, 112];
 const countSteps = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
-/** Draws days into an element, as wide as that is, also when it changes. */
+/** Draws days into an element, and follows its width. */
 export function drawPlot({ element, days, series, format, onDay }: Plotted): Plot {
   const colour = (name: string) => colourOf(element, name);
   const axis = {
@@ -87,7 +87,7 @@ export function drawPlot({ element, days, series, format, onDay }: Plotted): Plo
 function seriesOf({ label, look, values }: Series, colour: (name: string) => string): uPlot.Series {
   const stroke = () => colour(look === "soft-line" ? "--line-strong" : "--accent");
   if (look !== "bars") {
-    // A line of one day has no length.
+    // A line of a single day has no length.
     const isAlone = values.filter((value) => value !== null).length === 1;
     const points = { size: 5, fill: stroke, ...(isAlone ? { show: true } : {}) };
     return { label, stroke, width: 2, spanGaps: true, points };
@@ -96,7 +96,7 @@ function seriesOf({ label, look, values }: Series, colour: (name: string) => str
   return { label, stroke, fill: stroke, width: 0, points: { show: false }, ...(paths && { paths }) };
 }
 
-/** A token as the canvas takes it: it knows neither variables nor `light-dark`. */
+/** Resolves a colour token for the canvas, which supports neither variables nor `light-dark`. */
 function colourOf(element: HTMLElement, name: string): string {
   element.style.color = `var(${name})`;
   const { color } = getComputedStyle(element);

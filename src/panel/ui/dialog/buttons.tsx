@@ -35,18 +35,18 @@ interface ConfirmProps {
   title: string;
   /** The text of the dialog's button. */
   action: string;
-  /** With it, this has to be typed first. */
+  /** A word that has to be typed first. */
   word?: string;
   onConfirm: () => Promise<unknown>;
-  /** Told once that is done. */
+  /** The toast after the action. */
   said?: string;
-  /** Called afterwards, to show the new state. */
+  /** Called after the action, to show the new state. */
   onDone?: () => unknown;
   /** The consequences of the action. */
   children: ComponentChildren;
 }
 
-/** A button that asks before it does something that can't be undone. All of these look alike. */
+/** A button that asks before an action that can't be undone. All of these look alike. */
 export function ConfirmButton({ label, small = false, onConfirm, said, onDone, ...dialog }: ConfirmProps) {
   const confirm = async () => {
     await onConfirm();
@@ -67,11 +67,11 @@ export function ConfirmButton({ label, small = false, onConfirm, said, onDone, .
 interface DeleteProps extends Omit<ConfirmProps, "label" | "title" | "action" | "said"> {
   label?: string;
   name: string;
-  /** The noun for the thing, such as `task`. */
+  /** The noun for the item, such as `task`. */
   kind: string;
 }
 
-/** Deletes a thing that has a name. */
+/** Deletes a named item. */
 export const DeleteButton = ({ label = "Delete", name, kind, ...rest }: DeleteProps) => (
   <ConfirmButton
     {...rest}

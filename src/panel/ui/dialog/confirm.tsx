@@ -8,17 +8,17 @@ import { Dialog } from "./dialog.tsx";
 
 interface Props {
   title: string;
-  /** What will be gone. */
+  /** The consequences of the action. */
   children: ComponentChildren;
-  /** What the button says, such as `Delete the agent`. */
+  /** The text of the button, such as `Delete the agent`. */
   action: string;
-  /** With it, this has to be typed first. */
+  /** A word that has to be typed first. */
   word?: string;
   onConfirm: () => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks before something is destroyed. */
+/** Asks before a destructive action. */
 export function Confirm({ title, children, action, word, onConfirm, onClose }: Props) {
   const typed = useSignal("");
   const act = useAction(async () => {

@@ -4,23 +4,23 @@ import { Button } from "../button.tsx";
 
 interface Props {
   title: string;
-  /** For what is long to read. */
+  /** For long texts. */
   wide?: boolean;
-  /** Whether Escape may close it now; always where this is absent. */
+  /** Whether Escape may close it now; absent: always. */
   mayClose?: () => boolean;
   /** Adds a button with this text that closes the dialog. Absent: the children bring their own buttons. */
   close?: "Done" | "Close";
-  /** Takes the dialog away. */
+  /** Removes the dialog. */
   onClose: () => void;
   children: ComponentChildren;
 }
 
-/** A modal dialog; it is open while it is rendered. Escape closes it. */
+/** A modal dialog, open while it is rendered. Escape closes it. */
 export function Dialog({ title, wide = false, mayClose = () => true, close, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the next paint, so that no key goes to what is behind the dialog. Only a dialog that is closed gives the
-  // focus back to the element that had it.
+  // Before the next paint, so that no key reaches elements behind the dialog. Only a closed dialog returns the focus to
+  // the element that had it.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
@@ -33,11 +33,11 @@ export function Dialog({ title, wide = false, mayClose = () => true, close, onCl
       aria-labelledby={id}
       onCancel={(event) => {
         if (event.target !== element.current) return;
-        // A browser that closes the dialog itself says so later, when the next one may be open already.
+        // A browser reports its own closing of a dialog later, when the next one may be open already.
         event.preventDefault();
         if (mayClose()) onClose();
       }}
-      // A browser may close the dialog unasked; once it is taken away, nothing is left to do.
+      // A browser may close the dialog by itself; after its removal nothing is left to do.
       onClose={() => element.current && onClose()}
     >
       <div class="dialog-body">

@@ -11,9 +11,9 @@ interface Props<Answer> {
   label: string;
   /** The label of the file input, for screen readers. */
   fileLabel: string;
-  /** As of an input for files. */
+  /** The `accept` attribute of the file input. */
   accept: string;
-  /** Asked once a file is chosen: says which data the import deletes. Absent: it deletes none. */
+  /** Shown once a file is chosen: the data that the import deletes. Absent: none. */
   warning?: string | undefined;
   send: (file: File) => Promise<Answer>;
   /** The title of the outcome. */
@@ -21,7 +21,7 @@ interface Props<Answer> {
   children: (answer: Answer) => ComponentChildren;
 }
 
-/** Sends a file, and shows the outcome in a dialog. */
+/** Sends a file, and shows the result in a dialog. */
 export function ImportButton<Answer>({ label, fileLabel, accept, warning, send, title, children }: Props<Answer>) {
   const open = useSignal(false);
   const chosen = useSignal<File | null>(null);

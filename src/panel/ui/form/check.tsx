@@ -9,7 +9,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A box with words beside it. */
+/** A box with a text next to it. */
 export const Check = ({ checked, disabled = false, onChecked, children }: Props) => (
   <label class="check">
     <input
@@ -24,12 +24,12 @@ export const Check = ({ checked, disabled = false, onChecked, children }: Props)
 
 interface StoredProps {
   stored: boolean;
-  /** As for `useChoice`. */
+  /** Stores the choice, as `useChoice` requires. */
   store: (checked: boolean) => Promise<void>;
   children: ComponentChildren;
 }
 
-/** A box that is stored as soon as it is ticked or cleared. */
+/** A box whose change is stored at once. */
 export function StoredCheck({ stored, store, children }: StoredProps) {
   const { chosen, choose } = useChoice(stored, store);
   return (

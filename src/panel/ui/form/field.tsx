@@ -13,7 +13,7 @@ interface Described {
   /** Why the value is refused. */
   problem?: string | undefined;
   optional?: boolean | undefined;
-  /** Below the help, such as a value that somebody else saved meanwhile. */
+  /** Shown below the help, such as a value that somebody else saved meanwhile. */
   after?: ComponentChildren;
 }
 
@@ -48,7 +48,7 @@ interface Written extends Described, Omit<Attributes, "type"> {
 interface TextFieldProps extends Written {
   type?: Attributes["type"] | "password" | "number" | "search" | "date";
   step?: number | "any" | undefined;
-  /** Offered while somebody types. */
+  /** Offered while a person types. */
   suggestions?: readonly string[] | undefined;
 }
 
@@ -56,8 +56,8 @@ export function TextField({ onValue, type = "text", autofocus = false, suggestio
   const [about, rest] = divide(props);
   const element = useRef<HTMLInputElement>(null);
   const list = useId();
-  // Before the next paint, so that the focus leaves no other field in which somebody types already. A dialog that opens
-  // only then goes by the attribute.
+  // Before the next paint, so that the focus does not leave another field in use. A dialog opened later uses the
+  // attribute.
   useLayoutEffect(() => {
     if (autofocus) element.current?.focus();
   }, [autofocus]);
@@ -69,7 +69,7 @@ export function TextField({ onValue, type = "text", autofocus = false, suggestio
             ref={element}
             class="input"
             dir="auto"
-            // The types of Preact allow a type of input only where it is known.
+            // Preact's types allow only known types of input.
             {...({ ...rest, type, autofocus, list: suggestions && list } as object)}
             {...ids}
             onInput={(event) => onValue(event.currentTarget.value)}
@@ -99,8 +99,8 @@ export function TextArea({ onValue, ...props }: Written & { rows?: number }) {
 }
 
 /**
- * A key or token that is stored here, shown as dots. It is a field for text: browsers fill a saved sign-in into a field
- * for passwords whatever its `autocomplete` says, and offer to keep what is typed there as the person's password.
+ * A key or token to store, shown as dots. The field is a text field: browsers fill saved passwords into password fields
+ * whatever `autocomplete` says, and offer to store typed ones as the person's password.
  */
 export const SecretField = ({ onValue, ...props }: Written) => {
   const [about, { value, placeholder, required }] = divide(props);
@@ -139,7 +139,7 @@ interface SignalProps<Value extends string> extends Described {
   choices: readonly { value: Value; label: string }[];
 }
 
-/** A choice that a signal holds. */
+/** A choice stored in a signal. */
 export const SignalChoice = <Value extends string>({ of, ...props }: SignalProps<Value>) => (
   <Choice
     {...props}
@@ -194,20 +194,20 @@ export function Switch({ label, hint, after, checked, onChecked }: SwitchProps) 
   );
 }
 
-/** A day in UTC, such as `2026-11-21`, or none. One that is still typed is not told. */
+/** A day in UTC, such as `2026-11-21`, or none. Incomplete dates are not reported. */
 export const DayField = ({ onValue, ...props }: Pick<Written, "label" | "problem" | "value" | "onValue">) => (
   <TextField {...props} type="date" onValue={(day) => (day === "" || isDate(day)) && onValue(day)} />
 );
 
 interface NumberProps extends Described {
   step?: "any" | undefined;
-  /** NaN: nothing is written, though a number is needed. JSON has null for it, which the API refuses. */
+  /** NaN: a required number is missing. Its JSON is null, which the API refuses. */
   value: number | null;
   onNumber: (value: number | null) => void;
 }
 
 export function NumberField({ optional = false, value, problem, onNumber, ...rest }: NumberProps) {
-  // A draft comes back from JSON.
+  // A draft restored from JSON has null for NaN.
   const isEmpty = value === null || Number.isNaN(value);
   return (
     <TextField
@@ -223,13 +223,13 @@ export function NumberField({ optional = false, value, problem, onNumber, ...res
 }
 
 interface ListProps extends Described {
-  /** One item a line, in place of commas between them. */
+  /** Shows one item in each line instead of commas. */
   lines?: boolean | undefined;
   items: readonly string[];
   onItems: (items: string[]) => void;
 }
 
-/** A list that is written as text. The text stays as it is typed. */
+/** A list written as text. The text stays as typed. */
 export function ListField({ lines = false, items, onItems, ...rest }: ListProps) {
   const typed = useSignal("");
   const separator = lines ? "\n" : ",";
@@ -246,7 +246,7 @@ export function ListField({ lines = false, items, onItems, ...rest }: ListProps)
   );
 }
 
-/** Divides the label, help and problem of a control from its own attributes. */
+/** Separates a control's label, help and problem from its attributes. */
 function divide<Props extends Described>({ label, hint, problem, optional, after, ...rest }: Props) {
   return [{ label, hint, problem, optional, after }, rest] as const;
 }

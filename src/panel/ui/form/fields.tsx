@@ -16,7 +16,7 @@ interface Props<T extends object> {
   fields: FieldTable<T>;
 }
 
-/** The fields of a form, as their table says. */
+/** The fields of a form, rendered from their table. */
 export function Fields<T extends object>({ form, fields }: Props<T>) {
   return (
     <>
@@ -84,7 +84,7 @@ function FieldView<T extends object>({ form, field }: FieldProps<T>) {
   return <TextField {...text} {...(kind === "password" && { type: kind })} />;
 }
 
-/** The value that somebody else saved in a field since it was changed here. Saving puts the person's own in its place. */
+/** The value that somebody else saved in a field since it was changed here. Saving overwrites it. */
 function OthersValue<T extends object>({ form, field: { name, label, kind, choices = [] } }: FieldProps<T>) {
   const others = form.othersValue(name);
   if (others === undefined) return null;

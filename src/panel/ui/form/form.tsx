@@ -13,14 +13,14 @@ export type { Control, FieldOf, FieldTable, Row } from "./table.ts";
 
 interface FormProps {
   onSubmit: () => void;
-  /** No wider than is read well. */
+  /** Limits the width for readability. */
   narrow?: boolean;
-  /** Called when somebody types or chooses something. */
+  /** Called at each input of the person. */
   onInput?: () => void;
   children: ComponentChildren;
 }
 
-/** Fields that a button sends, and Enter too. */
+/** Fields sent by a button or by Enter. */
 export const Form = ({ onSubmit, narrow = false, onInput, children }: FormProps) => (
   <form
     class={narrow ? "form narrow" : "form"}
@@ -39,7 +39,7 @@ interface Props<T extends object> {
   fields: FieldTable<T>;
 }
 
-/** Why the fields were refused, by their labels. */
+/** The problems of refused fields, by label. */
 export const Refusal = <T extends object>({ form, fields }: Props<T>) => (
   <Failure error={form.error} say={sayLabels(fieldsIn(fields))} />
 );
@@ -50,11 +50,11 @@ interface SendProps<T extends object>
   /** The text of the button that sends the fields. */
   action: string;
   narrow?: boolean;
-  /** Beside the button. */
+  /** Shown next to the button. */
   children?: ComponentChildren;
 }
 
-/** Fields that are sent together by a button. */
+/** Fields sent together by a button. */
 export const SendForm = <T extends object>({
   form,
   fields,
@@ -76,16 +76,16 @@ export const SendForm = <T extends object>({
 );
 
 interface SaveProps<T extends object> extends Props<T> {
-  /** Beside the button that saves. */
+  /** Shown next to the save button. */
   notice?: ComponentChildren;
-  /** Below the fields. */
+  /** Shown below the fields. */
   children?: ComponentChildren;
 }
 
-/** Fields that show what is stored. The bar that saves their changes, or drops them, is in sight while there are any. */
+/** Fields with the stored values. The bar that saves or drops changes is visible while there are any. */
 export function SaveForm<T extends object>({ form, fields, notice, children }: SaveProps<T>) {
   const save = async () => {
-    // Enter in the only field of a form sends it without a button, too.
+    // Enter in a form's only field sends it even without a button.
     if (form.dirty && (await form.save())) tell("Saved");
   };
   return (
@@ -112,7 +112,7 @@ export function SaveForm<T extends object>({ form, fields, notice, children }: S
   );
 }
 
-/** Names the changed fields in which somebody else has saved something meanwhile: they may be out of sight. */
+/** Names the changed fields in which somebody else saved a value meanwhile, since they may be out of sight. */
 function SavedByOthers<T extends object>({ form, fields }: Props<T>) {
   const changed = fieldsIn(fields).filter(({ name }) => form.othersValue(name) !== undefined);
   if (changed.length === 0) return null;
@@ -121,9 +121,9 @@ function SavedByOthers<T extends object>({ form, fields }: Props<T>) {
   );
 }
 
-/** The ends of a dialog. */
+/** The callbacks of a dialog. */
 export interface DialogProps {
-  /** Called once the fields are stored, and the dialog is closed. */
+  /** Called once the fields are stored and the dialog is closed. */
   onSaved: () => unknown;
   onClose: () => void;
 }
@@ -135,15 +135,15 @@ interface FormDialogProps<T extends object> {
   fields: FieldTable<T>;
   /** The text of the button that sends the fields. */
   action: string;
-  /** Its text meanwhile, where that takes long. */
+  /** The button's text while it works, if that takes long. */
   working?: string;
-  /** Called once the fields are stored, and the dialog is closed. Absent: the caller replaces the dialog. */
+  /** Called once the fields are stored and the dialog is closed. Absent: the caller replaces the dialog. */
   onSaved?: () => unknown;
-  /** Takes the dialog away. A draft, which a reload keeps, is dropped. */
+  /** Removes the dialog and its draft, which a reload keeps. */
   onClose: () => void;
 }
 
-/** Fields in a dialog, sent together or not at all. Once something is typed, Escape closes it at the second time only. */
+/** Fields in a dialog, sent together. After typing, Escape closes it only when pressed twice. */
 export function FormDialog<T extends object>(props: FormDialogProps<T>) {
   const { title, wide = false, form, fields, action, working, onSaved, onClose } = props;
   const typed = useSignal(false);
@@ -163,7 +163,7 @@ export function FormDialog<T extends object>(props: FormDialogProps<T>) {
     onClose();
   };
   const actions = useRef<HTMLDivElement>(null);
-  // On a small screen the warning, which stands above the buttons, would be out of sight.
+  // On a small screen the warning above the buttons would be out of sight.
   useLayoutEffect(() => {
     if (warned.value) actions.current?.scrollIntoView({ block: "nearest" });
   }, [warned.value]);

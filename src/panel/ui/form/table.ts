@@ -3,7 +3,7 @@ import type { PathOf, ValueAt } from "../../data/form/paths.ts";
 import type { Say } from "../../data/refusal-text.ts";
 import type { Choices } from "./choices.ts";
 
-/** The attributes of an input that some fields have. */
+/** Attributes of some fields' inputs. */
 export interface Attributes {
   type?: "text" | "email" | "url" | "datetime-local" | undefined;
   placeholder?: string;
@@ -14,7 +14,7 @@ export interface Attributes {
   autocomplete?: string;
   autocapitalize?: "none";
   spellcheck?: boolean;
-  /** Has the focus once it is there. */
+  /** Takes the focus when it appears. */
   autofocus?: boolean;
 }
 
@@ -25,18 +25,20 @@ export interface Control<Value> {
   onValue: (value: Value) => void;
 }
 
-/** A password is what a person signs in with here, so that the browser may keep it; other secrets are of kind `secret`. */
+/** A password is the person's own sign-in, which the browser may store; other secrets are of kind `secret`. */
 type TextKind =
-  /** `suggestions` are offered while somebody types. */
+  /** `suggestions` are offered while a person types. */
   | (Attributes & { kind?: "text" | "secret"; suggestions?: readonly string[] })
   | (Attributes & { kind: "password"; autocomplete: "current-password" | "new-password" })
   | (Attributes & { kind: "area"; rows?: number })
   | { kind: "choice"; choices: Choices };
 
-/** With `lines` it has one item a line, in place of commas between them. */
+/** `lines` shows one item in each line instead of commas. */
 type ListKind = { kind: "list"; lines?: boolean };
 
-/** The kinds of field that fit a value. Where the value can be null, `empty` says whether an empty text is stored as null. */
+/**
+ * The kinds of field for a type of value. For a nullable value, `empty` says whether an empty text is stored as null.
+ */
 type KindOf<Value> =
   | { kind: "custom"; control(control: Control<Value>): VNode }
   | ([Value] extends [boolean]
@@ -53,40 +55,40 @@ interface About {
   label: string;
   /** Help below the field. */
   hint?: ComponentChildren;
-  /** It may stay empty. A number that may not is NaN while it is. */
+  /** Whether it may stay empty. An empty required number is NaN. */
   optional?: boolean;
-  /** False: the field is not there now. Refusals still name it by its label. */
+  /** False: the field is hidden. Refusals still use its label. */
   shown?: boolean;
-  /** The path by which the API refuses the field, where that is not its name. */
+  /** The API's path of the field, if it is not its name. */
   path?: string;
-  /** The API's refusal in other words. */
+  /** Rewords the API's refusal. */
   wording?: (message: string) => string;
-  /** A problem that the panel finds by itself. */
+  /** A problem found by the panel. */
   problem?: string | undefined;
 }
 
-/** A field of a form over `T`: its path in the values, its label, and how it is filled in. */
+/** A field of a form over `T`: its path in the values, its label, and its kind. */
 export type FieldOf<T> = {
   [Name in PathOf<T>]: About & { name: Name } & KindOf<ValueAt<T, Name>> & {
-      /** Further changes that come with a change of the field. */
+      /** Changes that accompany a change of the field. */
       also?(value: ValueAt<T, Name>): Partial<T>;
     };
 }[PathOf<T>];
 
-/** Fields under a heading of their own. */
+/** Fields with a heading. */
 interface Section<T> {
   title: string;
   lead?: string;
   fields: FieldTable<T>;
 }
 
-/** The fields of a form from top to bottom. Those of a list stand side by side; an element stands where it is. */
+/** The fields of a form from top to bottom. Fields in a list stand side by side; an element is rendered in place. */
 export type FieldTable<T> = readonly (FieldOf<T> | Row<T> | Section<T> | VNode | false)[];
 
 /** Fields side by side. */
 export type Row<T> = readonly (FieldOf<T> | VNode | false)[];
 
-/** A field as it is rendered, whatever its form is over. */
+/** A field for rendering, independent of the form's type. */
 export interface AnyField extends About, Omit<Attributes, "type"> {
   name: string;
   kind?: "text" | "secret" | "password" | "area" | "choice" | "list" | "switch" | "number" | "custom";
@@ -98,7 +100,7 @@ export interface AnyField extends About, Omit<Attributes, "type"> {
   suggestions?: readonly string[];
 }
 
-/** All fields of a table, hidden ones included. */
+/** All fields of a table, including hidden ones. */
 export const fieldsIn = <T>(fields: FieldTable<T>): AnyField[] =>
   fields.flatMap((item): AnyField[] => {
     if (item === false || isValidElement(item)) return [];

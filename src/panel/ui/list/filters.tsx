@@ -15,13 +15,13 @@ type Filter<Name extends string> = { name: Name; label: string } & (
 interface Props<Name extends string> {
   of: State<Name>;
   fields: readonly Filter<Name>[];
-  /** More looks than `columns`. */
+  /** Other layouts than `columns`. */
   look?: "narrow" | "audit-filters" | "filters";
-  /** Before the fields. */
+  /** Shown before the fields. */
   children?: ComponentChildren;
 }
 
-/** The fields that filter a list. What is still typed makes no entry in the browser's history. */
+/** The fields that filter a list. Incomplete input adds no entry to the browser's history. */
 export const Filters = <Name extends string>({ of, fields, look, children }: Props<Name>) => (
   <search class={look ? `columns ${look}` : "columns"}>
     {children}

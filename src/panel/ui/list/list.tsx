@@ -19,30 +19,30 @@ type Rows<Item> = Omit<TableProps<Item>, "rows" | "actions"> & {
 
 interface Own<Item> {
   of: Listed<Item>;
-  /** In place of an empty list: its title, and the next step; or a few words. */
+  /** Shown for an empty list: a title and the next step, or a short text. */
   empty: readonly [title: string, text: string] | string;
-  /** The way to a new item: a link, or the button of the dialog, for those with the permission. */
+  /** A link or a button to create an item, for people with the permission. */
   add?: VNode | { label: string; to?: Permission };
-  /** Makes a new item, for null, or changes one. */
+  /** Creates an item, for null, or changes one. */
   dialog?: (item: Item | null, props: DialogProps) => VNode | null;
-  /** The next step from an empty list, where it is not a new item. */
+  /** The next step for an empty list, other than a new item. */
   next?: VNode;
-  /** How many lines hold the place of the items while they are read. */
+  /** The number of placeholder lines while the items are read. */
   lines?: number;
-  /** The texts of the buttons of a list that does not begin with the newest. */
+  /** The texts of the paging buttons, for a list that does not begin with the newest. */
   newer?: string;
   older?: string;
-  /** Beside these. */
+  /** Shown next to the buttons. */
   beside?: VNode;
-  /** Has a field that leaves those of many items that have the typed words in one of these texts. */
+  /** Adds a field that filters many items by words in these texts. */
   search?: { textsOf: (item: Item) => readonly string[]; none: string };
 }
 
-/** A list is a table, or shows its items in another way. */
+/** The properties of a list: a table, or another view of its items. */
 type Props<Item> = Own<Item> &
   (Rows<Item> | { children: (items: readonly Item[], edit: (item: Item) => void) => ComponentChildren });
 
-/** A list: its items, or why there are none, the way to its other parts, and the dialog of a new or changed item. */
+/** A list: its items, or why there are none, its paging, and the dialog for a new or changed item. */
 export const List = <Item,>(props: Props<Item>) => {
   const { button, content } = useParts(props);
   return (
@@ -56,13 +56,13 @@ export const List = <Item,>(props: Props<Item>) => {
 interface PageProps {
   title: string;
   lead?: string;
-  /** Beside the way to a new item. */
+  /** Shown next to the button for a new item. */
   extra?: ComponentChildren;
-  /** Above the items, such as fields for a search. */
+  /** Shown above the items, such as search fields. */
   head?: ComponentChildren;
 }
 
-/** The same as a page. */
+/** `List` as a page. */
 export const ListPage = <Item,>({ title, lead, extra, head, ...list }: PageProps & Props<Item>) => {
   const { button, content } = useParts(list);
   return (
@@ -82,10 +82,10 @@ export const ListPage = <Item,>({ title, lead, extra, head, ...list }: PageProps
   );
 };
 
-/** The button stands with the reason for an empty list, otherwise beside the items. */
+/** Puts the button for a new item into the text for an empty list, otherwise next to the items. */
 function useParts<Item>(props: Props<Item>) {
   const { of, empty, add, next, dialog, lines, newer, older, beside, search } = props;
-  /** The item whose dialog is open; null: a new one's; undefined: none. */
+  /** The item in the open dialog; null: a new one; undefined: no dialog. */
   const edited = useSignal<Item | null | undefined>(undefined);
   const edit = (item: Item | null | undefined) => {
     edited.value = item;

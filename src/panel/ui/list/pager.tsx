@@ -7,16 +7,16 @@ interface Props {
   total: number;
   limit: number;
   offset: number;
-  /** What the buttons say of lists that don't begin with the newest. */
+  /** The buttons' texts, for lists that do not begin with the newest. */
   newer?: string | undefined;
   older?: string | undefined;
-  /** `go` is the way there for a list whose address says the offset. */
+  /** Shows another page; `go` navigates, for a list with its offset in the address. */
   onOffset: (offset: number, go: typeof goTo) => void;
 }
 
-/** Goes through the pages of a list; nothing for a list of one page. */
+/** The paging of a list; nothing for a single page. */
 export function Pager({ total, limit, offset, newer = "Newer", older = "Older", onOffset }: Props) {
-  // The rows of the last page may have gone. Back would only lead to the same correction.
+  // The rows of the last page may have been deleted. An entry in the history would only lead to the same correction.
   const isBeyond = offset > 0 && offset >= total;
   useEffect(() => {
     if (isBeyond) onOffset(Math.max(0, Math.ceil(total / limit) - 1) * limit, goOnTo);

@@ -8,15 +8,15 @@ interface FilteredProps<Item> {
   items: readonly Item[];
   /** The texts of an item that are searched. */
   textsOf: (item: Item) => readonly string[];
-  /** The message where no item has the words. */
+  /** The message when no item matches. */
   none: string;
   children: (found: readonly Item[]) => ComponentChildren;
 }
 
-/** So few are seen at a glance. */
+/** The most items without a search field. */
 const atAGlance = 7;
 
-/** A field that leaves those of many items that have the typed words. */
+/** A field that filters many items by the typed words. */
 export function Filtered<Item>({ items, textsOf, none, children }: FilteredProps<Item>) {
   const typed = useSignal("");
   if (items.length <= atAGlance) return children(items);
@@ -45,10 +45,10 @@ interface SearchProps {
   onText: (text: string) => void;
 }
 
-/** How long a person who types is waited for, in milliseconds. */
+/** The pause in typing after which the search begins, in milliseconds. */
 const pauseMs = 250;
 
-/** Tells of the text once its writer pauses. Shows what is looked for where somebody else changed that. */
+/** Reports the text once the person pauses. Shows a search that was changed elsewhere. */
 export function SearchField({ label, placeholder, text, onText }: SearchProps) {
   const typed = useSignal(text);
   const { value } = typed;

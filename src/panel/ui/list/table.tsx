@@ -4,33 +4,33 @@ import { may, type Permission } from "../../data/session.ts";
 
 export interface Column<Row> {
   title: string;
-  /** Set at the end of the line, as numbers and times are. */
+  /** Aligns the column at the end of the line, for numbers and times. */
   end?: boolean;
   cell: (row: Row) => ComponentChildren;
 }
 
 export interface TableProps<Row> {
-  /** What the rows are, for those who hear the page. */
+  /** The name of the rows, for screen readers. */
   label: string;
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** The first names the row. */
+  /** The first column names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];
-  /** The page that a row leads to: a click anywhere in the row does, and the link of the first cell is for keys. */
+  /** The page of a row: a click anywhere in the row opens it, and the first cell's link is for the keyboard. */
   pathOf?: (row: Row) => readonly string[];
-  /** Below the first cell's text. */
+  /** Shown below the first cell's text. */
   about?: (row: Row) => ComponentChildren;
   /** The buttons of a row. */
   actions?: (row: Row) => ComponentChildren;
-  /** People without this permission see no buttons. */
+  /** The permission to see the buttons. */
   actionsTo?: Permission;
 }
 
-/** Whether a click meant the row: not something in it that does more, nor the end of a selection of text. */
+/** Whether a click was on the row itself, and not on a control in it or the end of a text selection. */
 const isOnRow = ({ target }: MouseEvent) =>
   target instanceof Element && !target.closest("a, button, input, select, label") && getSelection()?.type !== "Range";
 
-/** Rows of the same kind; on a narrow screen each row is a card. A row that leads to a page has a link for keys. */
+/** Rows of the same kind; on a narrow screen each row is a card. A row with a page has a link for the keyboard. */
 export function Table<Row>({ label, rows, keyOf, columns, pathOf, about, actions, actionsTo }: TableProps<Row>) {
   const [first, ...others] = columns;
   const acts = actionsTo === undefined || may(actionsTo);

@@ -10,7 +10,7 @@ interface Props<T> {
   children: (value: T) => ComponentChildren;
 }
 
-/** Shows a value once it is read; a placeholder until then, or the reason of a failure. */
+/** Shows a value once it is read; before, a placeholder or the failure's reason. */
 export function WhenLoaded<T>({ of: { value, error, reload }, lines, children }: Props<T>) {
   const read = value.value;
   return (
@@ -22,7 +22,7 @@ export function WhenLoaded<T>({ of: { value, error, reload }, lines, children }:
   );
 }
 
-/** In place of a list that has nothing: why, and the next step. */
+/** Shown for an empty list: the reason, and the next step. */
 export const Empty = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <div class="empty">
     <h2>{title}</h2>

@@ -3,10 +3,10 @@ import { Button } from "../button.tsx";
 import { tellFailure } from "../toast.tsx";
 
 interface Props {
-  /** What it is, such as `Key of the agent`. */
+  /** The name of the text, such as `Key of the agent`. */
   label: string;
   text: string;
-  /** Long lines go on in the next one. */
+  /** Wraps long lines. */
   wraps?: boolean;
 }
 
@@ -36,13 +36,13 @@ export function Code({ label, text, wraps = false }: Props) {
   );
 }
 
-/** Pages without TLS have no clipboard of their own: there a selection is copied. Rejects when nothing was copied. */
+/** Copies a text; pages without TLS have no clipboard API and copy a selection. Rejects when nothing was copied. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");
   area.value = text;
   const focused = document.activeElement;
-  // What stands behind an open dialog can't be selected.
+  // Elements behind an open dialog can't be selected.
   const top = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
   top.append(area);
   area.select();

@@ -1,7 +1,7 @@
 import { diffLines } from "diff";
 
 interface Props {
-  /** What is compared, such as `0.1.0 → 0.2.0`. */
+  /** The name of the comparison, such as `0.1.0 → 0.2.0`. */
   label: string;
   before: string;
   after: string;
@@ -12,10 +12,10 @@ interface Line {
   text: string;
 }
 
-/** Unchanged lines that are shown around a change. */
+/** The number of unchanged lines shown around a change. */
 const around = 3;
 
-/** What differs between two texts, line by line; long stretches without a change are left out. */
+/** The differences between two texts, line by line, without long unchanged parts. */
 export function Diff({ label, before, after }: Props) {
   const lines = linesOf(before, after);
   if (lines.every(({ sign }) => sign === " ")) return <p class="soft">The two are the same.</p>;
@@ -54,5 +54,5 @@ function linesOf(before: string, after: string): Line[] {
   });
 }
 
-/** A last line without an end would differ from the same line with one. */
+/** Ends the last line, which would otherwise differ from the same line with an end. */
 const ended = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

@@ -1,4 +1,4 @@
-/** A text in which the words of a search are marked where it finds them: in any case, at the beginning of a word. */
+/** A text in which a search's words are marked where it finds them: in any case, at the beginning of a word. */
 export function Marked({ text, search }: { text: string; search: string }) {
   const words = search.split(/\s+/).map((word) => word.replaceAll(outer, "").replaceAll(special, "\\$&"));
   const wanted = words.filter((word) => word !== "").toSorted((one, other) => other.length - one.length);

@@ -1,6 +1,6 @@
-// Numbers and times as English writes them, whatever language the browser speaks: the page around them is English.
+// Numbers and times are in English in every browser, like the page around them.
 
-/** The panel's language, for everything that `Intl` writes. */
+/** The language of all `Intl` formats. */
 export const language = "en";
 
 const whole = new Intl.NumberFormat(language);
@@ -8,13 +8,13 @@ const short = new Intl.NumberFormat(language, { notation: "compact", maximumFrac
 const tenth = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
 
-/** Every digit. */
+/** A number with all digits. */
 export const countText = (count: number) => whole.format(count);
 
-/** Large numbers in short, such as `1.2M`. */
+/** A shortened large number, such as `1.2M`. */
 export const shortText = (count: number) => short.format(count);
 
-/** 1 of 4 is `25%`. */
+/** A share in percent, such as `25%`. */
 export const shareText = (share: number) => percent.format(share);
 
 const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
@@ -22,17 +22,17 @@ const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyl
 /** A date and time of the server in the reader's zone. */
 export const momentText = (at: string) => moment.format(new Date(at));
 
-/** Null: nothing was measured. */
+/** A duration; null when nothing was measured. */
 export function durationText(ms: number | null): string {
   if (ms === null) return "–";
   if (ms < 1_000) return `${whole.format(Math.round(ms))} ms`;
   return ms < 120_000 ? `${tenth.format(ms / 1_000)} s` : `${tenth.format(ms / 60_000)} min`;
 }
 
-/** A total that also stands for any greater one: long lists are not counted to their end (src/http/paging.ts). */
+/** A total that also stands for any greater one, since long lists are not counted to their end (src/http/paging.ts). */
 const mostCounted = 10_001;
 
-/** Which entries of a list a page shows. */
+/** The range of entries on a page. */
 export function pageText({ total, limit, offset }: { total: number; limit: number; offset: number }): string {
   const all = total === mostCounted ? `more than ${countText(mostCounted - 1)}` : countText(total);
   return `${countText(offset + 1)}–${countText(Math.min(offset + limit, total))} of ${all}`;
@@ -43,7 +43,7 @@ const units = [
   ["hour", 3_600],
 ] as const;
 
-/** How long something goes on, such as `for 24 more hours`; null beyond a week, where a date says more. */
+/** A remaining time, such as `for 24 more hours`; null beyond a week, where a date is clearer. */
 export function remainingText(seconds: number): string | null {
   if (seconds >= 7 * 86_400) return null;
   const [unit, length] = units.find(([, one]) => seconds >= one) ?? ["minute", 60];

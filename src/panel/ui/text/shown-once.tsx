@@ -3,13 +3,13 @@ import { Note } from "../note.tsx";
 import { Code } from "./code.tsx";
 
 interface Props {
-  /** What it is, such as `Password of Ada`. */
+  /** The name of the secret, such as `Password of Ada`. */
   label: string;
   text: string;
   children?: ComponentChildren;
 }
 
-/** A secret that the server shows this one time. */
+/** A secret that the server shows only once. */
 export const ShownOnce = ({ label, text, children }: Props) => (
   <Note look="good">
     <p>It is shown only now: keep it as you keep a password. {children}</p>

@@ -9,13 +9,13 @@ const units = [
   ["minute", 60],
 ] as const;
 
-/** Changes twice a minute, so that what a page says does not grow old with it. */
+/** Changes twice a minute, to update relative times. */
 const passing = signal(0);
 setInterval(() => {
   passing.value += 1;
 }, 30_000);
 
-/** A time of the server in the reader's zone: how long ago, with the date behind it. */
+/** A time in the reader's zone: how long ago, with the date as a tooltip. */
 export function Time({ at }: { at: string }) {
   void passing.value;
   return (
@@ -25,7 +25,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** Null beyond a week, where a date says more. */
+/** Null beyond a week, where a date is clearer. */
 function distance(seconds: number): string | null {
   const size = Math.abs(seconds);
   if (size >= 7 * 86_400) return null;
@@ -33,7 +33,7 @@ function distance(seconds: number): string | null {
   return relative.format(Math.round(seconds / length), unit);
 }
 
-/** How long something goes on, such as `for 24 more hours`; until a date beyond a week. */
+/** The remaining time, such as `for 24 more hours`; beyond a week the end date. */
 export function Remaining({ until }: { until: string }) {
   void passing.value;
   return (

@@ -14,15 +14,15 @@ import { Playground } from "../playground/playground.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 interface Tab {
-  /** Behind the slug in the address; undefined: the agent's first page. */
+  /** The name after the slug in the address; undefined: the agent's first page. */
   name: string | undefined;
   title: string;
-  /** Those without it don't see the tab. */
+  /** The permission to see the tab. */
   needs: Permission;
   view: ComponentType<TabProps>;
 }
 
-/** A tab that is loaded when it is opened first. */
+/** A tab, loaded when first opened. */
 const tab = (name: string, title: string, needs: Permission, load: () => Promise<Tab["view"]>): Tab => ({
   name,
   title,
@@ -49,9 +49,9 @@ interface Props {
   rest: readonly string[];
 }
 
-/** An agent, a tab for each part of it. */
+/** An agent, with a tab for each part of it. */
 export function AgentPage({ slug, tab: name, rest }: Props) {
-  // Read again with each tab: what other tabs change gives the agent another revision.
+  // Read again with each tab, since other tabs' changes make a new revision.
   const { value, error, reload } = useLoaded(async () => (await api.getAgent({ slug })).instance, [slug, name]);
   const agent = useComputed(() => (value.value?.slug === slug ? value.value : undefined)).value;
   const chosen = tabs.find((tab) => tab.name === name);

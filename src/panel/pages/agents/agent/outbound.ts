@@ -26,7 +26,7 @@ export function destinationText({ outboundChannel, outboundTarget }: Outbound): 
   return name === undefined ? "to nobody" : `${name} ${outboundTarget ?? ""}`.trim();
 }
 
-/** The fields for where results go; `otherwise`: where they go while no channel is chosen. */
+/** The fields of a destination; `otherwise` describes the destination without a channel. */
 export const outboundFields = (
   { outboundChannel }: Outbound,
   otherwise = "To nobody",

@@ -8,7 +8,7 @@ import { type FieldOf, SendForm } from "../../../ui/form/form.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { tell } from "../../../ui/toast.tsx";
 
-/** The names of the secrets that keep tools from working, each once. */
+/** The names of the missing secrets that tools need, without repetition. */
 export const missingLabels = (tools: readonly AgentTool[]): string[] => [
   ...new Set(
     tools.flatMap(({ requiredSecrets, missingSecrets }) =>
@@ -20,13 +20,13 @@ export const missingLabels = (tools: readonly AgentTool[]): string[] => [
 interface Props {
   slug: string;
   tools: readonly AgentTool[];
-  /** Reads the tools again, and with them what they need. */
+  /** Reads the tools and their needed secrets again. */
   onStored: () => Promise<void>;
 }
 
 type Values = Readonly<Record<string, string>>;
 
-/** What the enabled tools need to work. A value is sent to the server, and never comes back. */
+/** The secrets that the enabled tools need. A value is sent to the server, and never comes back. */
 export function RequiredSecrets({ slug, tools, onStored }: Props) {
   const { value, error, reload } = useLoaded(
     async () => (await api.listRequiredSecrets({ slug })).requiredSecrets,

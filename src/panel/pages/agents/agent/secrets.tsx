@@ -59,7 +59,7 @@ export function Secrets({ agent: { slug } }: TabProps) {
 
 interface NewSecretProps {
   slug: string;
-  /** Keys that the engine or the tools know. */
+  /** Keys that the engine or the tools use. */
   known: readonly string[];
   onStored: () => void;
 }

@@ -1,9 +1,9 @@
 import type { Instance } from "../../../../client/index.ts";
 
-/** What each part of an agent is handed. */
+/** The properties of each tab of an agent. */
 export interface TabProps {
   agent: Instance;
-  /** The parts of the address behind the tab's name. */
+  /** The parts of the address after the tab's name. */
   rest: readonly string[];
   /** Reads the agent again. */
   onChange: () => Promise<void>;

@@ -2,13 +2,13 @@ import type { AgentTool } from "../../../../client/index.ts";
 
 type Tool = Pick<AgentTool, "name" | "description" | "origin">;
 
-/** The title and the description of a tool for people. */
+/** A tool's title and description for people. */
 interface ToolWords {
   title: string;
   about: string;
 }
 
-/** The engine's own tools: their descriptions tell a model how to use them. */
+/** Texts for the engine's own tools, whose descriptions are written for models. */
 const own: Readonly<Record<string, ToolWords>> = {
   readSkill: { title: "Read skills", about: "Reads the instructions of a skill once a conversation is about it." },
   runSkillScript: {
@@ -24,7 +24,7 @@ const own: Readonly<Record<string, ToolWords>> = {
   scheduleTask: { title: "Plan tasks", about: "Does something later, once or again and again, in a task of its own." },
 };
 
-/** A tool's name and description for people; of a long description the first sentence. */
+/** A tool's title and description for people; only the first sentence of a long description. */
 export function toolWords({ name, description, origin }: Tool): ToolWords {
   const known = origin === "builtin" ? own[name] : undefined;
   if (known) return known;
@@ -32,7 +32,7 @@ export function toolWords({ name, description, origin }: Tool): ToolWords {
   return { title: origin === "agent" ? `Ask ${last}` : spaced(last), about: firstSentence(description) };
 }
 
-/** `listPullRequests` and `list_pull-requests` are `List pull requests`. */
+/** Turns `listPullRequests` and `list_pull-requests` into `List pull requests`. */
 function spaced(name: string): string {
   const words = name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, " ").replace(/[_-]+/g, " ");
   const lower = words.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase());

@@ -13,7 +13,7 @@ import { missingLabels, RequiredSecrets } from "./required-secrets.tsx";
 import type { TabProps } from "./tab-props.ts";
 import { toolWords } from "./tool-words.ts";
 
-/** What an agent can do beside talking, and which calls ask a person first. */
+/** The agent's tools, and which of their calls need approval. */
 export function Tools({ agent: { slug } }: TabProps) {
   const tools = useLoaded(async () => (await api.listAgentTools({ slug })).tools, [slug]);
   return (
@@ -30,7 +30,10 @@ export function Tools({ agent: { slug } }: TabProps) {
   );
 }
 
-/** Whether a tool is on, and whether its calls ask: each by itself, so that a draft holds no choice of somebody else. */
+/**
+ * Whether a tool is on, and whether its calls need approval: separate values, so that a draft contains only the
+ * person's own choices.
+ */
 type Chosen = Record<`${"on" | "asks"} ${string}`, boolean>;
 
 interface FormProps {
@@ -54,7 +57,7 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
     await onChange();
   });
   const turn = (name: string, on: boolean) => {
-    // Whether a tool asks is no choice any more once it is off: its box is gone.
+    // A disabled tool has no approval setting: its box is hidden.
     const asks = on ? {} : { [`asks ${name}`]: stored[`asks ${name}`] };
     form.set({ [`on ${name}`]: on, ...asks });
   };
@@ -89,9 +92,8 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
 }
 
 /**
- * Stores what was chosen, beside what somebody else chose since the page read the tools. A tool that is turned on asks as
- * its plugin would have it unless somebody chose otherwise, and only the answer to turning it on tells how that is: so the
- * choices about asking are stored after it.
+ * Stores the choices on top of other people's changes since the page read the tools. An enabled tool gets its plugin's
+ * approval default, which only the response to enabling it shows: so choices about approval are stored after it.
  */
 async function save(slug: string, changes: Partial<Chosen>) {
   const now = await api.listAgentTools({ slug });
@@ -150,16 +152,16 @@ interface FamilyProps {
   title: string;
   tools: readonly AgentTool[];
   isOn: (tool: AgentTool) => boolean;
-  /** Shows its tools whether one is on or not. */
+  /** Shows the tools even if none is enabled. */
   open: boolean;
   children: ComponentChildren;
 }
 
-/** The tools that belong together, folded while none of them is on; the engine's own, which are few, are not. */
+/** A group of tools, folded while none is enabled; the engine's own tools, which are few, are not folded. */
 function ToolFamily({ title, tools, isOn, open, children }: FamilyProps) {
   const on = tools.filter(isOn);
   const lacks = on.some(({ missingSecrets }) => missingSecrets.length > 0);
-  // Whether it is folded stays as the person chose it, whatever is turned on and off.
+  // The group stays folded or open as the person chose, whatever is enabled afterwards.
   const opened = open || tools.some(({ enabled, origin }) => enabled || origin === "builtin");
   return (
     <details class="step" open={opened}>

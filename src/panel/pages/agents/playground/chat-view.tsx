@@ -7,9 +7,9 @@ import type { PlaygroundChat } from "./chat.ts";
 
 interface Props {
   chat: PlaygroundChat;
-  /** In place of the entries while there are none. */
+  /** Shown while there are no entries. */
   empty: ComponentChildren;
-  /** Below a reply that is over. */
+  /** Shown below a finished reply. */
   after?: (reply: Reply) => ComponentChildren;
 }
 

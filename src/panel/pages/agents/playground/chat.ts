@@ -9,19 +9,19 @@ import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../.
 interface Asked {
   question: string;
   model: string | null;
-  /** By which the server answers it once, however often it is sent. */
+  /** The idempotency key: the server answers the question once, however often it is sent. */
   key: string;
-  /** The turn that answers it, once it said something: the server drops a silent turn whose page is left. */
+  /** The turn that answers it, after its first output: the server drops a silent turn whose page is left. */
   turn: string | null;
 }
 
-/** What this tab knows of a chat after a reload. */
+/** A chat as stored in this tab across a reload. */
 interface Place {
   chatId: string;
   asked: Asked | null;
 }
 
-/** Why a connection is left: somebody wants no answer any more. */
+/** The reason for an abort by the person. */
 const stopped = new Error("Stopped");
 
 const randomId = () =>
@@ -29,9 +29,9 @@ const randomId = () =>
 
 /** What a chat asks beside its agent. */
 interface Options {
-  /** Tells the chats of an agent in this tab apart. */
+  /** Distinguishes the chats of an agent in this tab. */
   name: string;
-  /** The model in place of the agent's, for the next message; null: the agent's. */
+  /** The model for the next message instead of the agent's; null: the agent's. */
   model: () => string | null;
 }
 
@@ -45,12 +45,12 @@ export class PlaygroundChat {
   readonly #loading = signal(true);
   readonly #failure = signal<string | null>(null);
   readonly #lost = signal(false);
-  /** Whether the server may have messages of it. */
+  /** Whether the server may have messages of the conversation. */
   #known: boolean;
   #place: Place;
-  /** The last question of this page. */
+  /** The last question on this page. */
   #asked: Asked | null = null;
-  /** The turn that is shown as it comes: a new one from its first event on. */
+  /** The id of the turn being shown, from its first event on. */
   #turn: string | null = null;
   #controller: AbortController | null = null;
 
@@ -67,22 +67,22 @@ export class PlaygroundChat {
     return this.#entries;
   }
 
-  /** Whether a reply comes in. */
+  /** Whether a reply is arriving. */
   get busy(): ReadonlySignal<boolean> {
     return this.#busy;
   }
 
-  /** Whether the stored messages are still awaited. */
+  /** Whether the stored messages are being read. */
   get loading(): ReadonlySignal<boolean> {
     return this.#loading;
   }
 
-  /** Why the stored messages are not there. */
+  /** Why the stored messages could not be read. */
   get failure(): ReadonlySignal<string | null> {
     return this.#failure;
   }
 
-  /** Whether the connection broke and is tried again. */
+  /** Whether the connection broke and is being retried. */
   get lost(): ReadonlySignal<boolean> {
     return this.#lost;
   }
@@ -91,7 +91,7 @@ export class PlaygroundChat {
     return `${this.#slug}:playground:${this.#place.chatId}`;
   }
 
-  /** Shows what this tab had before a reload, and follows a reply that still comes in. */
+  /** Shows the chat as it was before a reload, and follows a reply that is still arriving. */
   async open(): Promise<void> {
     if (this.#known) await this.#read();
     this.#loading.value = false;
@@ -101,21 +101,21 @@ export class PlaygroundChat {
   async #read(): Promise<void> {
     const { conversationId } = this;
     try {
-      // The last ones, should there be more.
+      // The last messages, if there are more.
       const { messages } = await api.listMessages({ conversationId, limit: 200, order: "desc" });
-      // Somebody wrote meanwhile, or began another conversation.
+      // A message was sent meanwhile, or another conversation begun.
       if (this.#busy.value || conversationId !== this.conversationId) return;
       const entries = entriesOf(messages.reverse(), conversationId, true);
-      // A reply that still waits stays as it came, with the event behind which its stream goes on.
+      // A reply that waits for approval stays as it arrived, with the event id from which its stream resumes.
       if (!isSameWait(entries.at(-1), this.#entries.value.at(-1))) this.#entries.value = entries;
     } catch (error) {
       noticeEnd(error);
-      // A conversation without messages is not there yet.
+      // A conversation without messages is not stored yet.
       if (!isRefused(error, 404)) this.#failure.value = reasonOf(error);
     }
   }
 
-  /** Resolves to whether the server took the message: it takes none after the end of the session. */
+  /** Resolves to whether the server accepted the message; after the session's end it accepts none. */
   async send(text: string): Promise<boolean> {
     if (this.#busy.value) return false;
     const asked: Asked = { question: text, model: this.#options.model(), key: randomId(), turn: null };
@@ -123,20 +123,20 @@ export class PlaygroundChat {
     return this.#ask(asked);
   }
 
-  /** Sends the last question once more. */
+  /** Sends the last question again. */
   async again(): Promise<void> {
     const last = this.#entries.value.findLast((entry) => entry.role === "user");
     if (last?.role === "user") await this.send(last.text);
   }
 
-  /** Has the server stop the turn; what came so far is stored. */
+  /** Stops the turn at the server; the output so far is stored. */
   async stop(): Promise<void> {
-    // The server drops a turn that has said nothing when nobody listens.
+    // The server drops a silent turn when its client disconnects.
     if (this.#turn === null) this.#controller?.abort(stopped);
     else await this.#chat.stop(this.#turn);
   }
 
-  /** Decides about a call that waits, and shows how the turn goes on. */
+  /** Decides a waiting tool call, and follows the turn. */
   async decide(reply: Reply, toolCallId: string, approved: boolean, reason?: string): Promise<void> {
     const body = { approved, ...(reason ? { reason } : {}) };
     await api.decideApproval({ id: this.conversationId, toolCallId, body });
@@ -145,7 +145,7 @@ export class PlaygroundChat {
     if (waiting.length === 0) await this.#continue(reply);
   }
 
-  /** Shows a reply that waits as it goes on, or as it went on, once somebody decided elsewhere. */
+  /** Follows or reads a waiting reply after somebody decided elsewhere. */
   async hear({ event, data }: Happened): Promise<void> {
     const reply = this.#entries.value.at(-1);
     if (reply?.role !== "assistant" || reply.state !== "approval" || this.#busy.value) return;
@@ -154,10 +154,10 @@ export class PlaygroundChat {
     else if (isCallAfter(data, reply)) await this.#continue(reply);
   }
 
-  /** Shows how a turn goes on after the decisions about its calls. */
+  /** Follows a turn after the decisions about its tool calls. */
   async #continue(reply: Reply): Promise<void> {
     const { lastEventId } = reply;
-    // Of a stored reply no event is known: it is read again once it is complete.
+    // A stored reply has no event id; it is read again once complete.
     if (lastEventId === null || this.#busy.value) return;
     const decided: Reply = { ...reply, waiting: [], state: "running" };
     await this.#follow((options) => this.#chat.resume(lastEventId, options), decided);
@@ -171,12 +171,12 @@ export class PlaygroundChat {
     this.#keep({ chatId: randomId(), asked: null });
   }
 
-  /** Ends the page's own part; the turn goes on at the server. */
+  /** Disconnects the page; the turn goes on at the server. */
   leave(): void {
     this.#controller?.abort();
   }
 
-  /** Shows a reply as it comes. Resolves to whether the session still goes on. */
+  /** Shows a reply as it arrives. Resolves to whether the session still exists. */
   async #follow(
     open: (options: ChatOptions) => AsyncGenerator<ChatEvent, void, undefined>,
     begun: Reply = newReply,
@@ -185,7 +185,7 @@ export class PlaygroundChat {
     this.#controller = controller;
     this.#turn = begun.messageId;
     this.#busy.value = true;
-    // A reply that goes on after a decision stays in its place.
+    // A reply that continues after a decision stays in its place.
     let reply = begun;
     const at = this.#entries.value.findIndex((entry) => isOf(entry, begun.messageId));
     const place = at < 0 ? this.#entries.value.length : at;
@@ -219,14 +219,14 @@ export class PlaygroundChat {
     return true;
   }
 
-  /** Follows what was asked before a reload: its turn, or the question once more where the turn had said nothing. */
+  /** Follows the question from before a reload: its turn, or the question sent again if the turn had no output. */
   async #goOn(): Promise<void> {
     const { asked } = this.#place;
     if (!asked || this.#entries.value.some((entry) => isOf(entry, asked.turn))) return;
     await this.#ask(asked);
     const { value: entries } = this.#entries;
     const last = entries.at(-1);
-    // Its turn may have ended meanwhile, and be among the stored ones.
+    // The turn may have ended meanwhile and be stored.
     const isStored = last?.role === "assistant" && entries.slice(0, -1).some((entry) => isOf(entry, last.messageId));
     if (isStored) this.#entries.value = entries.slice(0, -2);
   }
@@ -271,7 +271,10 @@ export class PlaygroundChat {
   }
 }
 
-/** Whether a call belongs to a turn after that of the reply: its id begins with that of its turn, and those are by time. */
+/**
+ * Whether a tool call belongs to a turn after the reply's: its id begins with its turn's id, and those are ordered by
+ * time.
+ */
 const isCallAfter = ({ kind, id }: ActivityEvent, { messageId }: Reply) =>
   kind === "tool-start" && messageId !== null && id > `${messageId};`;
 

@@ -22,7 +22,7 @@ interface Props {
   onEnd: () => void;
 }
 
-/** The same messages to two models, side by side. */
+/** Sends the same messages to two models, side by side. */
 export function Comparison({ agent, onEnd }: Props) {
   const place = `models.${agent.slug}`;
   const models = useSignal<Models>({ left: "", right: "", ...draftOf<Models>(place) });
@@ -66,7 +66,7 @@ export function Comparison({ agent, onEnd }: Props) {
 
 interface SideProps {
   title: string;
-  /** Offered models. */
+  /** The offered models. */
   known: readonly string[];
   model: string;
   chat: PlaygroundChat;
@@ -95,7 +95,7 @@ const Side = ({ title, known, model, chat, onModel }: SideProps) => (
   </section>
 );
 
-/** What a reply took. */
+/** The tokens and the time of a reply. */
 function Price({ conversationId, reply: { messageId } }: { conversationId: string; reply: Reply }) {
   const { value } = useLoaded(
     async () => (messageId === null ? null : (await api.getTurn({ conversationId, turnId: messageId })).turn),

@@ -10,11 +10,11 @@ import type { PlaygroundChat } from "./chat.ts";
 
 interface ComposerProps {
   agent: Instance;
-  /** Those that get the message. */
+  /** The chats that get the message. */
   chats: readonly PlaygroundChat[];
 }
 
-/** Where a message is written. Enter sends it, Shift+Enter begins a line. */
+/** The input for a message. Enter sends it, Shift+Enter begins a line. */
 function Composer({ agent, chats }: ComposerProps) {
   const place = `message.${agent.slug}`;
   const text = useSignal(draftOf<{ text: string }>(place)?.text ?? "");
@@ -74,11 +74,11 @@ function Composer({ agent, chats }: ComposerProps) {
 }
 
 interface DockProps extends ComposerProps {
-  /** Buttons that are about the conversation. */
+  /** Buttons for the conversation. */
   children: ComponentChildren;
 }
 
-/** Stays at the bottom of the window: where a message is written, and what else can be done. */
+/** The bar at the window's bottom with the input and the buttons. */
 export const Dock = ({ children, ...composer }: DockProps) => (
   <div class="dock">
     <Composer {...composer} />

@@ -15,7 +15,7 @@ import { Comparison } from "./comparison.tsx";
 import { Dock } from "./composer.tsx";
 import { useChat } from "./use-chat.ts";
 
-/** Talks to an agent as its people would, and shows what happens on the way. */
+/** Chats with an agent as its users would, and shows the steps. */
 export function Playground({ agent }: TabProps) {
   const place = `compare.${agent.slug}`;
   const compares = useSignal(draftOf<{ on: boolean }>(place)?.on === true);
@@ -71,7 +71,7 @@ function Single({ agent, onCompare }: { agent: Instance; onCompare: () => void }
   );
 }
 
-/** Copies the conversation up to its last question as a call of the agent, for a shell that has the agent's key. */
+/** Copies the conversation up to its last question as a shell command that needs the agent's key. */
 async function copyAsCurl({ slug }: Instance, chat: PlaygroundChat): Promise<void> {
   const entries = chat.entries.value;
   const last = entries.findLastIndex(({ role }) => role === "user");

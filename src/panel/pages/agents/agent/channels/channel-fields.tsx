@@ -11,12 +11,12 @@ interface Props {
   /** The agent's name. */
   name: string;
   messenger: Messenger;
-  /** Of a secret, a mask. */
+  /** The stored settings; secrets are masked. */
   stored: Values;
   onSaved: () => void;
 }
 
-/** The settings of a messenger. A secret is sent only where somebody typed one, and no draft of it is kept. */
+/** The settings of a messenger. A secret is sent only when typed, and never stored as a draft. */
 export function ChannelFields({ path, name, messenger, stored, onSaved }: Props) {
   const blank = { transport: "", mode: "auth_token" };
   const secrets = messenger.fields(stored).filter(({ kind }) => kind === "secret");
@@ -62,7 +62,7 @@ interface StepsProps {
   values: Values;
 }
 
-/** What is done at the messenger, in its order. Where nothing is chosen, messengers can call an address of https alone. */
+/** The steps at the messenger, in order. Without a chosen transport, a webhook is assumed only at an https address. */
 function Steps({ messenger, slug, name, values }: StepsProps) {
   const usual = serverUrl.startsWith("https:") ? "webhook" : "socket";
   const slackUrl = messenger.type === "slack" ? `${serverUrl}/webhooks/slack/${slug}` : null;

@@ -12,11 +12,11 @@ import { MessengerCard } from "./messenger-card.tsx";
 import { messengers } from "./messengers.tsx";
 import { Web, WebSettings } from "./web.tsx";
 
-/** How often the states are read: a channel that starts is ready a moment later. */
+/** The interval for reading the states: a starting channel is ready soon. */
 const quickMs = 2_000;
 const calmMs = 5_000;
 
-/** How programs and people reach the agent. */
+/** The agent's channels for programs and people. */
 export function Channels({ agent, onChange }: TabProps) {
   const { slug } = agent;
   const channels = useLoaded(async () => (await api.listAgentChannels({ slug })).channels, [slug]);
@@ -59,7 +59,7 @@ interface AskingProps {
   onChange: () => Promise<void>;
 }
 
-/** Whether other agents may ask this one. */
+/** Whether other agents may call this one. */
 function AskingAgents({ slug, enabled, onChange }: AskingProps) {
   const act = useActs(onChange);
   const turn = () => api.putAgentChannel({ slug, type: "agent", body: { enabled: !enabled } });

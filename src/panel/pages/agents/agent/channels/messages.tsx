@@ -11,11 +11,11 @@ import type { MessengerType } from "./messengers.tsx";
 interface Props {
   slug: string;
   type: MessengerType;
-  /** When the last message came or went: the list is read again when that changes. */
+  /** The time of the last message; a change reads the list again. */
   last: string;
 }
 
-/** What came and went over a channel, read once it is looked at. */
+/** The messages of a channel, read once the list is opened. */
 export function Messages(props: Props) {
   const open = useSignal(false);
   return (

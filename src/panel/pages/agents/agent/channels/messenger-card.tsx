@@ -17,18 +17,18 @@ interface Props {
   /** The agent's name. */
   name: string;
   messenger: Messenger;
-  /** Undefined: it was never set up. */
+  /** Undefined when it was never set up. */
   channel: Channel | undefined;
   onChange: () => Promise<void>;
 }
 
-/** A messenger: how it is set up, how it is, and what came and went over it. */
+/** A messenger: its setup, its state, and its messages. */
 export function MessengerCard({ slug, name, messenger, channel, onChange }: Props) {
   const { type, title, needs } = messenger;
   const path = { slug, type };
   const stored = storedOf(channel);
   const isSetUp = messenger.fields(stored).some(({ name: field }) => field !== "mode" && field in stored);
-  /** Undefined: nobody opened or closed it. */
+  /** Undefined until the person opens or closes it. */
   const opened = useSignal<boolean | undefined>(undefined);
   const test = useSignal<ChannelTest | null>(null);
   const act = useActs(onChange);

@@ -6,14 +6,14 @@ import { slackManifest } from "./slack-manifest.ts";
 
 export type MessengerType = "telegram" | "slack" | "whatsapp";
 
-/** What is stored of a channel, and what is typed. */
+/** The stored or typed settings of a channel. */
 export type Values = Readonly<Record<string, string>>;
 
-/** What a step may speak of. */
+/** The data that a step may mention. */
 interface Place {
   /** The agent's name. */
   name: string;
-  /** What the messenger calls; null where it calls nothing, or before the first save. */
+  /** The address that the messenger calls; null for none, and before the first save. */
   webhookUrl: string | null;
   values: Values;
 }
@@ -21,12 +21,12 @@ interface Place {
 export interface Messenger {
   type: MessengerType;
   title: string;
-  /** What is needed, in a sentence. */
+  /** The requirements, in a sentence. */
   needs: string;
   transports: Choices;
-  /** The settings of a channel, of which some depend on others. */
+  /** The settings of a channel; some depend on others. */
   fields: (values: Values) => readonly FieldOf<Values>[];
-  /** What is done at the messenger before the fields can be filled in, and after. */
+  /** The steps at the messenger, before and after filling in the fields. */
   steps: (place: Place) => readonly ComponentChildren[];
 }
 

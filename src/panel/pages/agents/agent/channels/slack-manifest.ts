@@ -1,6 +1,6 @@
-/** The manifest of a Slack app for an agent, as YAML; without an address it is by Socket Mode (docs/channels/slack.md). */
+/** The manifest of a Slack app for an agent, as YAML; without an address for Socket Mode (docs/channels/slack.md). */
 export function slackManifest(name: string, requestUrl: string | null): string {
-  // A JSON string is one of YAML. Slack takes at most 35 characters.
+  // A JSON string is valid YAML. Slack accepts at most 35 characters.
   const shown = JSON.stringify(name.slice(0, 35));
   return `display_information:
   name: ${shown}

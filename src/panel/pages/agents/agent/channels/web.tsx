@@ -16,7 +16,7 @@ import { FirstCalls } from "../../first-calls.tsx";
 import type { TabProps } from "../tab-props.ts";
 import { mappingIn, mappingText } from "./context-mapping.ts";
 
-/** How programs reach the agent: its Web channel, its key, and a first call. */
+/** The agent's Web channel, its key, and a first request. */
 export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
   const { slug, webEnabled, authEnabled } = agent;
   const key = useSignal<string | null>(null);
@@ -78,7 +78,7 @@ interface Props {
 }
 
 interface Written extends Pick<WebConfig, "requireAuthentication"> {
-  /** One a line. */
+  /** One origin in each line. */
   allowedOrigins: string;
   contextMapping: string;
 }
@@ -113,7 +113,7 @@ const fields: FieldTable<Written> = [
   },
 ];
 
-/** The form of the channel Web: callers of the chat-completions API, and the context of a call. */
+/** The form of the Web channel: callers of the chat-completions API, and the context of a request. */
 export function WebSettings({ slug, config, onChange }: Props) {
   const { requireAuthentication, allowedOrigins, contextMapping } = config;
   const stored = {

@@ -6,7 +6,7 @@ import { useLoaded } from "../../../../data/list/load.ts";
 import { type DialogProps, type FieldTable, FormDialog } from "../../../../ui/form/form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 
-/** When a hook may run, in the order of a turn (docs/hooks.md). */
+/** The events of hooks, in the order of a turn (docs/hooks.md). */
 const events: readonly { value: Hook["event"]; label: string; hint: string }[] = [
   {
     value: "conversation_start",
@@ -26,14 +26,14 @@ export const labelOf = (event: Hook["event"]) => events.find(({ value }) => valu
 
 interface Props extends DialogProps {
   slug: string;
-  /** Null: a new one. */
+  /** Null for a new hook. */
   hook: Hook | null;
 }
 
 interface Written extends Pick<Hook, "event" | "mutates" | "timeoutMs"> {
   /** `args` as JSON. */
   actionConfig: { toolName: string; args: string };
-  /** Null: behind all others. */
+  /** Null: after all others. */
   position: number | null;
 }
 
@@ -50,7 +50,7 @@ const written = ({ actionConfig: { toolName, args }, ...hook }: Hook): Written =
   actionConfig: { toolName, args: JSON.stringify(args ?? {}, null, 2) },
 });
 
-/** Makes or changes a hook. */
+/** Creates or changes a hook. */
 export function HookDialog({ slug, hook, ...dialog }: Props) {
   const tools = useLoaded(async () => (await api.listAgentTools({ slug })).tools, [slug]).value.value;
   const form = useForm<Written>(null, hook ? written(hook) : blank, async () => {
@@ -106,7 +106,7 @@ export function HookDialog({ slug, hook, ...dialog }: Props) {
   return <FormDialog title={title} wide action="Save" form={form} fields={fields} {...dialog} />;
 }
 
-/** What the API takes. Throws for arguments that are no JSON object. */
+/** The request body. Throws for arguments that are no JSON object. */
 const bodyOf = ({ event, mutates, timeoutMs, actionConfig: { toolName, args }, position }: Written): NewHook => ({
   event,
   timeoutMs,

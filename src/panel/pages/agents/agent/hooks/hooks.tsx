@@ -7,7 +7,7 @@ import { List } from "../../../../ui/list/list.tsx";
 import type { TabProps } from "../tab-props.ts";
 import { HookDialog, labelOf } from "./hook-dialog.tsx";
 
-/** The tools that are called around every reply. */
+/** The tool calls around every reply. */
 export function Hooks({ agent: { slug } }: TabProps) {
   const hooks = useList("hooks", () => api.listHooks({ slug }), [slug]);
   return (

@@ -17,7 +17,7 @@ const looks: Readonly<Record<Status, string>> = {
   ...{ pending: "warn", processing: "", completed: "good", failed: "bad", discarded: "" },
 };
 
-/** What waits for the agent's turns in the Room, and what was done. */
+/** The Room's waiting and finished backlog entries. */
 export function Backlog({ slug }: { slug: string }) {
   const status = useSignal<Status | "">("");
   const entries = useList(

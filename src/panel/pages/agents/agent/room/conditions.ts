@@ -1,11 +1,13 @@
 import type { EventCondition } from "../../../../../client/index.ts";
 import { pairsIn } from "../../../../data/lists.ts";
 
-/** Conditions as people write them: one a line, `path = value` with the value in JSON. */
+/** Conditions as text, with a line `path = value` for each and the value in JSON. */
 export const linesOf = (conditions: readonly EventCondition[]): string =>
   conditions.map(({ path, equals }) => `${path} = ${JSON.stringify(equals)}`).join("\n");
 
-/** The conditions of such lines. A value that is no JSON is a text. Throws for a line without a path or without a sign. */
+/**
+ * Parses the lines of conditions. A value that is no JSON is a text. Throws for a line without a path or an operator.
+ */
 export const conditionsIn = (text: string): EventCondition[] =>
   pairsIn(text, 'path = "value"').map(([path, value]) => ({ path, equals: valueIn(value) }));
 

@@ -9,20 +9,20 @@ import { conditionsIn, linesOf } from "./conditions.ts";
 import type { Sender } from "./senders.tsx";
 
 interface Props extends DialogProps {
-  /** Of the source. */
+  /** The path of the source. */
   path: { slug: string; id: string };
-  /** The kind of the sender, for examples. */
+  /** The kind of the sender, for its examples. */
   sender: Sender;
-  /** Null: a new one. */
+  /** Null for a new definition. */
   definition: EventDefinition | null;
 }
 
 interface Written extends Outbound, Pick<EventDefinition, "name" | "matchingPrompt" | "action" | "enabled"> {
-  /** One a line, such as `issue.state = "open"`. */
+  /** One condition in each line, such as `issue.state = "open"`. */
   conditions: string;
-  /** For the agent. */
+  /** The prompt for the agent. */
   prompt: string;
-  /** Null: behind all others. */
+  /** Null: after all others. */
   priority: number | null;
 }
 
@@ -37,7 +37,7 @@ const written = ({ interpretationPrompt, contextPrompt, conditions, ...definitio
   prompt: definition.action === "conversation" ? contextPrompt : interpretationPrompt,
 });
 
-/** Makes or changes a definition: which events matter, and what is done about them. */
+/** Creates or changes a definition: which events matter, and how the agent handles them. */
 export function DefinitionDialog({ path, sender: { example }, definition, ...dialog }: Props) {
   const { slug } = path;
   const room = useLoaded(() => api.getRoom({ slug }), [slug]).value.value;
@@ -102,7 +102,7 @@ export function DefinitionDialog({ path, sender: { example }, definition, ...dia
   return <FormDialog title={title} wide action="Save" form={form} fields={fields} {...dialog} />;
 }
 
-/** What the API takes. Throws for a condition that can't be read. */
+/** The request body. Throws for an unreadable condition. */
 function bodyOf({ conditions, prompt, priority, ...values }: Written): NewEventDefinition {
   const { name, matchingPrompt, action, enabled, outboundChannel, outboundTarget } = values;
   return {

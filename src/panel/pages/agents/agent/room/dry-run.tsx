@@ -13,14 +13,14 @@ import type { Sender } from "./senders.tsx";
 import { outcomeWords, Verdicts } from "./verdicts.tsx";
 
 interface Props {
-  /** Of the source. */
+  /** The path of the source. */
   path: { slug: string; id: string };
   sender: Sender;
   definitions: readonly EventDefinition[];
   onClose: () => void;
 }
 
-/** Tells what would be done about an event, and does nothing. */
+/** Shows how an event would be handled, and does nothing. */
 export function DryRunDialog({ path, sender, definitions, onClose }: Props) {
   const text = useSignal(JSON.stringify(sender.sample, null, 2));
   const result = useSignal<DryRun | null>(null);

@@ -18,7 +18,7 @@ import { Time } from "../../../../ui/text/time.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { type Outcome, outcomeLooks, outcomeWords, Verdicts } from "./verdicts.tsx";
 
-/** The ledger: every event that came, and what became of it. */
+/** The ledger: every event with its outcome. */
 export function Events({ slug }: { slug: string }) {
   const outcome = useSignal<Outcome | "">("");
   const events = useList(
@@ -63,7 +63,7 @@ export function Events({ slug }: { slug: string }) {
   );
 }
 
-/** By the name it has now. */
+/** The source's current name. */
 const sourceName = (sources: readonly EventSource[], { eventSourceId }: RoomEvent) =>
   sources.find(({ id }) => id === eventSourceId)?.name ?? "a deleted source";
 

@@ -13,7 +13,7 @@ import { Failure } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { outboundFields } from "../outbound.ts";
 
-/** Whether the agent works on its own, and what it is to do then. */
+/** Whether the agent works on its own, and its instructions for that. */
 export function RoomSettings({ slug }: { slug: string }) {
   const room = useLoaded(() => api.getRoom({ slug }), [slug]);
   const props = { slug, onChange: room.reload };

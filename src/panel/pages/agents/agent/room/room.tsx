@@ -9,7 +9,7 @@ import { RoomSettings } from "./room-settings.tsx";
 import { SourceCard } from "./source-card.tsx";
 import { SourceDialog } from "./source-dialog.tsx";
 
-/** The agent's own work: what other systems report, what waits, and what came of it. */
+/** The agent's own work: the sources of events, the backlog, and the ledger. */
 export function RoomTab({ agent: { slug }, rest: [part] }: TabProps) {
   return (
     <>
@@ -32,7 +32,7 @@ export function RoomTab({ agent: { slug }, rest: [part] }: TabProps) {
   );
 }
 
-/** The systems that report events, and which of their events matter. */
+/** The systems that report events, with the definitions of their events. */
 function Sources({ slug }: { slug: string }) {
   const sources = useList("sources", async () => ({ sources: await api.listEventSources({ slug }) }), [slug]);
   return (

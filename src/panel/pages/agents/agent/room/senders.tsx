@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 
-/** A system whose events are known here: how it is told the address, and what its events are like. */
+/** A system with known events: how to set its address, and an example event. */
 export interface Sender {
-  /** The kind of a source of it. */
+  /** The `sourceType` of its sources. */
   sourceType: string;
   label: string;
-  /** Whether it can bring a key as `Authorization: Bearer …`. */
+  /** Whether it can send a key as `Authorization: Bearer …`. */
   bringsKey: boolean;
   /** The steps at the sender. */
   steps: readonly ComponentChildren[];
@@ -101,7 +101,7 @@ const grafana: Sender = {
   },
 };
 
-/** Any other system; its kind is a word of the person's own. */
+/** Any other system; the person names its kind. */
 const other: Sender = {
   sourceType: "webhook",
   label: "Another system",

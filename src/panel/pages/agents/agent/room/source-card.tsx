@@ -23,14 +23,14 @@ interface Props {
   onChange: () => Promise<void>;
 }
 
-/** A source: its address, which of its events matter, and a way to try that out. */
+/** A source: its address, the definitions of its events, and a dry run. */
 export function SourceCard({ slug, source, onChange }: Props) {
   const { id, name, sourceType, enabled, webhookUrl, authKeyConfigured, definitions } = source;
   const path = { slug, id };
   const sender = senderOf(sourceType);
   const act = useActs(onChange);
   const turn = () => api.updateEventSource({ ...path, body: { enabled: !enabled } });
-  /** The definition whose dialog is open; null: a new one's; undefined: none. */
+  /** The definition in the open dialog; null: a new one; undefined: no dialog. */
   const edited = useSignal<EventDefinition | null | undefined>(undefined);
   const edit = (definition: EventDefinition | null | undefined) => {
     edited.value = definition;
@@ -136,7 +136,7 @@ export function SourceCard({ slug, source, onChange }: Props) {
   );
 }
 
-/** Where a source's events are posted, with a warning where other machines can't. */
+/** The address for a source's events, with a warning when other machines can't reach it. */
 const Address = ({ url }: { url: string }) => (
   <>
     <Code label="Address for its events" text={url} />
@@ -152,7 +152,7 @@ const Address = ({ url }: { url: string }) => (
   </>
 );
 
-/** The steps at the sender, where they are known. */
+/** The steps at the sender, if they are known. */
 function HowTo({ sender: { label, steps } }: { sender: Sender }) {
   if (steps.length === 0) return null;
   return (
@@ -167,6 +167,6 @@ function HowTo({ sender: { label, steps } }: { sender: Sender }) {
   );
 }
 
-/** A call as the sender would make it. */
+/** A request with an event, as the sender would send it. */
 const firstEvent = (url: string, hasKey: boolean, { sample }: Sender) =>
   `curl ${url} \\\n${hasKey ? "  -H 'Authorization: Bearer KEY_OF_THE_SOURCE' \\\n" : ""}  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(sample)}'`;

@@ -8,7 +8,7 @@ import { senderOf, senders } from "./senders.tsx";
 
 interface Props extends DialogProps {
   slug: string;
-  /** Null: a new one. */
+  /** Null for a new source. */
   source: EventSource | null;
 }
 
@@ -16,14 +16,14 @@ interface Written {
   name: string;
   sourceType: string;
   authKey: string;
-  /** Whether calls must bring the key. */
+  /** Whether requests must have the key. */
   closed: boolean;
 }
 
-/** The kind of a source that nobody gave another one. */
+/** The default kind of a source. */
 const usual = "webhook";
 
-/** Makes or changes a source. Its key is sent where one was typed, and never comes back; no draft of it is kept. */
+/** Creates or changes a source. A typed key is sent and never comes back; it is not stored as a draft. */
 export function SourceDialog({ slug, source, ...dialog }: Props) {
   const stored: Written = {
     name: source?.name ?? "",

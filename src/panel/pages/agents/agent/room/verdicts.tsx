@@ -25,7 +25,7 @@ interface Props {
   definitions: readonly EventDefinition[];
 }
 
-/** The verdict of each definition that was asked about an event. */
+/** The verdicts of the definitions that were tried on an event. */
 export function Verdicts({ verdicts, definitions }: Props) {
   if (verdicts.length === 0) return null;
   return (

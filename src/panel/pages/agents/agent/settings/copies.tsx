@@ -14,7 +14,7 @@ import { agentAddressName } from "../../../shared-fields.ts";
 import { ImportAgent, ImportOutcome } from "../../import-agent.tsx";
 import type { TabProps } from "../tab-props.ts";
 
-/** The agent as a file, and as the beginning of another one. */
+/** Exports the agent as a file, or copies it to a new agent. */
 export function Copies({ agent: { slug }, onChange }: Pick<TabProps, "agent" | "onChange">) {
   const save = async () => {
     download(`${slug}.json`, JSON.stringify(await api.exportAgent({ slug }), null, 2), "application/json");

@@ -7,7 +7,7 @@ import { providers } from "../../providers.ts";
 /** The choices of the fields. */
 interface Offered {
   workspaces: Choices;
-  /** Of the chosen provider. */
+  /** The models of the chosen provider. */
   models: readonly string[];
 }
 

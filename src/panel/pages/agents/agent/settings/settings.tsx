@@ -18,7 +18,7 @@ import type { TabProps } from "../tab-props.ts";
 import { Copies } from "./copies.tsx";
 import { settingsFields } from "./fields.ts";
 
-/** Who the agent is, its model, its limits, and what it keeps. */
+/** The agent's name, model, limits, and retention. */
 export function Settings({ agent, onChange }: TabProps) {
   const { slug, name, revision } = agent;
   const form = useForm<Instance>(`agent.${slug}`, agent, (changes) => {
@@ -63,7 +63,7 @@ export function Settings({ agent, onChange }: TabProps) {
   );
 }
 
-/** The agent's picture, to choose and to remove. */
+/** Chooses or removes the agent's picture. */
 function Picture({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
   const { slug, icon } = agent;
   const act = useActs(onChange);

@@ -18,7 +18,7 @@ interface Props extends DialogProps {
   skill: AgentSkill;
 }
 
-/** Has the agent use a newer version, once it is seen what that changes. */
+/** Upgrades the agent's skill, after showing the changes. */
 export function Upgrade({ slug, skill, onSaved, onClose }: Props) {
   const { name, displayName, currentVersion } = skill;
   return (
@@ -32,7 +32,7 @@ export function Upgrade({ slug, skill, onSaved, onClose }: Props) {
   );
 }
 
-/** The same for an earlier version. */
+/** Rolls the agent's skill back, after showing the changes. */
 export function RollBack({ slug, skill, onSaved, onClose }: Props) {
   const { name, displayName, pinnedVersion } = skill;
   const versions = useLoaded(
@@ -71,11 +71,11 @@ interface VersionProps extends DialogProps {
   /** The text of the button. */
   action: string;
   skill: AgentSkill;
-  /** Empty: none is chosen yet. */
+  /** Empty: no version chosen yet. */
   wanted: string;
   take: () => Promise<unknown>;
   problem?: unknown;
-  /** Above the changes. */
+  /** Shown above the changes. */
   children?: ComponentChildren;
 }
 

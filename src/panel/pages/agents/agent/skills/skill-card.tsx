@@ -14,16 +14,16 @@ interface Props {
   slug: string;
   skill: AgentSkill;
   writes: boolean;
-  /** Does something with one of the skills, and reads them again. */
+  /** Changes one of the skills and reads them again. */
   act: Action<[work: () => Promise<unknown>]>;
   onChange: () => Promise<void>;
 }
 
-/** A skill at an agent: whether it is on, in which version, what it lacks, and its values. */
+/** A skill of an agent: whether it is on, its version, its problems, and its values. */
 export function SkillCard({ slug, skill, writes, act, onChange }: Props) {
   const { name, displayName, description, requiredEnv } = skill;
   const turn = async () => {
-    // The others stay as they are, whatever the page shows of them.
+    // Read again, so that the other skills stay as stored, not as the page shows them.
     const { skills } = await api.listAgentSkills({ slug });
     const others = skills.filter((one) => one.enabled && one.name !== name).map((one) => one.name);
     const wanted = skill.enabled ? others : [...others, name];
@@ -91,7 +91,7 @@ function State({
   );
 }
 
-/** What stands between the agent and the skill. */
+/** The reasons why the agent can't use the skill. */
 function Lacks({ slug, skill: { enabled, allowed, missingEnv, missingTools } }: { slug: string; skill: AgentSkill }) {
   if (!enabled) return null;
   return (

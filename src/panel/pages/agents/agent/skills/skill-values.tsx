@@ -18,7 +18,7 @@ interface Props {
   onChange: () => Promise<void>;
 }
 
-/** The values that an agent gives a skill. A secret one is sent to the server, and never comes back. */
+/** An agent's values for a skill. A secret one is sent to the server, and never comes back. */
 export function SkillValues({ slug, skillSlug, onChange }: Props) {
   const values = useLoaded(async () => (await api.listSkillEnv({ slug, skillSlug })).env, [slug, skillSlug]);
   const changed = async () => {

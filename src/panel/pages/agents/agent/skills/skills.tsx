@@ -8,14 +8,14 @@ import { Failure } from "../../../../ui/note.tsx";
 import type { TabProps } from "../tab-props.ts";
 import { SkillCard } from "./skill-card.tsx";
 
-/** The skills that the agent may have, those that are on first. */
+/** The skills available to the agent, enabled ones first. */
 export function Skills({ agent: { slug } }: TabProps) {
   const skills = useList("usable", async () => {
     const all = (await api.listAgentSkills({ slug })).skills;
     const usable = all.filter(({ allowed, enabled }) => allowed || enabled);
     return { usable: usable.toSorted((one, other) => Number(other.enabled) - Number(one.enabled)) };
   }, [slug]);
-  // One change at a time for all cards: which skills are on is stored as one list.
+  // One change at a time for all cards, since the enabled skills are stored as one list.
   const act = useActs(skills.reload);
   return (
     <>

@@ -18,11 +18,11 @@ export const runLooks: Readonly<Record<TaskRun["status"], "good" | "warn" | "bad
 interface Props {
   slug: string;
   id: string;
-  /** Changes with each run. */
+  /** A value that changes with each run. */
   last: string;
 }
 
-/** What became of every run of a task. */
+/** The runs of a task, with their outcomes. */
 export function Runs({ slug, id, last }: Props) {
   const runs = useList("runs", (part) => api.listTaskRuns({ slug, id, ...part }), [slug, id], {
     limit: 10,

@@ -1,14 +1,14 @@
 import type { Schedule } from "../../../../../client/index.ts";
 import { countText, momentText } from "../../../../ui/text/numbers.ts";
 
-/** What is written of a schedule. */
+/** A schedule as the form's fields contain it. */
 export interface WrittenSchedule {
   type: Schedule["type"];
   expression: string;
   timezone: string;
   every: number;
   unit: Unit;
-  /** As a field for date and time has it, in the reader's zone. */
+  /** The value of a date-and-time field, in the reader's zone. */
   runAt: string;
 }
 
@@ -21,13 +21,13 @@ const unitMs: Readonly<Record<Unit, number>> = {
   days: 86_400_000,
 };
 
-/** The zone of the person who looks at the page, by its IANA name. */
+/** The reader's time zone, by its IANA name. */
 export const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Expressions that many tasks have; `cronWords` names them. */
+/** Common expressions; `cronWords` describes them in words. */
 export const usualTimes = ["0 * * * *", "0 9 * * *", "0 9 * * 1-5", "0 9 * * 1", "0 9 1 * *"] as const;
 
-/** A schedule of a new task: on working days at nine. */
+/** The schedule of a new task: on weekdays at nine. */
 export const usualSchedule = (timezone: string): WrittenSchedule => ({
   ...{ type: "cron", expression: "0 9 * * 1-5", timezone, every: 1, unit: "hours", runAt: "" },
 });
@@ -44,13 +44,13 @@ export function writtenSchedule(schedule: Schedule, timezone: string): WrittenSc
   }
 }
 
-/** The largest unit that leaves no fraction. */
+/** The interval in the largest unit without a fraction. */
 function inUnits(everyMs: number): { every: number; unit: Unit } {
   const unit = (["days", "hours", "minutes"] as const).find((one) => everyMs % unitMs[one] === 0) ?? "seconds";
   return { every: everyMs / unitMs[unit], unit };
 }
 
-/** What the API takes. */
+/** The schedule for the API. */
 export function scheduleOf({ type, expression, timezone, every, unit, runAt }: WrittenSchedule): Schedule {
   switch (type) {
     case "cron":
@@ -62,7 +62,7 @@ export function scheduleOf({ type, expression, timezone, every, unit, runAt }: W
   }
 }
 
-/** Why an interval is refused, in the written unit where that leaves no fraction, not in the API's milliseconds. */
+/** Why an interval is refused, in the chosen unit where that leaves no fraction, instead of the API's milliseconds. */
 export const everyProblem = (message: string, written: Unit): string =>
   message.replace(/(?<=^must be at (?:least|most) )\d+$/, (limit) => {
     const own = { every: Number(limit) / unitMs[written], unit: written };
@@ -70,7 +70,7 @@ export const everyProblem = (message: string, written: Unit): string =>
     return `${every} ${every === 1 ? unit.slice(0, -1) : unit}`;
   });
 
-/** A field for date and time in the reader's zone, as the moment that it means. Throws for an empty one. */
+/** Converts a date-and-time field in the reader's zone to a moment. Throws for an empty one. */
 function momentOf(local: string): string {
   const date = new Date(local);
   if (local === "" || Number.isNaN(date.getTime())) throw new Error("Choose the date and time of the run");
@@ -98,7 +98,7 @@ export function wordsOf(schedule: Schedule): string {
   }
 }
 
-/** The common shapes of an expression in words; another one as it is. */
+/** Describes common expressions in words; returns others unchanged. */
 export function cronWords(expression: string): string {
   const [minute = "", hour = "", day, month, weekday = "", ...more] = expression.trim().split(/\s+/);
   if (month !== "*" || more.length > 0 || !/^[0-5]?\d$/.test(minute)) return expression;

@@ -19,9 +19,9 @@ import {
 
 interface Props extends DialogProps {
   slug: string;
-  /** Of a new schedule. */
+  /** The time zone of a new schedule. */
   timezone: string;
-  /** Null: a new one. */
+  /** Null for a new task. */
   task: ScheduledTask | null;
 }
 
@@ -36,7 +36,7 @@ const blank = (timezone: string): Written => ({
   ...{ outboundChannel: null, outboundTarget: null, schedule: usualSchedule(timezone) },
 });
 
-/** Makes or changes a task. */
+/** Creates or changes a task. */
 export function TaskDialog({ slug, timezone, task, ...dialog }: Props) {
   const stored = useRef<Written>(
     task ? { ...task, schedule: writtenSchedule(task.schedule, timezone) } : blank(timezone),
@@ -44,7 +44,7 @@ export function TaskDialog({ slug, timezone, task, ...dialog }: Props) {
   const form = useForm<Written>(`task.${slug}.${task?.id ?? "new"}`, stored, async (changes) => {
     const body = bodyOf(form.values);
     const schedule = scheduleOf(form.values.schedule);
-    // A schedule that nobody touched stays as it is stored: the fields have no seconds, and its time may have passed.
+    // An untouched schedule stays as stored: the fields have no seconds, and its time may have passed.
     const timed = changes.schedule ? { schedule } : {};
     if (task) await api.updateScheduledTask({ slug, id: task.id, body: { ...body, ...timed } });
     else await api.createScheduledTask({ slug, body: { ...body, schedule } });
@@ -80,7 +80,7 @@ export function TaskDialog({ slug, timezone, task, ...dialog }: Props) {
   return <FormDialog title={title} wide action="Save" form={form} fields={fields} {...dialog} />;
 }
 
-/** What the API takes beside the schedule. */
+/** The request body without the schedule. */
 function bodyOf(values: Written): Omit<NewScheduledTask, "schedule"> {
   const { name, prompt, deleteAfterRun, maxRetries, onMissed, outboundChannel, outboundTarget } = values;
   return { name, prompt, deleteAfterRun, maxRetries, onMissed, outboundChannel, outboundTarget };
@@ -91,7 +91,7 @@ const rhythms = [
   { value: "", label: "another one" },
 ];
 
-/** The fields for when a task runs. */
+/** The fields of the schedule. */
 function scheduleFields({ values, setAt }: Form<Written>): Row<Written> {
   const { type, expression, unit } = values.schedule;
   const words = cronWords(expression);

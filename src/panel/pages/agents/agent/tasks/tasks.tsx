@@ -16,10 +16,10 @@ import { Runs, runLooks } from "./runs.tsx";
 import { ownZone, wordsOf } from "./schedule.ts";
 import { TaskDialog } from "./task-dialog.tsx";
 
-/** The zone of an agent for which nobody chose one. */
+/** The time zone of an agent without a chosen one. */
 const unchosenZone = "UTC";
 
-/** What the agent does at set times. */
+/** The agent's scheduled tasks. */
 export function Tasks({ agent: { slug, timezone } }: TabProps) {
   const tasks = useList("scheduledTasks", () => api.listScheduledTasks({ slug }), [slug], { everyMs: 10_000 });
   return (
@@ -55,7 +55,7 @@ function forWhom({ subject, subjectChannel, userName }: ScheduledTask): string {
   return userName === null ? ` for ${id}` : ` for ${userName}, ${id}`;
 }
 
-/** A task: when it runs next, how the last run went, and what can be done about it. */
+/** A task: its next and last run, and its actions. */
 function TaskCard({ slug, task, onEdit, onChange }: CardProps) {
   const { id, name, prompt, schedule, enabled, nextRunAt, lastRun, source } = task;
   const path = { slug, id };
