@@ -8,20 +8,16 @@ import { knownAddressMs } from "./sign-in-limits.ts";
 
 /** Makes the first owner with an organization and a workspace, unless there is an owner. */
 export { bootstrapOwner, ownerExists } from "./owner.ts";
-/** Gives a user another password, and ends all sessions of a user. */
-export { deleteSessionsOf, replacePassword } from "./replace-password.ts";
-/** Gives a user a new password from the command line. */
-export { type PasswordReset, resetPassword } from "./reset-password.ts";
-/** The name of a new account when the request gives none. */
-export { nameOf } from "./rules.ts";
+/** Gives a user another password, also from the command line, and ends all sessions of a user. */
+export { deleteSessionsOf, type PasswordReset, replacePassword, resetPassword } from "./replace-password.ts";
 /** The answer to ending sessions. */
 export { EndedSessions } from "./schema.ts";
 /** Opens a session and answers its token; the condition that a session still lives. */
 export { createSession, isLive } from "./sessions.ts";
 /** Issues the token of the link that sets an installation up. */
 export { issueSetupToken } from "./setup.ts";
-/** The signed-in person of a call. */
-export { userOf } from "./user.ts";
+/** The name of a new account when the request gives none, and the signed-in person of a call. */
+export { nameOf, userOf } from "./user.ts";
 
 /**
  * The routes of sign-in, the current user and the setup of an installation, and the deletion of expired sessions, links

@@ -2,10 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { clearSessionCookie } from "../../http/callers/cookie.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
-import { chooseOrganization } from "./active-organization.ts";
 import { changePassword } from "./change-password.ts";
-import { changeMe, readMe } from "./me.ts";
-import { changeOnboarding } from "./onboarding.ts";
+import { changeMe, changeOnboarding, chooseOrganization, readMe } from "./me.ts";
 import {
   ChosenOrganization,
   EndedSessions,

@@ -2,12 +2,12 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
 import { changesBetween } from "../../core/changes.ts";
 import { permissionsOf } from "../../core/credentials/permissions.ts";
-import { notFound } from "../../core/errors.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
 import { sortByName } from "../../core/text/names.ts";
-import { firstOrganization, members, organizations, reachable, users } from "../../db/schema.ts";
+import { accessTokens, firstOrganization, members, organizations, reachable, users } from "../../db/schema.ts";
 import { countCall, type Limit, requireAllowed } from "../../http/callers/throttle.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
-import type { Me, MeChanges } from "./schema.ts";
+import type { ActiveOrganization, Me, MeChanges, OnboardingChange } from "./schema.ts";
 import { userOf } from "./user.ts";
 
 /** The signed-in person of the call, with the organizations within reach. */
@@ -66,4 +66,55 @@ export async function changeMe(ctx: Ctx, { name }: MeChanges): Promise<void> {
       summary: { changes },
     });
   });
+}
+
+/**
+ * Makes an organization the one of the session's requests that name none. Throws the 404 for an organization that the
+ * user does not belong to, or does not reach before choosing a password.
+ */
+export async function chooseOrganization(ctx: Ctx, slug: string): Promise<ActiveOrganization> {
+  const [organization] = await ctx.db
+    .update(accessTokens)
+    .set({ activeOrganizationId: organizations.id })
+    .from(members)
+    .innerJoin(organizations, eq(organizations.id, members.organizationId))
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(
+      and(
+        eq(accessTokens.id, userOf(ctx).sessionId),
+        eq(members.userId, accessTokens.userId),
+        eq(organizations.slug, slug),
+        reachable,
+      ),
+    )
+    .returning({ slug: organizations.slug, name: organizations.name, roleKey: members.roleKey });
+  if (!organization) throw notFound("Organization");
+  return organization;
+}
+
+/** The most that `onboarding` may have as JSON in UTF-8 (decisions §2). */
+const maxBytes = 8192;
+
+/**
+ * Merges a change into the user's `onboarding`; null removes a key. No simultaneous change is lost. Throws the 413 when
+ * the result is too large.
+ */
+export async function changeOnboarding(ctx: Ctx, change: OnboardingChange): Promise<void> {
+  const ownRow = eq(users.id, userOf(ctx).id);
+  await ctx.database.transaction(async (tx) => {
+    const [user] = await tx.select({ stored: users.onboarding }).from(users).where(ownRow).for("no key update");
+    if (!user) throw notFound("User");
+    const onboarding = mergeOnboarding(user.stored, change);
+    await tx.update(users).set({ onboarding, updatedAt: sql`now()` }).where(ownRow);
+  });
+}
+
+/** `stored` with the change, without the keys that it sets to null. Throws the 413 when the result is too large. */
+export function mergeOnboarding(stored: Record<string, unknown>, change: OnboardingChange): Record<string, unknown> {
+  const entries = Object.entries({ ...stored, ...change }).filter(([, value]) => value !== null);
+  const merged = Object.fromEntries(entries);
+  if (new TextEncoder().encode(JSON.stringify(merged)).length > maxBytes) {
+    throw new EngineError("too-large", `onboarding: must be at most ${maxBytes} bytes of JSON, with what is stored`);
+  }
+  return merged;
 }

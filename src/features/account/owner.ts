@@ -4,7 +4,7 @@ import { newId } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { installation, members, organizations, users, workspaces } from "../../db/schema.ts";
 import { recordEvent } from "./audit.ts";
-import { nameOf } from "./rules.ts";
+import { nameOf } from "./user.ts";
 
 export interface NewOwner {
   email: string;

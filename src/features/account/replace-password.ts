@@ -1,6 +1,10 @@
-import { and, eq, or, sql } from "drizzle-orm";
+import { and, asc, eq, or, sql } from "drizzle-orm";
+import type { Services } from "../../context/ctx.ts";
+import { EngineError } from "../../core/errors.ts";
+import { randomToken } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
-import { accessTokens, throttles, users } from "../../db/schema.ts";
+import { accessTokens, members, throttles, users } from "../../db/schema.ts";
+import { organizationsOf, recordEvent } from "./audit.ts";
 import { passwordAttempts } from "./change-password.ts";
 import { accountFailures, forgetAddresses } from "./sign-in-limits.ts";
 
@@ -35,4 +39,50 @@ export async function deleteSessionsOf(tx: Db, userId: string): Promise<number> 
     .where(and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, userId)))
     .returning({ id: accessTokens.id });
   return ended.length;
+}
+
+export interface PasswordReset {
+  email: string;
+  password: string;
+  sessionsEnded: number;
+}
+
+/**
+ * Gives a user a new password, which only this answer shows, ends all sessions of the user and forgets the failed
+ * sign-ins (decisions §1, "Rescue"). Throws the 404 of an unknown e-mail, which names the owners, because only a person
+ * who holds the machine can call this.
+ */
+export async function resetPassword({ database, passwords }: Services, given: string): Promise<PasswordReset> {
+  const email = given.trim().toLowerCase();
+  const password = randomToken(12);
+  const passwordHash = await passwords.hash(password);
+  return database.transaction(async (tx) => {
+    const [user] = await tx.select({ id: users.id }).from(users).where(eq(users.email, email));
+    if (!user) throw await unknownUser(tx, email);
+    const own = { passwordHash, passwordSetBy: null, passwordOrganization: null };
+    const sessionsEnded = await replacePassword(tx, { id: user.id, email }, own);
+    await recordEvent(tx, {
+      action: "password.reset",
+      actor: null,
+      target: email,
+      request: { id: "command-line", ip: "" },
+      organizationIds: await organizationsOf(tx, user.id),
+    });
+    return { email, password, sessionsEnded };
+  });
+}
+
+async function unknownUser(tx: Db, email: string): Promise<EngineError> {
+  const owners = await tx
+    .selectDistinct({ email: users.email })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(eq(members.roleKey, "owner"))
+    .orderBy(asc(users.email))
+    .limit(3);
+  const hint =
+    owners.length === 0
+      ? "nobody owns this installation yet; the server prints a link for its first owner when it starts"
+      : `owned by ${owners.map((owner) => owner.email).join(", ")}`;
+  return new EngineError("not-found", `No user has the e-mail ${email} (${hint})`);
 }

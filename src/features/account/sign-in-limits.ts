@@ -2,12 +2,38 @@ import { and, eq, gt, ne } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
-import { signInAddresses, users } from "../../db/schema.ts";
+import { members, signInAddresses, users } from "../../db/schema.ts";
 import { clientKey, networkKey } from "../../http/callers/address.ts";
 import { countWatched, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/callers/throttle.ts";
-import { recordEvent } from "./audit.ts";
-import { findAccount } from "./known-account.ts";
+import { oldestFirst, recordEvent } from "./audit.ts";
 import type { Client } from "./sessions.ts";
+
+export interface KnownAccount {
+  id: string;
+  name: string;
+  passwordHash: string | null;
+  /** The organization joined first at the head. */
+  organizationIds: string[];
+}
+
+/** The account of an e-mail with its organizations: one statement, whether the e-mail is known or not. */
+export async function findAccount({ database }: Services, email: string): Promise<KnownAccount | null> {
+  const rows = await database.db
+    .select({
+      id: users.id,
+      name: users.name,
+      passwordHash: users.passwordHash,
+      organizationId: members.organizationId,
+    })
+    .from(users)
+    .leftJoin(members, eq(members.userId, users.id))
+    .where(eq(users.email, email))
+    .orderBy(...oldestFirst);
+  const [account] = rows;
+  if (!account) return null;
+  const { id, name, passwordHash } = account;
+  return { id, name, passwordHash, organizationIds: rows.flatMap(({ organizationId }) => organizationId ?? []) };
+}
 
 const windowMs = 15 * 60 * 1000;
 /** Failures of one account from one address, so that a stranger elsewhere can't lock the account for its owner. */

@@ -4,10 +4,9 @@ import { EngineError } from "../../core/errors.ts";
 import { users } from "../../db/schema.ts";
 import { clientKey } from "../../http/callers/address.ts";
 import { recordEvent } from "./audit.ts";
-import { findAccount, type KnownAccount } from "./known-account.ts";
 import type { Account } from "./schema.ts";
 import { createSession } from "./sessions.ts";
-import { countAttempt, rememberAddress, type SignInRequest } from "./sign-in-limits.ts";
+import { countAttempt, findAccount, type KnownAccount, rememberAddress, type SignInRequest } from "./sign-in-limits.ts";
 
 interface Credentials {
   email: string;

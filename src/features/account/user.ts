@@ -9,3 +9,8 @@ export function userOf({ actor }: Ctx): User {
   if (actor.type !== "user") throw new EngineError("forbidden", "This needs a signed-in session");
   return actor;
 }
+
+/** The name of a new account when the request gives none. */
+export function nameOf(email: string): string {
+  return email.split("@")[0] ?? email;
+}

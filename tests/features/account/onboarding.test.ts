@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeOnboarding } from "../../../src/features/account/onboarding.ts";
+import { mergeOnboarding } from "../../../src/features/account/me.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { createUser, openSession } from "./people.ts";
 
