@@ -3,10 +3,9 @@ import type { Ctx } from "../../context/ctx.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import { noConversation } from "../../db/schema.ts";
 import { everyDay, requirePeriod } from "../../http/period.ts";
-import { type Filled, percentile } from "./buckets.ts";
 import { type Analytics, type AnalyticsQuery, mostListed } from "./schema.ts";
 import { readWithin, type Scope } from "./scope.ts";
-import { latency, toolUsage, usage, users } from "./sums.ts";
+import { type Filled, latency, percentile, toolUsage, usage, users } from "./sums.ts";
 
 /**
  * The figures of one agent, or of all agents within reach, in a period. Throws the 400 of a period that is too long or backwards,

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bucketOf, middleOf, percentile } from "../../../src/features/analytics/buckets.ts";
+import { bucketOf, middleOf, percentile } from "../../../src/features/analytics/sums.ts";
 import { harness } from "../../harness.ts";
 
 test("the middle of the bucket that the database finds is within 5 % of the time", async () => {

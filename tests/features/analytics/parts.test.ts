@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { partsOf } from "../../../src/features/analytics/parts.ts";
+import { partsOf } from "../../../src/features/analytics/scope.ts";
 
 const at = (text: string) => new Date(`${text}Z`);
 const span = (from: string, to: string) => ({ from: at(from), to: at(to) });
