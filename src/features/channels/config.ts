@@ -1,9 +1,9 @@
 import type { z } from "@hono/zod-openapi";
 import { isObject } from "../../core/json.ts";
 import { invalid } from "../../http/errors.ts";
-import { AgentConfigChanges } from "./agent/schema.ts";
 import { changesOf } from "./messengers/schema.ts";
 import type { ChannelType } from "./rules.ts";
+import { AgentConfigChanges } from "./schema.ts";
 import { WebConfigChanges } from "./web/schema.ts";
 
 const schemas = { web: WebConfigChanges, ...changesOf, agent: AgentConfigChanges } as const;

@@ -1,18 +1,13 @@
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { leaveAll, leaveJobs } from "./messengers/leave.ts";
-import { createMoved } from "./messengers/moved.ts";
-import { createRegistered } from "./messengers/registered.ts";
 import { renewBots } from "./messengers/renew.ts";
+import { createMoved, createRegistered } from "./messengers/restart.ts";
 import { startJobs } from "./messengers/start.ts";
 import { createChannelRoutes } from "./routes.ts";
 
 /** The channels that a bundle holds. */
-export { exportChannels } from "./bundle/export.ts";
-export { importChannels } from "./bundle/import.ts";
-export { bundledChannels } from "./bundle/schema.ts";
-/** The channels of an agent, opened for its turns. */
-export { type LoadedChannels, loadChannels } from "./load.ts";
+export { bundledChannels, exportChannels, importChannels } from "./bundle.ts";
 /** An agent's account at a messenger. */
 export { type MessengerChannel, openMessenger } from "./messengers/account.ts";
 /** Finds the channels that their messengers refuse, for `doctor`. */
@@ -21,6 +16,8 @@ export { inspectChannels, type TroubledChannel } from "./messengers/inspect.ts";
 export { createQuickstartAgent, type QuickstartAgent, quickstartAgent } from "./quickstart.ts";
 /** The channel that a path names. */
 export { channelType } from "./rules.ts";
+/** The channels of an agent, opened for its turns. */
+export { type LoadedChannels, loadChannels } from "./service.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */
 export { openWebConfig } from "./web/config.ts";
 

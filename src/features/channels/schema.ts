@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { slugParam } from "../agents/index.ts";
-import { AgentConfigChanges, AgentConfigShown } from "./agent/schema.ts";
 import {
   SlackChanges,
   SlackConfigShown,
@@ -11,6 +10,10 @@ import {
 } from "./messengers/schema.ts";
 import { type ChannelType, channelTypes } from "./rules.ts";
 import { WebConfigChanges, WebConfigShown } from "./web/schema.ts";
+
+/** The channel `agent` has nothing to set but its switch. */
+export const AgentConfigChanges = z.object({}).openapi("AgentConfigChanges");
+export const AgentConfigShown = z.object({}).openapi("AgentConfig");
 
 /** The schemas of each channel's `config`, by their names in the document. */
 export const configChanges = {

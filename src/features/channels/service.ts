@@ -1,14 +1,18 @@
 import type { Ctx } from "../../context/ctx.ts";
+import { messengerNames } from "../../core/channels/messengers.ts";
+import type { Cipher } from "../../core/credentials/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
+import type { Db } from "../../db/client.ts";
 import { findAgent } from "../agents/index.ts";
-import { saveAgentChannel, showAgent } from "./agent/service.ts";
+import { answersAgents, saveAgentChannel, showAgent } from "./agent/service.ts";
 import { parseConfig } from "./config.ts";
 import { testMessenger } from "./messengers/check.ts";
-import { removeMessenger, saveMessenger } from "./messengers/service.ts";
-import { showMessenger } from "./messengers/shown.ts";
-import { findRows } from "./row.ts";
+import { credentialsIn, type StoredFields } from "./messengers/rules.ts";
+import { removeMessenger, saveMessenger, showMessenger } from "./messengers/service.ts";
+import { findRows, openConfig } from "./row.ts";
 import { type ChannelType, channelTypes, isMessenger } from "./rules.ts";
 import type { Channel, ChannelChanges, ChannelTest } from "./schema.ts";
+import { openWebConfig, type WebConfig } from "./web/config.ts";
 import { saveWeb, showWeb, turnOffWeb } from "./web/service.ts";
 
 /** Every channel of an agent, on or off. Throws the 404 of the agent. */
@@ -52,4 +56,25 @@ export async function testChannel(ctx: Ctx, slug: string, type: ChannelType): Pr
   if (isMessenger(type)) return testMessenger(ctx, slug, type);
   await findAgent(ctx, slug);
   throw new EngineError("bad-request", `The channel ${type} has no account at a messenger that could be tested`);
+}
+
+/** The settings of an agent's channels that a turn uses. */
+export interface LoadedChannels {
+  web: WebConfig & { enabled: boolean };
+  answersAgents: boolean;
+  /** The credentials of its messengers, which no turn may show. */
+  credentials: string[];
+}
+
+export async function loadChannels(db: Db, cipher: Cipher, agentId: string): Promise<LoadedChannels> {
+  const rows = await findRows(db, agentId);
+  const web = rows.get("web") ?? null;
+  const opened = messengerNames.map(async (name) =>
+    credentialsIn(name, await openConfig<StoredFields>(cipher, agentId, name, rows.get(name) ?? null)),
+  );
+  return {
+    web: { ...(await openWebConfig(cipher, agentId, web)), enabled: web?.enabled ?? false },
+    answersAgents: answersAgents(rows.get("agent") ?? null),
+    credentials: (await Promise.all(opened)).flat(),
+  };
 }

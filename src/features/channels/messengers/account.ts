@@ -4,8 +4,15 @@ import type { MessengerAccount, MessengerName, Transport, WantedWebhook } from "
 import { agents, channels } from "../../../db/schema.ts";
 import { isSlug } from "../../agents/index.ts";
 import { openConfig } from "../row.ts";
-import { missingFields, openedConfig, type Problem, type StoredFields, transportOf } from "./rules.ts";
-import { hasSecretPath, webhookAddress } from "./webhook.ts";
+import {
+  hasSecretPath,
+  missingFields,
+  openedConfig,
+  type Problem,
+  type StoredFields,
+  transportOf,
+  webhookAddress,
+} from "./rules.ts";
 
 /** An agent's channel of a messenger, opened. */
 export interface MessengerChannel {

@@ -6,8 +6,7 @@ import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, findAgent } from "../../agents/index.ts";
 import { findRow, openConfig } from "../row.ts";
 import type { ChannelTest } from "../schema.ts";
-import { isReachable, missingFields, openedConfig, type StoredFields, transportOf } from "./rules.ts";
-import { webhookAddress } from "./webhook.ts";
+import { isReachable, missingFields, openedConfig, type StoredFields, transportOf, webhookAddress } from "./rules.ts";
 
 /**
  * Asks the messenger whether it takes the credentials and, while the channel is on, whether messages can arrive. Throws

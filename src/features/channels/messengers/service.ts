@@ -6,15 +6,23 @@ import { type Db, sqlState } from "../../../db/client.ts";
 import { channels } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
-import { findRow, isChannel, openConfig, saveRow } from "../row.ts";
+import { type ChannelRow, type ChannelStatus, findRow, isChannel, openConfig, saveRow } from "../row.ts";
 import type { MessengerChannelShown } from "../schema.ts";
 import { accountTaken, claimAccount } from "./claim.ts";
 import { enqueueLeave } from "./leave.ts";
-import { changedFields, isSameAccount, mergeFields, missingFields, type StoredFields, transportOf } from "./rules.ts";
+import {
+  changedFields,
+  hasSecretPath,
+  isSameAccount,
+  mergeFields,
+  missingFields,
+  type StoredFields,
+  shownFields,
+  transportOf,
+  webhookAddress,
+} from "./rules.ts";
 import type { Changes as Sent } from "./schema.ts";
-import { showMessenger } from "./shown.ts";
 import { enqueueStart } from "./start.ts";
-import { hasSecretPath } from "./webhook.ts";
 
 interface Wanted {
   enabled?: boolean | undefined;
@@ -90,4 +98,29 @@ function withWebhookSecret(
 ): StoredFields {
   if (name !== "telegram" && !hasSecretPath(name, fields)) return fields;
   return { ...fields, webhookSecret: (keep && webhookSecret) || randomToken(24) };
+}
+
+/** A messenger's channel as the wire shows it; off and empty before its first save. */
+export async function showMessenger(
+  ctx: Ctx,
+  { id, slug }: Pick<AgentRow, "id" | "slug">,
+  name: MessengerName,
+  row: ChannelRow | null,
+): Promise<MessengerChannelShown> {
+  const fields = await openConfig<StoredFields>(ctx.cipher, id, name, row);
+  const address = publicAddress(ctx);
+  const transport = transportOf(name, fields, address);
+  // Anybody who knows an address with a secret in it can send messages as any person.
+  const maySee = !hasSecretPath(name, fields) || ctx.membership.permissions.has("agent.channel:write");
+  const webhookUrl = webhookAddress(address, name, slug, fields);
+  const shown = {
+    channelType: name,
+    enabled: row?.enabled ?? false,
+    status: (row?.status ?? "off") as ChannelStatus,
+    lastError: row?.lastError ?? null,
+    lastReceivedAt: row?.lastReceivedAt?.toISOString() ?? null,
+    lastSentAt: row?.lastSentAt?.toISOString() ?? null,
+    config: { ...shownFields(name, fields), transport, ...(transport === "webhook" && maySee ? { webhookUrl } : {}) },
+  };
+  return shown as MessengerChannelShown;
 }

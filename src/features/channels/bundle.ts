@@ -1,10 +1,12 @@
-import { type Ctx, publicAddress } from "../../../context/ctx.ts";
-import type { ImportNotes } from "../../../core/bundle.ts";
-import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
-import type { Db } from "../../../db/client.ts";
-import type { AgentRow } from "../../agents/index.ts";
-import { authKeyName, storedKeys } from "../../secrets/index.ts";
-import { storeAgentChannel } from "../agent/service.ts";
+import { z } from "@hono/zod-openapi";
+import { type Ctx, publicAddress } from "../../context/ctx.ts";
+import type { ImportNotes } from "../../core/bundle.ts";
+import { type MessengerName, messengerNames } from "../../core/channels/messengers.ts";
+import type { Cipher } from "../../core/credentials/cipher.ts";
+import type { Db } from "../../db/client.ts";
+import type { AgentRow } from "../agents/index.ts";
+import { authKeyName, storedKeys } from "../secrets/index.ts";
+import { answersAgents, storeAgentChannel } from "./agent/service.ts";
 import {
   hasSettings,
   mergeFields,
@@ -12,10 +14,67 @@ import {
   type StoredFields,
   sharedFields,
   transportOf,
-} from "../messengers/rules.ts";
-import { storeMessenger } from "../messengers/service.ts";
-import { findRow, openConfig, saveRow } from "../row.ts";
-import type { BundledChannel } from "./schema.ts";
+} from "./messengers/rules.ts";
+import { SlackChanges, TelegramChanges, WhatsAppChanges } from "./messengers/schema.ts";
+import { storeMessenger } from "./messengers/service.ts";
+import { findRow, findRows, openConfig, saveRow } from "./row.ts";
+import type { ChannelType } from "./rules.ts";
+import { openWebConfig } from "./web/config.ts";
+import { WebConfigChanges } from "./web/schema.ts";
+
+const { contextMapping, allowedOrigins } = WebConfigChanges.shape;
+const { allowedUserIds, transport: byTelegram } = TelegramChanges.shape;
+const { transport: bySlack } = SlackChanges.shape;
+const { mode, whatsappNumber, transport: byWhatsApp } = WhatsAppChanges.shape;
+
+const channel = <Type extends ChannelType, Config extends z.ZodRawShape>(type: Type, config: Config, isOn = false) =>
+  z.object({
+    channelType: z.literal(type),
+    enabled: z.boolean().default(isOn),
+    config: z.object(config).prefault({} as z.input<z.ZodObject<Config>>),
+  });
+
+const BundledChannel = z.discriminatedUnion("channelType", [
+  channel("web", { contextMapping, allowedOrigins }),
+  channel("telegram", { allowedUserIds, transport: byTelegram }),
+  channel("slack", { transport: bySlack }),
+  channel("whatsapp", { mode, whatsappNumber, transport: byWhatsApp }),
+  channel("agent", {}, true),
+]);
+export type BundledChannel = z.output<typeof BundledChannel>;
+
+const distinct = (list: readonly BundledChannel[]) =>
+  new Set(list.map(({ channelType }) => channelType)).size === list.length;
+
+/** The channels of an agent without their credentials, as a bundle holds them. */
+export const bundledChannels = z
+  .array(BundledChannel)
+  .max(16, "must have at most 16 entries")
+  .refine(distinct, "must not name a channel twice");
+
+/**
+ * `web`, the messengers that are on or have settings, and `agent`, each without its credentials, as a bundle holds them.
+ */
+export async function exportChannels(db: Db, cipher: Cipher, agentId: string): Promise<BundledChannel[]> {
+  const rows = await findRows(db, agentId);
+  const web = rows.get("web") ?? null;
+  const { contextMapping, allowedOrigins } = await openWebConfig(cipher, agentId, web);
+  const messengers = messengerNames.map(async (channelType) => {
+    const row = rows.get(channelType) ?? null;
+    const config = sharedFields(channelType, await openConfig<StoredFields>(cipher, agentId, channelType, row));
+    const enabled = row?.enabled ?? false;
+    return enabled || hasSettings(config) ? [{ channelType, enabled, config } as BundledChannel] : [];
+  });
+  return [
+    {
+      channelType: "web",
+      enabled: web?.enabled ?? false,
+      config: { contextMapping: { ...contextMapping }, allowedOrigins: [...allowedOrigins] },
+    },
+    ...(await Promise.all(messengers)).flat(),
+    { channelType: "agent", enabled: answersAgents(rows.get("agent") ?? null), config: {} },
+  ];
+}
 
 interface Options {
   notes: ImportNotes;
