@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import fs, { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo } from "node:net";
@@ -24,10 +24,7 @@ import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
 import { agents, jobs, secrets, workspaces } from "../../src/db/schema.ts";
 import type { Engine } from "../../src/engine.ts";
-import { checkChannels } from "../../src/features/health/checks/channels.ts";
-import { checkJobs } from "../../src/features/health/checks/jobs.ts";
-import { checkMessages } from "../../src/features/health/checks/messages.ts";
-import { checkAgentKeys, checkPolicies } from "../../src/features/health/checks/policies.ts";
+import { checkChannels, checkJobs, checkMessages, checkAgentKeys, checkPolicies } from "../../src/features/health/checks.ts";
 import { openEngine, prepare, version } from "../../src/main.ts";
 import { fillDirectory } from "../embedded.ts";
 import { type Reply, refusal, startFakeProvider } from "../fake-provider.ts";

@@ -3,8 +3,7 @@ import { healthRoutes } from "./routes.ts";
 import { createExamine, type HealthDependencies } from "./service.ts";
 
 /** The checks of `doctor` on a database that no server uses. */
-export { checkContent } from "./checks/content.ts";
-export { checkDatabase } from "./checks/database.ts";
+export { checkContent, checkDatabase } from "./checks.ts";
 export { type Inspection, inspect } from "./inspect.ts";
 
 /** `/api/installation/health`. */

@@ -2,9 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import { type Check, ok } from "../../core/check.ts";
 import type { SchedulerHealth } from "../room/index.ts";
-import { checkContent } from "./checks/content.ts";
-import { checkDatabase } from "./checks/database.ts";
-import { checkScheduler } from "./checks/scheduler.ts";
+import { checkContent, checkDatabase, checkScheduler } from "./checks.ts";
 import { inspect } from "./inspect.ts";
 import type { InstallationHealth } from "./schema.ts";
 

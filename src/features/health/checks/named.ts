@@ -1,7 +1,0 @@
-const most = 10;
-
-/** The first ten of some names, and how many more there are. */
-export function named(names: readonly string[]): string {
-  const more = names.length - most;
-  return names.slice(0, most).join(", ") + (more > 0 ? ` and ${more} more` : "");
-}
