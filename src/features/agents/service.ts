@@ -6,16 +6,17 @@ import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sortByName } from "../../core/text/names.ts";
+import { monthOf } from "../../core/time/month.ts";
 import { writeArray } from "../../db/arrays.ts";
 import { type Db, sqlState } from "../../db/client.ts";
-import { agents, agentTools, workspaces } from "../../db/schema.ts";
+import { assign, column, excluded, insertInto } from "../../db/fragments.ts";
+import { agents, agentTools, turns, userBudgetPeriods, workspaces } from "../../db/schema.ts";
 import { touchAskers } from "./askers.ts";
 import { endTasksOfOpenWeb } from "./end-tasks.ts";
 import { type AgentRow, selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
 import { isSlug, modelColumns } from "./rules.ts";
 import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
 import { holdSkills, syncSkillTools } from "./skill-tools.ts";
-import { beginUserBudgets } from "./user-budgets.ts";
 
 /** All agents within reach, by name. */
 export async function listAgents(ctx: Ctx): Promise<Instance[]> {
@@ -168,4 +169,22 @@ async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefine
     "forbidden",
     "You reach no workspace of this organization: an Owner or Admin can add you to one",
   );
+}
+
+/**
+ * Writes down what each end user of an agent took in this month, for a budget that begins in the middle of it. Later
+ * turns find their own row, so that none of them has to sum up. A row of an earlier budget of the month has what was
+ * charged with care, but not what was taken while there was none: the larger one counts.
+ */
+async function beginUserBudgets(tx: Db, agentId: string, now: number): Promise<void> {
+  const month = monthOf(now);
+  const used = sql`coalesce(sum(${turns.promptTokens}::bigint + ${turns.completionTokens}), 0)`;
+  const { agentId: agent, subject, month: ofMonth } = userBudgetPeriods;
+  const larger = { used: sql`greatest(${userBudgetPeriods.used}, ${excluded(userBudgetPeriods.used)})` };
+  await tx.execute(sql`
+    ${insertInto(userBudgetPeriods, { agentId: turns.agentId, subject: turns.subject, month: sql`${month}::date`, used })}
+    from ${turns} where ${eq(turns.agentId, agentId)} and ${turns.createdAt} >= ${month}::timestamp at time zone 'UTC'
+    group by ${turns.agentId}, ${turns.subject}
+    on conflict (${column(agent)}, ${column(subject)}, ${column(ofMonth)})
+      do update set ${assign(userBudgetPeriods, larger)}`);
 }

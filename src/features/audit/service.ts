@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gte, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, count, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context/ctx.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
@@ -7,7 +7,6 @@ import { auditLogs } from "../../db/schema.ts";
 import { mostCounted, totalOf } from "../../http/paging.ts";
 import { actionFilter, searchPeriod } from "./rules.ts";
 import type { AuditEntry, AuditPage, AuditQuery } from "./schema.ts";
-import { type Scope, scopeOf } from "./scope.ts";
 
 /** A page of the addressed organization's entries, newest first. Throws the 429 and the 503 of `BoundedReads`. */
 export async function listEntries(ctx: Ctx, readLog: BoundedReads, query: AuditQuery): Promise<AuditPage> {
@@ -90,4 +89,30 @@ function toEntry(row: typeof auditLogs.$inferSelect): AuditEntry {
     ip: row.ip || null,
     createdAt: row.createdAt.toISOString(),
   };
+}
+
+/**
+ * The entries that the caller sees, as two conditions: a query asks them one by one, because an index answers each by
+ * itself.
+ */
+export interface Scope {
+  /** The entries of the addressed organization. */
+  own: SQL;
+  /** The entries of no organization. Matches nothing for a caller who may not see them. */
+  unowned: SQL;
+}
+
+export function scopeOf(ctx: Ctx): Scope {
+  return {
+    own: eq(auditLogs.organizationId, ctx.membership.organizationId),
+    unowned: seesInstallation(ctx) ? isNull(auditLogs.organizationId) : sql`false`,
+  };
+}
+
+/**
+ * Entries of no organization, such as failed sign-ins of unknown accounts, concern the installation: only its Owners
+ * see them.
+ */
+function seesInstallation({ membership }: Ctx): boolean {
+  return membership.first && membership.permissions.has("policy:manage");
 }

@@ -6,7 +6,7 @@ import type { Db } from "../../db/client.ts";
 import { auditLogs } from "../../db/schema.ts";
 import { everyDay, type Period, requirePeriod } from "../../http/period.ts";
 import type { AuditStats, AuditStatsQuery } from "./schema.ts";
-import { type Scope, scopeOf } from "./scope.ts";
+import { type Scope, scopeOf } from "./service.ts";
 
 interface Row extends Record<string, unknown> {
   total: number;

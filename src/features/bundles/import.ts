@@ -2,6 +2,7 @@ import { eq, or, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
 import { requirePermission } from "../../context/membership.ts";
 import { write } from "../../context/write.ts";
+import type { ImportNotes, ImportWarning, ImportWarningType } from "../../core/bundle.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -17,7 +18,6 @@ import { importSkillEnv, importSkills } from "../skills/index.ts";
 import { importTasks } from "../tasks/index.ts";
 import { importTools } from "../tools/index.ts";
 import { describeAgent } from "./export.ts";
-import { Notes } from "./notes.ts";
 import { type ReadBundle, readBundle } from "./read/read.ts";
 import { isBeforeWebSwitch } from "./read/versions.ts";
 import { changedParts, freeSlug, importedStem, permissionsFor } from "./rules.ts";
@@ -143,4 +143,34 @@ async function findFreeSlug(db: Db, wanted: string): Promise<string> {
     .from(agents)
     .where(or(eq(agents.slug, wanted), sql`starts_with(${agents.slug}, ${importedStem(wanted)})`));
   return freeSlug(wanted, new Set(taken.map(({ slug }) => slug)));
+}
+
+/** The warnings of an import. */
+class Notes implements ImportNotes {
+  readonly warnings: ImportWarning[] = [];
+  #ofReading = 0;
+  #isRead = false;
+  #dueAt: number[] = [];
+
+  warn(type: ImportWarningType, path: readonly (string | number)[], message: string): void {
+    this.warnings.push({ type, message, path: path.join(".") });
+  }
+
+  due(at: Date | null): void {
+    if (at) this.#dueAt.push(at.getTime());
+  }
+
+  /** Called where the transaction begins, which may be repeated: forgets what an earlier attempt noted. */
+  restart(): void {
+    if (!this.#isRead) this.#ofReading = this.warnings.length;
+    this.#isRead = true;
+    this.warnings.length = this.#ofReading;
+    this.#dueAt = [];
+  }
+
+  /** Called after the commit: has the work begun that the import left. */
+  finish(wake: (at?: number) => void): void {
+    wake();
+    for (const at of this.#dueAt) wake(at);
+  }
 }

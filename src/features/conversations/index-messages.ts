@@ -1,11 +1,38 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
+import { indexTerms } from "../../core/text/words.ts";
 import { every } from "../../core/time/every.ts";
 import { assign, jsonRows } from "../../db/fragments.ts";
 import { unlessDeadlocked } from "../../db/retry.ts";
 import { messages } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
-import { searchColumn, searchWords } from "./search-words.ts";
+
+/**
+ * In UTF-16 units of at most 3 bytes. A `tsvector` holds 1 MiB of words and does not check that where it is made of a
+ * list.
+ */
+const mostIndexed = 300_000;
+
+/**
+ * The words by which a message is found, in ascending order and with spaces between them. `C++` is found by `c` too.
+ * The order keeps the sorting of PostgreSQL, whose time strangers could square otherwise, to one comparison a word.
+ */
+export function searchWords(content: string): string {
+  const words = new Set<string>();
+  let room = mostIndexed;
+  const add = (word: string) => {
+    room -= word.length + 1;
+    if (room >= 0) words.add(word);
+  };
+  for (const term of indexTerms(content)) {
+    add(term);
+    if (/[+#]$/.test(term)) add(term.replace(/[+#]+$/, ""));
+  }
+  return [...words].sort().join(" ");
+}
+
+/** The search column of a message with these `searchWords`. */
+export const searchColumn = (words: SQL | string): SQL => sql`array_to_tsvector(string_to_array(${words}, ' '))`;
 
 const restMs = 10 * 60_000;
 

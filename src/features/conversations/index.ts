@@ -14,11 +14,11 @@ export { createDescribe, descriptionJob } from "./describe.ts";
 export { firstWords, readDescription, titleRule, type Wanted } from "./description-prompt.ts";
 /** The conversation with a public id, within reach. */
 export { findConversation } from "./find.ts";
+/** The words by which a message is found, and the column of its row that holds them. */
+export { searchColumn, searchWords } from "./index-messages.ts";
 /** The results of background work on conversations, and the statement that stores them. */
 export { extractedSeq, type Note, type Noted, noteTogether, summarizedMessages, withExtracted } from "./noted.ts";
 export { wantedOf } from "./rules.ts";
-/** The words by which a message is found, and the column of its row that holds them. */
-export { searchColumn, searchWords } from "./search-words.ts";
 /** The stored debug data of a turn. */
 export type { PromptMessage, TurnDebug } from "./turns/schema.ts";
 

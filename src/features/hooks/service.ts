@@ -5,6 +5,7 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { isUuid, newId } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { hooks } from "../../db/schema.ts";
+import type { Hook as TurnHook } from "../../turn/types.ts";
 import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
 import { unusableTools } from "../tools/index.ts";
 import { asksAgent, lastPosition, mostHooks, replacingProblem } from "./rules.ts";
@@ -128,4 +129,20 @@ export function toHook({ id, event, actionConfig, mutates, enabled, position, ti
     actionConfig: { toolName: action.toolName, args: action.args },
     ...{ mutates, enabled, position, timeoutMs },
   };
+}
+
+/** An enabled hook, without its tool. */
+type LoadedHook = Omit<TurnHook, "tool">;
+
+/** The enabled hooks of an agent, in the order in which they run. */
+export async function loadHooks(db: Db, agentId: string): Promise<LoadedHook[]> {
+  const rows = await db
+    .select()
+    .from(hooks)
+    .where(and(eq(hooks.agentId, agentId), eq(hooks.enabled, true)))
+    .orderBy(asc(hooks.position), asc(hooks.createdAt), asc(hooks.id));
+  return rows.map(({ id, event, actionConfig, mutates, timeoutMs }) => {
+    const { toolName, args } = actionConfig as Pick<TurnHook, "toolName" | "args">;
+    return { id, event: event as TurnHook["event"], toolName, args, mutates, timeoutMs };
+  });
 }

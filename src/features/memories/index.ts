@@ -3,9 +3,11 @@
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import type { Embedder } from "../../core/ports.ts";
+import type { JobKinds } from "../../jobs/attempt.ts";
 import type { Complete } from "../../jobs/complete.ts";
-import { memoryJobs } from "./jobs.ts";
-import { enqueueMissing } from "./meaning/embed.ts";
+import { extractionJobs } from "./extraction/extract.ts";
+import { lateSubjectJobs } from "./late-subjects.ts";
+import { embeddingJobs, enqueueMissing } from "./meaning/embed.ts";
 import { memoryRoutes } from "./routes.ts";
 
 /** Learning from a conversation, and the job that does so, as `enqueue` takes it. */
@@ -27,4 +29,9 @@ interface Dependencies {
 /** `/memories`, and learning in the background; at a start, memories without vectors are given some. */
 export function memoriesFeature(needs: Dependencies): Contribution {
   return { routes: [memoryRoutes], jobs: memoryJobs(needs), boot: () => enqueueMissing(needs.services) };
+}
+
+/** The background work of memories. */
+export function memoryJobs(needs: Dependencies): JobKinds {
+  return { ...extractionJobs(needs), ...embeddingJobs(needs), ...lateSubjectJobs(needs) };
 }

@@ -1,3 +1,5 @@
+import type { ActingAgent, Activity } from "../../core/activity/activity.ts";
+import { previewOfText } from "../../core/activity/preview.ts";
 import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { digest, newId, toHex } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text/text.ts";
@@ -93,4 +95,15 @@ async function prepare(fact: Fact, nth: number): Promise<Omit<WrittenFact, "know
     words: queryForAny(distinctiveWords(content)),
     search: indexTerms(content),
   };
+}
+
+/** The activity entry of a written memory. Texts from a model hold no secret. */
+export function writtenMemory(
+  agent: ActingAgent,
+  conversationId: string,
+  { event, memory }: Pick<Saved, "event" | "memory">,
+): Activity {
+  const content = previewOfText(memory.content);
+  const text = event === "ADD" ? "The agent remembers something new" : "The agent corrected what it remembers";
+  return { kind: "memory", text, agent, conversationId, memory: { event, content } };
 }

@@ -6,8 +6,7 @@ import type { Tool, ToolContext } from "../../turn/types.ts";
 import { saveMemory as saveTool, searchMemory as searchTool } from "../tools/index.ts";
 import { enqueueEmbedding } from "./meaning/embed.ts";
 import { searchMemories } from "./recall.ts";
-import { saveMemory } from "./store.ts";
-import { writtenMemory } from "./written.ts";
+import { saveMemory, writtenMemory } from "./store.ts";
 
 interface Rememberer extends ActingAgent {
   memoryEnabled: boolean;

@@ -1,4 +1,6 @@
 import type { Services } from "../../context/ctx.ts";
+import type { Plugin } from "../../core/plugins/plugin.ts";
+import { pluginToolName } from "../../core/plugins/plugins.ts";
 import {
   isAnswer,
   type StartedTurn,
@@ -7,7 +9,7 @@ import {
   type TurnObserver,
 } from "../../turn/observers.ts";
 import type { TurnEvent } from "../../turn/types.ts";
-import { toolLabels } from "./tool-label.ts";
+import { builtinNames } from "../tools/index.ts";
 
 /** Seconds: from a short answer of a fast model to the longest turns. */
 const turnBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
@@ -117,4 +119,19 @@ function noteEnding(measure: Measures, { door, origin, model }: StartedTurn, end
   if (firstOutputMs !== null) measure.firstOutput({ door }, firstOutputMs / 1000);
   measure.tokens({ provider: model.provider, direction: "prompt" }, usage.promptTokens);
   measure.tokens({ provider: model.provider, direction: "completion" }, usage.completionTokens);
+}
+
+/**
+ * Names tools in metrics. Only tools of the engine and of the server's plugins keep their names: tenants name the tools
+ * of MCP servers and agents.
+ */
+export function toolLabels(plugins: readonly Plugin[]): (name: string) => string {
+  const ours = plugins.flatMap(({ namespace, tools }) => tools.map((tool) => pluginToolName(namespace, tool.name)));
+  const known = new Set([...builtinNames, ...ours]);
+  return (name) => (known.has(name) ? name : kindOf(name));
+}
+
+function kindOf(name: string): string {
+  if (name.startsWith("agent:")) return "agent";
+  return name.includes(":") ? "plugin" : "other";
 }

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, channels, files } from "../../../src/db/schema.ts";
-import { toolLabels } from "../../../src/features/metrics/tool-label.ts";
+import { toolLabels } from "../../../src/features/metrics/turns.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { harness } from "../../harness.ts";
 import { finish, scriptedModel, text, toolCall } from "../../scripted-model.ts";

@@ -14,8 +14,7 @@ import { type Noted, noteTogether, readDescription, type Wanted } from "../../co
 import { enqueueEmbedding } from "../meaning/embed.ts";
 import { recalledTogether } from "../recall.ts";
 import { nextBatch, type Unread } from "../rules.ts";
-import { savedTogether } from "../store.ts";
-import { writtenMemory } from "../written.ts";
+import { savedTogether, writtenMemory } from "../store.ts";
 import { type ExtractedFact, extractionPrompt, readFacts } from "./prompt.ts";
 import { type Source, type UnreadStatements, unreadStatements } from "./unread.ts";
 
