@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { demoModel } from "../../src/adapters/models/demo.ts";
 import { randomHex } from "../../src/core/ids.ts";
 import type { JsonValue } from "../../src/core/json.ts";
-import { matchingPrompt } from "../../src/features/room/events/matching-prompt.ts";
-import { readVerdict } from "../../src/features/room/events/verdict.ts";
+import { matchingPrompt, readVerdict } from "../../src/features/room/events/matching-prompt.ts";
 import { readStep } from "./read-step.ts";
 
 const model = demoModel();

@@ -1,5 +1,5 @@
-import fs, { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { once } from "node:events";
+import fs, { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo } from "node:net";
@@ -24,7 +24,13 @@ import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
 import { agents, jobs, secrets, workspaces } from "../../src/db/schema.ts";
 import type { Engine } from "../../src/engine.ts";
-import { checkChannels, checkJobs, checkMessages, checkAgentKeys, checkPolicies } from "../../src/features/health/checks.ts";
+import {
+  checkAgentKeys,
+  checkChannels,
+  checkJobs,
+  checkMessages,
+  checkPolicies,
+} from "../../src/features/health/checks.ts";
 import { openEngine, prepare, version } from "../../src/main.ts";
 import { fillDirectory } from "../embedded.ts";
 import { type Reply, refusal, startFakeProvider } from "../fake-provider.ts";

@@ -1,14 +1,14 @@
+import { isUnencrypted } from "../../core/addresses.ts";
 import { type Check, fail, ok, warn } from "../../core/check.ts";
-import { type Policies, defaultPolicies } from "../../core/policies.ts";
+import { defaultPolicies, type Policies } from "../../core/policies.ts";
 import type { JobsReport } from "../../jobs/failed.ts";
 import type { TroubledChannel } from "../channels/index.ts";
 import { type FilesReport, megabyte } from "../files/index.ts";
 import type { MessagesReport } from "../inbox/index.ts";
+import type { SettingsReport } from "../installation/index.ts";
 import type { SchedulerHealth } from "../room/index.ts";
 import type { SecretsReport } from "../secrets/index.ts";
 import type { Inspection } from "./inspect.ts";
-import { isUnencrypted } from "../../core/addresses.ts";
-import type { SettingsReport } from "../installation/index.ts";
 
 const most = 10;
 

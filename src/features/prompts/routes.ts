@@ -1,8 +1,7 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { ifMatchHeader, revisionTag, slugParam } from "../agents/index.ts";
-import { previewPrompt } from "./preview.ts";
 import { PromptChanges, PromptDraft, PromptPreview, Prompts } from "./schema.ts";
-import { listPrompts, savePrompts } from "./service.ts";
+import { listPrompts, previewPrompt, savePrompts } from "./service.ts";
 
 const tags = ["Prompts"];
 const path = "/api/instances/{slug}/prompts";

@@ -15,26 +15,25 @@ import { createTryOut } from "./match/dry-run.ts";
 import { createJudge } from "./match/judge.ts";
 import { matchJobs } from "./match/match.ts";
 import { dryRunRoutes } from "./match/routes.ts";
-import { continuedTools } from "./scheduler/continued.ts";
 import { evaluateJobs } from "./scheduler/evaluate.ts";
 import { type SchedulerState, schedulerHealth } from "./scheduler/health.ts";
 import { dueRooms } from "./scheduler/job.ts";
-import { sendMessageTool } from "./scheduler/tools/index.ts";
+import { continuedTools } from "./scheduler/tools/index.ts";
+import { sendMessageTool } from "./scheduler/tools/send-message.ts";
 import { repliesTrigger } from "./scheduler/trigger.ts";
 import { roomRoutes } from "./settings/routes.ts";
 import { definitionRoutes } from "./sources/definition-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 
 /** How the scheduler does. */
-export { createSchedulerState } from "./scheduler/health.ts";
-export { SchedulerHealth } from "./scheduler/health-schema.ts";
+export { createSchedulerState, SchedulerHealth } from "./scheduler/health.ts";
 /** The Room and the event sources that a bundle holds. */
 export { bundledRoom } from "./settings/schema.ts";
 export { exportRoom, importRoom } from "./settings/service.ts";
-export { exportSources } from "./sources/export.ts";
 export { importSources } from "./sources/import.ts";
 export { placeDefinitions } from "./sources/import-definitions.ts";
 export { bundledSources } from "./sources/schema.ts";
+export { exportSources } from "./sources/shown.ts";
 
 /** The parts of the engine that the Room uses. */
 export interface RoomDependencies {

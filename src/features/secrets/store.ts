@@ -1,14 +1,14 @@
 import { and, eq, inArray, ne, sql, sum } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { authorOf, type Ctx } from "../../context/ctx.ts";
-import type { Cipher } from "../../core/credentials/cipher.ts";
+import type { Cipher, Sealed } from "../../core/credentials/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { apiKeySecret, baseUrlSecret, type ProviderName, providerAddresses } from "../../core/models/providers.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { excluded } from "../../db/fragments.ts";
 import { agents, secrets, skillEnv } from "../../db/schema.ts";
-import { authKeyName, secretPlace } from "./rules.ts";
-import { dropStrayKeys } from "./stray-keys.ts";
+import { authKeyName, secretPlace, withAddress } from "./rules.ts";
 
 export interface SecretItem {
   key: string;
@@ -142,4 +142,48 @@ async function claimAuthKey(tx: Db, cipher: Cipher, agentId: string, value: stri
   } catch (error) {
     throw sqlState(error) === "23505" ? taken : error;
   }
+}
+
+/** New values by their secrets; null for a secret that is deleted. */
+type Changes = ReadonlyMap<string, string | null>;
+
+/**
+ * Deletes the stored keys of providers whose address another origin takes the place of, unless the change brings the
+ * key: a key is told to nobody but whom it was stored for, and whoever may store secrets may not read them. Call it
+ * before the change, in its transaction. Answers the deleted keys' names.
+ */
+async function dropStrayKeys(tx: Db, { cipher, options }: Ctx, agentId: string, changes: Changes): Promise<string[]> {
+  const moved = withAddress.filter((name) => changes.has(baseUrlSecret(name)) && !changes.get(apiKeySecret(name)));
+  if (moved.length === 0) return [];
+  const rows = await tx
+    .select({ key: secrets.key, keyId: secrets.keyId, ciphertext: secrets.ciphertext })
+    .from(secrets)
+    .where(and(eq(secrets.agentId, agentId), inArray(secrets.key, moved.map(baseUrlSecret))));
+  const stored = await openSecrets(cipher, agentId, rows);
+  const origin = (provider: ProviderName, own: string | null | undefined) =>
+    originOf(own ?? options.environmentKeys.get(baseUrlSecret(provider)) ?? providerAddresses[provider]);
+  const stray = moved.filter((provider) => {
+    const name = baseUrlSecret(provider);
+    const next = origin(provider, changes.get(name));
+    // Without an address the key goes nowhere; the next address is one that takes the place of none.
+    return next !== null && next !== origin(provider, stored.get(name));
+  });
+  if (stray.length === 0) return [];
+  const gone = await tx
+    .delete(secrets)
+    .where(and(eq(secrets.agentId, agentId), inArray(secrets.key, stray.map(apiKeySecret))))
+    .returning({ key: secrets.key });
+  return gone.map(({ key }) => key).sort();
+}
+
+const originOf = (address: string | undefined) => (address && URL.parse(address)?.origin) || null;
+
+/** The values of an agent's secret rows by key. Rejects when one does not open: the encryption key is a wrong one. */
+export async function openSecrets(
+  cipher: Cipher,
+  agentId: string,
+  rows: readonly (Sealed & { key: string })[],
+): Promise<ReadonlyMap<string, string>> {
+  const opened = rows.map(async (row) => [row.key, await cipher.open(row, secretPlace(agentId, row.key))] as const);
+  return new Map(await Promise.all(opened));
 }

@@ -21,10 +21,10 @@ interface Dependencies {
   wake(at?: number): void;
 }
 
-/** The rows that are written with a run that continues after a person's decision. */
-export { continuedRun } from "./runs/continue.ts";
 /** The jobs that run tasks. */
 export { runJob } from "./runs/store.ts";
+/** The rows that are written with a run that continues after a person's decision. */
+export { continuedRun } from "./runs/turn.ts";
 /** The tasks that a bundle holds. */
 export { exportTasks, importTasks } from "./settings/bundle.ts";
 export { bundledTasks } from "./settings/schema.ts";

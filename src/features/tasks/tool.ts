@@ -7,7 +7,7 @@ import { storable } from "../../core/text/text.ts";
 import { agents, organizations, scheduledTasks } from "../../db/schema.ts";
 import type { ToolContext } from "../../turn/types.ts";
 import { localTime, scheduleTask } from "../tools/index.ts";
-import { plannedOf } from "./runs/conversation.ts";
+import { plannedOf } from "./runs/store.ts";
 import type { Schedule } from "./schedule.ts";
 import { selectTasks, toTask } from "./settings/find.ts";
 import type { NewScheduledTask, ScheduledTask } from "./settings/schema.ts";

@@ -1,5 +1,7 @@
 import { z } from "@hono/zod-openapi";
+import type { Clock } from "../../core/ports.ts";
 import { zMoment } from "../../core/time/moment.ts";
+import type { JsonValue, Tool } from "../../turn/types.ts";
 import { builtin } from "./definition.ts";
 
 const skillName = z.string().describe("The skill's name, as it is listed.");
@@ -176,3 +178,31 @@ export const builtins = [
 ] as const;
 
 export const builtinNames: ReadonlySet<string> = new Set(builtins.map(({ name }) => name));
+
+/** `getState` and `setState`, for the state of a turn's conversation. */
+export const stateTools: readonly Tool[] = [
+  getState.implement(async ({ key }, { state }) =>
+    key === undefined ? { state: state.visible() } : { key, value: state.get(key) ?? null },
+  ),
+  setState.implement(async ({ key, value }, { state }) => {
+    state.set(key, value as JsonValue);
+    return { saved: true };
+  }),
+];
+
+/** The tool `currentTime` of an agent whose time zone is `home`. */
+export function currentTimeTool(clock: Clock, home: string): Tool {
+  return currentTime.implement(async ({ timezone = home }) => {
+    const now = new Date(clock.now());
+    return { utc: now.toISOString(), local: localTime(now, timezone), timezone };
+  });
+}
+
+/** A time as people of a zone say it, with the name of the zone. Throws an `Error` for an unknown one. */
+export function localTime(now: Date, timeZone: string): string {
+  try {
+    return new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long", timeZone }).format(now);
+  } catch {
+    throw new Error(`There is no time zone ${timeZone}: give an IANA name such as Europe/Zurich`);
+  }
+}

@@ -1,8 +1,7 @@
 import type { Attributes, Span, SpanRef } from "../../core/tracing.ts";
 import { isAnswer } from "../../turn/observers.ts";
-import { askedTexts, linksOf, threadOf } from "./about.ts";
+import { askedTexts, linksOf, Texts, threadOf } from "./about.ts";
 import type { Recorded, RecordedCall, RecordedHook, RecordedStep } from "./record.ts";
-import { Texts } from "./texts.ts";
 
 /** The providers' names in OpenTelemetry, where those differ from ours. */
 const providers: Readonly<Record<string, string>> = { google: "gcp.gemini", mistral: "mistral_ai" };

@@ -1,8 +1,7 @@
 import { createObservationAttributes, LangfuseOtelSpanAttributes as names } from "@langfuse/tracing";
 import type { Attributes, Span } from "../../core/tracing.ts";
-import { askedText, linksOf, threadOf } from "./about.ts";
+import { askedText, linksOf, Texts, threadOf } from "./about.ts";
 import type { Recorded, RecordedCall, RecordedHook, RecordedStep } from "./record.ts";
-import { Texts } from "./texts.ts";
 
 type Kind = Parameters<typeof createObservationAttributes>[0];
 

@@ -3,7 +3,6 @@ import type { Clock } from "../../core/ports.ts";
 import type { SpanRef } from "../../core/tracing.ts";
 import type { StartedCompletion, StartedTurn, TurnEnding, TurnListener } from "../../turn/observers.ts";
 import type { HookExecution, JsonValue, TurnEvent, TurnOutcome, Usage } from "../../turn/types.ts";
-import { rootOf } from "./ids.ts";
 
 /** A call of a model, as its events tell it. */
 export interface RecordedStep {
@@ -156,4 +155,14 @@ function problemOf(ending: TurnEnding): Recorded["problem"] {
   if (outcome.status !== "aborted") return null;
   const { reason } = outcome;
   return { code: reason, message: `The turn ended early: ${reason}`, isError: false };
+}
+
+/**
+ * The trace of a turn and its root span, both from the turn's id: whoever has the id of a turn or of a reply finds its
+ * trace, and other turns can point to it, also from another process.
+ */
+export function rootOf(turnId: string): SpanRef {
+  const traceId = turnId.replaceAll("-", "");
+  // The random half of the id.
+  return { traceId, spanId: traceId.slice(16) };
 }

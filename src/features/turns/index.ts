@@ -59,10 +59,9 @@ export type { StoredReply } from "./place/idempotency.ts";
 export type { ContinuedBy, Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
 /** Work that nobody waits for: an attempt at it, and the rules by which it ends. */
-export type { Attempt, Attempted } from "./unattended/attempt.ts";
+export { type Attempt, type Attempted, watchTools } from "./unattended/attempt.ts";
 export { type AttemptEnd, endOfError, giveUp, isStored, repeatLater, type Tries } from "./unattended/end.ts";
 export { type Fate, fateOf } from "./unattended/last-turn.ts";
-export { watchTools } from "./unattended/watch-tools.ts";
 
 interface Options extends TurnsOptions {
   /** The tools of features above this one. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scrubber } from "../../../src/core/scrub/scrub.ts";
-import { secretTexts } from "../../../src/features/turns/agent/secret-texts.ts";
+import { secretTexts } from "../../../src/features/turns/agent/load.ts";
 
 test("what only says where files lie is no secret", () => {
   const keys = { s3_access_key_id: "AKIAIOSFODNN7EXAMPLE", s3_secret_access_key: "wJalrXUtnFEMI" };

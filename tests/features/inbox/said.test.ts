@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { Quote } from "../../../src/core/channels/messengers.ts";
 import type { PendingMessage } from "../../../src/features/inbox/answer/batch.ts";
-import { ownWords, quoteText, speakerOf, spoken } from "../../../src/features/inbox/answer/quoted.ts";
-import { saidTexts } from "../../../src/features/inbox/answer/said.ts";
+import { ownWords, quoteText, saidTexts, speakerOf, spoken } from "../../../src/features/inbox/answer/said.ts";
 
 const message = (id: string, fields: Partial<PendingMessage> = {}): PendingMessage => ({
   ...{ id, seq: 1, providerId: id, sender: "21", restarts: 0, attempts: 0, text: id, files: [], senderName: "Ann" },

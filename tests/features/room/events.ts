@@ -2,7 +2,7 @@ import { asc, eq } from "drizzle-orm";
 import { newWebhookToken, sealCredentials } from "../../../src/core/credentials/event-source.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, eventSources, jobs, roomEvents } from "../../../src/db/schema.ts";
-import { matchJob } from "../../../src/features/room/ledger/work.ts";
+import { matchJob } from "../../../src/features/room/ledger/store.ts";
 import { type Harness, harness } from "../../harness.ts";
 
 interface Fields {

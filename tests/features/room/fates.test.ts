@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { batchOf, mostBytes, mostEntries } from "../../../src/features/room/scheduler/batch.ts";
+import { batchOf, mostBytes, mostEntries } from "../../../src/features/room/scheduler/claim.ts";
 import { fateOf, mostAttempts, patienceMs, type RoomEnd } from "../../../src/features/room/scheduler/fates.ts";
 import { roomInput } from "../../../src/features/room/scheduler/input.ts";
 import { giveUp } from "../../../src/features/turns/index.ts";

@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { threadedScripts } from "../../../src/adapters/node/scripts/pool.ts";
 import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { type LoadedSkill, skillTools } from "../../../src/features/skills/index.ts";
-import { ScriptOutput } from "../../../src/features/skills/turn/script-output.ts";
+import { ScriptOutput } from "../../../src/features/skills/turn/tools.ts";
 import { toolContext } from "../../turn/input.ts";
 
 const secret = "canary-1f2e3d4c5b6a-canary";

@@ -7,7 +7,7 @@ import {
   type Schedule,
   scheduleProblem,
 } from "../../../src/features/tasks/schedule.ts";
-import { Schedule as Shape } from "../../../src/features/tasks/schema.ts";
+import { Schedule as Shape } from "../../../src/features/tasks/settings/schema.ts";
 import { runsOf2027, timesAround, type Zone, zones } from "./clocks.ts";
 
 const at = (text: string) => new Date(text);

@@ -1,5 +1,5 @@
+import type { Quote } from "../../../core/channels/messengers.ts";
 import type { PendingMessage } from "./batch.ts";
-import { ownWords, quoteText, speakerOf, spoken } from "./quoted.ts";
 
 /** A message with its own words, and those about its files. */
 interface MessageText {
@@ -32,4 +32,59 @@ function saidText(parts: readonly MessageText[]): string {
 function wordsOf(message: PendingMessage | undefined, words: string): string {
   if (!message || message.isPrivate) return ownWords(words);
   return spoken(speakerOf({ id: message.sender, name: message.senderName }), words);
+}
+
+// People write what they want, line breaks and brackets too. What the engine says of a message begins a line, and what
+// people wrote never begins one that looks so.
+
+const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
+
+/** A person as the model reads of them. No name can hold what ends it. */
+export function speakerOf({ id, name }: { id: string | null; name: string | null }): string {
+  const plain =
+    name
+      ?.normalize("NFKC")
+      .replaceAll(/[()[\]:<>\s]+/g, " ")
+      .trim() ?? "";
+  if (plain === "") return id ?? "an unknown person";
+  return id === null ? plain : `${plain} (${id})`;
+}
+
+/** The words of a speaker in front of others: every line but the first stands in from the names of speakers. */
+export const spoken = (speaker: string, words: string): string =>
+  `${speaker}: ${words.replaceAll(lineBreak, "\n  ").replaceAll(/^ +$/gm, "")}`.trimEnd();
+
+const beginnings = ["[Reply to", "[Forwarded message", "[The quoted part"];
+const looksQuoted = new RegExp(
+  `(^|${lineBreak.source})(?=${beginnings.map((words) => words.replace("[", "\\[")).join("|")})`,
+  "g",
+);
+
+/** A person's own words, none of which look like those of a quote. */
+export const ownWords = (words: string): string => words.replaceAll(looksQuoted, "$1 ");
+
+/** The message that a message refers to, marked as quoted. `withFiles`: pictures or other files belong to it. */
+export function quoteText({ kind, author, text, passage }: Quote, withFiles: boolean): string {
+  const about = kind === "reply" ? `[Reply to ${messageOf(author)}` : `[Forwarded message${writtenBy(author)}`;
+  const files = withFiles ? ", with the quoted files" : "";
+  if (passage === null) {
+    if (text !== "") return `${about}${files}:]\n${marked(text)}`;
+    return withFiles || kind === "forward" ? `${about}${files}.]` : `${about}, whose text is not known here.]`;
+  }
+  const whole = text === "" || text === passage ? [`${about}${files}.]`] : [`${about}${files}:]`, marked(text)];
+  return [...whole, "[The quoted part of it:]", marked(passage)].join("\n");
+}
+
+const marked = (text: string) => `> ${text.replaceAll(lineBreak, "\n> ")}`;
+
+function messageOf(author: Quote["author"]): string {
+  if (author === "agent") return "your own message";
+  if (author === "sender") return "an earlier message of their own";
+  return author === null ? "a message" : `a message of ${speakerOf(author)}`;
+}
+
+function writtenBy(author: Quote["author"]): string {
+  if (author === "agent") return " of your own";
+  if (author === "sender") return " of their own";
+  return author === null ? ", written by somebody else" : `, written by ${speakerOf(author)}`;
 }

@@ -1,7 +1,9 @@
-import { and, desc, eq, or, sql } from "drizzle-orm";
-import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
+import { and, desc, eq, notExists, or, sql } from "drizzle-orm";
+import type { DeletedMessage, Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
-import { inbox } from "../../../db/schema.ts";
+import { conversations, inbox, jobs } from "../../../db/schema.ts";
+import type { MessengerChannel } from "../../channels/index.ts";
+import { answerJob } from "../answer/work.ts";
 import { readPayload } from "./payload.ts";
 
 type Version = Pick<Incoming, "text" | "files">;
@@ -52,4 +54,32 @@ function isSame(one: Version, other: Version): boolean {
 function isSameFile(one: IncomingFile, other: IncomingFile | undefined): boolean {
   if (one.lastingId !== undefined && other?.lastingId !== undefined) return one.lastingId === other.lastingId;
   return one.ref === other?.ref || (one.size !== null && one.size === other?.size && one.mime === other.mime);
+}
+
+/**
+ * Drops a message that its person took back, with its edits, unless the job that answers it runs: a turn that began is
+ * brought to its end (decisions §8).
+ */
+export async function dropDeleted(
+  tx: Db,
+  { agent, name }: MessengerChannel,
+  { deletes, channelId }: DeletedMessage,
+): Promise<void> {
+  const ref = `${agent.slug}:${name}:${channelId}`;
+  const [conversation] = await tx
+    .select({ id: conversations.id })
+    .from(conversations)
+    .where(and(eq(conversations.ref, ref), eq(conversations.agentId, agent.id)))
+    .for("no key update");
+  if (!conversation) return;
+  const isOfJob = and(eq(jobs.kind, answerJob.kind), eq(jobs.key, conversation.id), eq(jobs.status, "pending"));
+  const running = tx
+    .select({ found: sql`1` })
+    .from(jobs)
+    .where(and(isOfJob, sql`${jobs.lockedUntil} is not null`));
+  const isIt = or(eq(inbox.providerId, deletes), sql`${inbox.payload} ->> 'edits' = ${deletes}`);
+  await tx
+    .update(inbox)
+    .set({ status: "dropped" })
+    .where(and(eq(inbox.conversationId, conversation.id), eq(inbox.status, "pending"), isIt, notExists(running)));
 }

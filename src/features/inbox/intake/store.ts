@@ -1,12 +1,11 @@
 import type { Services } from "../../../context/ctx.ts";
 import type { Arrival, Incoming } from "../../../core/channels/messengers.ts";
-import type { Db } from "../../../db/client.ts";
-import { sqlState } from "../../../db/client.ts";
+import { type Db, sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import type { Activity } from "../activity.ts";
 import { withAlbums } from "./albums.ts";
-import { dropDeleted } from "./deleted.ts";
+import { dropDeleted } from "./edits.ts";
 import { letInMessages } from "./let-in.ts";
 import { knownPlace, noteMoved } from "./moved.ts";
 import { storeIn, type Taken } from "./store-in.ts";

@@ -1,13 +1,17 @@
-import { ne, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, ne, notExists, sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
+import { channelOf, channelsThat } from "../../../core/channels/channels.ts";
+import { newId } from "../../../core/ids.ts";
 import { every } from "../../../core/time/every.ts";
 import { isPast } from "../../../db/age.ts";
+import type { Database } from "../../../db/client.ts";
 import { assign } from "../../../db/fragments.ts";
-import { albums, inbox, jobs, outbox } from "../../../db/schema.ts";
+import { albums, conversations, inbox, jobs, outbox, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
+import { enqueue } from "../../../jobs/enqueue.ts";
 import type { OldRows } from "../../../jobs/old-rows.ts";
-import { tellOfLost } from "./lost.ts";
-import { sendJob, tellJob } from "./outgoing.ts";
+import { sendJob, sendWork, tellJob } from "./outgoing.ts";
+import { failedNotice } from "./replies.ts";
 import { isUnsent } from "./rows.ts";
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
@@ -52,3 +56,50 @@ const strandedStatement = statement({ now: "timestamptz" }, ({ now }) => {
     update ${outbox} set ${assign(outbox, given)}
     where ${isUnsent} and ${isPast(outbox.createdAt, now, hourMs)} and not exists (${job}) returning ${outbox.id}`;
 });
+
+/** How many turns one call looks after, at most. */
+const mostTurns = 100;
+
+/**
+ * Tells people that they get no answer whose turn went on after a decision, and ended with its process. Such a turn is
+ * taken once, since its calls may have been made. Answers how many there were. Wake the worker after that.
+ */
+async function tellOfLost(database: Database): Promise<number> {
+  const lost = await findLost(database);
+  if (lost.length === 0) return 0;
+  await database.transaction(async (tx) => {
+    for (const { turnId, organizationId, conversationId, agentId, channel, target } of lost) {
+      const place = { agentId, channel: channelOf(channel), target };
+      const part = { ...place, id: newId(), conversationId, turnId, part: 0, body: failedNotice };
+      // Another replica may have stored the same notice in this moment.
+      const told = await tx.insert(outbox).values(part).onConflictDoNothing().returning({ id: outbox.id });
+      if (told.length > 0) await enqueue(tx, sendWork(place), { organizationId });
+    }
+  });
+  return lost.length;
+}
+
+function findLost({ db }: Database) {
+  const isLost = sql`${turns.status} = 'lost' and ${turns.createdAt} > now() - interval '1 day'`;
+  const told = db.select({ id: outbox.id }).from(outbox).where(eq(outbox.turnId, turns.id));
+  return db
+    .select({
+      turnId: turns.id,
+      agentId: turns.agentId,
+      organizationId: turns.organizationId,
+      conversationId: conversations.id,
+      channel: conversations.channel,
+      target: conversations.channelId,
+    })
+    .from(turns)
+    .innerJoin(conversations, eq(conversations.id, turns.conversationId))
+    .where(
+      and(
+        isLost,
+        isNotNull(turns.continues),
+        inArray(conversations.channel, channelsThat("sendsLater")),
+        notExists(told),
+      ),
+    )
+    .limit(mostTurns);
+}

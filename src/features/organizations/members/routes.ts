@@ -4,7 +4,6 @@ import { Deleted } from "../../../http/shapes.ts";
 import { EndedSessions } from "../../account/index.ts";
 import { Invited } from "../invitations/schema.ts";
 import { organizationPath } from "../schema.ts";
-import { endMemberSessions, renewPassword } from "./account.ts";
 import {
   AddedMember,
   Assigned,
@@ -15,7 +14,15 @@ import {
   RenewedPassword,
   RoleAssignment,
 } from "./schema.ts";
-import { addMember, changeRole, leaveOrganization, listMembers, removeMember } from "./service.ts";
+import {
+  addMember,
+  changeRole,
+  endMemberSessions,
+  leaveOrganization,
+  listMembers,
+  removeMember,
+  renewPassword,
+} from "./service.ts";
 
 const tags = ["Organizations"];
 const path = "/api/organizations/{orgSlug}/members";

@@ -6,7 +6,7 @@ import { members, users, workspaceMembers } from "../../../db/schema.ts";
 import { findMember, selectMembers, toMember } from "../members/find.ts";
 import type { Member } from "../members/schema.ts";
 import { writeOrganization } from "../write.ts";
-import { findWorkspace } from "./find.ts";
+import { findWorkspace } from "./service.ts";
 
 /** The members with an entry in the workspace, by name. Throws the 404. */
 export async function listWorkspaceMembers(ctx: Ctx, id: string): Promise<Member[]> {

@@ -1,14 +1,15 @@
-import { and, asc, eq, ne, sql } from "drizzle-orm";
+import { and, asc, eq, ne, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
+import { workspaceScope } from "../../../context/membership.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
-import { EngineError } from "../../../core/errors.ts";
-import { newId } from "../../../core/ids.ts";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import { isUuid, newId } from "../../../core/ids.ts";
 import { sortByName } from "../../../core/text/names.ts";
+import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { isSameName } from "../rules.ts";
 import { writeOrganization } from "../write.ts";
-import { findWorkspace, withinReach } from "./find.ts";
 import type { Workspace } from "./schema.ts";
 
 /** The workspaces within the caller's reach, by name. */
@@ -104,4 +105,24 @@ type Row = Awaited<ReturnType<typeof selectWorkspaces>>[number];
 
 function toWorkspace({ createdAt, updatedAt, ...row }: Row): Workspace {
   return { ...row, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
+
+/** Throws the same 404 for a missing workspace and for one out of the caller's reach. */
+export async function findWorkspace(db: Db, ctx: Ctx, id: string): Promise<{ id: string; name: string }> {
+  if (!isUuid(id)) throw notFound("Workspace");
+  const [row] = await db
+    .select({ id: workspaces.id, name: workspaces.name })
+    .from(workspaces)
+    .where(and(eq(workspaces.id, id), withinReach(ctx)));
+  if (!row) throw notFound("Workspace");
+  return row;
+}
+
+/** Limits a query to the workspaces of the addressed organization that the caller reaches. */
+function withinReach({ membership }: Ctx): SQL | undefined {
+  const scope = workspaceScope(membership);
+  return and(
+    eq(workspaces.organizationId, membership.organizationId),
+    scope ? sql`${workspaces.id} = any(${writeArray(scope)}::uuid[])` : undefined,
+  );
 }

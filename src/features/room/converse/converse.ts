@@ -4,7 +4,7 @@ import { roomEvents } from "../../../db/schema.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { type Attempted, fateOf, repeatLater } from "../../turns/index.ts";
-import { converseJob } from "../ledger/work.ts";
+import { converseJob } from "../ledger/store.ts";
 import { type ConversationEvent, readConversation } from "./event.ts";
 import { type ConverseDependencies, eventAttempt } from "./turn.ts";
 

@@ -5,7 +5,7 @@ import type { Tool } from "../../../turn/types.ts";
 import { repliesElsewhere } from "../../inbox/index.ts";
 import { type Attempt, giveUp, nothing, type Turns } from "../../turns/index.ts";
 import { eventPrompt } from "../events/templates.ts";
-import { mostTries } from "../ledger/work.ts";
+import { mostTries } from "../ledger/store.ts";
 import type { ConversationEvent } from "./event.ts";
 
 /** Gives the tools that the turn of an event has beside its agent's. */

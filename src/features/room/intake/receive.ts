@@ -1,15 +1,17 @@
 import type { Services } from "../../../context/ctx.ts";
+import { answerText } from "../../../core/egress/text.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { sameText } from "../../../core/ids.ts";
+import type { JsonValue } from "../../../core/json.ts";
 import type { Log } from "../../../core/ports.ts";
 import { type LetIn, TooManyWait } from "../../../core/queues/let-in.ts";
 import { sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
+import type { Happening } from "../../../turn/activity.ts";
 import { bearer } from "../../turns/index.ts";
-import type { PayloadProblem } from "../events/payload.ts";
-import { storeEvent } from "../ledger/store.ts";
+import { type PayloadProblem, type ReadPayload, readPayload } from "../events/payload.ts";
+import { type NewEvent, storeEvent } from "../ledger/store.ts";
 import { findSourceByToken, type WebhookSource } from "../sources/find.ts";
-import { eventOf, received } from "./event-of.ts";
 import type { EventAnswer } from "./schema.ts";
 
 /** A request to a webhook. */
@@ -97,4 +99,41 @@ async function keep(
   activity.emit({ ...received(source.name, event), agent, conversationId: null });
   if (event.outcome === "pending") wake();
   return answer;
+}
+
+type Judged = Pick<NewEvent, "payload" | "outcome" | "reason"> & { answer: EventAnswer };
+
+/** The ledger entry of a call of a source, and the answer to its sender. `body` says why it could not be read, where it could not. */
+function eventOf(
+  { enabled, active }: Pick<WebhookSource, "enabled" | "active">,
+  body: Uint8Array | PayloadProblem,
+  contentType: string | undefined,
+): Judged {
+  if (typeof body === "string") return unreadable(body);
+  const read: ReadPayload = readPayload(body, contentType ?? null);
+  if (!read.ok) return unreadable(read.error, answerText(body, contentType));
+  const { payload } = read;
+  // The sender can do nothing about these two.
+  const answer = { ok: true } as const;
+  if (!enabled) return { payload, outcome: "source-disabled", reason: "The event source is turned off", answer };
+  if (!active) return { payload, outcome: "room-off", reason: "The agent is inactive", answer };
+  return { payload, outcome: "pending", answer };
+}
+
+/** The activity entry of a received event. */
+function received(source: string, { outcome, reason }: Pick<NewEvent, "outcome" | "reason">): Happening {
+  const webhook = { source, phase: "received" } as const;
+  return outcome === "pending"
+    ? { kind: "webhook", text: `An event of ${source} came in`, status: "ok", webhook }
+    : {
+        kind: "webhook",
+        text: `An event of ${source} is not handled: ${reason ?? outcome}`,
+        status: "failed",
+        webhook,
+      };
+}
+
+function unreadable(error: PayloadProblem, payload?: JsonValue): Judged {
+  const event = { outcome: "invalid-payload", reason: error, answer: { ok: false, error } } as const;
+  return payload === undefined ? event : { ...event, payload };
 }

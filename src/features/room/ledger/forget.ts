@@ -7,7 +7,7 @@ import { agents, conversations, eventBacklog, jobs, roomEvents, turns } from "..
 import { statement } from "../../../db/statement.ts";
 import { isRunning, waits } from "../../../jobs/claim-statement.ts";
 import { deleteRows } from "../../conversations/index.ts";
-import { converseJob } from "./work.ts";
+import { converseJob } from "./store.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 

@@ -4,7 +4,7 @@ import { type Counted, createLetIn, type LetIn, mostOfOrganization } from "../..
 import { jobs } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { lane, waits } from "../../../jobs/claim-statement.ts";
-import { converseJob, matchJob } from "./work.ts";
+import { converseJob, matchJob } from "./store.ts";
 
 /** Bounds the events that wait for the matcher or for their turns. Call it before an event is stored that is to be matched. */
 export function letInEvents({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): LetIn {

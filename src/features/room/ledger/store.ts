@@ -1,11 +1,27 @@
+import { z } from "@hono/zod-openapi";
 import { sql } from "drizzle-orm";
 import { newId } from "../../../core/ids.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { type eventOutcomes, roomEvents } from "../../../db/schema.ts";
+import { defineJob } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
-import { matchJob } from "./work.ts";
+
+const Payload = z.object({
+  eventId: z.uuid(),
+  /** By it the waiting events of an agent are counted; jobs of earlier releases lack it. */
+  agentId: z.uuid().optional(),
+});
+
+/** Decides which definition an event matches. */
+export const matchJob = defineJob("room.match", Payload, ({ eventId }) => eventId);
+
+/** Takes the turn of an event that matched a `conversation` definition. */
+export const converseJob = defineJob("room.converse", Payload, ({ eventId }) => eventId);
+
+/** How often the model of an event is asked after failures, and how often an event's turn is taken (decisions §9). */
+export const mostTries = 3;
 
 export interface NewEvent {
   agentId: string;

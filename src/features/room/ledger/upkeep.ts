@@ -5,7 +5,7 @@ import { assign } from "../../../db/fragments.ts";
 import { jobs, roomEvents } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { forgetEvents } from "./forget.ts";
-import { matchJob } from "./work.ts";
+import { matchJob } from "./store.ts";
 
 const minuteMs = 60_000;
 

@@ -10,7 +10,7 @@ import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { addToBacklog } from "../backlog/add.ts";
 import { freeRoomRef } from "../conversation-ref.ts";
-import { converseJob } from "../ledger/work.ts";
+import { converseJob } from "../ledger/store.ts";
 import type { EventDefinition } from "../sources/find.ts";
 import type { PendingEvent } from "./event.ts";
 import type { Verdict } from "./schema.ts";

@@ -11,8 +11,7 @@ import { eventPrompt } from "../events/templates.ts";
 import { definitionsOf, type EventDefinition } from "../sources/find.ts";
 import { findSource } from "../sources/rows.ts";
 import { inactive, whyNot } from "./conclude.ts";
-import { endOfAsking, outcomeOf } from "./ends.ts";
-import type { Judge } from "./judge.ts";
+import { endOfAsking, type Judge, outcomeOf } from "./judge.ts";
 import type { DryRun, Verdict } from "./schema.ts";
 
 /** Matches a payload against a source's definitions. Calls the models; stores nothing. */

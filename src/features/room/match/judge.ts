@@ -1,7 +1,9 @@
 import type { Services } from "../../../context/ctx.ts";
+import { EngineError, ProviderSetupError } from "../../../core/errors.ts";
 import { randomHex } from "../../../core/ids.ts";
 import type { AgentSeen } from "../../../core/ports.ts";
-import type { Asking, Complete } from "../../../jobs/complete.ts";
+import { type Asking, type Complete, NoAnswer } from "../../../jobs/complete.ts";
+import { type AttemptEnd, endOfError, type Tries } from "../../turns/index.ts";
 import { matchingPrompt } from "../events/matching-prompt.ts";
 import type { EventDefinition } from "../sources/find.ts";
 import { type Matching, nextStep, passed, type Step, verdictOf } from "./rules.ts";
@@ -50,3 +52,13 @@ export function createJudge({ clock }: Pick<Services, "clock">, complete: Comple
     }
   };
 }
+
+/** The end of an attempt to ask about a definition; null for an error that is about neither the model nor the agent. */
+export function endOfAsking(error: unknown, tries: Tries): AttemptEnd | null {
+  const isKnown = error instanceof EngineError || error instanceof NoAnswer || error instanceof ProviderSetupError;
+  return isKnown ? endOfError(error, tries) : null;
+}
+
+/** The outcome of an event whose definitions could not be asked. */
+export const outcomeOf = (end: AttemptEnd) =>
+  end.kind === "give-up" && end.why === "off" ? "room-off" : "matcher-failed";

@@ -2,11 +2,10 @@ import type { Services } from "../../../context/ctx.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { repeatLater } from "../../turns/index.ts";
-import { matchJob, mostTries } from "../ledger/work.ts";
+import { matchJob, mostTries } from "../ledger/store.ts";
 import { conclude, inactive, noteAttempt, whyNot } from "./conclude.ts";
-import { endOfAsking, outcomeOf } from "./ends.ts";
 import { type PendingEvent, readPending } from "./event.ts";
-import type { Judge } from "./judge.ts";
+import { endOfAsking, type Judge, outcomeOf } from "./judge.ts";
 import { nextStep } from "./rules.ts";
 
 interface Dependencies {

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../../core/json.ts";
 import { clip } from "../../../core/text/text.ts";
 import { type EventCondition, unmetCondition } from "../events/conditions.ts";
-import { readVerdict } from "../events/verdict.ts";
+import { readVerdict } from "../events/matching-prompt.ts";
 import type { EventDefinition } from "../sources/find.ts";
 import type { Verdict } from "./schema.ts";
 

@@ -5,8 +5,7 @@ import type { Db } from "../../../db/client.ts";
 import { agents, conversations, eventBacklog, eventDefinitions, rooms } from "../../../db/schema.ts";
 import { lockRoom, type RoomRow, settleDueAt } from "../backlog/settle.ts";
 import { type BacklogRow, changeEntries } from "../backlog/status.ts";
-import { batchOf, mostEntries } from "./batch.ts";
-import { putBack } from "./put-back.ts";
+import { mostAttempts, putBack } from "./fates.ts";
 
 /** An entry with the definition that it matched; null when that was deleted since. */
 interface ClaimedEntry extends BacklogRow {
@@ -127,4 +126,34 @@ async function withDefinitions(tx: Db, rows: readonly BacklogRow[]): Promise<Cla
 function isProactive({ prompt, evalIntervalMinutes, lastEvaluatedAt, createdAt }: RoomRow, now: number): boolean {
   if (prompt === "" || evalIntervalMinutes === 0) return false;
   return (lastEvaluatedAt ?? createdAt).getTime() + evalIntervalMinutes * 60_000 <= now;
+}
+
+/** A turn takes up no more entries, and no more bytes of JSON in them unless one alone has more. */
+export const [mostEntries, mostBytes] = [10, 256 * 1024];
+
+interface Waiting {
+  id: string;
+  attempts: number;
+  /** The size of the payload as JSON. */
+  bytes: number;
+}
+
+/**
+ * Chooses the entries of the next turn from those that wait, the oldest first. The last attempt of an entry is its own,
+ * so that one which no turn survives fails alone.
+ */
+export function batchOf(waiting: readonly Waiting[]): string[] {
+  const isLast = ({ attempts }: Waiting) => attempts >= mostAttempts - 1;
+  const [oldest] = waiting;
+  if (!oldest) return [];
+  if (isLast(oldest)) return [oldest.id];
+  const taken: string[] = [];
+  let bytes = 0;
+  for (const entry of waiting) {
+    if (isLast(entry)) continue;
+    bytes += entry.bytes;
+    if (taken.length >= mostEntries || (taken.length > 0 && bytes > mostBytes)) break;
+    taken.push(entry.id);
+  }
+  return taken;
 }

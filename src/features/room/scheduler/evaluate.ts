@@ -1,4 +1,6 @@
 import type { Services } from "../../../context/ctx.ts";
+import { subjectKey } from "../../../core/channels/subjects.ts";
+import { randomHex } from "../../../core/ids.ts";
 import { patiently } from "../../../db/retry.ts";
 import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import type { Failure } from "../../../turn/types.ts";
@@ -9,15 +11,17 @@ import {
   isStored,
   nothing,
   repeatLater,
+  type TurnRequest,
   type Turns,
   watchTools,
 } from "../../turns/index.ts";
 import { type Claimed, claimWork } from "./claim.ts";
 import { compactLongHistory } from "./compact.ts";
+import { roomInput } from "./input.ts";
 import { evaluateJob } from "./job.ts";
-import { readReplies } from "./replies.ts";
+import { type Reply, readReplies } from "./replies.ts";
 import { storeEnd } from "./store-end.ts";
-import { roomRequest } from "./turn.ts";
+import { roomTools, type ToolDependencies } from "./tools/index.ts";
 
 interface Dependencies {
   services: Services;
@@ -89,4 +93,30 @@ function logEnd({ log }: Services, { agent, entries, claim: requestId }: Claimed
   const { kind, reason } = end;
   const about = { agent: agent.slug, requestId, entries: entries.length, ending: kind, reason };
   log.warn(about, "A turn of a Room came to nothing");
+}
+
+/** The request of one turn for all that was claimed. */
+function roomRequest(
+  needs: ToolDependencies,
+  { agent, room, entries, claim }: Claimed,
+  replies: readonly Reply[],
+): Omit<TurnRequest, "alongside"> {
+  const ref = room.conversationRef;
+  const { prompt, historySummary: summary } = room;
+  return {
+    door: "room",
+    origin: {
+      ...{ channel: "room", channelId: ref.slice(ref.lastIndexOf(":") + 1), source: "room", depth: 0 },
+      subject: subjectKey("conversation", ref),
+    },
+    ref,
+    stored: true,
+    title: "Room",
+    input: { history: [], fresh: [roomInput({ prompt, summary, entries, replies, mark: randomHex(24) })] },
+    historyAfter: room.compactedSeq,
+    rule: "always-finish",
+    requestId: claim,
+    throttle: null,
+    tools: roomTools(needs, agent, claim),
+  };
 }

@@ -1,12 +1,42 @@
-import { createRoute } from "@hono/zod-openapi";
+import { createRoute, z } from "@hono/zod-openapi";
+import { sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { sharedRead } from "../../../core/queues/shared-read.ts";
+import { fields, type RowOf } from "../../../db/fragments.ts";
+import { jobs, rooms } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
 import { json, router } from "../../../http/route.ts";
 import type { Schedule } from "../../../jobs/schedule.ts";
-import { converseJob } from "../ledger/work.ts";
-import { SchedulerHealth } from "./health-schema.ts";
+import { converseJob } from "../ledger/store.ts";
 import { evaluateJob } from "./job.ts";
-import { readWork } from "./work.ts";
+
+export const SchedulerHealth = z
+  .object({
+    status: z.enum(["ok", "stalled"]).openapi({
+      description:
+        "`stalled` when this process has not looked for due work for two minutes, or can't ask its database.",
+      example: "ok",
+    }),
+    slots: z.object({ total: z.int(), free: z.int() }).openapi({
+      description: "How many turns of Rooms this process takes at a time.",
+      example: { total: 4, free: 3 },
+    }),
+    pending: z.int().nullable().openapi({
+      description: "Entries of all backlogs that wait; null while the database can't be asked.",
+      example: 12,
+    }),
+    stuckRuns: z.int().nullable().openapi({
+      description:
+        "Turns of Rooms and scheduled tasks whose process has been silent for over a minute and that no other process has taken over; null while the database can't be asked.",
+      example: 0,
+    }),
+    lastTickAt: z.iso.datetime().nullable().openapi({
+      description: "When this process looked for due work the last time, which it does every 30 seconds.",
+      example: "2026-11-21T08:00:00.000Z",
+    }),
+  })
+  .openapi("SchedulerHealth");
+export type SchedulerHealth = z.infer<typeof SchedulerHealth>;
 
 interface Dependencies {
   services: Services;
@@ -76,3 +106,32 @@ export function schedulerHealth({ read }: SchedulerState) {
     return c.json(state, state.status === "stalled" ? 503 : 200);
   });
 }
+
+/** Counts of waiting and stuck work, of all agents. */
+export interface WaitingWork {
+  /** Entries of backlogs with the status `pending`. */
+  pending: number;
+  /** Jobs whose lease ended over a minute ago: no process has claimed them since. */
+  stuckRuns: number;
+}
+
+/** `kinds` are those of the jobs that take turns which nobody asked for in person. */
+export async function readWork(
+  { database, clock }: Pick<Services, "database" | "clock">,
+  kinds: readonly string[],
+): Promise<WaitingWork> {
+  const [work] = await workStatement.run(database, { now: new Date(clock.now()), kinds });
+  if (!work) throw new Error("The statement answered no row");
+  return work;
+}
+
+const workStatement = statement({ now: "timestamptz", kinds: "text[]" }, ({ now, kinds }) => {
+  const isOwnWork = sql`${jobs.kind} = any(${kinds})`;
+  const hung = sql`select count(*) from ${jobs} where ${isOwnWork} and ${jobs.lockedUntil} < ${now} - interval '1 minute'`;
+  const waiting = sql`select coalesce(sum(${rooms.pendingCount}), 0) from ${rooms} where ${rooms.pendingCount} > 0`;
+  const row = fields({
+    pending: sql<number>`(${waiting})::float8`,
+    stuckRuns: sql<number>`(${hung})::float8`,
+  });
+  return sql<RowOf<typeof row>>`select ${row}`;
+});

@@ -6,8 +6,8 @@ import { enqueue } from "../../../jobs/enqueue.ts";
 import type { AttemptEnd } from "../../turns/index.ts";
 import { lockRoom, settleDueAt } from "../backlog/settle.ts";
 import type { Claimed } from "./claim.ts";
+import { putBack } from "./fates.ts";
 import { evaluateJob } from "./job.ts";
-import { putBack } from "./put-back.ts";
 
 /** How the turn ended that was taken for a claim. */
 export interface Ended {

@@ -8,9 +8,9 @@ import { excluded } from "../../../db/fragments.ts";
 import { eventDefinitions } from "../../../db/schema.ts";
 import type { AgentRow } from "../../agents/index.ts";
 import type { NewEventDefinition } from "./definition-schema.ts";
-import { bundledDefinition } from "./export.ts";
 import { type DefinitionRow, selectDefinitions } from "./rows.ts";
 import { nextPriority } from "./rules.ts";
+import { bundledDefinition } from "./shown.ts";
 
 interface OfSource {
   sourceId: string;

@@ -1,16 +1,15 @@
-import { and, eq, or, sql } from "drizzle-orm";
-import type { Ctx } from "../../../context/ctx.ts";
+import { and, eq, ne, or, sql } from "drizzle-orm";
+import type { Ctx, Services } from "../../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
 import { excluded } from "../../../db/fragments.ts";
-import { agentSkills, skills, workspaceSkills } from "../../../db/schema.ts";
+import { agentSkills, agentTools, skills, workspaceSkills } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
-import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
+import { type AgentRow, findAgent, syncSkillTools, writeAgent } from "../../agents/index.ts";
 import type { SkillRow } from "../find.ts";
 import { describeSkills } from "./describe.ts";
 import type { AgentSkill, AgentSkillsChanged } from "./schema.ts";
-import { type ToolsChanged, withSkillTools } from "./tool-changes.ts";
 
 /** The skills that the agent can enable or has enabled, by slug. Throws the 404 of the agent. */
 export async function listAgentSkills(ctx: Ctx, slug: string): Promise<AgentSkill[]> {
@@ -103,4 +102,36 @@ async function enableExactly(tx: Db, agentId: string, wanted: readonly SkillRow[
         updatedAt: sql`now()`,
       },
     });
+}
+
+interface ToolsChanged {
+  enabled: string[];
+  disabled: string[];
+}
+
+/** Runs `change`, updates the tools that the agent has from skills, and answers which tools it gained and lost. */
+async function withSkillTools(
+  tx: Db,
+  services: Pick<Services, "plugins">,
+  agentId: string,
+  change: () => Promise<void>,
+): Promise<ToolsChanged> {
+  const before = await toolNames(tx, agentId);
+  await change();
+  await syncSkillTools(tx, services, [agentId]);
+  const after = await toolNames(tx, agentId);
+  return {
+    enabled: [...after].filter((name) => !before.has(name)),
+    disabled: [...before].filter((name) => !after.has(name)),
+  };
+}
+
+async function toolNames(tx: Db, agentId: string): Promise<Set<string>> {
+  const rows = await tx
+    .selectDistinct({ name: agentTools.name })
+    .from(agentTools)
+    // A row of source `global` only remembers a setting: the tool is off.
+    .where(and(eq(agentTools.agentId, agentId), ne(agentTools.source, "global")))
+    .orderBy(agentTools.name);
+  return new Set(rows.map(({ name }) => name));
 }

@@ -1,7 +1,18 @@
+import { z } from "@hono/zod-openapi";
 import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
 import { Deleted } from "../../../http/shapes.ts";
-import { Allowed, AllowedSkills, allowPath, workspacePath } from "./schema.ts";
+import { organizationPath, skillPath } from "../schema.ts";
 import { allowSkill, disallowSkill, listAllowed } from "./service.ts";
+
+const workspaceId = z.string().openapi({ description: "Id of the workspace." });
+const workspacePath = organizationPath.extend({ workspaceId });
+const allowPath = skillPath.extend({ workspaceId });
+
+const AllowedSkills = z
+  .object({ skills: z.array(z.string()).openapi({ description: "Slugs.", example: ["refunds"] }) })
+  .openapi("AllowedSkills");
+
+const Allowed = z.object({ allowed: z.literal(true) }).openapi("Allowed");
 
 const tags = ["Skills"];
 const path = "/api/organizations/{orgSlug}/workspaces/{workspaceId}/skills";

@@ -6,8 +6,7 @@ import { clip, storable } from "../../../core/text/text.ts";
 import type { Database, Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { conversations, scheduledTasks, taskRuns } from "../../../db/schema.ts";
-import type { OpenRun } from "./read.ts";
-import { isOpen } from "./store.ts";
+import { isOpen, type OpenRun } from "./store.ts";
 
 /** How a run ended. */
 export interface Ending {

@@ -4,7 +4,7 @@ import type { JobHandler } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { type Attempted, type Fate, fateOf, isStored, repeatLater, type Turns } from "../../turns/index.ts";
 import { type Ending, endRun, noteAttempt, noteWaiting } from "./end.ts";
-import { type OpenRun, readOpenRun } from "./read.ts";
+import { type OpenRun, readOpenRun } from "./store.ts";
 import { closedFor, runAttempt } from "./turn.ts";
 
 interface Dependencies {

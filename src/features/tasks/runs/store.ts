@@ -1,11 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import { and, eq, sql } from "drizzle-orm";
-import { newId } from "../../../core/ids.ts";
+import { isUuid, newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
-import { taskRuns } from "../../../db/schema.ts";
+import { actingAgent, agents, scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import { defineJob } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
-import { refOf } from "./conversation.ts";
 
 /** Runs a task once. */
 export const runJob = defineJob("task.run", z.object({ runId: z.uuid() }), ({ runId }) => runId);
@@ -50,3 +49,39 @@ export async function hasOpenRun(tx: Db, taskId: string): Promise<boolean> {
 
 /** A run that has not ended, in literals, so that the planner finds the index of these. */
 export const isOpen = sql`${taskRuns.status} in ('queued', 'running')`;
+
+/** A run that has not ended, with its task and the slug of its agent. */
+export type OpenRun = NonNullable<Awaited<ReturnType<typeof readOpenRun>>>;
+
+/** Null for a run that has ended, or whose task is gone. */
+export async function readOpenRun(db: Db, runId: string) {
+  const [found] = await selectRuns(db).where(and(eq(taskRuns.id, runId), isOpen));
+  return found ?? null;
+}
+
+/** Runs with their tasks. */
+export function selectRuns(db: Db) {
+  return db
+    .select({ run: taskRuns, task: scheduledTasks, slug: agents.slug, agent: actingAgent })
+    .from(taskRuns)
+    .innerJoin(scheduledTasks, eq(scheduledTasks.id, taskRuns.taskId))
+    .innerJoin(agents, eq(agents.id, taskRuns.agentId));
+}
+
+/** The parts of the name of a run's conversation: the task, and the planned time of the run. */
+interface Planned {
+  taskId: string;
+  dueAt: Date;
+}
+
+/** The place of a run's conversation in its channel, `<taskId>:<ms>`. */
+export const channelIdOf = ({ taskId, dueAt }: Planned) => `${taskId}:${dueAt.getTime()}`;
+
+/** The public id of a run's conversation (decisions §5). */
+export const refOf = (slug: string, run: Planned) => `${slug}:scheduled:${channelIdOf(run)}`;
+
+/** The run that `channelIdOf` names; null for another text. */
+export function plannedOf(channelId: string): Planned | null {
+  const [taskId = "", ms = ""] = channelId.split(":");
+  return isUuid(taskId) && /^\d{1,15}$/.test(ms) ? { taskId, dueAt: new Date(Number(ms)) } : null;
+}

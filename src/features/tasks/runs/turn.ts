@@ -1,9 +1,17 @@
+import { and, eq } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
-import { closedTo, outboundPlace, repliesElsewhere } from "../../inbox/index.ts";
-import { type Attempt, isStored, nothing, type TurnRequest } from "../../turns/index.ts";
-import { channelIdOf, refOf } from "./conversation.ts";
-import type { OpenRun } from "./read.ts";
+import { taskRuns } from "../../../db/schema.ts";
+import { closedTo, continuedElsewhere, outboundPlace, repliesElsewhere } from "../../inbox/index.ts";
+import {
+  type AlongsideOf,
+  type Attempt,
+  type ContinuedBy,
+  isStored,
+  nothing,
+  type TurnRequest,
+} from "../../turns/index.ts";
+import { channelIdOf, type OpenRun, plannedOf, refOf, runJob, selectRuns } from "./store.ts";
 
 /** The attempt to take the turn of a run. `tried` counts it. */
 export function runAttempt(found: OpenRun, tried: number, signal: AbortSignal): Attempt {
@@ -54,5 +62,28 @@ function requestOf({ run, task, slug }: OpenRun): Omit<TurnRequest, "alongside">
     throttle: null,
     // Only one of two processes with the same run can take its turn.
     idempotency: { key: run.id, digest: run.id },
+  };
+}
+
+/**
+ * The rows that are written with a run's turn that continues after a person's decision. Its reply is sent to the task's
+ * destination. So is a notice of its failure, since it is taken once. The job of the run ends the run.
+ */
+export function continuedRun(services: Services): ContinuedBy {
+  return async ({ agentId, channel, channelId }) => {
+    const planned = channel === "scheduled" ? plannedOf(channelId) : null;
+    if (!planned) return {};
+    const { taskId, dueAt } = planned;
+    const own = and(eq(taskRuns.taskId, taskId), eq(taskRuns.dueAt, dueAt), eq(taskRuns.agentId, agentId));
+    const [found] = await selectRuns(services.database.db).where(own);
+    if (!found) return {};
+    const isClosed = (await closedFor(services, found.task)) !== null;
+    const place = isClosed ? null : outboundPlace(agentId, found.task);
+    const replies = place ? continuedElsewhere(place) : () => nothing;
+    const alongside: AlongsideOf = (outcome, turnId) => {
+      const rows = replies(outcome, turnId);
+      return { ...rows, work: [...rows.work, runJob.of({ runId: found.run.id })] };
+    };
+    return { alongside };
   };
 }

@@ -6,9 +6,8 @@ import { jobs, taskRuns } from "../../../db/schema.ts";
 import type { OldRows } from "../../../jobs/old-rows.ts";
 import { fateOf } from "../../turns/index.ts";
 import { endRun } from "./end.ts";
-import { selectRuns } from "./read.ts";
 import { endingOf } from "./run.ts";
-import { isOpen, runJob } from "./store.ts";
+import { isOpen, runJob, selectRuns } from "./store.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 

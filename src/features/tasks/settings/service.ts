@@ -7,11 +7,12 @@ import { isUuid, newId } from "../../../core/ids.ts";
 import { sameJson } from "../../../core/json.ts";
 import type { Db } from "../../../db/client.ts";
 import { scheduledTasks } from "../../../db/schema.ts";
+import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { changedPlace } from "../../inbox/index.ts";
 import { enqueueSoon } from "../due/work.ts";
+import { nextRun, type Schedule, scheduleProblem } from "../schedule.ts";
 import { configurationOf, lockTask, scheduleOf, selectTasks, showTasks, type TaskRow } from "./find.ts";
-import { nextRunAt, requireSchedule } from "./rules.ts";
 import type {
   NewScheduledTask,
   ScheduledTask,
@@ -179,4 +180,25 @@ async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, or
   const event = { action: "agent.task.delete", target: slug, agentId, organizationId, summary: gone };
   await audit(tx, { ...event, actor, request });
   return true;
+}
+
+/** When a task runs: its schedule, whether it is on, and the time from which an interval counts. */
+interface Timed {
+  schedule: Schedule;
+  enabled: boolean;
+  anchorAt: Date;
+}
+
+/** When the task is due next; null when it never is again, and while it is off. */
+function nextRunAt({ schedule, enabled, anchorAt }: Timed, now: Date): Date | null {
+  return enabled ? nextRun(schedule, now, anchorAt) : null;
+}
+
+/** The field of a schedule that says its times. */
+const timeFields = { cron: "expression", interval: "everyMs", "one-shot": "runAt" } as const;
+
+/** Throws the 400 of a schedule that can't be kept. */
+function requireSchedule(schedule: Schedule, now: Date): void {
+  const message = scheduleProblem(schedule, now);
+  if (message) throw invalid([{ path: ["schedule", timeFields[schedule.type]], message }]);
 }

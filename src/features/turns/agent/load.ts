@@ -3,6 +3,7 @@ import type { Services } from "../../../context/ctx.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import { type ActingAgent, asActing } from "../../../core/activity/activity.ts";
 import { openCredentials } from "../../../core/credentials/event-source.ts";
+import { s3Places } from "../../../core/files/s3.ts";
 import { digest, toHex } from "../../../core/ids.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import type { AgentTracing } from "../../../core/tracing.ts";
@@ -24,7 +25,6 @@ import { datetimeIn, loadPrompts, type PreparedPrompt, preparePrompt, unfilled }
 import { openSecrets, plainKeys } from "../../secrets/index.ts";
 import { type LoadedSkill, loadSkills, skillsList } from "../../skills/index.ts";
 import { embedderFor } from "./embedder.ts";
-import { secretTexts } from "./secret-texts.ts";
 import { loadTools } from "./tools.ts";
 
 type AgentRow = typeof agents.$inferSelect;
@@ -145,4 +145,32 @@ async function describe(
   const offered = [...tools].map(([name, { description, inputSchema }]) => [name, description, inputSchema]);
   const fingerprint = toHex(await digest(JSON.stringify([prompt, versions, offered]))).slice(0, 16);
   return { fingerprint, fixedBytes: new TextEncoder().encode(prompt + JSON.stringify(offered)).byteLength };
+}
+
+/**
+ * The texts that no reply may contain: the values of secrets but for those under `plain` keys. Of a base URL only user and password count, since
+ * ordinary replies contain the rest of a URL, and scrubbing would cut it out.
+ */
+export function secretTexts(secrets: ReadonlyMap<string, string>, plain: ReadonlySet<string> = s3Places): string[] {
+  return [...secrets].flatMap(([key, value]) => {
+    if (plain.has(key)) return [];
+    // The secret one of two keys is secret by itself too.
+    if (key === "tracing_api_key") return [value, ...value.split(":")];
+    return key.endsWith("_base_url") ? credentialsIn(value) : [value];
+  });
+}
+
+/** User and password of a URL, encoded and decoded; the whole value when it is no URL. */
+function credentialsIn(address: string): string[] {
+  const url = URL.parse(address);
+  if (!url) return [address];
+  return [url.username, url.password].flatMap((part) => [part, decoded(part)]);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

@@ -1,16 +1,18 @@
+import { APICallError } from "@ai-sdk/provider";
 import type { JsonObject, JsonValue } from "../../../core/json.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { scrubJson } from "../../../core/scrub/json.ts";
 import type { Scrub } from "../../../core/scrub/scrub.ts";
 import { clipJson, shorten } from "../../../core/text/clip-json.ts";
+import { Blocked } from "../../../turn/failure.ts";
 import { clipExecution, hookContext } from "../../../turn/hooks.ts";
 import type { TurnListener } from "../../../turn/observers.ts";
 import { callOptions } from "../../../turn/prompt.ts";
 import { isOutput } from "../../../turn/relay.ts";
-import type { TurnEvent, TurnInput, TurnOutcome } from "../../../turn/types.ts";
+import type { Failure, TurnEvent, TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { TurnDebug } from "../../conversations/index.ts";
 import type { Begun } from "../begin.ts";
-import { keptFailure } from "./failure.ts";
+import { describeCause } from "../end/cause.ts";
 import { keptPrompt } from "./prompt.ts";
 
 /** The limits of what is kept, in characters or members. */
@@ -119,4 +121,23 @@ function toolsOf({ tools }: TurnInput, scrub: Scrub): TurnDebug["tools"] {
     ...{ name, modelName, needsApproval },
     description: shorten(scrub(description), longestDescription),
   }));
+}
+
+/** The longest provider answer, in characters. */
+const longestAnswer = 1_000;
+
+/** A failed call of a model as it is kept, with the provider's own words. */
+function keptFailure({ code, message, hint, cause }: Failure, scrub: Scrub): NonNullable<TurnDebug["failure"]> {
+  const said = code === "internal" ? null : answerIn(cause);
+  return { code, message, hint: hint ?? null, said: said && shorten(scrub(said), longestAnswer) };
+}
+
+/** A provider's error answer; null without one. Connection errors are left out, since they name internal addresses. */
+function answerIn(cause: unknown): string | null {
+  if (APICallError.isInstance(cause)) {
+    return (cause.statusCode ?? 0) < 400 ? null : cause.responseBody || cause.message;
+  }
+  if (cause instanceof Blocked) return cause.message;
+  // The error of a stream comes as data.
+  return cause === undefined || cause instanceof Error ? null : describeCause(cause);
 }

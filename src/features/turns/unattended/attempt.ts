@@ -1,14 +1,14 @@
 import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
-import type { TurnOutcome } from "../../../turn/types.ts";
+import type { TurnListener } from "../../../turn/observers.ts";
+import type { Tool, TurnOutcome } from "../../../turn/types.ts";
 import { admit } from "../access/admit.ts";
 import type { Agents } from "../access/agents.ts";
 import { type Alongside, nothing } from "../alongside.ts";
 import type { TurnRequest } from "../request.ts";
 import type { RunningTurns, Turn } from "../turns.ts";
 import { type AttemptEnd, endOfError, endOfTurn, interrupted, type Tries } from "./end.ts";
-import { type WatchedTools, watchTools } from "./watch-tools.ts";
 
 /** An attempt at work that nobody waits for: one turn. */
 export interface Attempt {
@@ -96,5 +96,32 @@ export function createAttempt(
       if (!(error instanceof EngineError)) log.error({ ...about, err: error }, "Unattended work met an error");
       return without(endOfError(error, tries));
     }
+  };
+}
+
+/** Hears of a turn what tools it called. */
+interface WatchedTools extends TurnListener {
+  /** The tools that the turn has. */
+  know(tools: readonly Tool[]): void;
+  /** Whether a tool was called, be it by a hook. */
+  begun(): boolean;
+  /** Whether the model called one that may change something outside the engine. */
+  acted(): boolean;
+}
+
+export function watchTools(): WatchedTools {
+  let external: ReadonlySet<string> = new Set();
+  let [begun, acted] = [false, false];
+  return {
+    know(tools) {
+      external = new Set(tools.filter(({ effect }) => effect === "external").map(({ name }) => name));
+    },
+    event(event) {
+      if (event.type !== "tool-call" && event.type !== "hook-execution") return;
+      begun = true;
+      acted ||= event.type === "tool-call" && external.has(event.name);
+    },
+    begun: () => begun,
+    acted: () => acted,
   };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readVerdict } from "../../../../src/features/room/events/verdict.ts";
+import { readVerdict } from "../../../../src/features/room/events/matching-prompt.ts";
 import { anyCharacter } from "./characters.ts";
 
 const yes = ["yes", "y", "yeah", "yep", "true", "sì", "si", "certo", "vero", "esatto"];

@@ -2,7 +2,7 @@ import { APICallError } from "@ai-sdk/provider";
 import { eq, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { agents, eventSources, jobs } from "../../../../src/db/schema.ts";
-import { converseJob, matchJob } from "../../../../src/features/room/ledger/work.ts";
+import { converseJob, matchJob } from "../../../../src/features/room/ledger/store.ts";
 import { reply } from "../../../scripted-model.ts";
 import { sending, sourceOf } from "../events.ts";
 import { answering, matching } from "../match/matching.ts";

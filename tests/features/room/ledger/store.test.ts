@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { newId } from "../../../../src/core/ids.ts";
 import { sqlState } from "../../../../src/db/client.ts";
 import { jobs, roomEvents } from "../../../../src/db/schema.ts";
-import { type NewEvent, storeEvent } from "../../../../src/features/room/ledger/store.ts";
-import { matchJob } from "../../../../src/features/room/ledger/work.ts";
+import { matchJob, type NewEvent, storeEvent } from "../../../../src/features/room/ledger/store.ts";
 import { harness } from "../../../harness.ts";
 import { sourceOf } from "../events.ts";
 

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { newId } from "../../../../src/core/ids.ts";
 import { conversations, eventBacklog, jobs, roomEvents, turns } from "../../../../src/db/schema.ts";
 import { forgetEvents } from "../../../../src/features/room/ledger/forget.ts";
+import { converseJob } from "../../../../src/features/room/ledger/store.ts";
 import { ledgerUpkeep } from "../../../../src/features/room/ledger/upkeep.ts";
-import { converseJob } from "../../../../src/features/room/ledger/work.ts";
 import { sending, sourceOf } from "../events.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];

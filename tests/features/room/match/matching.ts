@@ -12,8 +12,7 @@ import {
   rooms,
   turns,
 } from "../../../../src/db/schema.ts";
-import { storeEvent } from "../../../../src/features/room/ledger/store.ts";
-import { converseJob, matchJob } from "../../../../src/features/room/ledger/work.ts";
+import { converseJob, matchJob, storeEvent } from "../../../../src/features/room/ledger/store.ts";
 import type { Verdict } from "../../../../src/features/room/match/schema.ts";
 import { type ScriptedCall, type ScriptStep, scriptedModel } from "../../../scripted-model.ts";
 import { eventually } from "../../chat/chat.ts";

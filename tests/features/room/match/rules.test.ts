@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EngineError, ProviderSetupError } from "../../../../src/core/errors.ts";
 import type { JsonValue } from "../../../../src/core/json.ts";
-import { endOfAsking, outcomeOf } from "../../../../src/features/room/match/ends.ts";
+import { endOfAsking, outcomeOf } from "../../../../src/features/room/match/judge.ts";
 import { nextStep, passed, verdictOf } from "../../../../src/features/room/match/rules.ts";
 import type { Verdict } from "../../../../src/features/room/match/schema.ts";
 import { NoAnswer } from "../../../../src/jobs/complete.ts";
