@@ -39,14 +39,17 @@ export function createApp(services: Services, groups: readonly App[], opening: O
   app.onError(onError);
   const methods = allowedMethods(app);
   // The 404 is returned, not thrown: an error thrown here would bypass `describeRequest`.
-  app.notFound((c) => onError(noRoute(c.req, methods(c.req.path)), c));
+  app.notFound((c) => {
+    const allowed = methods(c.req.path).join(", ");
+    if (allowed !== "") c.header("Allow", allowed);
+    return onError(noRoute(c.req, allowed), c);
+  });
   return app;
 }
 
-function noRoute({ method, path }: { method: string; path: string }, allowed: readonly string[]): EngineError {
-  if (allowed.length === 0) return new EngineError("not-found", `No such route: ${path}`);
-  const Allow = allowed.join(", ");
-  return new EngineError("method-not-allowed", `${method} is not allowed here; use ${Allow}`, { headers: { Allow } });
+function noRoute({ method, path }: { method: string; path: string }, allowed: string): EngineError {
+  if (allowed === "") return new EngineError("not-found", `No such route: ${path}`);
+  return new EngineError("method-not-allowed", `${method} is not allowed here; use ${allowed}`);
 }
 
 /** The OpenAPI 3.1 document. Its version is the contract's, not the release's (spec "Versioning" 1). */

@@ -26,8 +26,21 @@ export interface Issue {
   message: string;
 }
 
+/** How much of a limit is left. */
+export interface LimitStatus {
+  limit: number;
+  remaining: number;
+  /** Whole seconds until more is left; at least 1. */
+  resetSeconds: number;
+}
+
 interface Options {
-  headers?: Record<string, string>;
+  /** The time after which the caller may try again; that of `limit` unless given. */
+  retryAfterSeconds?: number | undefined;
+  /** The limit that refuses. */
+  limit?: LimitStatus;
+  /** Set where the official clients of chat completions would repeat a request that must not be repeated. */
+  shouldRetry?: false;
   issues?: Issue[];
   cause?: unknown;
 }
@@ -36,7 +49,9 @@ interface Options {
 export class EngineError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorStatus;
-  readonly headers: Record<string, string>;
+  readonly retryAfterSeconds: number | undefined;
+  readonly limit: LimitStatus | undefined;
+  readonly shouldRetry: false | undefined;
   readonly issues: Issue[] | undefined;
 
   constructor(code: ErrorCode, message: string, options: Options = {}) {
@@ -44,7 +59,9 @@ export class EngineError extends Error {
     this.name = "EngineError";
     this.code = code;
     this.status = statuses[code];
-    this.headers = options.headers ?? {};
+    this.retryAfterSeconds = options.retryAfterSeconds ?? options.limit?.resetSeconds;
+    this.limit = options.limit;
+    this.shouldRetry = options.shouldRetry;
     this.issues = options.issues;
   }
 }

@@ -55,6 +55,5 @@ async function withDeadline<T>(database: Database, fn: (tx: Db) => Promise<T>, {
 }
 
 function tooMany({ query }: Named): EngineError {
-  const headers = { "Retry-After": String(retryAfterSeconds) };
-  return new EngineError("rate-limited", `Too many ${query} queries at once`, { headers });
+  return new EngineError("rate-limited", `Too many ${query} queries at once`, { retryAfterSeconds });
 }

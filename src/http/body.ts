@@ -17,7 +17,7 @@ export const strangersBodies = () =>
     { most: 64 * mebibyte, mostOfOne: 32 * mebibyte },
     () =>
       new EngineError("unavailable", "Too many large bodies come in at the same time: send it again soon", {
-        headers: { "Retry-After": "5" },
+        retryAfterSeconds: 5,
       }),
   );
 

@@ -1,7 +1,7 @@
 import type { Ctx, Services } from "../context/ctx.ts";
+import type { LocalThrottle } from "../core/admission/local-throttle.ts";
 import type { Log } from "../core/ports.ts";
 import type { Unfinished } from "../core/queues/unfinished.ts";
-import type { LocalThrottle } from "./callers/local-throttle.ts";
 
 /**
  * The variables that middleware sets for every request. Handlers read them as `c.var`. The path of a chat request uses

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context, ErrorHandler, HonoRequest } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { EngineError, type Issue } from "../core/errors.ts";
+import { EngineError, type Issue, type LimitStatus } from "../core/errors.ts";
 import { recordRefusal } from "./callers/audit-refusal.ts";
 import type { AppEnv } from "./environment.ts";
 
@@ -96,6 +96,23 @@ function errorBody(error: EngineError, { requestId, vendorShape }: BodyOptions) 
   return { statusCode: status, message, error: reasonPhrases[status] ?? "Error", ...extra };
 }
 
+/** The headers about the rest of a limit, for responses of any status. `X-RateLimit-Reset` is in seconds. */
+export function limitHeaders({ limit, remaining, resetSeconds }: LimitStatus): Record<string, string> {
+  return {
+    "X-RateLimit-Limit": String(limit),
+    "X-RateLimit-Remaining": String(remaining),
+    "X-RateLimit-Reset": String(resetSeconds),
+  };
+}
+
+function errorHeaders({ retryAfterSeconds, limit, shouldRetry }: EngineError): Record<string, string> {
+  return {
+    ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
+    ...(limit ? limitHeaders(limit) : {}),
+    ...(shouldRetry === undefined ? {} : { "X-Should-Retry": String(shouldRetry) }),
+  };
+}
+
 /**
  * Whether the client asked for the vendor's error body, or is one of the vendor's own clients, which show nobody our
  * `message`.
@@ -117,5 +134,5 @@ export const onError: ErrorHandler<AppEnv> = async (thrown, c) => {
   // RFC 9110 requires the header on every 401. Browsers show no password prompt for the bearer scheme.
   if (error.status === 401) c.header("WWW-Authenticate", "Bearer");
   const vendorShape = c.req.path.startsWith("/v1/") && wantsVendorShape(c.req);
-  return c.json(errorBody(error, { requestId: c.var.requestId, vendorShape }), error.status, error.headers);
+  return c.json(errorBody(error, { requestId: c.var.requestId, vendorShape }), error.status, errorHeaders(error));
 };

@@ -2,11 +2,11 @@ import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Services } from "../context/ctx.ts";
 import { Overloaded } from "../core/admission/admission.ts";
+import { LocalThrottle } from "../core/admission/local-throttle.ts";
 import { newId } from "../core/ids.ts";
 import { clip } from "../core/text/text.ts";
 import { strangersBodies } from "./body.ts";
 import { clientAddress } from "./callers/address.ts";
-import { LocalThrottle } from "./callers/local-throttle.ts";
 import type { AppEnv } from "./environment.ts";
 
 /** Headers of every response; a page adds its own content security policy. */

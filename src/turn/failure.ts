@@ -25,9 +25,8 @@ export function classifyFailure(error: unknown): Failure {
     return { code: error.code, message: error.message, cause: error };
   }
   if (error instanceof EngineError && error.code === "rate-limited") {
-    const seconds = Number(error.headers["Retry-After"]);
-    const retry = seconds > 0 ? { retryAfterSeconds: seconds } : {};
-    return { code: "rate-limited", message: error.message, cause: error, ...retry };
+    const { message, retryAfterSeconds } = error;
+    return { code: "rate-limited", message, cause: error, ...(retryAfterSeconds ? { retryAfterSeconds } : {}) };
   }
   if (error instanceof Blocked) {
     return { code: "provider-failed", message: "The model provider blocked this prompt or its reply", cause: error };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { accessTokens, oneTimeTokens, throttles } from "../../src/db/schema.ts";
+import { countCall, forgetCalls, uncountCall } from "../../src/db/throttle.ts";
 import { accountFeature, issueSetupToken } from "../../src/features/account/index.ts";
-import { countCall, forgetCalls, uncountCall } from "../../src/http/callers/throttle.ts";
 import { deleteOldRows } from "../../src/jobs/old-rows.ts";
 import { harness } from "../harness.ts";
 

@@ -39,7 +39,7 @@ const refusals = new Map<number, Overloaded>();
 export class Overloaded extends EngineError {
   constructor(seconds: number) {
     const when = `try again in ${seconds} second${seconds === 1 ? "" : "s"}`;
-    super("unavailable", `The server is overloaded: ${when}`, { headers: { "Retry-After": String(seconds) } });
+    super("unavailable", `The server is overloaded: ${when}`, { retryAfterSeconds: seconds });
   }
 }
 

@@ -26,7 +26,7 @@ const toldEveryMs = 60_000;
 /** The refusal of something since too much waits already; nothing of it is stored. */
 export class TooManyWait extends EngineError {
   constructor(message: string) {
-    super("unavailable", message, { headers: { "Retry-After": "60" } });
+    super("unavailable", message, { retryAfterSeconds: 60 });
   }
 }
 

@@ -1,10 +1,11 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
+import { type Limit, requireAllowed } from "../../core/admission/throttle.ts";
 import { isSamePassword } from "../../core/credentials/password.ts";
 import type { Db } from "../../db/client.ts";
 import { users } from "../../db/schema.ts";
+import { countCall, forgetCalls, uncountCall } from "../../db/throttle.ts";
 import { clientKey } from "../../http/callers/address.ts";
-import { countCall, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/callers/throttle.ts";
 import { invalid } from "../../http/errors.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import type { PasswordChange } from "./schema.ts";

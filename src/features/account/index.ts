@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import type { Contribution } from "../../contribution.ts";
 import { accessTokens, oneTimeTokens, signInAddresses } from "../../db/schema.ts";
-import { endedWindows } from "../../http/callers/throttle.ts";
+import { endedWindows } from "../../db/throttle.ts";
 import type { OldRows } from "../../jobs/old-rows.ts";
 import { accountRoutes } from "./routes.ts";
 import { knownAddressMs } from "./sign-in-limits.ts";

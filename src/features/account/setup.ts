@@ -1,9 +1,10 @@
 import { and, eq, gt, isNull } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
+import type { Limit } from "../../core/admission/throttle.ts";
 import { EngineError } from "../../core/errors.ts";
 import { digest, newId, randomToken } from "../../core/ids.ts";
 import { oneTimeTokens } from "../../db/schema.ts";
-import { countCall, type Limit } from "../../http/callers/throttle.ts";
+import { countCall } from "../../db/throttle.ts";
 import { recordEvent } from "./audit.ts";
 import { firstOwner, insertOwner, lockInstallation, type NewOwner, ownerExists } from "./owner.ts";
 import type { Account } from "./schema.ts";

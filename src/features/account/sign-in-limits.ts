@@ -1,10 +1,11 @@
 import { and, eq, gt, ne } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
+import { type Limit, requireAllowed } from "../../core/admission/throttle.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { members, signInAddresses, users } from "../../db/schema.ts";
+import { countWatched, forgetCalls, uncountCall } from "../../db/throttle.ts";
 import { clientKey, networkKey } from "../../http/callers/address.ts";
-import { countWatched, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/callers/throttle.ts";
 import { oldestFirst, recordEvent } from "./audit.ts";
 import type { Client } from "./sessions.ts";
 
@@ -161,7 +162,7 @@ export async function forgetAddresses(tx: Db, userId: string, kept?: { ip: strin
 
 /** Throws the 429. Only the first refusal of a window writes an audit entry, so that an attack can't fill the log. */
 async function count(services: Services, attempt: Attempt, { key, limit, what, target }: Count): Promise<void> {
-  const { verdict, firstRefusal } = await countWatched(services, key, limit);
+  const { result, firstRefusal } = await countWatched(services, key, limit);
   if (firstRefusal) {
     // The limit of an address concerns no account, so its entry belongs to the installation.
     const account = target === attempt.email ? await findAccount(services, attempt.email) : null;
@@ -175,5 +176,5 @@ async function count(services: Services, attempt: Attempt, { key, limit, what, t
       summary: { refused: what, limit: limit.calls },
     });
   }
-  requireAllowed(verdict, what);
+  requireAllowed(result, what);
 }

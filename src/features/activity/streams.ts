@@ -84,7 +84,7 @@ export class ActivityStreams {
   }
 }
 
-const full = (message: string) => new EngineError("unavailable", message, { headers: { "Retry-After": "60" } });
+const full = (message: string) => new EngineError("unavailable", message, { retryAfterSeconds: 60 });
 
 /** `Last-Event-ID`; 0 when it is none of ours. */
 function lastSequence(c: Context<AppEnv>): number {

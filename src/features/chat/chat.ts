@@ -1,6 +1,6 @@
 import type { Services } from "../../context/ctx.ts";
+import type { ThrottleResult } from "../../core/admission/throttle.ts";
 import type { TtlCache } from "../../core/cache.ts";
-import type { Verdict } from "../../http/callers/throttle.ts";
 import type { Turns } from "../turns/index.ts";
 import type { Continuations } from "./replay/continuations.ts";
 import type { ForeignTurns } from "./replay/foreign.ts";
@@ -8,7 +8,7 @@ import type { Replays } from "./replay/replay.ts";
 
 /** A refusal by a throttle. */
 interface RefusedCall {
-  verdict: Verdict;
+  result: ThrottleResult;
   /** The end of the throttle's window, in milliseconds since the epoch. */
   until: number;
 }

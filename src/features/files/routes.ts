@@ -1,8 +1,9 @@
 import { z } from "@hono/zod-openapi";
+import { policyLimit, requireAllowed } from "../../core/admission/throttle.ts";
 import { notFound } from "../../core/errors.ts";
+import { countCall } from "../../db/throttle.ts";
 import { clientKey } from "../../http/callers/address.ts";
 import { countRefused } from "../../http/callers/refused.ts";
-import { countCall, policyLimit, requireAllowed } from "../../http/callers/throttle.ts";
 import { errorAnswer } from "../../http/error-answers.ts";
 import { errorAnswers, guarded, router, unguarded } from "../../http/route.ts";
 import { answerWith, redirect } from "./answer.ts";

@@ -189,5 +189,5 @@ function describe(
 }
 
 function stoppingError(): EngineError {
-  return new EngineError("unavailable", "The server is stopping", { headers: { "Retry-After": "5" } });
+  return new EngineError("unavailable", "The server is stopping", { retryAfterSeconds: 5 });
 }

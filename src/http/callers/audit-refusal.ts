@@ -1,8 +1,9 @@
 import { audit } from "../../context/audit.ts";
 import type { Ctx } from "../../context/ctx.ts";
+import type { Limit } from "../../core/admission/throttle.ts";
 import type { EngineError } from "../../core/errors.ts";
 import { clip, storable } from "../../core/text/text.ts";
-import { countCall, type Limit } from "./throttle.ts";
+import { countCall } from "../../db/throttle.ts";
 
 /** The most refusals of one caller logged in one organization, so that no caller can flood the audit log. */
 const noted: Limit = { calls: 20, windowMs: 10 * 60 * 1000 };

@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import type { Actor, Ctx, Services } from "../../context/ctx.ts";
 import { type Membership, membershipIn } from "../../context/membership.ts";
 import { unknownToken } from "../../context/standing.ts";
+import { judge, type Limit, policyLimit, requireAllowed, type ThrottleWindow } from "../../core/admission/throttle.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../../core/credentials/tokens.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { digest } from "../../core/ids.ts";
@@ -18,22 +19,14 @@ import {
   workspaceIdsOf,
 } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import { throttleValues, upsertThrottle } from "../../db/throttle.ts";
 import type { AppEnv } from "../environment.ts";
+import { limitHeaders } from "../errors.ts";
 import { clientKey } from "./address.ts";
 import { readSessionCookie, setSessionCookie } from "./cookie.ts";
 import { rewriteLegacyKey } from "./legacy-key.ts";
 import { requireOwnOrigin } from "./origin.ts";
 import { countRefused, strangerKey } from "./refused.ts";
-import {
-  judge,
-  type Limit,
-  policyLimit,
-  requireAllowed,
-  standingHeaders,
-  type ThrottleRow,
-  throttleValues,
-  upsertThrottle,
-} from "./throttle.ts";
 
 /** A token's use is stored at most this often, so that most guarded requests only read. */
 const refreshMs = 60 * 60 * 1000;
@@ -89,7 +82,7 @@ const lookup = statement(
     const key = sql`coalesce(
       (select ${count} || coalesce(${known.userId}, ${known.id}) from ${known}), ${stranger})`;
     const membership = alias(members, "membership");
-    return sql<ThrottleRow & (Caller | { id: null })>`
+    return sql<ThrottleWindow & (Caller | { id: null })>`
     with ${known} as (
       select * from ${accessTokens}
       where ${accessTokens.digest} = ${digest}
@@ -258,9 +251,9 @@ async function countAndFind(
   const [row] = await lookup.run(database, values);
   if (!row) throw new Error("The credential query returned no row");
   if (unlimited && row.id !== null) return row;
-  const verdict = judge(row, window, now);
-  for (const [name, value] of Object.entries(standingHeaders(verdict))) c.header(name, value);
-  requireAllowed(verdict);
+  const result = judge(row, window, now);
+  for (const [name, value] of Object.entries(limitHeaders(result))) c.header(name, value);
+  requireAllowed(result);
   return row.id === null ? null : row;
 }
 

@@ -1,8 +1,9 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
+import { type Limit, requireAllowed } from "../../core/admission/throttle.ts";
 import type { Database } from "../../db/client.ts";
 import { accessTokens } from "../../db/schema.ts";
-import { countCall, type Limit, requireAllowed, uncountCall } from "./throttle.ts";
+import { countCall, uncountCall } from "../../db/throttle.ts";
 
 /** The number of a key's characters that its row stores in `prefix`. */
 const prefixLength = 10;

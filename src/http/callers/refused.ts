@@ -1,7 +1,7 @@
 import type { Context } from "hono";
+import { policyLimit, requireAllowed } from "../../core/admission/throttle.ts";
 import type { AppEnv } from "../environment.ts";
 import { clientKey } from "./address.ts";
-import { policyLimit, requireAllowed } from "./throttle.ts";
 
 /** The counter of requests without valid credentials, for the policy `rateLimit`. */
 export const strangerKey = (ip: string) => `api:${clientKey(ip)}`;
@@ -12,5 +12,5 @@ export const strangerKey = (ip: string) => `api:${clientKey(ip)}`;
  */
 export function countRefused(c: Context<AppEnv>, key = strangerKey(c.get("ip"))): void {
   const services = c.get("services");
-  requireAllowed(c.get("refused").count(key, policyLimit(services), services.clock.now()).verdict);
+  requireAllowed(c.get("refused").count(key, policyLimit(services), services.clock.now()).result);
 }

@@ -70,7 +70,7 @@ test("in an overload a few go on, some wait, and the others are refused at once 
   expect(refused).toHaveLength(4);
   const error = refused[0]?.error;
   expect(error).toBeInstanceOf(Overloaded);
-  expect(error).toMatchObject({ status: 503, headers: { "Retry-After": "1" } });
+  expect(error).toMatchObject({ status: 503, retryAfterSeconds: 1 });
   // Before a call costs anything it can ask.
   expect(() => admitting.requireRoom(["a", "x", "1"])).toThrow("The server is overloaded: try again in 1 second");
   expect(() => admitting.requireRoom(["b", "x", "1"])).not.toThrow();
@@ -175,7 +175,7 @@ test("the refused come back over as many seconds as it takes to serve them", asy
     await clock.advance(50);
   }
   const { error } = refused.at(-1) ?? {};
-  const seconds = Number((error as Overloaded).headers["Retry-After"]);
+  const seconds = (error as Overloaded).retryAfterSeconds;
   // Nine of ten are refused.
   expect(seconds).toBeGreaterThanOrEqual(8);
   expect(seconds).toBeLessThanOrEqual(10);

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { auditLogs, users } from "../../../src/db/schema.ts";
-import { countCall } from "../../../src/http/callers/throttle.ts";
+import { countCall } from "../../../src/db/throttle.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { cookieOf, createUser, join, openSession, password, signIn, statusOf } from "./people.ts";
 
@@ -142,7 +142,7 @@ describe("guessing the current password with a stolen session", () => {
   test("is not what a check is that could not be made", async () => {
     const { h, user, headers } = await ada();
     const busy = new EngineError("unavailable", "Too many sign-ins at once; try again", {
-      headers: { "Retry-After": "1" },
+      retryAfterSeconds: 1,
     });
     const verify = vi.spyOn(h.services.passwords, "verify").mockRejectedValueOnce(busy);
     const response = await change(h, headers, { currentPassword: password, newPassword });

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { accessTokens, auditLogs, users } from "../../../src/db/schema.ts";
-import { countCall } from "../../../src/http/callers/throttle.ts";
+import { countCall } from "../../../src/db/throttle.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { cookieOf, createUser, join, password, signIn } from "./people.ts";
 
@@ -162,7 +162,7 @@ describe("the throttle of failures", () => {
     const h = await harness();
     await createUser(h, email);
     const busy = new EngineError("unavailable", "Too many sign-ins at once; try again", {
-      headers: { "Retry-After": "1" },
+      retryAfterSeconds: 1,
     });
     const verify = vi.spyOn(h.services.passwords, "verify").mockRejectedValueOnce(busy);
     const response = await signIn(h, { email, password });

@@ -93,7 +93,7 @@ test.each<[string, unknown, Tries, object]>([
   ["an overload", new Overloaded(2), last, { kind: "defer" }],
   [
     "a throttle",
-    new EngineError("rate-limited", "Wait", { headers: { "Retry-After": "60" } }),
+    new EngineError("rate-limited", "Wait", { retryAfterSeconds: 60 }),
     last,
     { kind: "defer", ms: 60_000 },
   ],

@@ -113,19 +113,13 @@ function startThread(log: Log, onGone: () => void): Thread {
   };
 }
 
-const retrySoon = { "Retry-After": "1" };
-
-const overloaded = () => new EngineError("unavailable", "Too many sign-ins at once; try again", { headers: retrySoon });
+const overloaded = () =>
+  new EngineError("unavailable", "Too many sign-ins at once; try again", { retryAfterSeconds: 1 });
 
 const crowding = () =>
   new EngineError("rate-limited", "Too many sign-ins at once: try again in 1 second", {
-    headers: {
-      ...retrySoon,
-      "X-RateLimit-Limit": String(maxOfClient),
-      "X-RateLimit-Remaining": "0",
-      "X-RateLimit-Reset": "1",
-    },
+    limit: { limit: maxOfClient, remaining: 0, resetSeconds: 1 },
   });
 
 const interrupted = (cause: unknown) =>
-  new EngineError("unavailable", "The password could not be checked; try again", { headers: retrySoon, cause });
+  new EngineError("unavailable", "The password could not be checked; try again", { retryAfterSeconds: 1, cause });

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
+import { type Limit, requireAllowed, type ThrottleResult } from "../../../core/admission/throttle.ts";
 import { toHex } from "../../../core/ids.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import { countRefused } from "../../../http/callers/refused.ts";
-import { type Limit, requireAllowed, type Verdict } from "../../../http/callers/throttle.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { admit, type Caller, type Grant, type LiveAgent, needsKey, presentedKey, WrongKey } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
@@ -79,19 +79,19 @@ export function mayLookUp(c: Context<AppEnv>, { keyHolders }: Chat, marks: reado
  * right keys too, so that it reveals nothing about a key.
  */
 export function countRefusal(c: Context<AppEnv>, refusal: unknown, count: () => void = () => countRefused(c)): void {
-  const verdicts = refusal instanceof WrongKey ? countGuess(c, refusal.agentId) : [];
+  const results = refusal instanceof WrongKey ? countGuess(c, refusal.agentId) : [];
   count();
-  for (const verdict of verdicts) requireAllowed(verdict, what);
+  for (const result of results) requireAllowed(result, what);
 }
 
-/** Counts a wrong key, and logs the first one too many. The first verdict is the one that a right key gets. */
-function countGuess(c: Context<AppEnv>, agentId: string | null): Verdict[] {
+/** Counts a wrong key, and logs the first one too many. The first result is the one that a right key gets. */
+function countGuess(c: Context<AppEnv>, agentId: string | null): ThrottleResult[] {
   const now = c.get("services").clock.now();
   const client = clientKey(c.get("ip"));
   const ofAgent = c.get("refused").count(guessKey(c, agentId), wrongKeys, now);
   const ofAll = c.get("refused").count(`wrong-keys:${client}`, wrongKeys, now);
   if (ofAll.firstRefusal) c.get("log").warn({ client }, "An address sent too many wrong API keys");
-  return [ofAgent.verdict, ofAll.verdict];
+  return [ofAgent.result, ofAll.result];
 }
 
 const judgeNext = (c: Context<AppEnv>, key: string) =>

@@ -1,13 +1,13 @@
 import type { Context } from "hono";
 import type { Services } from "../../../context/ctx.ts";
 import { Overloaded } from "../../../core/admission/admission.ts";
+import { Throttled } from "../../../core/admission/throttle.ts";
 import { tokenKind } from "../../../core/credentials/tokens.ts";
 import { asEngineError } from "../../../core/errors.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { agentSlugPattern } from "../../../core/text/names.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import { countRefused } from "../../../http/callers/refused.ts";
-import { Throttled } from "../../../http/callers/throttle.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 import { eventStream } from "../../../http/sse.ts";

@@ -1,9 +1,9 @@
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { Overloaded, type Share } from "../../../core/admission/admission.ts";
+import { Throttled } from "../../../core/admission/throttle.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { clientKey } from "../../../http/callers/address.ts";
-import { Throttled } from "../../../http/callers/throttle.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import type { Arrival, Caller, Grant, Seat, TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";

@@ -1,14 +1,14 @@
 import type { Context } from "hono";
-import { clientKey } from "../../../http/callers/address.ts";
-import { countRefused, strangerKey } from "../../../http/callers/refused.ts";
 import {
-  countCall,
   type Limit,
   policyLimit,
   requireAllowed,
   Throttled,
-  type Verdict,
-} from "../../../http/callers/throttle.ts";
+  type ThrottleResult,
+} from "../../../core/admission/throttle.ts";
+import { countCall } from "../../../db/throttle.ts";
+import { clientKey } from "../../../http/callers/address.ts";
+import { countRefused, strangerKey } from "../../../http/callers/refused.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import type { TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
@@ -55,8 +55,8 @@ export class CallThrottle {
     const { key, limit, now } = this.#counted;
     const known = this.#chat.refused.get(key)?.value;
     // A policy may have raised the limit meanwhile.
-    if (!known || known.until <= now || known.verdict.limit !== limit.calls) return;
-    requireAllowed({ ...known.verdict, resetSeconds: Math.max(1, Math.ceil((known.until - now) / 1000)) });
+    if (!known || known.until <= now || known.result.limit !== limit.calls) return;
+    requireAllowed({ ...known.result, resetSeconds: Math.max(1, Math.ceil((known.until - now) / 1000)) });
   }
 
   /** Counts the call unless it was counted before. Throws the 429. */
@@ -64,9 +64,9 @@ export class CallThrottle {
     if (this.#isCounted) return;
     this.#isCounted = true;
     const { key, limit } = this.#counted;
-    const verdict = await countCall(this.#chat.services, key, limit);
-    if (!verdict.allowed) this.#remember(verdict);
-    requireAllowed(verdict);
+    const result = await countCall(this.#chat.services, key, limit);
+    if (!result.allowed) this.#remember(result);
+    requireAllowed(result);
   }
 
   /** Counts a refused call unless it was counted before, without a statement. Throws the 429. */
@@ -83,13 +83,13 @@ export class CallThrottle {
     try {
       return await take(this.#counted);
     } catch (refusal) {
-      if (refusal instanceof Throttled) this.#remember(refusal.verdict);
+      if (refusal instanceof Throttled) this.#remember(refusal.result);
       throw refusal;
     }
   }
 
-  #remember(verdict: Verdict): void {
+  #remember(result: ThrottleResult): void {
     const { key, now } = this.#counted;
-    this.#chat.refused.set(key, { verdict, until: now + verdict.resetSeconds * 1000 });
+    this.#chat.refused.set(key, { result, until: now + result.resetSeconds * 1000 });
   }
 }

@@ -152,7 +152,7 @@ function answerTo(received: Received): string | null {
       return received.text;
     case "later":
       throw new EngineError("unavailable", "The message can't be read just now: send it again", {
-        headers: { "Retry-After": "5" },
+        retryAfterSeconds: 5,
       });
     case "refused":
       throw refusals[received.status]();

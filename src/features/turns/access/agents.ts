@@ -96,7 +96,7 @@ export class Agents {
         loaded = true;
       }
     }
-    throw new EngineError("unavailable", "The agent is being changed; try again", { headers: { "Retry-After": "1" } });
+    throw new EngineError("unavailable", "The agent is being changed; try again", { retryAfterSeconds: 1 });
   }
 
   /** For answers without OPEN, inside `serve`: throws `AgentChanged` unless the stored revision is that of this copy. */

@@ -2,7 +2,6 @@ import type { Ctx, Services } from "../../../context/ctx.ts";
 import { requirePermission } from "../../../context/membership.ts";
 import { membershipNow } from "../../../context/standing.ts";
 import { EngineError } from "../../../core/errors.ts";
-import { refusalHeaders } from "../../../http/callers/throttle.ts";
 import { admit, type Grant } from "./admit.ts";
 import type { Agents } from "./agents.ts";
 import { type Reading, refusalOf } from "./reading.ts";
@@ -150,6 +149,6 @@ function asOfNow(ctx: Ctx, rights: Rights): Ctx {
 }
 
 function tooMany(): EngineError {
-  const headers = refusalHeaders({ limit: streamLimit, remaining: 0, resetSeconds: 5 });
-  return new EngineError("rate-limited", "Too many open streams", { headers });
+  const limit = { limit: streamLimit, remaining: 0, resetSeconds: 5 };
+  return new EngineError("rate-limited", "Too many open streams", { limit });
 }

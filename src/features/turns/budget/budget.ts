@@ -6,7 +6,6 @@ import type { Database } from "../../../db/client.ts";
 import { assign, column, fields, insertInto, only, type RowOf } from "../../../db/fragments.ts";
 import { agents, budgetPeriods, isOpen, turns, userBudgetPeriods } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import { refusalHeaders } from "../../../http/callers/throttle.ts";
 
 // `monthlyTokenBudget`: tokens are held in `budget_periods` before a model is called, and what the call took is written
 // there after it, so that calls which run at the same time can't spend the same tokens. `userMonthlyTokenBudget` is kept
@@ -241,6 +240,6 @@ export function budgetSpent(whose: "agent" | "end user", limit: number, now: num
   const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
   const resetSeconds = Math.max(1, Math.ceil((next - now) / 1000));
   return new EngineError("rate-limited", `The ${whose}'s monthly token budget is used up`, {
-    headers: refusalHeaders({ limit, remaining: 0, resetSeconds }),
+    limit: { limit, remaining: 0, resetSeconds },
   });
 }

@@ -5,15 +5,14 @@ import type { TurnOutcome } from "../../../turn/types.ts";
 export function endingError(outcome: TurnOutcome): EngineError | null {
   if (outcome.status === "failed") {
     const { code, message, retryAfterSeconds } = outcome.failure;
-    const headers = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
-    return new EngineError(code, message, { headers });
+    return new EngineError(code, message, { retryAfterSeconds });
   }
   if (outcome.status !== "aborted") return null;
   if (outcome.reason === "stop") {
     // The official clients would send the message again.
-    return new EngineError("conflict", "The turn was stopped", { headers: { "X-Should-Retry": "false" } });
+    return new EngineError("conflict", "The turn was stopped", { shouldRetry: false });
   }
-  return new EngineError("unavailable", abortMessages[outcome.reason], { headers: { "Retry-After": "5" } });
+  return new EngineError("unavailable", abortMessages[outcome.reason], { retryAfterSeconds: 5 });
 }
 
 /** Whether a caller stopped the turn or deleted its conversation. */

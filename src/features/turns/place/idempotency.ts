@@ -77,6 +77,6 @@ export async function findRepeat(
 
 export function stillRunning(): EngineError {
   return new EngineError("conflict", "A request with this Idempotency-Key is still running", {
-    headers: { "Retry-After": "1" },
+    retryAfterSeconds: 1,
   });
 }

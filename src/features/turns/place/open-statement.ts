@@ -1,9 +1,10 @@
 import { type Column, type SQL, sql, type Table } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import type { ThrottleWindow } from "../../../core/admission/throttle.ts";
 import { assign, column, excluded, fields, insertInto, type RowOf } from "../../../db/fragments.ts";
 import { agents, conversations, turns } from "../../../db/schema.ts";
 import { statement, type Values, variants } from "../../../db/statement.ts";
-import { type ThrottleRow, upsertThrottle } from "../../../http/callers/throttle.ts";
+import { upsertThrottle } from "../../../db/throttle.ts";
 import type { JsonObject } from "../../../turn/types.ts";
 import { isRemembered } from "../../memories/index.ts";
 import { reserveTokens, reserveUserTokens } from "../budget/budget.ts";
@@ -143,8 +144,8 @@ function openedRow(values: OpenValues, parts: Parts) {
   const remembered = sql<boolean>`(${isRemembered({ agentId, subject })} or ${isRemembered({ agentId, subject: sql`''` })})`;
   const part = <T>(has: boolean, value: SQL<T> | Column) => (has ? sql<T | null>`${value}` : sql<T | null>`null`);
   return fields({
-    count: part<ThrottleRow["count"]>(throttled, sql`calls.count`),
-    resets_at_ms: part<ThrottleRow["resets_at_ms"]>(throttled, sql`calls.resets_at_ms`),
+    count: part<ThrottleWindow["count"]>(throttled, sql`calls.count`),
+    resets_at_ms: part<ThrottleWindow["resets_at_ms"]>(throttled, sql`calls.resets_at_ms`),
     agentFound: sql<boolean>`${known.id} is not null`,
     userGranted: ofUser ? sql<boolean>`exists (select 1 from ${covered})` : sql<boolean>`true`,
     agentGranted: ofAgent ? sql<boolean>`exists (select 1 from ${agent})` : sql<boolean>`true`,

@@ -1,5 +1,6 @@
+import { judge, requireAllowed } from "../../../core/admission/throttle.ts";
 import type { Database } from "../../../db/client.ts";
-import { judge, requireAllowed, throttleValues } from "../../../http/callers/throttle.ts";
+import { throttleValues } from "../../../db/throttle.ts";
 import type { FirstReservation, PromptRoom } from "../budget/estimate.ts";
 import type { CountedCall, Idempotency } from "../request.ts";
 import { fitting, noTranscript, readConversation, type Transcript } from "./history.ts";

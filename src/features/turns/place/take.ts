@@ -4,7 +4,6 @@ import { newId } from "../../../core/ids.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import { type Database, sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
-import { refusalHeaders } from "../../../http/callers/throttle.ts";
 import type { Grant } from "../access/admit.ts";
 import { AgentChanged } from "../access/agents.ts";
 import { modelSpec } from "../agent/model.ts";
@@ -88,7 +87,7 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
 
 export function lineFull(): EngineError {
   return new EngineError("rate-limited", "Too many turns wait in this conversation", {
-    headers: refusalHeaders({ limit: waitingLimit, remaining: 0, resetSeconds: 5 }),
+    limit: { limit: waitingLimit, remaining: 0, resetSeconds: 5 },
   });
 }
 

@@ -80,7 +80,7 @@ export function endOfError(error: unknown, tries: Tries): AttemptEnd {
   if (error instanceof NoAnswer || error instanceof ProviderSetupError) return retry(error.message, tries);
   if (!(error instanceof EngineError)) return retry("Internal server error", tries);
   const { code, message: reason } = error;
-  const ms = 1_000 * (Number(error.headers["Retry-After"]) || 5);
+  const ms = 1_000 * (error.retryAfterSeconds ?? 5);
   if (error instanceof Overloaded || code === "unavailable") return { kind: "defer", reason, ms };
   if (code === "rate-limited") return ms <= patienceMs ? { kind: "defer", reason, ms } : giveUp("closed", reason);
   if (code === "not-found") return giveUp("off", "The agent is inactive");

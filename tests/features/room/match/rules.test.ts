@@ -99,17 +99,17 @@ test.each([
     "room-off",
   ],
   [
-    new EngineError("rate-limited", "Used up", { headers: { "Retry-After": "86400" } }),
+    new EngineError("rate-limited", "Used up", { retryAfterSeconds: 86400 }),
     { kind: "give-up", why: "closed", reason: "Used up" },
     "matcher-failed",
   ],
   [
-    new EngineError("rate-limited", "Used up", { headers: { "Retry-After": "60" } }),
+    new EngineError("rate-limited", "Used up", { retryAfterSeconds: 60 }),
     { kind: "defer", ms: 60_000 },
     "matcher-failed",
   ],
   [
-    new EngineError("unavailable", "Overloaded", { headers: { "Retry-After": "2" } }),
+    new EngineError("unavailable", "Overloaded", { retryAfterSeconds: 2 }),
     { kind: "defer", ms: 2_000 },
     "matcher-failed",
   ],
