@@ -1,21 +1,14 @@
 import type { Rows } from "./connection.ts";
 import type { Pool, Run } from "./pool.ts";
 
-export interface Transaction {
-  run: Run;
-  /** Runs `fn` in a savepoint: when `fn` throws, its changes are undone and the transaction goes on. */
-  savepoint<T>(fn: () => Promise<T>): Promise<T>;
-}
-
 /**
  * Runs `fn` in a transaction on a connection of its own: commits when `fn` returns, rolls back when `fn` throws. Also
  * rejects when `fn` went on after a failed statement, since the server then commits nothing.
  */
-export async function inTransaction<T>(pool: Pool, fn: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(pool: Pool, fn: (run: Run) => Promise<T>): Promise<T> {
   const connection = await pool.reserve();
   let over = false;
   let failure: unknown;
-  let savepoints = 0;
 
   const run: Run = async (text, parameters, shape) => {
     if (over) throw new Error("The transaction is over: a statement in it was not awaited");
@@ -28,29 +21,9 @@ export async function inTransaction<T>(pool: Pool, fn: (tx: Transaction) => Prom
   };
   const command = (text: string): Promise<Rows> => connection.run(text, [], "objects");
 
-  const savepoint = async <S>(nested: () => Promise<S>): Promise<S> => {
-    savepoints += 1;
-    const name = `s${savepoints}`;
-    await run(`savepoint ${name}`, [], "objects");
-    try {
-      const result = await nested();
-      await run(`release savepoint ${name}`, [], "objects");
-      return result;
-    } catch (error) {
-      await run(`rollback to savepoint ${name}`, [], "objects").then(
-        () => {
-          failure = undefined;
-        },
-        // The transaction is lost already, and `commit` will reject.
-        () => {},
-      );
-      throw error;
-    }
-  };
-
   try {
     await command("begin");
-    const result = await fn({ run, savepoint });
+    const result = await fn(run);
     over = true;
     const { command: tag } = await command("commit");
     if (tag !== "COMMIT") throw failure ?? new Error("The transaction could not be committed");

@@ -417,9 +417,7 @@ describe.skipIf(!server)("without named statements, as behind a pooler", () => {
     const target = { url: await freshDatabase(server), pooled: true };
     const database = poolOn(target, { max: 2, deadlineMs: 5_000, prepare: false });
     await database.query(insert, ["a"]);
-    await database.transaction(async (tx) => {
-      await tx.transaction((inner) => inner.execute(sql`update organizations set name = ${"b"}`));
-    });
+    await database.transaction((tx) => tx.execute(sql`update organizations set name = ${"b"}`));
     expect(await database.query("select slug, name from organizations where slug = any($1)", [["a", "b"]])).toEqual([
       { slug: "a", name: "b" },
     ]);

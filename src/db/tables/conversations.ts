@@ -6,7 +6,6 @@ import {
   date,
   index,
   integer,
-  jsonb,
   pgTable,
   primaryKey,
   real,
@@ -16,7 +15,7 @@ import {
 } from "drizzle-orm/pg-core";
 import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { agents, ofAgent } from "./agents.ts";
-import { createdAt, id, moment, oneOf, organizationId, tsvector, updatedAt } from "./columns.ts";
+import { createdAt, id, jsonb, moment, oneOf, organizationId, tsvector, updatedAt } from "./columns.ts";
 
 // Every turn writes these tables, so they have no checks, which PostgreSQL parses again for each statement: the
 // columns' types describe their values.

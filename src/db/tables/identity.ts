@@ -5,7 +5,6 @@ import {
   check,
   index,
   integer,
-  jsonb,
   pgTable,
   primaryKey,
   smallint,
@@ -13,7 +12,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-import { bytea, createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
+import { bytea, createdAt, id, jsonb, moment, oneOf, updatedAt } from "./columns.ts";
 
 /** A single row with the state of the whole installation. */
 export const installation = pgTable("installation", {

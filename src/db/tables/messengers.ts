@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import type { Incoming } from "../../core/channels/messengers.ts";
 import { ofAgent } from "./agents.ts";
-import { createdAt, id, moment, oneOf } from "./columns.ts";
+import { createdAt, id, jsonb, moment, oneOf } from "./columns.ts";
 import { conversations } from "./conversations.ts";
 
 /** Incoming messages of messengers. A row is stored before its message is acknowledged (decisions §8). */

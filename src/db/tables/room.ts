@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
-import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, check, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { agents, ofAgent } from "./agents.ts";
-import { authorship, bytea, createdAt, id, moment, oneOf, organizationId, updatedAt } from "./columns.ts";
+import { authorship, bytea, createdAt, id, jsonb, moment, oneOf, organizationId, updatedAt } from "./columns.ts";
 
 /** The destination for results of an agent's own work; both columns null for none. */
 const outbound = () => ({ outboundChannel: text("outbound_channel"), outboundTarget: text("outbound_target") });

@@ -1,6 +1,6 @@
-import { boolean, foreignKey, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, foreignKey, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { ofAgent } from "./agents.ts";
-import { authorship, bytea, createdAt, id, updatedAt } from "./columns.ts";
+import { authorship, bytea, createdAt, id, jsonb, updatedAt } from "./columns.ts";
 import { ofOrganization, workspaces } from "./identity.ts";
 
 export const skills = pgTable(

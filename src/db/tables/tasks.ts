@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { ofAgent } from "./agents.ts";
-import { authorship, createdAt, id, moment, oneOf, organizationId, updatedAt } from "./columns.ts";
+import { authorship, createdAt, id, jsonb, moment, oneOf, organizationId, updatedAt } from "./columns.ts";
 
 /** Work that an agent does at set times (decisions §9). */
 export const scheduledTasks = pgTable(

@@ -1,6 +1,6 @@
-import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { ofAgent } from "./agents.ts";
-import { authorship, bytea, createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
+import { authorship, bytea, createdAt, id, jsonb, moment, oneOf, updatedAt } from "./columns.ts";
 import { ofOrganization } from "./identity.ts";
 
 export const agentTools = pgTable(

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
-import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { createdAt, id, moment, oneOf } from "./columns.ts";
+import { index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { createdAt, id, jsonb, moment, oneOf } from "./columns.ts";
 
 /** The lane of jobs without an organization. */
 export const commonLane = "00000000-0000-0000-0000-000000000000";

@@ -25,7 +25,7 @@ export async function forgetSecrets(
   const lost = await findLost(services);
   const names = lost.flatMap(({ name }) => name ?? []).sort();
   if (lost.length > 0 && !(await mayDrop(names))) return null;
-  await database.db.transaction(async (tx) => {
+  await database.transaction(async (tx) => {
     for (const { sealing, place, keyId } of lost) {
       const isRow = sql`${sealing.place} = ${place} and ${sealing.keyId} = ${keyId}`;
       await sealing.drop(tx, isRow, (plaintext) => cipher.seal(plaintext, place));

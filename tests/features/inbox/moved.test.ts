@@ -85,7 +85,7 @@ test("topics go with their group, and a refusal that leads nowhere else is one",
   expect(h.telegram.sent).toMatchObject([{ chatId: Number(is), topicId: 77 }]);
   expect(await h.refs()).toEqual([`support:telegram:${was}:77`]);
   h.telegram.fail("sendMessage", migrated);
-  await h.db.transaction((tx) =>
+  await h.services.database.transaction((tx) =>
     sendTo(tx, { ...h.place, organizationId: h.organization.id, turnId: null, text: "x", target: is }),
   );
   await h.settled((all) => all.some(({ status }) => status === "failed"));

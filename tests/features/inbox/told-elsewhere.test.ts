@@ -198,7 +198,7 @@ test.runIf(dialect === "postgres")(
     await store(incoming({ channelId: "D1:9.9", sender: "U1", text: "Hello" }));
     await echoed(h, h.services, "U1");
     const { id: conversationId = "" } = (await h.conversation("support:slack:D1")) ?? {};
-    const echo = await h.db.transaction(async (tx) => {
+    const echo = await h.services.database.transaction(async (tx) => {
       await tx.execute(sql`select 1 from conversations where id = ${conversationId} for update`);
       const echoing = echoed(h, h.services, "U1");
       await eventually(async () => (await h.services.database.query(waiting, [])).length > 0);

@@ -161,7 +161,7 @@ describe("a person's reply", () => {
     if (!claimed?.conversation) throw new Error("The Room took no turn");
     const metadata = { [repliesSeen]: new Date(Date.now() - 60 * 60_000).toISOString() };
     const conversation = { ...claimed.conversation, metadata };
-    await h.db.transaction(async (tx) => {
+    await h.services.database.transaction(async (tx) => {
       const rowsRead = await countReads(tx, ["conversations", "messages"]);
       expect((await readReplies(tx, { ...claimed, conversation })).map(({ text }) => text)).toEqual(["Hello"]);
       expect(await rowsRead()).toBeLessThan(100);
