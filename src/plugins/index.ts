@@ -5,14 +5,14 @@ import { hubspotPlugin } from "./hubspot/index.ts";
 import { markdownPdfPlugin, type ReadFont } from "./markdown-pdf/index.ts";
 import { renderPlugin } from "./render/index.ts";
 
-/** Addresses to use instead of the services' own. */
+/** Addresses that replace the services' own. */
 export interface PluginBases {
   github?: string | undefined;
   render?: string | undefined;
   hubspot?: string | undefined;
 }
 
-/** The families of tools that come with the engine. They use nothing that a plugin of anybody else could not use. */
+/** The plugins shipped with the engine. They use only the public interface of plugins. */
 export const shippedPlugins = (bases: PluginBases, readFont: ReadFont): Plugin[] => [
   githubPlugin({ baseUrl: bases.github }),
   renderPlugin({ baseUrl: bases.render }),

@@ -6,21 +6,21 @@ import { oneLine } from "../core/text/text.ts";
 import { explainRefusal, mayBeDone, type Service } from "./refusals.ts";
 
 interface Options extends Service {
-  /** Its address, such as `https://api.example.com/v1`. */
+  /** The service's address, such as `https://api.example.com/v1`. */
   baseUrl: string;
-  /** Sent with each request, beside the token. */
+  /** Headers of each request, besides the token. */
   headers: Readonly<Record<string, string>>;
-  /** The service's words in the body of a refusal. */
+  /** The service's error text in the body of a refusal. */
   wordsOf(body: JsonObject): string;
-  /** The text about missing rights in a refusal with 403; empty for none. */
+  /** The text about missing rights in a 403; empty for none. */
   lacksOf?(answer: PluginAnswer, body: JsonObject): string;
 }
 
 export interface ApiRequest {
   method?: "GET" | "POST" | "PUT" | "PATCH";
-  /** Whether the request changes something; absent: all but GET do. */
+  /** Whether the request changes something; by default every method but GET does. */
   writes?: boolean;
-  /** Each part is encoded, so that none can leave its place. */
+  /** Parts of the path; each is encoded, so that none can change the path's structure. */
   path: readonly (string | number)[];
   query?: Readonly<Record<string, QueryValue>>;
   json?: JsonValue;
@@ -32,16 +32,16 @@ type QueryValue = string | number | undefined;
 export interface ApiAnswer {
   status: number;
   headers: PluginAnswer["headers"];
-  /** Null when the answer was empty. The token occurs nowhere in it. */
+  /** Null for an empty response. The token is scrubbed from it. */
   body: JsonValue;
   /** Removes the token from a text that the tool decodes itself. */
   scrub: Scrub;
 }
 
-/** Asks a service; throws an `Error` that says what the service refused, and what to do. */
+/** Sends a request to a service; throws an `Error` that says what was refused, and what to do. */
 export type AskApi = (context: PluginContext, request: ApiRequest) => Promise<ApiAnswer>;
 
-/** No service nests its answers this deep. */
+/** The deepest nesting of a response; no service nests this deep. */
 const levels = 100;
 
 const longestWords = 500;
@@ -74,12 +74,12 @@ export function jsonApi(options: Options): AskApi {
   };
 }
 
-/** A model would write twice if it took a lost answer for a refusal. */
+/** Adds a warning to a lost response, since a model that takes it for a refusal would write twice. */
 function warnOfChange(error: unknown): never {
   throw new Error(`${error instanceof Error ? error.message : "There was no answer"}. ${mayBeDone}`);
 }
 
-/** The host of an address as `Plugin.hosts` names it: without a port it would mean https alone. */
+/** The host of an address for `Plugin.hosts`, always with a port: without one it would mean https only. */
 export function hostOf(baseUrl: string): string {
   const { protocol, host, port } = new URL(baseUrl);
   return protocol === "http:" && port === "" ? `${host}:80` : host;
@@ -93,7 +93,7 @@ function bodyOf(text: string): JsonValue | undefined {
   }
 }
 
-/** Parts such as `..` are refused: encoded or not, they would change the path. */
+/** Encodes the parts. Parts such as `..` are refused, since they would change the path even when encoded. */
 function pathOf(parts: ApiRequest["path"]): string {
   return parts.map((part) => encodePart(String(part))).join("/");
 }

@@ -1,6 +1,6 @@
 import type { PluginAnswer } from "../core/plugins/plugin.ts";
 
-/** A service that tools ask with a token of the agent. */
+/** A service that tools call with an agent's token. */
 export interface Service {
   /** The service's name in error texts, such as `GitHub`. */
   name: string;
@@ -8,15 +8,15 @@ export interface Service {
   secret: string;
 }
 
-/** Tells a model that a write may have succeeded. */
+/** Text that warns a model of a possibly successful write. */
 export const mayBeDone = "The change may have been made: look before you try again.";
 
-/** An answer that is no success. */
+/** An unsuccessful response. */
 export interface Refusal {
   answer: PluginAnswer;
   /** Whether the request was to change something. */
   writes: boolean;
-  /** The service's own words, in one line; empty for none. */
+  /** The service's error text, in one line; empty for none. */
   words: string;
   /** The service's text about rights that the token lacks; empty for none. */
   lacks: string;
@@ -47,7 +47,7 @@ function adviceOf({ name, secret }: Service, refusal: Refusal): string {
 
 const needed = (lacks: string) => (lacks === "" ? "" : `; the call needs ${lacks}`);
 
-/** GitHub answers a used-up limit also with 403. */
+/** Whether a rate limit refused the request; GitHub also uses 403 for that. */
 function isRateLimit({ answer: { status, headers }, words }: Refusal): boolean {
   if (status === 429) return true;
   if (status !== 403) return false;
@@ -63,7 +63,7 @@ function whenAgain({ answer: { headers }, now }: Refusal): string {
 
 const aDay = 86_400;
 
-/** When the limit opens again, in milliseconds since the epoch; null where no header tells it believably. */
+/** When the rate limit ends, in milliseconds since the epoch; null without a plausible header. */
 function opensAt(headers: PluginAnswer["headers"], now: number): number | null {
   const value = headers["retry-after"] ?? headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"] ?? "";
   const at = /^\d{1,10}$/.test(value) ? secondsAt(Number(value), now) : Date.parse(value);

@@ -1,13 +1,13 @@
 import { type JsonObject, type JsonValue, listOf } from "../core/json.ts";
 import { shorten } from "../core/text/clip-json.ts";
 
-// Members of answers, as results give them on: null where the service gave no such value.
+// Members of responses for results: null when the service gave no value of this type.
 
 export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 export const numberOrNull = (value: unknown): number | null => (typeof value === "number" ? value : null);
 export const isTrue = (value: unknown): boolean => value === true;
 
-/** Text that people wrote at length. */
+/** A long text by people, shortened to `limit`. */
 export const longText = (value: unknown, limit: number): string | null =>
   typeof value === "string" ? shorten(value, limit) : null;
 
@@ -16,7 +16,7 @@ export function namesOf(value: unknown, nameOf: (item: unknown) => unknown): str
   return listOf(value).flatMap((item) => textOrNull(typeof item === "string" ? item : nameOf(item)) ?? []);
 }
 
-/** The members that have a value. */
+/** The fields that are not undefined. */
 export function given(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),

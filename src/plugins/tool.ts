@@ -9,22 +9,21 @@ interface Description<Input extends z.ZodObject> {
   input: Input;
   /** Whether a call changes something; such a call is never retried. */
   writes: boolean;
-  /** Whether a person decides about each call; like `writes` unless given. */
+  /** Whether a person decides about each call; by default, whether the call writes. */
   needsApproval?: boolean;
   execute(input: z.output<Input>, context: PluginContext): Promise<JsonValue>;
 }
 
 /**
- * A text of a form. The schema that models get says nothing of the form, because some servers of models refuse schemas
- * with patterns: describe it.
+ * A text of a certain form. The models' schema does not contain the form, because some model servers refuse patterns:
+ * mention it in the description.
  */
 export function zForm(form: RegExp, message: string) {
   return z.string().refine((text) => form.test(text), { message });
 }
 
 /**
- * A tool whose arguments are described and checked by `input`. The engine checks them by the schema too, but not those
- * with very long texts.
+ * A tool with an `input` schema. The tool checks arguments itself too, since the engine does not check very long texts.
  */
 export function describeTool<Input extends z.ZodObject>(description: Description<Input>): PluginTool {
   const { name, input, writes, needsApproval = writes, execute } = description;

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../core/text/text.ts";
 import { zForm } from "../tool.ts";
 
-/** Names of accounts and repositories; their form keeps them from changing the path of a request. */
+/** The name of an account or repository; its form can't change a request's path. */
 const name = (what: string) =>
   zForm(
     /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/,
@@ -41,7 +41,7 @@ export const filePath = path
     message: "must name a file, such as docs/guide.md",
   });
 
-/** The same; an empty path means the root. */
+/** `filePath` that may be empty, for the root. */
 export const folderPath = path.default("").transform((text, context) => partsOf(text, context));
 
 function partsOf(text: string, context: z.RefinementCtx): string[] {

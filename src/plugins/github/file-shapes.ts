@@ -4,7 +4,7 @@ import { scrubbed } from "../../core/scrub/scrub.ts";
 import type { ApiAnswer } from "../json-api.ts";
 import { numberOrNull, textOrNull } from "../shapes.ts";
 
-/** The kinds of a tree's entries in the words of the contents API. */
+/** The types of a tree's entries, as the contents API names them. */
 const treeTypes = new Map([
   ["blob", "file"],
   ["tree", "dir"],
@@ -16,7 +16,7 @@ export function folderEntry(value: unknown): JsonObject {
   return { path: textOrNull(entry.path), type: textOrNull(entry.type), size: numberOrNull(entry.size) };
 }
 
-/** An entry of the tree of a folder, in which paths begin at that folder. */
+/** An entry of a folder's tree, with its path from that folder. */
 export function treeEntry(value: unknown, folder: readonly string[]): JsonObject {
   const entry = objectOf(value);
   const type = treeTypes.get(textOf(entry.type)) ?? textOrNull(entry.type);
@@ -30,7 +30,7 @@ export function treeEntry(value: unknown, folder: readonly string[]): JsonObject
 /** The most characters of a file's text that one call returns. */
 const mostCharacters = 40_000;
 
-/** A file with its text from `offset` on; `next` is the offset to read on from. */
+/** A file with its text from `offset` on; `next` is the offset for the next call. */
 export function fileOf({ body, scrub }: ApiAnswer, offset: number): JsonObject {
   const file = readable(body);
   const shown = {
@@ -39,7 +39,7 @@ export function fileOf({ body, scrub }: ApiAnswer, offset: number): JsonObject {
     size: numberOrNull(file.size),
     url: textOrNull(file.html_url),
   };
-  // Base64 that shows the token was scrubbed, so it cannot be decoded.
+  // The scrubber found the token in this base64, which can't be decoded any more.
   if (textOf(file.content).includes(scrubbed))
     throw new Error("The file holds this agent's own token, so it is not shown");
   const bytes = file.encoding === "base64" ? fromBase64(textOf(file.content)) : null;
@@ -60,7 +60,7 @@ function readable(body: unknown): JsonObject {
   return file;
 }
 
-/** Null when the bytes are no text. */
+/** The bytes as text; null for binary data. */
 function textIn(bytes: Uint8Array<ArrayBuffer>): string | null {
   if (bytes.includes(0)) return null;
   try {
@@ -70,7 +70,7 @@ function textIn(bytes: Uint8Array<ArrayBuffer>): string | null {
   }
 }
 
-/** No page ends in the middle of a character. */
+/** The end of a page, never in the middle of a character. */
 function endOfPage(text: string, offset: number): number {
   const end = Math.min(text.length, offset + mostCharacters);
   const code = text.charCodeAt(end - 1);

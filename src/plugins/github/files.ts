@@ -30,7 +30,7 @@ const getFile = (ask: AskApi) =>
     },
   });
 
-/** In base64, as GitHub wants it, more would exceed the 1 MiB of a request. */
+/** More would exceed a request's 1 MiB, since GitHub takes base64. */
 const mostBytes = 700_000;
 
 const putFile = (ask: AskApi) =>

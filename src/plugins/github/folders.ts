@@ -6,7 +6,7 @@ import { describeTool } from "../tool.ts";
 import { folderPath, ref, repositoryFields } from "./fields.ts";
 import { folderEntry, treeEntry } from "./file-shapes.ts";
 
-/** GitHub gives whole folders; a page keeps the model's prompt small. */
+/** GitHub returns whole folders; a page keeps the model's prompt small. */
 const entriesPerPage = 200;
 
 export const listFiles = (ask: AskApi) =>
@@ -74,7 +74,7 @@ async function listBelow(ask: Ask, folder: Folder): Promise<Listing> {
   return { entries: listOf(body.tree).map((entry) => treeEntry(entry, path)), incomplete: isTrue(body.truncated) };
 }
 
-/** The sha of a folder's tree, which the list of the folder around it tells. */
+/** The sha of a folder's tree, from the list of its parent. */
 async function treeOf(ask: Ask, folder: Folder): Promise<string> {
   const path = folder.path.join("/");
   const around = await entriesOf(ask, { ...folder, path: folder.path.slice(0, -1) });

@@ -20,7 +20,7 @@ const contacts: Kind = {
   ],
 };
 
-/** HubSpot takes an e-mail address in the place of the id when told so. */
+/** The parameter with which HubSpot takes an e-mail address instead of the id. */
 const byEmail = (contact: string) => ({ idProperty: contact.includes("@") ? "email" : undefined });
 
 const searchContacts = (ask: AskApi) =>

@@ -55,7 +55,7 @@ const filter = z
 
 type Operands = Pick<z.infer<typeof filter>, "value" | "highValue" | "values">;
 
-/** The name of the operand that an operator lacks; null when it lacks none. */
+/** The name of an operator's missing operand; null when none is missing. */
 function operandOf(operator: string, { value, highValue, values }: Operands): string | null {
   if (operator.endsWith("HAS_PROPERTY")) return null;
   if (operator.endsWith("IN")) return values === undefined ? "values" : null;

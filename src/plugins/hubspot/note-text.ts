@@ -1,10 +1,10 @@
-/** Notes are HTML, which people write in an editor and tools as plain text. */
+/** Converts plain text to HTML, the format of notes. */
 export function textToHtml(text: string): string {
   const escaped = text.replace(/[&<>]/g, (char) => entities.get(char) ?? char);
   return escaped.replaceAll(/\r?\n/g, "<br>");
 }
 
-/** The words of a note; its lines stay lines. */
+/** The text of a note, with its line breaks. */
 export function htmlToText(html: string): string {
   return html
     .replaceAll(/<(?:br|\/p|\/div|\/li|\/h[1-6]|\/tr)\b[^<>]*>/gi, "\n")

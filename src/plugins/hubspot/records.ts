@@ -4,7 +4,7 @@ import type { ApiAnswer, ApiRequest, AskApi } from "../json-api.ts";
 import { given, longText, numberOrNull, textOrNull } from "../shapes.ts";
 import type { Search } from "./fields.ts";
 
-/** A kind of records: the name in addresses, and the properties that every read gives. */
+/** A kind of record: its name in paths, and the properties of every read. */
 export interface Kind {
   name: "contacts" | "deals";
   properties: readonly string[];
@@ -12,10 +12,10 @@ export interface Kind {
 
 const objects = ["crm", "v3", "objects"] as const;
 
-/** The path of the records of a kind, or of what `rest` names below it. */
+/** The path of a kind's records, or of `rest` below it. */
 export const recordsPath = (kind: string, ...rest: string[]): ApiRequest["path"] => [...objects, kind, ...rest];
 
-/** A page of records that match. HubSpot finds new and changed ones some seconds later. */
+/** A page of matching records. HubSpot finds new and changed ones some seconds late. */
 export async function searchRecords(ask: AskApi, context: PluginContext, kind: Kind, search: Search) {
   const { query, filters, sortBy, descending, properties, limit, after } = search;
   const filterGroups = filters.map(({ property, ...rest }) => given({ propertyName: property, ...rest }));
@@ -40,7 +40,7 @@ export const sortOf = (propertyName: string, descending: boolean): JsonObject =>
   direction: descending ? "DESCENDING" : "ASCENDING",
 });
 
-/** A page of a search; `next` is what continues it. */
+/** A page of a search; `next` continues the search. */
 export function pageOf({ body }: ApiAnswer, shape: (value: unknown) => JsonObject): JsonObject {
   const { total, results, paging } = objectOf(body);
   const next = objectOf(objectOf(paging).next).after;
@@ -71,6 +71,6 @@ export function associatedWith(value: unknown, kind: string): string[] {
   return [...new Set(listOf(results).flatMap((one) => textOrNull(objectOf(one).id) ?? []))];
 }
 
-/** Associations of a new record, in the form in which HubSpot defines them itself. */
+/** Associations of a new record, of types that HubSpot defines. */
 export const associationsTo = (ids: readonly string[], associationTypeId: number): JsonValue[] =>
   ids.map((id) => ({ to: { id }, types: [{ associationCategory: "HUBSPOT_DEFINED", associationTypeId }] }));

@@ -35,7 +35,7 @@ export async function create(order: PdfOrder, context: PluginContext, readFont: 
   return { id, name: stored, pages, size, url, expiresAt, ...(warnings.length > 0 ? { warnings } : {}) };
 }
 
-/** Makes a PDF. Throws an `Error` that says what is too much. */
+/** Makes a PDF. Throws an `Error` that names the exceeded limit. */
 export async function makePdf(
   order: PdfOrder,
   { signal, now, readFont }: Pick<PluginContext, "signal" | "now"> & { readFont: ReadFont },
@@ -72,7 +72,7 @@ const frameOf = ({ width, margin }: Geometry) => ({
 
 const isTop = (block: Block | undefined) => block?.kind === "heading" && block.level === 1;
 
-/** A title stands above the text, unless the text begins with a heading of its own. */
+/** Adds a title above the text, unless the text begins with a heading. */
 function withTitle(blocks: readonly Block[], title: string | undefined): Block[] {
   if (!title?.trim() || isTop(blocks[0])) return [...blocks];
   return [{ kind: "heading", level: 1, spans: [{ kind: "text", text: title, emphasis: plain }] }, ...blocks];
@@ -84,7 +84,7 @@ function titleOf({ title, fileName }: PdfOrder, blocks: readonly Block[]): strin
   return (found || "Document").replace(/\s+/g, " ").slice(0, 200);
 }
 
-/** A name that every system takes, with the ending of a PDF. */
+/** A file name that every system accepts, with the extension `.pdf`. */
 export function fileNameOf(wish: string): string {
   const name = wish
     .toWellFormed()

@@ -21,9 +21,9 @@ export function markdownPdfPlugin({ readFont }: { readFont: ReadFont }): Plugin 
           "Makes a PDF of markdown and answers a link to it, which you give to the person. Whoever has the link can read the file for 24 hours. Headings become bookmarks, and tables go on over pages. Images are shown if they are PNG or JPEG in a data: address; others become a link with their description. Text may be Latin, Greek or Cyrillic, with symbols and emoji; other scripts are shown as boxes, and `warnings` says so. At most 200 pages.",
         input: pdfOrder,
         writes: true,
-        // Nothing leaves the conversation: only its people get the link.
+        // Nothing leaves the conversation: only its participants get the link.
         needsApproval: false,
-        // The typesetter is loaded by the first call: most servers never make a PDF.
+        // The first call loads the typesetter, since most servers never make a PDF.
         execute: (order, context) =>
           places.use(context.signal, async () => (await import("./create.ts")).create(order, context, readFont)),
       }),

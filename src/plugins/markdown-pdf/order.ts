@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zForm } from "../tool.ts";
 
-/** The input of a PDF, as a model gives it. */
+/** The input of the tool, from the model. */
 export const pdfOrder = z.object({
   markdown: z.string().min(1, "must not be empty").describe("The text, in GitHub's markdown. At most 512 KB."),
   title: z

@@ -1,6 +1,6 @@
 const sliceMs = 8;
 
-/** Lets others have their turn in the midst of long work, and ends work that nobody waits for or that takes too long. */
+/** Pauses long work for other work of the process, and ends it after an abort or when it takes too long. */
 export class Pace {
   readonly #signal: AbortSignal;
   readonly #end: number;
@@ -11,7 +11,7 @@ export class Pace {
     this.#end = this.#since + limitMs;
   }
 
-  /** Called between small pieces of work. Throws when the work is to end. */
+  /** Called between small pieces of work. Throws when the work must end. */
   async breathe(): Promise<void> {
     const now = performance.now();
     if (now - this.#since < sliceMs) return;

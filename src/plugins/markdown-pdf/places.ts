@@ -1,4 +1,4 @@
-/** Lets a few calls work at a time, in the order in which they came: each of them takes memory. */
+/** Runs a few calls at a time, in the order of arrival, since each needs much memory. */
 export class Places {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Places {
     this.#free = count;
   }
 
-  /** Rejects when `signal` aborts before there is a place. */
+  /** Runs `work` when its turn comes; rejects when `signal` aborts before. */
   async use<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#take(signal);
     try {

@@ -68,7 +68,7 @@ const createDeploy = (ask: AskApi) =>
     },
   });
 
-/** A deploy that only waits for another one is answered without a body. */
+/** The started deploy; Render's response for a queued one has no body. */
 function startedDeploy(body: JsonValue): JsonObject {
   const deploy = isObject(body) ? deployOf(body) : null;
   return { queued: deploy === null || deploy.status === "queued", deploy };

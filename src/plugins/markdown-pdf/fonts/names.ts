@@ -1,4 +1,4 @@
-/** The fonts that a document is set in. `symbols` and `emoji` stand in for what the others lack. */
+/** The fonts of documents. `symbols` and `emoji` provide characters that the others lack. */
 export const fontNames = [
   "sans",
   "sans-bold",

@@ -1,16 +1,16 @@
 import type { EmbeddedFont, PDFDocument } from "pdfkit";
 import { type FontName, fontNames, type ReadFont } from "./names.ts";
 
-/** A character as a page shows it. */
+/** A character in a font. */
 export interface Glyph {
   face: Face;
-  /** The number of the character in its face, as four hexadecimal digits. */
+  /** The character's code in its font, as four hexadecimal digits. */
   code: string;
   /** In thousandths of the size. */
   width: number;
 }
 
-/** A font of a document. The file gets the glyphs of the characters that the document takes from it. */
+/** A font of a document. The file contains only the used characters' glyphs. */
 export class Face {
   readonly embedded: EmbeddedFont;
   readonly #glyphs = new Map<number, Glyph>();
@@ -30,7 +30,8 @@ export class Face {
     const { font, subset, widths, unicode } = this.embedded;
     const { id, advanceWidth } = font.glyphForCodePoint(codePoint);
     const included = subset.includeGlyph(id);
-    // Readers search and copy by the text of a code, so characters that share a glyph, such as a box, have own codes.
+    // Readers search and copy by a code's text, so characters with a common glyph, such as a box, have codes of their
+    // own.
     const code = unicode[included] === undefined ? included : subset.glyphs.push(id) - 1;
     const width = Math.round((advanceWidth * 1000) / font.unitsPerEm);
     widths[code] = width;
@@ -42,13 +43,13 @@ export class Face {
 }
 
 /**
- * Scripts that run from left to right and set each character alone. Scripts that join or reorder their characters
- * would come out wrong, so their characters count as missing even where a font has them.
+ * Scripts that run from left to right with separate characters. Scripts that join or reorder characters would be wrong,
+ * so their characters count as missing even if a font has them.
  */
 const plainScripts =
   /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Common}\p{Script=Inherited}]/u;
 
-/** Characters that only change how their neighbours look, and shades of skin. */
+/** Characters that only modify their neighbours, and skin tones. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cs}\p{Emoji_Modifier}]/u;
 
 /** A code has 16 bits. */
@@ -72,7 +73,7 @@ export class Typefaces {
     return new Typefaces(new Map(files.map(([name, file]) => [name, new Face(document.font(file)._font)])));
   }
 
-  /** The glyph of a character in a font, or in a font that stands in for it; null for an invisible character. */
+  /** The glyph of a character in a font, or in a substitute font; null for an invisible character. */
   glyph(name: FontName, codePoint: number): Glyph | null {
     const known = this.#glyphs.get(name)?.get(codePoint);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Gives headings the names by which links call them, as GitHub does. */
+/** Names headings for links, as GitHub does. */
 export class Anchors {
   readonly #taken = new Map<string, number>();
 

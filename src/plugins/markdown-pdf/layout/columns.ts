@@ -1,20 +1,22 @@
-/** The widths that a column wants: of its longest word, and of all its text in one line; both with the space around. */
+/** The widths that a column needs, including its padding: for its longest word, and for all text in one line. */
 export interface Wish {
   least: number;
   most: number;
 }
 
-/** Columns that stand side by side. A table that is too wide has several bands, one below the other. */
+/** Columns side by side. A table that is too wide has several bands, one below the other. */
 export interface Band {
-  /** From 0, in their order. */
+  /** Indexes from 0, in order. */
   columns: number[];
   widths: number[];
 }
 
-/** Narrower columns can't be read. */
+/** The least readable width. */
 const narrow = 52;
 
-/** Parts the columns of a table so that they fit. Each further band repeats the first column, which tells rows apart. */
+/**
+ * Splits a table's columns into bands that fit. Each further band repeats the first column, which identifies the rows.
+ */
 export function bandsOf(wishes: readonly Wish[], width: number): Band[] {
   const capped = (cap: number) =>
     wishes.map(({ least, most }) => ({ least: Math.min(least, cap), most: Math.max(Math.min(least, cap), most) }));
@@ -45,7 +47,7 @@ function parted(wishes: readonly Wish[], width: number): Band[] {
   });
 }
 
-/** Each column gets what it takes in one line, but not more than a limit for all that makes them fit. */
+/** Gives each column its one-line width, up to a common limit that makes all fit. */
 function shared(wishes: readonly Wish[], width: number): number[] {
   const limited = (limit: number) => wishes.map(({ least, most }) => Math.min(most, Math.max(least, limit)));
   const total = (widths: readonly number[]) => widths.reduce((all, one) => all + one, 0);

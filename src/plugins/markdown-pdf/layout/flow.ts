@@ -6,7 +6,7 @@ export interface Geometry {
   margin: { top: number; bottom: number; side: number };
 }
 
-/** A strip beside or behind what is set while it is open; it goes on over pages. */
+/** A strip next to or behind the content while it is open; it continues on new pages. */
 interface Bar {
   x: number;
   width: number;
@@ -20,7 +20,7 @@ export class Flow {
   readonly geometry: Geometry;
   readonly #mostPages: number;
   readonly #bars: Bar[] = [];
-  /** Space that comes before the next thing, unless a page begins with it. */
+  /** The space before the next block, unless it begins a page. */
   #gap = 0;
   #y = 0;
 
@@ -46,29 +46,29 @@ export class Flow {
     return this.#bottom - this.geometry.margin.top;
   }
 
-  /** Asks for space before the next thing. Of several wishes the greatest counts. */
+  /** Requests space before the next block; the greatest request counts. */
   gap(height: number): void {
     this.#gap = Math.max(this.#gap, height);
   }
 
-  /** Whether this height fits on the page. Every height fits on an empty page: the next one would have no more room. */
+  /** Whether this height fits on the page. On an empty page every height fits, since the next page has no more room. */
   fits(height: number): boolean {
     return this.#atTop || this.#y + this.#gap + height <= this.#bottom + 0.01;
   }
 
-  /** The height that is left of the page below the requested space. */
+  /** The remaining height of the page below the requested space. */
   get left(): number {
     return this.#bottom - this.#y - (this.#atTop ? 0 : this.#gap);
   }
 
-  /** Goes to a new page when this much does not fit, and makes the space that was asked for. */
+  /** Begins a new page when this height does not fit, and adds the requested space. */
   need(height: number): void {
     if (!this.fits(height)) this.newPage();
     if (!this.#atTop) this.#y += this.#gap;
     this.#gap = 0;
   }
 
-  /** Goes down. */
+  /** Moves down. */
   take(height: number): void {
     this.#y += height;
   }

@@ -3,7 +3,7 @@ import { linesOf } from "./lines.ts";
 import type { Stage } from "./stage.ts";
 import { bodyBase, gray } from "./style.ts";
 
-/** Numbers the pages, as in "3 / 12". A single page needs no number. */
+/** Writes page numbers such as "3 / 12"; none for a single page. */
 export function drawFooters(stage: Stage): void {
   const { pages, geometry } = stage.flow;
   if (pages.length < 2) return;

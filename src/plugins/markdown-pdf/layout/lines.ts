@@ -5,7 +5,7 @@ import type { Picture } from "../pdf/picture.ts";
 import type { Span } from "../read/blocks.ts";
 import { type Base, styleOf, type TextStyle } from "./style.ts";
 
-/** Characters of one look that stand side by side. */
+/** Adjacent characters of one style. */
 export interface Run {
   kind: "run";
   style: TextStyle;
@@ -28,18 +28,18 @@ export interface Line {
   pieces: Piece[];
   width: number;
   height: number;
-  /** Below the upper edge of the line. */
+  /** The baseline's distance from the line's upper edge. */
   baseline: number;
 }
 
-/** Space that lines may fill. */
+/** The space for lines. */
 export interface Room {
   width: number;
-  /** For a picture. */
+  /** The greatest height of a picture. */
   height: number;
 }
 
-/** How far the letters stand above the middle of a line, in sizes: half the height of a capital. */
+/** Half the height of a capital, in font sizes. */
 const halfCapital = 0.357;
 
 /** Sets running text into lines. */
@@ -53,7 +53,7 @@ export function* linesOf(spans: readonly Span[], base: Base, room: Room, typefac
   yield* breaker.finish();
 }
 
-/** Sets a line of code, whose spaces count, into one or several. */
+/** Sets a line of code, with its spaces, in one or several lines. */
 export function* codeLinesOf(text: string, style: TextStyle, room: Room, typefaces: Typefaces): Generator<Line, void> {
   const breaker = new LineBreaker({ ...style, bold: false }, room, typefaces);
   yield* breaker.code(text, style);
@@ -62,7 +62,7 @@ export function* codeLinesOf(text: string, style: TextStyle, room: Room, typefac
 
 const spaces = new Set([" ", "\t", "\n"]);
 
-/** After these a line may end. East Asian scripts part anywhere. */
+/** A line may end after these characters. East Asian scripts may break anywhere. */
 const breakable = /[-–—/\u200b\p{Ideographic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const combining = /\p{M}/u;
 
@@ -72,7 +72,7 @@ class LineBreaker {
   readonly #typefaces: Typefaces;
   #line: Piece[] = [];
   #lineWidth = 0;
-  /** The pieces of a word that must stay together, and the space before it. */
+  /** The inseparable pieces of a word, and the space before it. */
   #word: Piece[] = [];
   #wordWidth = 0;
   #gap: Run | null = null;
@@ -107,7 +107,7 @@ class LineBreaker {
 
   *picture(picture: Picture, target: Target | null): Generator<Line, void> {
     yield* this.#endWord();
-    // Screens have 96 pixels where a page has 72 points.
+    // Screens have 96 pixels for 72 points of a page.
     const scale = Math.min(0.75, this.#room.width / picture.width, this.#room.height / picture.height);
     const [width, height] = [picture.width * scale, picture.height * scale];
     this.#word.push({ kind: "picture", picture, width, height, target });
@@ -115,7 +115,7 @@ class LineBreaker {
     yield* this.#endWord();
   }
 
-  /** Ends the line, also one that has nothing in it. */
+  /** Ends the line, even an empty one. */
   *break(): Generator<Line, void> {
     yield* this.#endWord();
     yield this.#endLine();
@@ -139,7 +139,7 @@ class LineBreaker {
     this.#wordWidth += width;
   }
 
-  /** Ends a word that fills a line for itself wherever the line ends. */
+  /** Breaks a word that is wider than a line. */
   *#tear(): Generator<Line, void> {
     yield* this.#endWord();
     if (this.#line.length > 0) yield this.#endLine();

@@ -3,10 +3,10 @@ import type { Span } from "../read/blocks.ts";
 import type { Wish } from "./columns.ts";
 import { type Base, styleOf } from "./style.ts";
 
-/** Wider text is broken anyway. */
+/** The greatest measured width, since wider text is broken anyway. */
 const farthest = 2_000;
 
-/** How wide text is at its longest word, and in one line. */
+/** The width of a text's longest word, and of the whole text in one line. */
 export function widthsOf(spans: readonly Span[], base: Base, typefaces: Typefaces): Wish {
   const wish: Wish = { least: 0, most: 0 };
   let [word, line] = [0, 0];
@@ -30,6 +30,6 @@ export function widthsOf(spans: readonly Span[], base: Base, typefaces: Typeface
       }
     }
   }
-  // A hair more, so that sums that are rounded otherwise don't break a line.
+  // A small addition, so that rounding does not break a line.
   return { least: wish.least + 0.1, most: wish.most + 0.1 };
 }

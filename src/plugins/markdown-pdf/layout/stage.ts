@@ -6,20 +6,20 @@ import type { Flow } from "./flow.ts";
 import { type Line, linesOf } from "./lines.ts";
 import type { Base } from "./style.ts";
 
-/** The part of a page's width that blocks may fill. */
+/** The part of a page's width for blocks. */
 export interface Frame {
   left: number;
   width: number;
   base: Base;
 }
 
-/** The tools to set every kind of block: pages, fonts, and the markers of list items. */
+/** Shared tools for all kinds of blocks: pages, fonts, and list markers. */
 export class Stage {
   readonly flow: Flow;
   readonly typefaces: Typefaces;
   readonly pace: Pace;
   readonly pen = new Pen();
-  /** Signs of list items that wait for their first line. */
+  /** Markers of list items that wait for their item's first line. */
   #markers: { line: Line; right: number }[] = [];
 
   constructor(flow: Flow, typefaces: Typefaces, pace: Pace) {
@@ -28,7 +28,7 @@ export class Stage {
     this.pace = pace;
   }
 
-  /** Running text in lines as wide as the frame. */
+  /** Sets running text in lines of the frame's width. */
   async lines(spans: readonly Span[], { base, width }: Pick<Frame, "base" | "width">): Promise<Line[]> {
     const room = { width, height: this.flow.pageRoom - 2 * base.size * base.leading };
     const lines: Line[] = [];
@@ -39,7 +39,7 @@ export class Stage {
     return lines;
   }
 
-  /** Sets lines one below the other, over as many pages as they take. */
+  /** Places lines one below the other, on as many pages as needed. */
   async place(lines: readonly Line[], left: number): Promise<void> {
     for (const line of lines) {
       this.flow.need(line.height);
@@ -49,12 +49,12 @@ export class Stage {
     }
   }
 
-  /** Has the next line begin with the sign of an item, which ends at `right`. */
+  /** Begins the next line with an item's marker, which ends at `right`. */
   mark(line: Line, right: number): void {
     this.#markers.push({ line, right });
   }
 
-  /** Draws a line at a height of the page, with the signs of items that begin with it. */
+  /** Draws a line at a height of the page, with the markers of items that begin with it. */
   drawAt(line: Line, left: number, top: number): void {
     for (const marker of this.#markers) {
       const x = marker.right - marker.line.width;
@@ -64,7 +64,7 @@ export class Stage {
     this.pen.draw(this.flow.page, line, left, top);
   }
 
-  /** Gives the signs of items in which nothing was set a line of their own. */
+  /** Gives the markers of empty items a line of their own. */
   async placeMarks({ base, left }: Frame): Promise<void> {
     if (this.#markers.length === 0) return;
     const height = base.size * base.leading;

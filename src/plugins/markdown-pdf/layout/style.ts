@@ -8,10 +8,10 @@ const linkBlue: Color = [0.04, 0.36, 0.75];
 export const lineGray: Color = [0.82, 0.84, 0.87];
 export const shade: Color = [0.955, 0.96, 0.967];
 
-/** The text of a block, before anything in it is emphasised. */
+/** The style of a block's text before emphasis. */
 export interface Base {
   size: number;
-  /** The height of a line, in sizes. */
+  /** The line height, in font sizes. */
   leading: number;
   bold: boolean;
   color: Color;
@@ -29,7 +29,7 @@ export const headingBase = (level: number): Base => ({
   color: level > 5 ? gray : ink,
 });
 
-/** The look of a piece of text. */
+/** The style of a piece of text. */
 export interface TextStyle {
   font: FontName;
   size: number;
@@ -37,7 +37,7 @@ export interface TextStyle {
   color: Color;
   slanted: boolean;
   struck: boolean;
-  /** How far above the line it stands, in points. */
+  /** The height above the baseline, in points. */
   rise: number;
   shaded: boolean;
   target: Target | null;

@@ -10,13 +10,13 @@ type Table = Extract<Block, { kind: "table" }>;
 const padding = { x: 6, y: 3.5 };
 const thin = 0.6;
 
-/** Cells of a row, each with the lines that are still to be set. */
+/** The cells of a row, each with its remaining lines. */
 interface Row {
   cells: Line[][];
   head: boolean;
 }
 
-/** Sets a table: its head again on each page, cells in several lines, and rows over pages where they have to. */
+/** Sets a table: repeats its head on each page, wraps cells, and splits rows over pages where necessary. */
 export class TableSetter {
   readonly #stage: Stage;
   readonly #table: Table;
@@ -78,7 +78,7 @@ export class TableSetter {
     await this.#place(head, band, () => flow.newPage());
     for (const cells of this.#table.rows) {
       const row = await this.#row(cells, band, false);
-      // A short row stays whole.
+      // A short row is not split.
       if (!flow.fits(heightOf(row)) && heightOf(row) < flow.pageRoom / 3) nextPage();
       await this.#place(row, band, nextPage);
     }
@@ -106,7 +106,7 @@ export class TableSetter {
         fresh = true;
         continue;
       }
-      // A line that is higher than an empty page has no better place.
+      // A line that is higher than an empty page is placed anyway.
       const taken = stuck ? rest.map((lines, index) => counts[index] || Math.min(1, lines.length)) : counts;
       this.#slice({ cells: rest, head }, band, taken);
       rest = rest.map((lines, index) => lines.slice(taken[index]));
@@ -115,7 +115,7 @@ export class TableSetter {
     } while (rest.some(({ length }) => length > 0));
   }
 
-  /** Draws the first lines of each cell, and the strip that they stand in. */
+  /** Draws the first lines of each cell, with their background. */
   #slice({ cells, head }: Row, { columns, widths }: Band, counts: readonly number[]): void {
     const { flow } = this.#stage;
     const shown = cells.map((lines, index) => lines.slice(0, counts[index]));
@@ -143,7 +143,7 @@ export class TableSetter {
 const heightOf = ({ cells }: { cells: readonly (readonly Line[])[] }) =>
   Math.max(...cells.map((lines) => lines.reduce((sum, { height }) => sum + height, 0))) + 2 * padding.y;
 
-/** How many of the lines fit into a height. */
+/** The number of lines that fit into a height. */
 function fitting(lines: readonly Line[], height: number): number {
   let left = height + 0.01;
   const over = lines.findIndex((line) => {

@@ -10,11 +10,11 @@ type Heading = Extract<Block, { kind: "heading" }>;
 
 const paragraphGap = 8;
 const indent = 18;
-/** Deeper blocks are not set in any further, so that their text keeps some width. */
+/** Deeper blocks are not indented further, so that their text stays readable. */
 const leastWidth = 160;
 const codePadding = 8;
 
-/** Sets blocks onto the pages of a flow. */
+/** Sets blocks onto a flow's pages. */
 export class Typesetter {
   readonly headings: PlacedHeading[] = [];
   readonly #stage: Stage;
@@ -52,7 +52,7 @@ export class Typesetter {
     }
   }
 
-  /** Sets a heading on the page on which this much of what follows has space too. */
+  /** Sets a heading on a page that also has this much space for the text after it. */
   async #heading({ level, spans }: Heading, frame: Frame, after: number): Promise<void> {
     const { flow } = this.#stage;
     const base = headingBase(level);
@@ -139,9 +139,7 @@ export class Typesetter {
   }
 }
 
-/**
- * The height that a heading needs below itself on its page: further headings, and three lines of the text under them.
- */
+/** The height to reserve below a heading: further headings, and three lines of the text under them. */
 function heightAfter(blocks: readonly Block[], index: number): number {
   let height = 3 * bodyBase.size * bodyBase.leading;
   for (const block of blocks.slice(index + 1, index + 5)) {

@@ -1,8 +1,8 @@
-/** In the form that FlateDecode reads. The platform does it beside this thread. */
+/** Compresses bytes for FlateDecode, in another thread of the platform. */
 export const deflate = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> =>
   drained(new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate")));
 
-/** All bytes of a stream. Throws as soon as there are more than `most`. */
+/** Reads all bytes of a stream. Throws once there are more than `most`. */
 export async function drained(
   stream: AsyncIterable<Uint8Array>,
   most = Number.POSITIVE_INFINITY,

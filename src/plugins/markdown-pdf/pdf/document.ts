@@ -4,19 +4,19 @@ import { drained } from "./bytes.ts";
 import { addressOf, type Page } from "./page.ts";
 import { embedPicture, type Picture } from "./picture.ts";
 
-/** A heading where it stands. */
+/** A heading and its position. */
 export interface Heading {
   title: string;
-  /** 1 is the highest. */
+  /** 1 is the highest level. */
   level: number;
   anchor: string;
-  /** From 0. */
+  /** The page's index, from 0. */
   page: number;
-  /** From the upper edge of the page. */
+  /** The distance from the page's upper edge. */
   y: number;
 }
 
-/** A link to a heading shows this much above it. */
+/** The space that a link to a heading shows above it. */
 const spaceAbove = 8;
 
 /** A document without XML metadata, since PDFKit would not escape the title there. */
@@ -31,11 +31,11 @@ interface Description {
   createdAt: number;
 }
 
-/** Begins a document that has no page and no font yet. */
+/** Creates a document without pages and fonts. */
 export function newDocument({ title, language, createdAt }: Description): PDFDocument {
   const maker = "Agent Engine";
   const info = { Title: title.toWellFormed(), Producer: maker, Creator: maker, CreationDate: new Date(createdAt) };
-  // Without `font: null` PDFKit reads a standard font from a file that a bundle lacks.
+  // Without `font: null` PDFKit reads a standard font's file, which a bundle lacks.
   return new Document({
     font: null,
     autoFirstPage: false,
@@ -54,7 +54,7 @@ export async function writeDocument(
   pace: Pace,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const images = new Map<Picture, PdfReference>();
-  // PDFKit sorts names as text, but readers search them as bytes: the order of ASCII is the same in both.
+  // PDFKit sorts names as text, but readers search them as bytes; for ASCII names both orders are the same.
   const names = new Map(headings.map(({ anchor }, index) => [anchor, `heading-${index}`]));
   for (const [index, page] of pages.entries()) {
     document.addPage({ size: [page.width, page.height], margin: 0 });
@@ -75,7 +75,7 @@ export async function writeDocument(
   return drained(document);
 }
 
-/** Links to headings that don't exist are left out. */
+/** Writes the links, without those to missing headings. */
 function writeLinks(document: PDFDocument, { links }: Page, names: ReadonlyMap<string, string>): void {
   for (const { box, target } of links) {
     const { x, y, width, height } = box;
@@ -87,7 +87,7 @@ function writeLinks(document: PDFDocument, { links }: Page, names: ReadonlyMap<s
   }
 }
 
-/** Puts each heading below the nearest earlier one of a higher level. */
+/** Writes the outline: each heading below the nearest earlier one of a higher level. */
 function writeOutline(outline: OutlineItem, pages: readonly Page[], headings: readonly Heading[]): void {
   const open: { level: number; item: OutlineItem }[] = [];
   for (const { title, level, page, y } of headings) {

@@ -1,20 +1,20 @@
 import type { PictureData } from "./picture.ts";
 
-/** A JPEG as it is, since readers decode it. Throws when its header can't be read. */
+/** A JPEG, stored unchanged, since readers decode it. Throws for an unreadable header. */
 export function readJpeg(bytes: Uint8Array<ArrayBuffer>): PictureData {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let inverted = false;
   for (let at = 2; at + 10 < bytes.length; at += 2 + view.getUint16(at + 2)) {
     if (bytes[at] !== 0xff) break;
     const marker = bytes[at + 1] ?? 0;
-    // Adobe's programs store the inks of four colours as their opposites.
+    // Adobe's programs store inverted values of the four inks.
     if (marker === 0xee && String.fromCharCode(...bytes.subarray(at + 4, at + 9)) === "Adobe") inverted = true;
     if (isFrame(marker)) return describe(view, at, inverted, bytes);
   }
   throw new Error("This is no JPEG that can be read");
 }
 
-/** The markers of frames are C0 to CF, without three that mean something else. */
+/** Whether a marker begins a frame: C0 to CF without three of another meaning. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
 function describe(view: DataView, at: number, inverted: boolean, bytes: Uint8Array<ArrayBuffer>): PictureData {

@@ -4,7 +4,7 @@ import type { Picture } from "./picture.ts";
 /** Red, green and blue, each from 0 to 1. */
 export type Color = readonly [number, number, number];
 
-/** In points from the upper left corner of the page. */
+/** A rectangle in points from the page's upper left corner. */
 export interface Box {
   x: number;
   y: number;
@@ -12,30 +12,30 @@ export interface Box {
   height: number;
 }
 
-/** A piece of text: its characters are hexadecimal codes of the font. */
+/** A piece of text: hexadecimal character codes of the font. */
 export interface PageText {
   x: number;
-  /** The height of the line on which the letters stand. */
+  /** The height of the baseline. */
   baseline: number;
   font: EmbeddedFont;
   size: number;
   color: Color;
   codes: string;
-  /** Slants a font that has no italic. */
+  /** Slants the letters, for a font without an italic. */
   slanted: boolean;
 }
 
 /** The target of a link: an address, or a heading of the document. */
 export type Target = { address: string } | { anchor: string };
 
-/** A page while it is drawn, measured from its upper left corner, as PDFKit turns the axes of its pages. */
+/** A page being drawn, measured from its upper left corner, since PDFKit turns the axes of its pages. */
 export class Page {
   readonly width: number;
   readonly height: number;
   readonly links: { box: Box; target: Target }[] = [];
   readonly fonts = new Set<EmbeddedFont>();
   readonly pictures = new Set<Picture>();
-  /** Backgrounds come before everything else, so that they may be drawn after what stands on them. */
+  /** Backgrounds, written before all other content, so that they may be drawn later than it. */
   readonly #backgrounds: string[] = [];
   readonly #marks: string[] = [];
 
@@ -79,9 +79,9 @@ export class Page {
 
 const fill = (color: Color) => `${color.map(decimal).join(" ")} rg`;
 
-/** A number as PDF has them, without an exponent, to a thousandth. */
+/** A number in PDF syntax, without an exponent, to a thousandth. */
 const decimal = (value: number): string => String(Math.round(value * 1000) / 1000);
 
-/** An address as an annotation holds it: characters beyond ASCII are percent-encoded. */
+/** A link's address: characters beyond ASCII are percent-encoded. */
 export const addressOf = (address: string): string =>
   (URL.parse(address)?.href ?? encodeURI(address.toWellFormed())).replace(/[^\x20-\x7e]/g, "");

@@ -14,13 +14,13 @@ interface Chunks {
   header: Header;
   palette: Uint8Array;
   transparency: Uint8Array;
-  /** Packed, of all chunks. */
+  /** The compressed data of all chunks. */
   data: Blob;
 }
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** The number of values of a pixel, by the kind of colour. */
+/** The number of values for each pixel, by colour type. */
 const channels: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 const depths: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
@@ -31,9 +31,9 @@ const depths: Readonly<Record<number, readonly number[]>> = {
 };
 
 /**
- * Reads a PNG. The PDF gets the packed data of a PNG without transparency as it is; of a PNG with transparency it gets
- * the colours and their opacity apart. The data is always unpacked, at most to the length that the header announces: so
- * a damaged PNG is refused. Throws an `Error` that says why a PNG can't be shown.
+ * Reads a PNG. Without transparency its compressed data is stored unchanged; otherwise colours and opacity are stored
+ * separately. The data is always decompressed, up to the length that the header announces, so that a damaged PNG is
+ * refused. Throws an `Error` that says why a PNG can't be shown.
  */
 export async function readPng(bytes: Uint8Array<ArrayBuffer>, mostPixels: number, pace: Pace): Promise<PictureData> {
   const chunks = readChunks(bytes);
@@ -112,7 +112,7 @@ function spaceOf({ header: { color }, palette }: Chunks): unknown {
   return ["Indexed", "DeviceRGB", entries - 1, palette.subarray(0, entries * 3)];
 }
 
-/** The one colour of a PNG without a palette that is transparent. */
+/** The only transparent colour of a PNG without a palette. */
 function colorKey({ header: { color }, transparency }: Chunks): Record<string, number[]> {
   const values = color === 0 ? 1 : color === 2 ? 3 : 0;
   if (values === 0 || transparency.length < values * 2) return {};
@@ -121,7 +121,7 @@ function colorKey({ header: { color }, transparency }: Chunks): Record<string, n
   return { Mask: ranges.flatMap((value) => [value, value]) };
 }
 
-/** Parts the colours of a PNG from its alpha channel. */
+/** Separates the colours of a PNG from its alpha channel. */
 async function separated(header: Header, raw: Uint8Array<ArrayBuffer>, pace: Pace): Promise<PictureData> {
   const { width, height, bits, color } = header;
   const [sample, colors] = [bits / 8, color === 4 ? 1 : 3];
@@ -144,7 +144,7 @@ async function separated(header: Header, raw: Uint8Array<ArrayBuffer>, pace: Pac
   };
 }
 
-/** The opacity of each pixel, by its colour's index in the palette. */
+/** The opacity of each pixel, by its index in the palette. */
 async function paletteMask(chunks: Chunks, raw: Uint8Array<ArrayBuffer>, pace: Pace): Promise<PictureData["mask"]> {
   const { header, transparency } = chunks;
   const alpha = new Uint8Array(header.width * header.height);
@@ -160,7 +160,7 @@ async function paletteMask(chunks: Chunks, raw: Uint8Array<ArrayBuffer>, pace: P
   return { bits: 8, bytes: await deflate(alpha) };
 }
 
-/** Undoes the filters in place and hands over row after row (PNG, §9). */
+/** Reverses the filters in place and passes on each row (PNG, §9). */
 async function eachRow(header: Header, raw: Uint8Array, pace: Pace, take: (row: Uint8Array) => void): Promise<void> {
   const length = rowBytes(header);
   const step = Math.max(1, (header.bits * (channels[header.color] ?? 1)) / 8);

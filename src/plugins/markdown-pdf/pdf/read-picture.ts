@@ -3,10 +3,10 @@ import { readJpeg } from "./jpeg.ts";
 import type { PictureData } from "./picture.ts";
 import { readPng } from "./png.ts";
 
-/** Readers unpack a whole image into memory. */
+/** The most pixels, since readers hold a whole decompressed image in memory. */
 const mostPixels = 16_000_000;
 
-/** Reads a `data:` address with a PNG or a JPEG. Throws what to tell about one that can't be shown. */
+/** Reads a `data:` address with a PNG or a JPEG. Throws the warning about one that can't be shown. */
 export async function readPicture(address: string, pace: Pace): Promise<PictureData> {
   const [, base64] = /^data:image\/(?:png|jpe?g);base64,([A-Za-z0-9+/=\s%]*)$/i.exec(address) ?? [];
   if (base64 === undefined) throw new Error("only PNG and JPEG images can be shown, as base64 in a data: address");

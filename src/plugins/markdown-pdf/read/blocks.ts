@@ -1,7 +1,7 @@
 import type { Target } from "../pdf/page.ts";
 import type { Picture } from "../pdf/picture.ts";
 
-// A document as it is to be set, without the syntax that it was written in.
+// A document's content, independent of its syntax.
 
 export type Block =
   | { kind: "heading"; level: number; spans: Span[] }

@@ -1,9 +1,9 @@
 import { decodeHTML } from "entities/decode";
 
-/** Elements whose contents nobody reads. */
+/** Elements whose content is not shown. */
 const unseen = ["script", "style", "template"];
 
-/** The text of a block of HTML, a line for each of its lines that has some. */
+/** The text of an HTML block, with a line for each of its non-empty lines. */
 export function textOfHtml(html: string): string[] {
   const shown = unseen.reduce((rest, tag) => without(rest, `<${tag}`, `</${tag}>`), without(html, "<!--", "-->"));
   const text = decodeHTML(shown.replace(/<\/?[a-z][^<>]*>/gi, ""));
@@ -13,7 +13,7 @@ export function textOfHtml(html: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** Leaves out what stands between two marks, in the case of the marks or not. */
+/** Removes the text between two marks, in any case. */
 function without(text: string, from: string, to: string): string {
   const lower = text.toLowerCase();
   const kept: string[] = [];

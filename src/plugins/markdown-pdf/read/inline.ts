@@ -5,10 +5,10 @@ import type { Target } from "../pdf/page.ts";
 import type { Picture } from "../pdf/picture.ts";
 import { type Emphasis, plain, type Span } from "./blocks.ts";
 
-/** Gives the picture at an address, or null when it can't be shown. */
+/** Loads the picture at an address; null when it can't be shown. */
 export type Pictures = (address: string) => Promise<Picture | null>;
 
-/** Makes running text of the lexer's inline tokens. */
+/** Converts the lexer's inline tokens to running text. */
 export async function spansOf(tokens: readonly Token[], pictures: Pictures, pace: Pace): Promise<Span[]> {
   const spans: Span[] = [];
   await read(tokens, plain, { spans, pictures, pace, tags: [] });
@@ -19,7 +19,7 @@ interface Reading {
   spans: Span[];
   pictures: Pictures;
   pace: Pace;
-  /** The HTML elements that are open. */
+  /** The open HTML elements. */
   tags: string[];
 }
 
@@ -47,7 +47,7 @@ async function read(tokens: readonly Token[], outer: Emphasis, reading: Reading)
 
 const add = ({ spans }: Reading, text: string, emphasis: Emphasis) => spans.push({ kind: "text", text, emphasis });
 
-/** An image that can't be shown becomes a link with its description. */
+/** Reads an image; one that can't be shown becomes a link with its description. */
 async function readImage({ href, text }: Tokens.Image, emphasis: Emphasis, reading: Reading): Promise<void> {
   const picture = await reading.pictures(href);
   const alt = decodeHTMLStrict(text);
@@ -60,7 +60,7 @@ const shortened = (address: string) =>
 
 const longestAddress = 2_000;
 
-/** Null for an address that leads nowhere outside of the page that it was written for, or runs something. */
+/** The target of a link; null for an address that runs code, or means nothing outside its original page. */
 function targetOf({ href }: { href: string }): Target | null {
   if (href.length > longestAddress) return null;
   const address = decodeHTMLStrict(href);
@@ -94,7 +94,7 @@ const meanings: Readonly<Record<string, Partial<Emphasis>>> = {
 const withTags = (emphasis: Emphasis, tags: readonly string[]): Emphasis =>
   Object.assign({ ...emphasis }, ...tags.map((tag) => meanings[tag]));
 
-/** Reads a few HTML tags as marks of text; other tags are left out, and their text stays. */
+/** Reads a few HTML tags as text styles; removes other tags, but not their text. */
 function readTag(html: string, { spans, tags }: Reading): void {
   const [, closing, name = ""] = /^<(\/?)([a-z][a-z0-9]*)/i.exec(html) ?? [];
   const tag = name.toLowerCase();

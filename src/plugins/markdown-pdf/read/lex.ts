@@ -2,14 +2,11 @@ import { Lexer, type TokensList } from "marked";
 import { BoundedTokenizer, readInline } from "../../../markdown/bounds.ts";
 import type { Pace } from "../pace.ts";
 
-/**
- * The length of text that is lexed in one go: the lexer can't be interrupted, and some texts take it the square of
- * their length.
- */
+/** The length of text lexed at once: the lexer can't be interrupted, and takes quadratic time for some texts. */
 const segmentLength = 24_000;
 const inlineLength = 4_000;
 
-/** Reads markdown as GitHub's flavour, piece by piece. */
+/** Lexes Markdown in GitHub's flavour, piece by piece. */
 export async function lex(markdown: string, pace: Pace): Promise<TokensList> {
   const lexer = new Lexer({ gfm: true, tokenizer: new BoundedTokenizer() });
   const source = markdown.replace(/\r\n?/g, "\n");
@@ -26,12 +23,12 @@ export async function lex(markdown: string, pace: Pace): Promise<TokensList> {
   return lexer.tokens;
 }
 
-/** The most characters that are read of a line with an image's data. */
+/** The most characters read of a line with an image's data. */
 const lineLength = 2_000;
 
 /**
- * Parts a long text before a line that begins a block of its own; one that is twice as long after any empty line, and
- * one that is much longer anywhere. A short one is a single segment, so that nothing is torn that somebody would notice.
+ * Splits a long text before a line that begins a new block; one twice as long after any empty line, and one that is
+ * much longer anywhere. A short text is a single segment, so that nothing visible is torn.
  */
 function* segments(source: string): Generator<string> {
   let [start, length, fence, blank] = [0, 0, "", true];
@@ -52,17 +49,17 @@ function* segments(source: string): Generator<string> {
   yield source.slice(start);
 }
 
-/** The fence that is open after a line, empty when none is. */
+/** The fence that is open after a line; empty for none. */
 function fenceAfter(line: string, open: string): string {
   const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
   if (open === "") return marks;
   return marks.startsWith(open) && line.trim() === marks ? "" : open;
 }
 
-/** The data of an image, as it stands in a link. */
+/** The data of an image in a link. */
 const imageData = /\(data:[A-Za-z0-9.+/;,=%-]*\)/y;
 
-/** Parts a long paragraph between words, or anywhere when it has none, but not in an image. */
+/** Splits a long paragraph between words, or anywhere when it has none, but never within an image. */
 function* pieces(source: string): Generator<string> {
   let start = 0;
   while (source.length - start > inlineLength) {

@@ -13,7 +13,7 @@ export interface ReadDocument {
   warnings: string[];
 }
 
-/** Reads markdown into the blocks of a document, its images included. */
+/** Reads Markdown and its images into the blocks of a document. */
 export async function readMarkdown(markdown: string, pace: Pace): Promise<ReadDocument> {
   const tokens = await lex(markdown, pace);
   const gallery = new Gallery(pace);
@@ -21,7 +21,7 @@ export async function readMarkdown(markdown: string, pace: Pace): Promise<ReadDo
   return { blocks, warnings: gallery.warnings };
 }
 
-/** Readers hold the images of a page in memory at a time. */
+/** The most images, since readers hold a page's images in memory at once. */
 const mostPictures = 100;
 
 class Gallery {
