@@ -6,13 +6,13 @@ export function localAddress(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Whether the traffic to an address is readable on its way. */
+/** Whether traffic to an address can be read on its way. */
 export function isUnencrypted(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === "http:" && !isLocal(hostname);
 }
 
-/** Whether a host is this machine, to which no traffic leaves it. */
+/** Whether a host is this machine, so that its traffic stays here. */
 export function isLocal(host: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(host);
 }

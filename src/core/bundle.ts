@@ -14,7 +14,7 @@ export const importWarningTypes = [
 ] as const;
 export type ImportWarningType = (typeof importWarningTypes)[number];
 
-/** Something that an import did otherwise than the bundle says, or that is left to do. */
+/** A deviation of an import from its bundle, or a remaining step. */
 export interface ImportWarning {
   type: ImportWarningType;
   message: string;
@@ -22,9 +22,9 @@ export interface ImportWarning {
   path: string;
 }
 
-/** Notes of the parts of an import, for its end. */
+/** Notes of an import's parts, for its end. */
 export interface ImportNotes {
   warn(type: ImportWarningType, path: readonly (string | number)[], message: string): void;
-  /** A time at which work falls due, for which the worker is woken. */
+  /** Adds a time of due work, for which the worker is woken. */
   due(at: Date | null): void;
 }

@@ -20,7 +20,7 @@ export class TtlCache<V> {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
     const age = this.#now() - entry.loadedAt;
-    // An entry of a time that is still to come was loaded before the time was set back.
+    // An entry from the future was loaded before the clock was set back.
     if (age >= 0 && age < this.#ttlMs) return entry;
     this.#entries.delete(key);
     return undefined;

@@ -3,14 +3,14 @@ import { isObject, type JsonValue, sameJson } from "./json.ts";
 /** The changes of an update, by field, for the audit log. */
 export type Changes = Record<string, { from: unknown; to: unknown }>;
 
-/** Characters that the audit log shows of a long text. */
+/** The most characters of a long text in the audit log. */
 const longest = 500;
-/** Characters of a long text that stand before its first difference. */
+/** The characters before the first difference of long texts. */
 const lead = 40;
 
 /**
- * The fields of `after` whose values differ from those of `before`. Texts are cut to where they begin to differ, so
- * that the log does not keep whole prompts twice.
+ * The fields of `after` that differ from `before`. Texts are cut to their first difference, so that the log does not
+ * store whole prompts twice.
  */
 export function changesBetween(before: object, after: object): Changes {
   const earlier = new Map(Object.entries<JsonValue>(before as Record<string, JsonValue>));

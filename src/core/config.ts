@@ -21,20 +21,20 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
 
-/** An http or https address, without the slashes at its end. */
+/** An http or https address, without trailing slashes. */
 const httpAddress = z
   .string()
   .max(2048, "must be at most 2048 characters")
   .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""), "must be an http or https address")
   .transform((value) => value.replace(/\/+$/, ""));
 
-/** Whether an address can begin others and be logged: it has no password, no query and nothing that needs escaping. */
+/** Whether an address can be a prefix and be logged: it has no password, no query and nothing that needs escaping. */
 const isBareAddress = (value: string) => {
   const url = URL.parse(value);
   return !/[\s\p{Cc}\p{Cs}]/u.test(value) && url !== null && !/[?#]/.test(value) && !url.username && !url.password;
 };
 
-/** An `httpAddress` that others begin with. */
+/** An `httpAddress` that can be a prefix. */
 export const bareAddress = httpAddress.refine(isBareAddress, "must have no spaces, password, query or fragment");
 
 const keyFormat = "must be 32 bytes, as base64 or as 64 hexadecimal characters";
@@ -66,7 +66,7 @@ const commaList = z.string().transform((value) =>
     .filter((part) => part !== ""),
 );
 
-/** The headers of a list `name=value,name=value`; null for another text. */
+/** Reads headers from a list `name=value,name=value`; null for an invalid one. */
 export function parseHeaders(text: string): Record<string, string> | null {
   const headers: Record<string, string> = {};
   for (const part of text.split(",").filter((one) => one.trim() !== "")) {
@@ -96,7 +96,7 @@ const headerList = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
-/** The chat completions a minute that one client address has unless the operator says otherwise. */
+/** The default number of chat requests a minute from one client address. */
 export const usualChatRequests = 20;
 
 /** Every boot setting: variable, form, default and purpose. `npm run generate` writes docs/configuration.md from it. */
@@ -183,7 +183,7 @@ export type Settings = z.infer<typeof settings>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Holds every problem of the environment, each with the name of its variable. */
+/** Contains every problem of the environment, each with its variable's name. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -215,7 +215,7 @@ export function parseSettings(environment: Environment): Settings {
   return result.data;
 }
 
-/** One sentence for each variable with a provider's address that can't be one. */
+/** A sentence for each variable with an invalid provider address. */
 function addressProblems(environment: Environment): string[] {
   return Object.entries(providerVariables).flatMap(([variable, secret]) => {
     const value = secret.endsWith("_base_url") && environment[variable]?.trim();
@@ -224,14 +224,14 @@ function addressProblems(environment: Environment): string[] {
   });
 }
 
-/** One sentence for each retired variable that is still set. */
+/** A sentence for each retired variable that is still set. */
 export function retiredSettings(environment: Environment): string[] {
   return Object.entries(retired)
     .filter(([name]) => environment[name] !== undefined)
     .map(([name, policy]) => `${name} is no longer read: set the installation policy ${policy} instead`);
 }
 
-/** The providers' keys and addresses in the environment, by the agent secrets that they stand in for. */
+/** The providers' keys and addresses in the environment, by the agent secrets that they replace. */
 export function environmentKeys(environment: Environment): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
   for (const [variable, secret] of Object.entries(providerVariables)) {

@@ -1,4 +1,4 @@
-/** Code → HTTP status: the one list of the errors that callers see (decisions §3). */
+/** Code → HTTP status: the only list of errors for callers (decisions §3). */
 const statuses = {
   "bad-request": 400,
   unauthorized: 401,
@@ -45,7 +45,7 @@ interface Options {
   cause?: unknown;
 }
 
-/** A refusal whose message may be shown to the caller. Any other error becomes a 500, and only the log shows it. */
+/** A refusal with a message for the caller. Any other error becomes a 500 with its message only in the log. */
 export class EngineError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorStatus;
@@ -67,8 +67,8 @@ export class EngineError extends Error {
 }
 
 /**
- * A model provider can't be asked as the agent is set up. The message is the engine's own and holds no secret: whoever
- * may try the agent in the playground reads it, and the callers of public doors do not.
+ * A model provider can't be called with the agent's settings. The message is the engine's own and contains no secret:
+ * people who may use the playground read it, and callers of public doors do not.
  */
 export class ProviderSetupError extends Error {
   constructor(message: string) {
@@ -77,12 +77,12 @@ export class ProviderSetupError extends Error {
   }
 }
 
-/** A storage of files failed, and did nothing of what it was asked for; of any other failure it may have done it. */
+/** A file storage failed without any effect; after any other failure the request may have taken effect. */
 export class StorageRefusal extends EngineError {}
 
-/** A model did not embed some texts, and neither the key nor the pace was its reason. */
+/** A model did not embed some texts, for a reason other than the key or the rate. */
 export class TextsRefused extends Error {
-  /** Whether the model failed, rather than refused the texts: then a later try may succeed. */
+  /** Whether the model failed instead of refusing the texts, so that a later attempt may succeed. */
   readonly failed: boolean;
 
   constructor(message: string, { failed = false } = {}) {
@@ -92,12 +92,12 @@ export class TextsRefused extends Error {
   }
 }
 
-/** The 404 of a thing that does not exist, and of one that the caller may not know of: both are equal byte for byte. */
+/** The 404 for a missing thing, and for one that the caller may not know of: both are equal byte for byte. */
 export function notFound(what: string): EngineError {
   return new EngineError("not-found", `${what} not found`);
 }
 
-/** The server cannot start. The message says in one line what to do; it is printed and must hold no secret. */
+/** The server can't start. The one-line message says what to do; it is printed and must contain no secret. */
 export class StartError extends Error {
   constructor(message: string, options?: { cause: unknown }) {
     super(message, options);
@@ -105,7 +105,7 @@ export class StartError extends Error {
   }
 }
 
-/** The error itself when the caller may see it, else the 500 that hides it. */
+/** Returns an error that the caller may see unchanged, else the 500 that hides it. */
 export function asEngineError(error: unknown): EngineError {
   return error instanceof EngineError ? error : new EngineError("internal", "Internal server error", { cause: error });
 }

@@ -1,7 +1,7 @@
 import { createSHA256 } from "hash-wasm";
 import { v7 } from "uuid";
 
-/** A UUIDv7 (RFC 9562): these ids sort by the time they were made, also within a millisecond. */
+/** A UUIDv7 (RFC 9562). These ids sort by creation, also within a millisecond. */
 export function newId(): string {
   const random = draw(16);
   const now = Date.now();
@@ -11,14 +11,17 @@ export function newId(): string {
   return v7({ random, ...latest });
 }
 
-/** The time and the number within it of the last id. The library counts so too, but only with randomness of its own. */
+/**
+ * The last id's time and its number within the millisecond. The library would count too, but only with its own
+ * randomness.
+ */
 let latest = { msecs: 0, seq: 0 };
 
-/** Randomness for ids: one call of the system gives enough for many, and costs more than an id. */
+/** Randomness for many ids, since one call of the system costs more than an id. */
 const drawn = new Uint8Array(4096);
 let used = drawn.length;
 
-/** The next `bytes` of randomness; they may be read until the next call. */
+/** The next `bytes` of randomness, valid until the next call. */
 function draw(bytes: number): Uint8Array {
   if (used + bytes > drawn.length) {
     crypto.getRandomValues(drawn);
@@ -28,7 +31,7 @@ function draw(bytes: number): Uint8Array {
   return drawn.subarray(used - bytes, used);
 }
 
-/** Whether PostgreSQL reads the text as a UUID; the case of its letters does not matter. */
+/** Whether PostgreSQL reads the text as a UUID, in any case. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
@@ -61,7 +64,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Null when the text is not base64. */
+/** Decodes base64; null for another text. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -75,8 +78,8 @@ const utf8 = new TextEncoder();
 let sha256: ReturnType<typeof createSHA256> | undefined;
 
 /**
- * The SHA-256 of the UTF-8 text; tokens are stored only as this. WebCrypto hands each digest to a thread, which takes
- * ten times as long for texts as short as these.
+ * The SHA-256 of the UTF-8 text, the only stored form of tokens. WebCrypto passes each digest to a thread, which takes
+ * ten times as long for such short texts.
  */
 export async function digest(text: string): Promise<Uint8Array<ArrayBuffer>> {
   sha256 ??= createSHA256();
@@ -84,7 +87,7 @@ export async function digest(text: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(hash);
 }
 
-/** Compares a presented secret with the stored one. The time it takes reveals only the length of `presented`. */
+/** Compares a received secret with the stored one. The time reveals only the length of `presented`. */
 export function sameText(presented: string, stored: string): boolean {
   const a = utf8.encode(presented);
   const b = utf8.encode(stored);

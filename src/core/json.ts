@@ -2,20 +2,20 @@
 export type JsonObject = { [key: string]: JsonValue };
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
-/** A value of a wire shape, whose type does not say that JSON can hold it. */
+/** Declares a value of a wire shape to be JSON, which its type does not express. */
 export const asJson = (value: unknown) => value as JsonValue;
 
-/** Whether a value, as JSON or YAML gives it, is an object: neither null nor a list. */
+/** Whether a JSON or YAML value is an object: neither null nor a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The members of a value whose shape is not to be relied on. */
+/** The members of a value of unknown shape; empty unless it is an object. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Whether objects and lists are nested in each other more than `levels` times. */
+/** Whether objects and lists are nested more than `levels` times. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (value === null || typeof value !== "object") return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
@@ -31,22 +31,22 @@ export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): bo
   return own.length === others.size && own.every(([key, value]) => others.has(key) && sameJson(value, others.get(key)));
 }
 
-/** Replaces each value of a JSON text, innermost first. `source` is the text of a number, where known. */
+/** Replaces each value of a JSON text, innermost first. `source` is a number's text, if known. */
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 
-/** The value of a JSON text. Throws a `SyntaxError`; a text nested deeper than `levels` is refused before parsing. */
+/** Parses JSON. Throws a `SyntaxError`; refuses a text nested deeper than `levels` before parsing. */
 export function parseJson(text: string, levels: number, reviver?: Reviver): unknown {
   if (opensDeeperThan(text, levels)) throw new SyntaxError("The JSON is nested too deeply");
   return JSON.parse(text, reviver);
 }
 
-/** Whether a JSON text nests its objects and lists more than `levels` times. The text is not parsed. */
+/** Whether a JSON text is nested more than `levels` times, without parsing it. */
 function opensDeeperThan(text: string, levels: number): boolean {
   return jsonExcess(text, { levels }) !== null;
 }
 
 /**
- * The limit that a JSON text exceeds, in words that follow its name, such as `holds more than 5 values`; null when it
+ * The limit that a JSON text exceeds, as the end of a sentence, such as `holds more than 5 values`; null when it
  * exceeds none. The text is not parsed.
  */
 export function jsonExcess(text: string, limits: { levels: number; values?: number }): string | null {

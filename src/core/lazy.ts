@@ -1,4 +1,4 @@
-/** Calls `make` at the first call; all calls return the same value. A `make` that throws is tried again. */
+/** Calls `make` once and returns its value at every call. A `make` that throws is retried. */
 export function lazy<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

@@ -1,8 +1,8 @@
-/** The name and meaning of a metric. Its name ends with its unit, and with `_total` where it only grows. */
+/** A metric's name and meaning. The name ends with its unit, and with `_total` for a counter. */
 export interface Measure<Label extends string = string> {
   name: `agent_engine_${string}`;
   help: string;
-  /** Their values must be few and ours: never a caller's words, an agent or a model. */
+  /** Labels with few values of the engine's own: never a caller's text, an agent or a model. */
   labels?: readonly Label[];
 }
 
@@ -13,24 +13,24 @@ export interface Reading<Label extends string = string> {
   value: number;
 }
 
-/** Counts and measures for the operator's monitoring. Nothing here waits or throws while work goes on. */
+/** Counters and measurements for the operator's monitoring. Recording never waits or throws. */
 export interface Meters {
-  /** Gives the function that counts. */
+  /** Returns a function that counts. */
   counter<Label extends string>(measure: Measure<Label>): (labels: Labels<Label>, by?: number) => void;
-  /** Gives the function that notes a value. */
+  /** Returns a function that records a value. */
   histogram<Label extends string>(
     measure: Measure<Label> & { buckets: readonly number[] },
   ): (labels: Labels<Label>, value: number) => void;
-  /** Numbers that others keep: they are read when somebody asks. Those whose `read` rejects are left out. */
+  /** Numbers that are read when somebody requests the metrics. A reading whose `read` rejects is omitted. */
   readings<Label extends string>(
     measure: Measure<Label> & { type: "gauge" | "counter" },
     read: () => readonly Reading<Label>[] | Promise<readonly Reading<Label>[]>,
   ): void;
-  /** All of them, in the text format of Prometheus. */
+  /** All metrics, in Prometheus's text format. */
   text(): Promise<string>;
 }
 
-/** The meters of a process that nobody monitors. */
+/** The meters of an unmonitored process. */
 export const unmeasured: Meters = {
   counter: () => () => {},
   histogram: () => () => {},

@@ -1,8 +1,8 @@
 import type { Log, Notify } from "./ports.ts";
 
-/** The listeners of this process; without other replicas these are all of the installation. */
+/** The listeners of this process; without other replicas these are the whole installation's. */
 export interface LocalNotify extends Notify {
-  /** Does nothing for a topic without listeners, such as one of another release. */
+  /** Publishes to this process. Ignores a topic without listeners, such as one of another release. */
   publish(topic: string, key: string): void;
   /** Calls `onGap` of every listener. */
   gap(): void;
@@ -13,11 +13,11 @@ interface Listener {
   onGap: (() => unknown) | undefined;
 }
 
-/** Tells only this process. A listener that throws is logged, and keeps no message from the others. */
+/** Notifies only this process. A throwing listener is logged, and does not keep messages from others. */
 export function localNotify(log: Log): LocalNotify {
   const topics = new Map<string, Set<Listener>>();
 
-  // `await` also catches the rejection of a listener, which would end the process.
+  // `await` also catches a listener's rejection, which would end the process.
   const guard = async (topic: string, work: () => unknown) => {
     try {
       await work();
@@ -27,7 +27,7 @@ export function localNotify(log: Log): LocalNotify {
   };
 
   const each = (topic: string, listeners: ReadonlySet<Listener>, call: (listener: Listener) => unknown) => {
-    // The copy leaves out listeners that are added meanwhile; `has` leaves out those that ended.
+    // The copy excludes listeners added meanwhile; `has` excludes removed ones.
     for (const listener of [...listeners]) {
       if (listeners.has(listener)) void guard(topic, () => call(listener));
     }

@@ -18,7 +18,7 @@ const Host = zText(260)
   .refine((host) => portOf(host) >= 1 && portOf(host) <= 65_535, "must have a port between 1 and 65535")
   .toLowerCase();
 
-/** The least limit of calls: a lower one would refuse any page or script halfway. */
+/** The least request limit: a lower one would refuse any page or script halfway. */
 const leastCalls = 10;
 
 const RateLimit = z.object({
@@ -47,7 +47,7 @@ const ofFiles = {
     "MiB that the files of an agent may have on this machine, in all and of each end user, group, topic or thread. What would make more is refused, and what is stored stays. Files in S3 do not count.",
 };
 
-/** The policies: settings that may change while the installation runs (decisions §11). */
+/** The policies: settings that may change at run time (decisions §11). */
 export const Policies = z.object({
   publicAddress: bareAddress.nullable().openapi({
     description: "Where clients and messengers reach the installation; null: `BASE_URL`.",
@@ -102,7 +102,7 @@ export const Policies = z.object({
 });
 export type Policies = z.infer<typeof Policies>;
 
-/** Some of the policies, and of a policy that is an object some of its fields. */
+/** Some of the policies, and some fields of those that are objects. */
 export const PolicyChanges = Policies.extend({
   rateLimit: RateLimit.partial().openapi(ofCalls),
   activityConnections: Connections.partial().openapi(ofStreams),
@@ -130,8 +130,8 @@ export const defaultPolicies: Policies = {
 };
 
 /**
- * The stored policies over the defaults. A value that this release can't read, such as one of a later release, counts
- * as absent; `ignored` names its policy.
+ * The stored policies over the defaults. A value that this release can't read, such as a later release's, counts as
+ * absent; `ignored` lists its policy.
  */
 export function readPolicies(stored: Readonly<Record<string, unknown>>): { policies: Policies; ignored: string[] } {
   const entries: [string, unknown][] = [];
@@ -143,7 +143,7 @@ export function readPolicies(stored: Readonly<Record<string, unknown>>): { polic
   return { policies: over(Object.fromEntries(entries)), ignored: ignored.sort() };
 }
 
-/** Whether this release has a policy `name` that takes `value`, whole or as a part of its object. */
+/** Whether this release has a policy `name` that accepts `value`, whole or as a part of its object. */
 export function isPolicy(name: string, value: unknown): boolean {
   if (!Object.hasOwn(PolicyChanges.shape, name)) return false;
   return value !== undefined && PolicyChanges.shape[name as keyof PolicyChanges].safeParse(value).success;
@@ -162,7 +162,9 @@ function over({ rateLimit, activityConnections, fileMegabytes, ...plain }: Polic
 type Keys = ReadonlyMap<string, string>;
 const noKeys: Keys = new Map();
 
-/** The keys and addresses of the environment that agents of an organization may use. `first`: it is the first one. */
+/**
+ * The environment's keys and addresses that an organization's agents may use. `first`: it is the first organization.
+ */
 export function usableKeys({ environmentKeys }: Policies, keys: Keys, first: boolean): Keys {
   if (environmentKeys === "all") return keys;
   return environmentKeys === "first-organization" && first ? keys : noKeys;
@@ -178,14 +180,14 @@ export class CurrentPolicies {
     return this.#values;
   }
 
-  /** Drops values of an older revision than the known one, because answers of the database may overtake each other. */
+  /** Sets the policies, unless a newer revision is known: database responses may overtake each other. */
   set(values: Policies, revision = this.#revision): void {
     if (revision < this.#revision) return;
     this.#revision = revision;
     this.#values = values;
   }
 
-  /** Whether ignored names should be logged: there are some, and they differ from those of the last call. */
+  /** Whether to log ignored names: there are some, and they differ from the last call's. */
   isNews(ignored: readonly string[]): boolean {
     const names = ignored.join();
     const news = names !== "" && names !== this.#reported;

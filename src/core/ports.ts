@@ -7,7 +7,7 @@ import type { S3Bucket } from "./files/s3.ts";
 import type { JsonValue } from "./json.ts";
 import type { ProviderName } from "./models/providers.ts";
 
-/** The time. It is a port, so that a test can move it. */
+/** The time, as a port so that a test can move it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -17,7 +17,7 @@ export interface Clock {
 
 type Fields = Record<string, unknown>;
 
-/** Structured log: fields first, then a sentence. Implementations scrub what looks like a credential. */
+/** The structured log: fields first, then a sentence. Implementations scrub text that looks like a credential. */
 export interface Log {
   debug(fields: Fields, message: string): void;
   info(fields: Fields, message: string): void;
@@ -26,22 +26,22 @@ export interface Log {
   child(fields: Fields): Log;
 }
 
-/** A model, with its address and credential, which come from the agent's secrets, else from the environment. */
+/** A model, with its address and credential from the agent's secrets, else from the environment. */
 export interface ModelSpec {
   provider: ProviderName;
   model: string;
   baseUrl: string | undefined;
   apiKey: string | undefined;
   /**
-   * Set where an agent's own secret names the address: then only public addresses and these hosts are reached, as in
-   * `EgressRequest`. The addresses of the environment are the operator's.
+   * Set when an agent's secret names the address: then only public addresses and these hosts are allowed, as in
+   * `EgressRequest`. Addresses in the environment are the operator's.
    */
   allowedHosts?: readonly string[];
 }
 
-/** The files that pages load. They are shipped beside the program. */
+/** The files of pages, shipped beside the program. */
 export interface Assets {
-  /** The bytes of a file, or null when there is none of this name. */
+  /** Reads a file; null for a missing one. */
   read(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
@@ -52,31 +52,31 @@ export interface ModelCall
   toolChoice?: { type: "auto" | "none" };
 }
 
-/** A part of a reply, or those that came together: one list costs less than as many reads. */
+/** One or several parts of a reply that arrived together: a list costs less than as many reads. */
 type ModelParts = LanguageModelV4StreamPart | readonly LanguageModelV4StreamPart[];
 
-/** The warning in the `stream-start` of a reply for which the model got the newer part of the conversation only. */
+/** The warning in a reply's `stream-start` when the model got only the newer part of the conversation. */
 export const shortened = { type: "other", message: "The conversation was shortened" } as const;
 
-/** The metadata of a `text-end` whose text was thoughts, as what follows has shown. */
+/** The metadata of a `text-end` whose text turned out to be thoughts. */
 export const thought = { engine: { thought: true } } as const;
 
-/** Reads a reply, as the reader of a `ReadableStream` does. */
+/** Reads a reply, as a `ReadableStream`'s reader does. */
 export interface PartsReader {
   read(): Promise<{ done: boolean; value?: ModelParts | undefined }>;
-  /** Lets go of the provider. A read that waits ends at once. */
+  /** Disconnects from the provider. A waiting read ends at once. */
   cancel(): Promise<void>;
 }
 
-/** A model as the engine calls it. Each `LanguageModelV4` is one. */
+/** A model for the engine. Each `LanguageModelV4` is one. */
 export interface StreamingModel {
   doStream(call: ModelCall): PromiseLike<{ stream: { getReader(): PartsReader } }>;
 }
 
 export interface Models {
-  /** The model of a spec; rejects with an `Error` for the log when its provider lacks its key or is not built in. */
+  /** The model of a spec; rejects with an `Error` for the log when its provider lacks a key or is not in this build. */
   resolve(spec: ModelSpec): Promise<StreamingModel>;
-  /** The vectors of at most 32 texts, by the embedding model of a spec; rejects as `resolve` does. */
+  /** Embeds at most 32 texts with a spec's embedding model; rejects as `resolve` does. */
   embed?(spec: ModelSpec, texts: readonly string[], signal: AbortSignal): Promise<Embedding>;
 }
 
@@ -86,51 +86,54 @@ export interface Embedding {
   tokens: number;
 }
 
-/** Turns texts into vectors of their meaning, for one agent. */
+/** Embeds texts, for one agent. */
 export interface Embedder {
   /** The model's name: vectors of different models can't be compared. */
   model: string;
   /** The least cosine (up to 1) of two related texts. */
   least: number;
-  /** The vectors of at most 32 texts. Rejects with an `Error` for the log, a `TextsRefused` where one of them may be why. */
+  /**
+   * Embeds at most 32 texts. Rejects with an `Error` for the log, or with a `TextsRefused` when a text may be the
+   * cause.
+   */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly number[][]>;
 }
 
 /** An agent as a job read it. */
 export interface AgentSeen {
   slug: string;
-  /** An older copy of the agent must not be used. */
+  /** The revision that the agent must have at least. */
   revision: number;
 }
 
-/** Password hashing. A call takes tens of milliseconds of a core; where threads exist, it runs in one. */
+/** Password hashing. A call takes tens of milliseconds of a core, in a separate thread where threads exist. */
 export interface Passwords {
-  /** The PHC string that is stored for a password. */
+  /** Returns the PHC string to store. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password matches `hash`; with null it takes as long and answers false. Where passwords wait for a
-   * thread, rejects with the 429 when too many of one `client` wait.
+   * Whether the password matches `hash`; null takes as long and returns false. With a thread, rejects with the 429 when
+   * too many calls of one `client` wait.
    */
   verify(hash: string | null, password: string, client?: string): Promise<boolean>;
   /** `verify` for a bcrypt hash, the older form of a stored management key. */
   verifyBcrypt(hash: string, text: string): Promise<boolean>;
 }
 
-/** A request to an address that came from outside, such as from a model. */
+/** A request to an address from outside, for example from a model. */
 export interface EgressRequest {
   url: string;
   method: string;
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
-  /** Each `host` or `host:port`; they may be reached although they are not public (policy `httpAllowedHosts`). */
+  /** Non-public `host`s or `host:port`s that may be reached (policy `httpAllowedHosts`). */
   allowedHosts: readonly string[];
-  /** Whether secrets were filled into the request: then no redirect to another origin is followed. */
+  /** Whether the request contains secrets: then no redirect to another origin is followed. */
   sensitive: boolean;
-  /** The most bytes of the answer's body, decompressed. */
+  /** The most bytes of the decompressed response body. */
   maxBytes: number;
-  /** Deadline of the whole request, redirects included; 15 seconds when absent. */
+  /** The deadline of the whole request, including redirects; 15 seconds by default. */
   timeoutMs?: number;
-  /** An organization. Answers to one owner get only a part of what those that come in at the same time may take. */
+  /** An organization. Responses of one owner get only a part of the memory for simultaneous responses. */
   owner?: string;
   signal: AbortSignal;
 }
@@ -139,35 +142,35 @@ export interface EgressAnswer {
   status: number;
   /** By name in lower case. */
   headers: Record<string, string>;
-  /** The body as text; a body that is no text is described in brackets. */
+  /** The body as text; a binary body is described in brackets. */
   body: string;
-  /** The address of the answer, after redirects. */
+  /** The response's address, after redirects. */
   url: string;
 }
 
-/** The way out for tools: public addresses only (decisions §7, `httpRequest`). */
+/** Requests of tools, to public addresses only (decisions §7, `httpRequest`). */
 export interface Egress {
-  /** Rejects with an `EgressError`, whose message a model may read. */
+  /** Rejects with an `EgressError` whose message a model may read. */
   request(request: EgressRequest): Promise<EgressAnswer>;
 }
 
 /** One run of a skill's script. */
 export interface ScriptRun {
-  /** Its name among the skill's scripts, such as `total.js`; errors name it. */
+  /** Its name among the skill's scripts, such as `total.js`, used in errors. */
   file: string;
   content: string;
   args: JsonValue;
-  /** The skill's scripts by their files; a script may import each as `./name.js`. */
+  /** The skill's scripts by file name; a script may import each as `./name.js`. */
   modules?: Readonly<Record<string, string>>;
   /** An organization. Owners take turns, and only a few scripts of one owner may wait at once. */
   owner?: string;
   signal: AbortSignal;
 }
 
-/** The result of a script, or an error for a model to read, and the texts that the script logged, one a call. */
+/** A script's result, or an error for the model, and the texts that it logged, one for each call. */
 export type ScriptResult = ({ ok: true; result: JsonValue } | { ok: false; error: string }) & { logs: string[] };
 
-/** Runs untrusted scripts (decisions §6, "Scripts"): a script reaches nothing but its arguments and modules. */
+/** Runs untrusted scripts (decisions §6, "Scripts"), which reach only their arguments and modules. */
 export interface Scripts {
   /** Rejects only when the signal aborts, with the signal's reason. */
   run(script: ScriptRun): Promise<ScriptResult>;
@@ -178,9 +181,9 @@ export type McpTransport =
   | { type: "http"; url: string; headers: Readonly<Record<string, string>> }
   | { type: "stdio"; command: string; args: readonly string[]; env: Readonly<Record<string, string>> };
 
-/** An MCP server as its callers know it. */
+/** An MCP server for callers of `Mcp`. */
 export interface McpServer {
-  /** The same for all configurations of one server. */
+  /** The server's id, the same for all its configurations. */
   id: string;
   /** Differs between configurations; connections of an earlier version are closed. */
   version: string;
@@ -189,50 +192,50 @@ export interface McpServer {
   /** The server's name in the log. */
   name: string;
   transport: McpTransport;
-  /** Values that neither errors nor the log may show. */
+  /** Values hidden from errors and the log. */
   secrets: readonly string[];
   /** As in `EgressRequest`. */
   allowedHosts: readonly string[];
 }
 
-/** A tool as an MCP server lists it. */
+/** A tool in an MCP server's list. */
 export interface McpTool {
   name: string;
   description: string;
   inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** The MCP servers, each connected when it is first needed. The errors of the methods may be shown to anybody. */
+/** The MCP servers, each connected at its first use. Anybody may see the methods' errors. */
 export interface Mcp {
-  /** Connects anew and lists the tools, in at most 15 seconds; stops asking for pages beyond `enough` tools. */
+  /** Connects again and lists the tools, within 15 seconds; reads no more pages after `enough` tools. */
   list(server: McpServer, enough: number): Promise<McpTool[]>;
-  /** The result of a call; rejects with the server's own words when the tool failed. */
+  /** Returns a call's result; rejects with the server's own text when the tool failed. */
   call(server: McpServer, tool: McpTool, args: unknown, signal: AbortSignal): Promise<JsonValue>;
-  /** Disconnects from the server with this id once its calls are over. */
+  /** Disconnects from a server once its calls are over. */
   forget(id: string): void;
-  /** Disconnects from all of them, and takes no more calls. */
+  /** Disconnects from all servers, and accepts no more calls. */
   close(): Promise<void>;
 }
 
-/** Stores the bytes of files under keys that the engine makes. It throws `StorageRefusal` where it surely did nothing. */
+/** Stores files' bytes under the engine's keys. Throws `StorageRefusal` when a request surely had no effect. */
 export interface ObjectStore {
-  /** Stores all of the bytes or none, and replaces the object under the key. */
+  /** Stores the bytes atomically, and replaces an existing object. */
   put(key: string, bytes: Uint8Array<ArrayBuffer>, mime: string): Promise<void>;
   /** The object under the key, or null. The caller must read or cancel its bytes. */
   get(key: string): Promise<StoredObject | null>;
   /** Deletes the object under the key, if there is one. */
   delete(key: string): Promise<void>;
-  /** An address at which whoever has it reads the object; null where the store has no address of its own. */
+  /** Makes an address at which anyone can read the object; null for a store without addresses of its own. */
   link: ((key: string, link: ObjectLink) => Promise<string>) | null;
 }
 
 export interface StoredObject {
   bytes: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The number of bytes; null where the store does not send it beforehand. */
+  /** The number of bytes; null when the store does not announce it. */
   size: number | null;
 }
 
-/** The validity of an object's address, and two headers that are sent with the object. */
+/** The validity of an object's address, and two headers of its response. */
 export interface ObjectLink {
   /** At most a week. */
   seconds: number;
@@ -242,12 +245,12 @@ export interface ObjectLink {
 
 /** The stores of files. They reject with an `EngineError` whose message may be shown. */
 export interface Files {
-  /** On this machine; null where other replicas would not see it. */
+  /** The directory on this machine; null when replicas would not see it. */
   directory: ObjectStore | null;
   s3(bucket: S3Bucket): ObjectStore;
 }
 
-/** The notices between the processes of one installation. */
+/** The notices between the processes of an installation. */
 type Topic =
   | "activity"
   | "agent-changed"
@@ -258,19 +261,19 @@ type Topic =
   | "inbox"
   | "channel-started";
 
-/** Wakes listeners in this process and in other replicas before their next look at the database. */
+/** Wakes listeners in this process and in other replicas before their next read of the database. */
 export interface Notify {
   /**
-   * Tells every listener of the topic: those of this process before it returns, those of other replicas within moments.
-   * A message to a replica is a hint: it may be late, merged with an equal one, or lost. Call `publish` after the
-   * commit of the change that it announces. It never throws and never waits.
+   * Notifies every listener of the topic: those of this process before it returns, those of other replicas soon. A
+   * message to a replica is a hint: it may be late, merged with an equal one, or lost. Call `publish` after the commit
+   * of the announced change. Never throws and never waits.
    */
   publish(topic: Topic, key: string): void;
   /**
-   * Calls `hear` with the key of each message, and `onGap` when messages of other replicas may have been lost. Errors
-   * of both are logged. The returned function ends the listening.
+   * Calls `hear` with the key of each message, and `onGap` when messages of other replicas may have been lost. Logs
+   * errors of both. The returned function removes the listener.
    */
   listen(topic: Topic, hear: (key: string) => void, onGap?: () => void): () => void;
-  /** Sends the waiting messages and disconnects, within a second. Later messages stay in this process. */
+  /** Sends waiting messages and disconnects, within a second. Later messages stay in this process. */
   close(): Promise<void>;
 }

@@ -1,14 +1,14 @@
-/** The collector that an agent's operator chose, as it is stored, whether it works or not. */
+/** The collector settings of an agent's operator, as stored, working or not. */
 export interface AgentTracing {
-  /** The secret `tracing_api_key`; undefined: there is none. */
+  /** The secret `tracing_api_key`; undefined without one. */
   readonly apiKey: string | undefined;
-  /** The name of the project that the key should belong to; null: any. */
+  /** The name of the key's project; null for any. */
   readonly project: string | null;
 }
 
 export type AttributeValue = string | number | boolean | readonly string[];
 
-/** The attributes of a span; undefined ones are left out. */
+/** The attributes of a span; undefined ones are omitted. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 /** The ids of a span: 32 and 16 hexadecimal characters. */
@@ -17,25 +17,25 @@ export interface SpanRef {
   spanId: string;
 }
 
-/** A span of OpenTelemetry that is over. Its texts hold no secret. */
+/** A finished OpenTelemetry span. Its texts contain no secret. */
 export interface Span extends SpanRef {
-  /** Null: it is the root of its trace. */
+  /** Null for the root of a trace. */
   parentSpanId: string | null;
   name: string;
-  /** `client`: a call of something outside, such as a model. */
+  /** `client`: a call to the outside, such as a model call. */
   kind: "internal" | "client";
   /** Milliseconds since the epoch. */
   startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** The text of the failure; null when there is none. */
+  /** The failure's text; null for a success. */
   failure: string | null;
   links: readonly SpanRef[];
 }
 
-/** The collector to which spans are sent. */
+/** A collector that receives spans. */
 export interface Collector {
-  /** Tells collectors apart; it may hold a secret. */
+  /** Distinguishes collectors; it may contain a secret. */
   readonly id: string;
   /** The collector's name in the log. */
   readonly name: string;
@@ -49,32 +49,32 @@ export interface Collector {
 /** The spans of this process since its start. */
 export interface SpanCounts {
   sent: number;
-  /** Spans that found no room, or that no collector took. */
+  /** Spans that were dropped for lack of room, or that no collector accepted. */
   dropped: number;
 }
 
 /** The access to one project of the tracing backend. */
 export interface ProjectKey {
-  /** The backend's, without a slash at its end. */
+  /** The backend's address, without a trailing slash. */
   baseUrl: string;
-  /** For the header `Authorization`. */
+  /** The value of the header `Authorization`. */
   authorization: string;
 }
 
-/** Why the tracing backend could not be asked; the message is the engine's own, and may be shown. */
+/** Why a request to the tracing backend failed; the message is the engine's own, and may be shown. */
 export class TracingError extends Error {}
 
 /** Sends spans to collectors by OTLP. */
 export interface Tracer {
   /**
-   * Sends the spans of a trace soon. It never throws and never waits: `make` is called later, outside of whatever calls
-   * this. A trace that finds no room is dropped and counted.
+   * Sends the spans of a trace soon. Never throws and never waits: `make` runs later, outside the caller. A trace
+   * without room is dropped and counted.
    */
   send(collector: Collector, make: () => readonly Span[]): void;
   /** The names of the projects that a key belongs to. Rejects with a `TracingError`. */
   projectsOf(key: ProjectKey): Promise<string[]>;
   counts(): SpanCounts;
-  /** Sends what waits, for at most `ms`, and drops the rest. Later traces are dropped. */
+  /** Sends waiting spans for at most `ms`, and drops the rest and all later ones. */
   close(ms: number): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export const untraced: Tracer = {
   close: async () => {},
 };
 
-/** The public and the secret key of a project, neither with a colon. */
+/** Matches a project's public and secret key, neither with a colon. */
 const keyPair = /^pk-[\x21-\x39\x3b-\x7e]{1,250}:sk-[\x21-\x39\x3b-\x7e]{1,250}$/;
 
 /** Why a value can't be the secret `tracing_api_key`; null when it can. */
@@ -103,7 +103,7 @@ interface OtlpSettings {
   OTEL_SERVICE_NAME: string;
 }
 
-/** The collector that gets the spans of all agents; null when the operator named none. */
+/** The collector of all agents' spans; null when the operator set none. */
 export function operatorCollector(settings: OtlpSettings, version: string): Collector | null {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = settings;
   const url = own ?? (base === undefined ? undefined : `${base}/v1/traces`);

@@ -3,8 +3,8 @@ import { z } from "@hono/zod-openapi";
 type RawIssue = Parameters<NonNullable<ReturnType<typeof z.config>["customError"]>>[0];
 
 /**
- * The message of an issue whose schema names none, as the end of a sentence that begins with the field: `slug is
- * required`, `maxSteps must be a whole number`.
+ * The default message of an issue, as the end of a sentence that begins with the field: `slug is required`, `maxSteps
+ * must be a whole number`.
  */
 function sentenceOf(issue: RawIssue): string {
   switch (issue.code) {
@@ -56,7 +56,7 @@ function oneOf(values: readonly unknown[]): string {
   return values.length === 1 ? `must be ${values[0]}` : `must be one of: ${values.join(", ")}`;
 }
 
-/** A union that a field tells apart knows that field's values; another one is told by its members. */
+/** The message for a union: the values of its discriminating field, else its members. */
 function unionOf({ options, errors }: Extract<RawIssue, { code: "invalid_union" }>): string {
   if (Array.isArray(options)) return oneOf(options);
   const kinds = errors.map(([first]) => /^must be (.*)$/.exec(first?.message ?? "")?.[1]);
@@ -75,5 +75,5 @@ function amount(bound: string, limit: number | bigint, origin: string): string {
   return unit ? `have ${bound} ${limit} ${unit}` : `be ${bound} ${limit}`;
 }
 
-// The library has one place for messages without an author, for the whole process.
+// The library has a single, process-wide place for default messages.
 z.config({ customError: sentenceOf });

@@ -81,10 +81,7 @@ export class StepFold {
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
-  /**
-   * The length of everything else, in UTF-16 units: pieces of tool calls, and the provider's data that is sent back
-   * with them.
-   */
+  /** The length of everything else, in UTF-16 units: tool calls, and the provider's data that returns with them. */
   #lengthBeside = 0;
   readonly #open = new Map<string, OpenBlock>();
   readonly #input: Input;
@@ -144,10 +141,7 @@ export class StepFold {
     }
   }
 
-  /**
-   * The message for the model's transcript, in the model's order: blocks verbatim, and the calls for which `answered`
-   * is true.
-   */
+  /** The message for the transcript, in the model's order: blocks verbatim, and the calls that `answered` accepts. */
   message(answered: (call: ToolCall) => boolean): ModelMessage | null {
     this.#fill();
     const content = this.#said.flatMap((part): AssistantPart[] => {

@@ -1,4 +1,4 @@
-/** The kinds of what happens (spec "Activity bus" 2). */
+/** The kinds of activity (spec "Activity bus" 2). */
 export const activityKinds = [
   "inbound",
   "outbound",
@@ -16,35 +16,35 @@ export const activityKinds = [
 
 export type ActivityKind = (typeof activityKinds)[number];
 
-/** An agent, as far as it decides who may see what it does. */
+/** The part of an agent that decides who may see its activity. */
 export type OwningAgent = Pick<ActingAgent, "id" | "organizationId" | "workspaceId">;
 
-/** The agent that an activity is of. Organization and workspace say who may see it, and are not shown. */
+/** The agent of an activity. Organization and workspace decide who may see it, and are not shown. */
 export interface ActingAgent {
   id: string;
   slug: string;
   name: string;
   organizationId: string;
   workspaceId: string;
-  /** By which its icon is addressed; null for none. */
+  /** The version in its icon's address; null without an icon. */
   iconVersion: string | null;
 }
 
-/** A row of an agent without what does not decide about that. */
+/** Reduces an agent to its `OwningAgent` fields. */
 export const ownerOf = ({ id, organizationId, workspaceId }: OwningAgent): OwningAgent => ({
   id,
   organizationId,
   workspaceId,
 });
 
-/** A row of an agent as activity keeps it: without the rest of the row. */
+/** Reduces an agent to its `ActingAgent` fields. */
 export function asActing({ id, slug, name, organizationId, workspaceId, iconVersion }: ActingAgent): ActingAgent {
   return { id, slug, name, organizationId, workspaceId, iconVersion };
 }
 
-/** One thing that happened, as its producer tells it. No text in it holds a secret; previews have at most 500 characters. */
+/** One activity, as reported by its producer. Its texts contain no secret; previews have at most 500 characters. */
 export interface Activity {
-  /** Starts and ends of one thing share an id but for the suffixes `:start` and `:end`. Absent: an id of its own. */
+  /** The id. Start and end of one thing share it, with the suffixes `:start` and `:end`. Absent: a unique id. */
   id?: string;
   kind: ActivityKind;
   /** A sentence for people. */
@@ -66,12 +66,12 @@ export interface Activity {
   handoff?: { agent: string; phase: "start" | "end" };
 }
 
-/** An activity that may be about a conversation. */
+/** An activity with its conversation, if it has one. */
 export interface Happened {
   conversation?: { event: string } | undefined;
 }
 
-/** Whether the activity is the beginning of a conversation. */
+/** Whether the activity begins a conversation. */
 export const tellsBegin = ({ conversation }: Happened): boolean => conversation?.event === "started";
 
 /** A conversation, by its public id. */
@@ -80,7 +80,7 @@ export interface ActingConversation {
   ref: string;
 }
 
-/** A row of a conversation that was stored, so that whoever shows the conversation can read it again. */
+/** A stored row of a conversation, reported so that viewers can read the conversation again. */
 export type Persisted = {
   agent: OwningAgent;
   /** The public id of the conversation. */

@@ -10,28 +10,28 @@ import {
 } from "./activity.ts";
 import { ActivityEvent } from "./event.ts";
 
-/** Spec "Limits", "Activity ring buffer". */
+/** The number of stored events (spec "Limits", "Activity ring buffer"). */
 export const ringSize = 100;
-/** A turn of a deleted conversation has been stopped after this time. */
+/** After this time the turns of a deleted conversation have been stopped. */
 const stoppedMs = 60_000;
 
-/** Somebody who follows what happens. */
+/** A client that follows the activity. */
 export interface Watcher {
   sees(event: ActivityEvent): boolean;
-  /** The conversation of whose stored rows the watcher is told; null for none. */
+  /** The conversation whose stored rows the watcher gets; null for none. */
   conversation: ActingConversation | null;
   /** Whether the watcher also gets all stored rows of an agent. */
   rowsOf?: (agent: OwningAgent) => boolean;
-  /** Takes complete server-sent events, in order. */
+  /** Receives complete server-sent events, in order. */
   take(text: string): void;
 }
 
-/** The way to the buses of other processes. */
+/** The connection to the buses of other processes. */
 export interface Outside {
   happened(event: ActivityEvent): void;
   stored(row: Persisted): void;
   deleted(conversation: ActingConversation): void;
-  /** The first watcher came. */
+  /** Called when the first watcher arrives. */
   watched(): void;
 }
 
@@ -40,29 +40,33 @@ type News = ActivityEvent | Persisted | string;
 
 interface Watching {
   watcher: Watcher;
-  /** Events up to this sequence number were replayed, or were not asked for. */
+  /** Events up to this sequence number are skipped: they were replayed or not requested. */
   after: number;
 }
 
 /**
- * Tells what happened to whoever watches (spec "Activity bus"). Events reach watchers after the code that told them has
- * come to its next pause, so that a turn does not pay for the writing.
+ * Sends activity to all watchers (spec "Activity bus"). Watchers receive events after the emitting code pauses, so that
+ * a turn does not wait for the writing.
  */
 export class ActivityBus {
-  /** Names the bus to those of other processes. */
+  /** The id of this bus for other processes. */
   readonly process = newId();
   readonly #clock: Clock;
   readonly #log: Log;
   /** The last events, by time. */
   readonly #ring: ActivityEvent[] = [];
-  /** When conversations were deleted that have not begun anew. What their turns still do is told, and not kept. */
+  /**
+   * When conversations were deleted, until they begin again. Events of their running turns are sent, but not stored.
+   */
   readonly #deleted = new Map<string, number>();
   readonly #watching = new Set<Watching>();
   #waiting: News[] = [];
-  /** How often each kind happened in this process. */
+  /** The number of events of each kind in this process. */
   readonly #counts = new Map<ActivityKind, number>();
   #numbers = 0;
-  /** It begins with the time, so that a client that comes back to another process is not taken for one of this process. */
+  /**
+   * Begins at the current time, so that a client's number from another process is not taken for one of this process.
+   */
   #sequence: number;
   #outside: Outside | null = null;
 
@@ -72,7 +76,7 @@ export class ActivityBus {
     this.#sequence = clock.now();
   }
 
-  /** Tells of something that happened in this process. Returns at once; never throws and never waits. */
+  /** Reports an activity of this process. Returns at once and never throws. */
   emit(activity: Activity): void {
     this.#numbers += 1;
     this.#sequence += 1;
@@ -85,21 +89,23 @@ export class ActivityBus {
     this.#tell(event);
   }
 
-  /** Tells the watchers of a conversation that a row of it was stored. Call it after the commit. As safe as `emit`. */
+  /**
+   * Reports a stored row to the conversation's watchers. Call it after the commit. Returns at once and never throws.
+   */
   persisted(row: Persisted): void {
     this.#outside?.stored(row);
     this.#tell(row);
   }
 
-  /** Forgets what happened in a conversation that was deleted. Call it after the commit. As safe as `emit`. */
+  /** Deletes the events of a deleted conversation. Call it after the commit. Returns at once and never throws. */
   forget(conversation: ActingConversation): void {
     this.receiveForgotten(conversation);
     this.#outside?.deleted(conversation);
   }
 
   /**
-   * Replays the last events behind sequence number `after`, or all of them if it is not of this process, then tells what
-   * happens: each event once. The returned function ends that.
+   * Replays the last events after sequence number `after`, or all if it is not of this process, then sends new events:
+   * each once. The returned function ends that.
    */
   watch(watcher: Watcher, after = 0): () => void {
     const watching = { watcher, after: this.#sequence };
@@ -123,12 +129,12 @@ export class ActivityBus {
     return this.#counts;
   }
 
-  /** How many events this process has emitted. */
+  /** The number of events that this process has emitted. */
   get emitted(): number {
     return this.#numbers;
   }
 
-  /** The number of the last event. */
+  /** The sequence number of the last event. */
   get sequence(): number {
     return this.#sequence;
   }
@@ -138,14 +144,14 @@ export class ActivityBus {
     return this.#ring;
   }
 
-  /** Sets the way to other processes, which is told of all that is emitted here. */
+  /** Sets the connection to other processes, which receives all events emitted here. */
   join(outside: Outside): void {
     this.#outside = outside;
   }
 
   /**
-   * Takes in an event of another process, which may tell that its conversation `begins`. One that is older than all of a
-   * full ring is told only if it is `live`.
+   * Adds an event of another process; `begins`: it begins its conversation. An event older than all of a full ring is
+   * sent only if it is `live`.
    */
   receive(event: ActivityEvent, { live, begins }: { live: boolean; begins: boolean }): void {
     let place = this.#ring.length;
@@ -171,7 +177,7 @@ export class ActivityBus {
     for (const event of this.#ring) if (event.conversationId === ref && event.agent.id === agentId) event.forget();
   }
 
-  /** Tells all watchers something about the stream itself. */
+  /** Sends all watchers a comment about the stream itself. */
   remark(comment: string): void {
     this.#tell(`: ${comment}\n\n`);
   }
@@ -198,7 +204,7 @@ export class ActivityBus {
     }
   }
 
-  /** Answers whether the watcher took it. */
+  /** Passes news to a watcher; returns false for a watcher that failed. */
   #hand({ watcher, after }: Watching, all: readonly News[]): boolean {
     try {
       for (const news of all) {
@@ -216,7 +222,7 @@ export class ActivityBus {
 
 const keyOf = (agentId: string, ref: string | null) => `${agentId} ${ref}`;
 
-/** The named event `persisted`. It has no id, since it is not replayed. */
+/** Sends the named event `persisted`. It has no id, since it is not replayed. */
 function tellStored(watcher: Watcher, { agent, conversationId, ...row }: Persisted): void {
   const { conversation, rowsOf } = watcher;
   const tell = (data: object) => watcher.take(`event: persisted\ndata: ${JSON.stringify(data)}\n\n`);

@@ -2,7 +2,7 @@ import { iconAddress } from "../files/image.ts";
 import { newId } from "../ids.ts";
 import type { ActingAgent, Activity, ActivityKind, OwningAgent } from "./activity.ts";
 
-/** The categories by which a client may filter. */
+/** The categories for clients' filters. */
 const categories = {
   inbound: "message",
   outbound: "message",
@@ -20,22 +20,22 @@ const categories = {
 
 export const activityCategories = [...new Set(Object.values(categories))];
 
-/** An event of the bus. Its text is made at most once, for all who read it, and only when somebody does. */
+/** An event of the bus. Its text is made at its first use, once for all readers. */
 export class ActivityEvent {
-  /** The number among the events of its own process; null for an event that came from another process. */
+  /** The number among its own process's events; null for an event of another process. */
   readonly number: number | null;
   /** In milliseconds since the epoch. */
   readonly at: number;
   readonly agent: OwningAgent;
   readonly conversationId: string | null;
-  /** The number among all events that this process knows of. */
+  /** The number among all events known to this process. */
   sequence = 0;
-  /** Whether its conversation was deleted: then only the event's number is left. */
+  /** Whether its conversation was deleted, so that only the number is left. */
   isForgotten = false;
   #source: Activity | string;
   #text: string | null = null;
 
-  /** `source` is JSON as `data` answers it when the event comes from another process. */
+  /** `source` is the JSON of `data`, for an event of another process. */
   constructor(
     source: Activity | string,
     at: number,
@@ -50,7 +50,7 @@ export class ActivityEvent {
     this.number = number ?? null;
   }
 
-  /** The same of a deleted conversation. */
+  /** The event of a deleted conversation, without content. */
   forgotten(): ActivityEvent {
     const blank = new ActivityEvent(this.#source, this.at, this.agent, this.conversationId, this.number ?? undefined);
     blank.sequence = this.sequence;
@@ -79,7 +79,7 @@ export class ActivityEvent {
 
 const iconOf = ({ slug, iconVersion }: ActingAgent) => (iconVersion === null ? null : iconAddress(slug, iconVersion));
 
-/** Decisions §10, "Wire". */
+/** The wire form (decisions §10, "Wire"). */
 function toWire({ id, kind, text, agent, conversationId, ...more }: Activity, at: number): Record<string, unknown> {
   return {
     id: id ?? newId(),

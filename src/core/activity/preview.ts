@@ -2,15 +2,15 @@ import type { JsonValue } from "../json.ts";
 import type { Scrub } from "../scrub/scrub.ts";
 import { clip } from "../text/text.ts";
 
-/** Decisions §10: the most of a text, of arguments and of a result that activity shows, in UTF-16 units. */
+/** The most UTF-16 units of a text, of arguments and of a result in activity (decisions §10). */
 export const longestPreview = 500;
 
-/** The beginning of a text that holds no secret. */
+/** The beginning of a text without secrets. */
 export function previewOfText(text: string): string {
   return text.length <= longestPreview ? text : `${clip(text, longestPreview - 1)}…`;
 }
 
-/** The beginning of a value that holds no secret, as JSON, without writing the rest; a text is shown as it is. */
+/** The beginning of a value without secrets, as JSON; a text is shown unquoted. Stops writing at the limit. */
 export function previewOf(value: JsonValue): string {
   if (typeof value === "string") return previewOfText(value);
   const writer = { text: "" };
@@ -42,10 +42,10 @@ function write(to: { text: string }, value: JsonValue): void {
   }
 }
 
-/** Read of a longer text, so that a secret of usual length which begins in the preview is found whole. */
+/** The length read of a longer text, so that a secret that begins within the preview is found whole. */
 const longestRead = 4 * longestPreview;
 
-/** The beginning of a text in which secrets may be. Of one that reaches beyond what is read, nothing is shown. */
+/** The beginning of a text that may contain secrets. Omits an end that may begin a longer secret. */
 export function scrubbedPreview(text: string, scrub: Scrub): string {
   if (text.length <= longestRead) return previewOfText(scrub(text));
   return previewOfText(`${scrub.stream().push(text.slice(0, longestRead))}…`);

@@ -1,10 +1,10 @@
 /** The traits of a channel's turns. */
 interface ChannelTraits {
-  /** Whether the operator's hooks run: the agent talks to a person (decisions §4, "Hooks"). */
+  /** Whether the operator's hooks run, since the agent talks to a person (decisions §4, "Hooks"). */
   hooks: boolean;
   /** Whether a conversation gets a title, a summary and memories. */
   learns: boolean;
-  /** Whether a call may wait for a decision: there is a person who can decide. */
+  /** Whether a tool call may wait for approval, since a person can decide. */
   approvals: boolean;
   /** Whether the channel works while the agent is inactive (decisions §4). */
   whileInactive: boolean;
@@ -16,14 +16,14 @@ const people = { hooks: true, learns: true, approvals: true, whileInactive: fals
 const messenger = { ...people, sendsLater: true };
 const alone = { ...people, hooks: false, learns: false };
 
-/** The channels by which turns arrive. */
+/** The channels of turns. */
 export const channels = {
   web: people,
   playground: { ...people, whileInactive: true },
   telegram: messenger,
   slack: messenger,
   whatsapp: messenger,
-  /** Another agent asks. */
+  /** A call from another agent. */
   agent: { ...alone, approvals: false },
   scheduled: alone,
   room: alone,
@@ -33,7 +33,7 @@ export const channels = {
 
 export type Channel = keyof typeof channels;
 
-/** The channel of a stored name. Throws for a name that this release does not know. */
+/** The channel of a stored name. Throws for a name unknown to this release. */
 export function channelOf(name: string): Channel {
   if (!Object.hasOwn(channels, name)) throw new Error(`There is no channel ${name}`);
   return name as Channel;

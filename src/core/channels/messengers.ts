@@ -4,27 +4,27 @@ import type { LoadScrub } from "../scrub/scrub.ts";
 export const messengerNames = ["telegram", "slack", "whatsapp"] as const;
 export type MessengerName = (typeof messengerNames)[number];
 
-/** The most UTF-16 units of Markdown that one message takes (decisions §8). */
+/** The most UTF-16 units of Markdown in one message (decisions §8). */
 export const longestParts: Readonly<Record<MessengerName, number>> = {
   telegram: 4_000,
   slack: 3_900,
   whatsapp: 1_600,
 };
 
-/** How messages of a messenger reach this server: by its webhook calls, or by polls or a socket of this server. */
+/** How messages reach this server: by a messenger's webhook calls, or by this server's polls or socket. */
 export type Transport = "webhook" | "polling" | "socket";
 
 export interface TelegramConfig {
   botToken: string;
-  /** The numeric ids of the only people whom the agent answers; empty for everyone. */
+  /** The numeric ids of the only people that the agent answers; empty for everyone. */
   allowedUserIds: readonly string[];
 }
 
 export interface SlackConfig {
   botToken: string;
-  /** Null where messages come over a socket. */
+  /** Null when messages come over a socket. */
   signingSecret: string | null;
-  /** The app-level token of Socket Mode; null where messages come by webhook. */
+  /** The app-level token of Socket Mode; null when messages come by webhook. */
   appToken: string | null;
 }
 
@@ -32,154 +32,151 @@ export interface WhatsAppConfig {
   accountSid: string;
   /** Auth Token mode signs webhooks; API Key mode has a secret in the webhook's path. */
   credentials: { mode: "auth_token"; authToken: string } | { mode: "api_key"; apiKeySid: string; apiKeySecret: string };
-  /** Plain E.164. */
+  /** The number in plain E.164. */
   whatsappNumber: string;
 }
 
 /**
- * The credential of an account that only one agent may have in use, since two would take each other's messages; null
- * where each agent has an address of its own for the account. `fields` are those of the channel's stored configuration.
+ * The credential of an account that only one agent may use, since two would take each other's messages; null when each
+ * agent has its own address for the account. `fields` are the channel's stored configuration.
  */
 export function exclusiveCredential(type: string, fields: Readonly<Record<string, unknown>>): string | null {
   const credential = type === "telegram" ? fields.botToken : type === "slack" ? fields.appToken : null;
   return typeof credential === "string" ? `${type}:${credential}` : null;
 }
 
-/** The opened settings of an agent's channel. */
+/** The decrypted settings of an agent's channel. */
 export type MessengerConfig =
   | { name: "telegram"; config: TelegramConfig }
   | { name: "slack"; config: SlackConfig }
   | { name: "whatsapp"; config: WhatsAppConfig };
 
-/** The head of a call of a messenger's webhook. */
+/** The head of a webhook request. */
 export interface WebhookHead {
   headers: Headers;
-  /** The secret that the channel was registered with; null for none. */
+  /** The secret from the channel's registration; null for none. */
   secret: string | null;
-  /** The last segment of a path that carries a secret; null for none. */
+  /** The last segment of a path with a secret; null for none. */
   pathSecret: string | null;
 }
 
-/** A call of a messenger's webhook, as it came. */
+/** A webhook request, unchanged. */
 export interface WebhookCall extends WebhookHead {
   /** The address that the messenger called and signed. */
   url: string;
   body: Uint8Array<ArrayBuffer>;
 }
 
-/** The status for a call that is not proven to come from the messenger (spec "Authentication" 7, decisions §8). */
+/** The status for a request that is not proven to come from the messenger (spec "Authentication" 7, decisions §8). */
 export type Unproven = 401 | 403 | 404;
 
-/** The meaning of a webhook call. */
+/** The meaning of a webhook request. */
 export type Received =
   | { kind: "refused"; status: Unproven }
-  /** It can't be read just now: the messenger is to bring it again (503). */
+  /** It can't be read now: the messenger should send it again (503). */
   | { kind: "later" }
-  /** Nothing to store; the messenger wants this text back. */
+  /** Nothing to store; the messenger expects this text in the response. */
   | { kind: "answer"; text: string }
-  /** The arrivals, which may be none. */
+  /** The arrivals; possibly none. */
   | { kind: "arrivals"; arrivals: Arrival[] };
 
-/** One thing that a messenger reports. */
+/** One reported event of a messenger. */
 export type Arrival = Incoming | DeletedMessage | MovedChat;
 
-/** A person took a message back. */
+/** A person deleted a message. */
 export interface DeletedMessage {
-  /** The provider id of the message, which may never have come. */
+  /** The provider id of the message, which may never have arrived. */
   deletes: string;
   channelId: string;
 }
 
-/** A chat has another id from now on, such as a Telegram group that became a supergroup. */
+/** A chat's id changed, for example of a Telegram group that became a supergroup. */
 export interface MovedChat {
   movedFrom: string;
   movedTo: string;
 }
 
-/** A message of a person. */
+/** A person's message. */
 export interface Incoming {
-  /** The messenger's own id of the message, the same in each redelivery; unique for one agent and channel. */
+  /** The messenger's own id of the message, repeated in redeliveries; unique for one agent and channel. */
   providerId: string;
-  /**
-   * The origin of the message and target of the reply, such as a chat, a topic of it or a thread. Each is a
-   * conversation.
-   */
+  /** The source of the message and target of the reply: a chat, a topic or a thread. Each is a conversation. */
   channelId: string;
   /** The messenger's id of the person. */
   sender: string;
   senderName: string | null;
-  /** Whether only the person and the agent read the chat. */
+  /** Whether only the person and the agent can read the chat. */
   isPrivate: boolean;
-  /** Without the agent's own mention; empty when only files came. */
+  /** The text without the agent's own mention; empty for files only. */
   text: string;
   files: IncomingFile[];
-  /** The provider id of the message that this one corrects, which may never have come; null for a new one. */
+  /** The provider id of the message that this one corrects, which may never have arrived; null for a new message. */
   edits: string | null;
-  /** The message that this one refers to. */
+  /** The messages that this one refers to. */
   quotes: Quote[];
   /** The album that the message is a part of; null for none. */
   album: Album | null;
 }
 
-/** Words of others, or earlier ones, that a message refers to: its sender does not say them now. */
+/** An earlier or forwarded text that a message refers to, and that its sender does not say now. */
 export interface Quote {
   kind: "reply" | "forward";
-  /** Its author: the agent, the sender of the message, or another one; null where the messenger does not tell. */
+  /** The author: the agent, the message's sender, or another one; null when unknown. */
   author: "agent" | "sender" | { id: string | null; name: string | null } | null;
-  /** Empty where only files came, or where the messenger does not tell. */
+  /** Empty for files only, and when the messenger does not send it. */
   text: string;
-  /** The part of it that the sender chose; null for all of it. */
+  /** The part that the sender selected; null for the whole text. */
   passage: string | null;
-  /** The provider id of a message that the messenger names and does not repeat; null otherwise. */
+  /** The id of a message that the messenger names without its text; null otherwise. */
   messageId: string | null;
 }
 
-/** A message of a chat that another one refers to, as its messenger tells of it when it is asked. */
+/** A quoted message, as the messenger returns it on request. */
 export interface Quoted extends Pick<Quote, "author" | "text"> {
   files: IncomingFile[];
 }
 
-/** Pictures and other files that a person sent at once, which the messenger tells one by one. */
+/** Pictures and other files sent together, which the messenger reports one by one. */
 interface Album {
   id: string;
-  /** Whether this part addresses the agent. In a group only one part names it, which may be the last to come. */
+  /** Whether this part addresses the agent. In a group only one part mentions it, possibly the last. */
   isMeant: boolean;
 }
 
-/** The chat that a `channelId` lies in: itself, or the one whose topic or thread it is. */
+/** The chat of a `channelId`, without its topic or thread. */
 export const chatOf = (channelId: string): string => channelId.split(":", 1)[0] ?? "";
 
-/** A place in a chat as it is called in another one. */
+/** A `channelId` moved to another chat. */
 export const inChat = (channelId: string, chat: string): string => chat + channelId.slice(chatOf(channelId).length);
 
-/** Whether a target is the id of a person whose private chat has an id of its own. */
+/** Whether a target is a person's id while their private chat has another id. */
 export const namesPerson = (name: MessengerName, target: string): boolean => name === "slack" && /^[UW]/.test(target);
 
 /** A picture, document or voice note that can be downloaded. */
 export interface IncomingFile {
   /** The file's id at the messenger, or its address there. */
   ref: string;
-  /** The messenger's lasting id of the file, where `ref` may be another one each time that the file is told of. */
+  /** The messenger's permanent id of the file, for a `ref` that changes with each report. */
   lastingId?: string | undefined;
-  /** Whether the file belongs to the quoted message, and not to the message itself. */
+  /** Whether the file belongs to a quoted message instead of the message itself. */
   isQuoted?: boolean | undefined;
   name: string;
   mime: string;
-  /** In bytes, if the messenger says. */
+  /** The size in bytes, if known. */
   size: number | null;
 }
 
-/** A messenger's refusal of a call of ours. The message may be shown and stored: it holds no credential. */
+/** A messenger's refusal of a request. Its message contains no credential, and may be shown and stored. */
 export class MessengerError extends Error {
-  /** Whether the same call would be refused again, so that it is not repeated. */
+  /** Whether a repeated request would be refused again. */
   readonly isPermanent: boolean;
-  /** Milliseconds that the messenger asks to wait; null when it names none. */
+  /** The wait in milliseconds that the messenger requests; null for none. */
   readonly retryAfterMs: number | null;
-  /** Whether the messenger may have sent the message all the same, since its answer was lost. */
+  /** Whether the message may be sent all the same, since the response was lost. */
   readonly mayBeDone: boolean;
-  /** Whether the messenger refuses the account's credentials, so that every call is refused until they are changed. */
+  /** Whether the messenger refuses the account's credentials, so that every request fails until they change. */
   readonly isOfAccount: boolean;
-  /** The id that the addressed chat has now; null while it has that by which it was addressed. */
+  /** The new id of the addressed chat; null if unchanged. */
   readonly movedTo: string | null;
 
   constructor(
@@ -209,66 +206,66 @@ export class FileTooLarge extends MessengerError {
   }
 }
 
-/** One check of a channel's test (decisions §8). */
+/** One check in a channel's test (decisions §8). */
 export interface ChannelCheck {
   name: "credentials" | "webhook" | "reachable";
   ok: boolean;
   message: string;
 }
 
-/** A webhook that a channel wants. */
+/** The webhook that a channel needs. */
 export interface WantedWebhook {
   url: string;
   secret: string | null;
 }
 
-/** Stores what arrived; resolves when it is stored. */
+/** Stores arrivals; resolves once they are stored. */
 export type Take = (arrivals: Arrival[]) => Promise<void>;
 
 /**
- * An account at a messenger: the bot of one agent. All calls reject with a `MessengerError`, or with the signal's reason
- * when it aborts.
+ * An agent's bot at a messenger. All requests reject with a `MessengerError`, or with the signal's reason after an
+ * abort.
  */
 export interface MessengerAccount {
-  /** How long a typing notice is shown, in milliseconds; null where there is none. */
+  /** How long a typing notice is shown, in milliseconds; null when there is none. */
   readonly typingMs: number | null;
-  /** Whether the operator lets the agent answer the people at a `channelId`. */
+  /** Whether the operator allows the agent to answer the people at a `channelId`. */
   answers(channelId: string): boolean;
-  /** The refusal of a webhook call that its head alone shows to be unproven; null where the body decides. */
+  /** The refusal of a webhook request that its head already disproves; null when the body decides. */
   refuses(head: WebhookHead, now: number): Unproven | null;
-  /** Verifies and reads a webhook call. Never rejects; what is no message is read as none. */
+  /** Verifies and reads a webhook request. Never rejects; ignores everything but messages. */
   receive(call: WebhookCall, now: number): Promise<Received>;
-  /** Sends Markdown to a `channelId`, as plain text where the messenger refuses the markup. Answers its message id. */
+  /** Sends Markdown to a `channelId`, as plain text when the messenger refuses the markup. Returns the message id. */
   send(channelId: string, markdown: string, signal: AbortSignal): Promise<string>;
   /** Shows that the agent is typing. */
   typing(channelId: string, signal: AbortSignal): Promise<void>;
-  /** The bytes of a file; rejects with `FileTooLarge` where it has more than `maxBytes`. */
+  /** Downloads a file; rejects with `FileTooLarge` for more than `maxBytes`. */
   download(file: IncomingFile, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * The message `messageId` of a chat, which `message` refers to; null where it is gone. Absent where messages bring along all
-   * that can be known.
+   * Requests the message `messageId` of a chat, which `message` refers to; null when it was deleted. Absent when
+   * messages already contain everything available.
    */
   quoted?(
     message: Pick<Incoming, "channelId" | "sender">,
     messageId: string,
     signal: AbortSignal,
   ): Promise<Quoted | null>;
-  /** Has the messenger call `wanted`, or, with null, call nothing. Where people do this by hand, does nothing. */
+  /** Registers the webhook `wanted`, or removes it with null. Does nothing when people do this by hand. */
   register(wanted: WantedWebhook | null, signal: AbortSignal): Promise<void>;
-  /** Has the messenger check the credentials. Answers what it says about the account. */
+  /** Checks the credentials at the messenger. Returns its information about the account. */
   prove(signal: AbortSignal): Promise<ChannelCheck>;
-  /** Whether the messenger takes the credentials, and whether it calls `wanted` and reaches it. */
+  /** Checks whether the messenger accepts the credentials, has `wanted` registered, and reaches it. */
   check(wanted: WantedWebhook | null, signal: AbortSignal): Promise<ChannelCheck[]>;
   /**
-   * Asks the messenger for what arrives until the signal aborts, and hands each group to `take`; a group whose `take` rejects
-   * is asked for again. Calls `onConnected` each time that the messenger was reached. Rejects when the messenger refuses
-   * or can't be reached. Absent where messages only come by webhook.
+   * Receives arrivals until the signal aborts, and passes each group to `take`; requests a group again whose `take`
+   * rejects. Calls `onConnected` after each successful connection. Rejects when the messenger refuses or can't be
+   * reached. Absent when messages come only by webhook.
    */
   follow?(take: Take, signal: AbortSignal, onConnected?: () => void): Promise<void>;
 }
 
-/** The ways to the messengers. */
+/** The messengers of this build. */
 export interface Messengers {
-  /** `loadScrub` loads the scrub of the account's agent; the account calls it when it shows words of the messenger. */
+  /** `loadScrub` loads the scrub of the account's agent; the account calls it when it shows a text of the messenger. */
   account(of: MessengerConfig, loadScrub: LoadScrub): MessengerAccount;
 }

@@ -1,6 +1,6 @@
 import { isBlank } from "../text/text.ts";
 
-/** A run of lines that stands by itself in Markdown: a paragraph, a list, a table, or fenced code. */
+/** A separate run of lines in Markdown: a paragraph, a list, a table, or fenced code. */
 interface Block {
   lines: string[];
   /** The line that opened fenced code; null for other blocks. */
@@ -8,13 +8,13 @@ interface Block {
 }
 
 /**
- * Cuts a reply, which is Markdown, into parts of at most `limit` UTF-16 units for a messenger. A part ends between
- * paragraphs where that is possible, else between lines, sentences or words. Code that is cut is fenced again in each
- * part; links and inline code stay whole unless they are longer than a part. Empty for a blank reply.
+ * Splits a Markdown reply into parts of at most `limit` UTF-16 units for a messenger. A part ends between paragraphs if
+ * possible, else between lines, sentences or words. Split code is fenced again in each part; links and inline code stay
+ * whole unless longer than a part. Empty for a blank reply.
  */
 export function replyParts(markdown: string, limit: number): string[] {
   const parts: string[] = [];
-  // A messenger would refuse it, or show an empty message.
+  // A messenger would refuse a blank message, or show an empty one.
   if (isBlank(markdown)) return parts;
   let part = "";
   for (const piece of blocksOf(markdown).flatMap((block) => piecesOf(block, limit))) {
@@ -69,12 +69,12 @@ function piecesOf({ lines, fence }: Block, limit: number): string[] {
   const body = closes(lines.at(-1) ?? "", fence) ? lines.slice(1, -1) : lines.slice(1);
   const close = marksOf(fence);
   const room = limit - fence.length - close.length - 2;
-  // A fence whose own line is longer than half a part is no code that anybody reads.
+  // A fence line longer than half a part is not treated as code.
   if (room < limit / 2) return wrap(text, limit);
   return wrapLines(body, room).map((piece) => `${fence}\n${piece}\n${close}`);
 }
 
-/** Cuts code between its lines, and a line that is too long wherever a part is full. */
+/** Splits code between its lines, and a too long line wherever a part is full. */
 function wrapLines(lines: readonly string[], limit: number): string[] {
   const pieces: string[] = [];
   let piece: string | null = null;
@@ -100,13 +100,13 @@ function chop(line: string, limit: number): string[] {
   return pieces;
 }
 
-/** Inline code and links: a cut within one would show its marks. */
+/** Matches inline code and links: a cut within one would show its marks. */
 const whole = /`[^`\n]{1,1000}`|!?\[[^\][\n]{0,1000}\]\([^()\s]{0,2000}\)/g;
 
-/** Where a text may be cut, the best place first. */
+/** Positions where a text may be cut, the best kind first. */
 const ends = [/\n/g, /[.!?…。！？]["'”’)]?\s/g, /\s/g];
 
-/** Cuts a text that is longer than a part at the end of a line, else of a sentence, else of a word. */
+/** Splits a text that is longer than a part at the end of a line, else of a sentence, else of a word. */
 function wrap(text: string, limit: number): string[] {
   const pieces: string[] = [];
   let from = 0;
@@ -119,7 +119,7 @@ function wrap(text: string, limit: number): string[] {
   return pieces.filter((piece) => piece.trim() !== "");
 }
 
-/** The end of the part that begins at `from`; a part is at least half full, unless a link or code would be cut. */
+/** The end of the part that begins at `from`. A part is at least half full, unless a link or code would be cut. */
 function cutAt(text: string, from: number, limit: number): number {
   const room = text.slice(from, from + limit + 1);
   const spans = [...text.slice(from, from + 2 * limit).matchAll(whole)].map((found) => ({
@@ -137,7 +137,7 @@ function cutAt(text: string, from: number, limit: number): number {
   return span && span.from > from ? span.from : full;
 }
 
-/** The place before `at` that cuts no character in half. */
+/** The last position up to `at` that cuts no character in half. */
 function boundary(text: string, at: number): number {
   return at < text.length && /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }

@@ -3,22 +3,28 @@ import { messengerNames } from "./messengers.ts";
 // End users (decisions §5). One text is the key of their memories, budgets and usage in every table, so that a statement
 // compares one column.
 
-/** `web`: the `user` of a chat request; a messenger: its person; `conversation`: a conversation stands for its user. */
+/**
+ * `web`: the `user` of a chat request; a messenger: its person; `conversation`: a conversation in place of an unknown
+ * user.
+ */
 export const subjectChannels = ["web", ...messengerNames, "conversation"] as const;
 export type SubjectChannel = (typeof subjectChannels)[number];
 
-/** `<channel>:<id>`; empty: nobody in particular. No channel has a colon, so equal ids of two channels have two keys. */
+/**
+ * `<channel>:<id>`; empty for no particular end user. Channels have no colon, so equal ids of two channels have two
+ * keys.
+ */
 export type SubjectKey = `${SubjectChannel}:${string}` | "";
 
 export const subjectKey = <C extends SubjectChannel>(channel: C, id: string): `${C}:${string}` => `${channel}:${id}`;
 
-/** The end user as the API shows it: `subject` is the id, and empty with a null channel for nobody in particular. */
+/** The end user in the API: `subject` is the id; empty, with a null channel, for no particular one. */
 export interface ShownSubject {
   subject: string;
   subjectChannel: SubjectChannel | null;
 }
 
-/** A key without a channel was written by a server of an earlier release, and counts as a `user` of the web. */
+/** Reads a key. One without a channel was written by an earlier release, and counts as a `user` of the web. */
 export function shownSubject(key: string): ShownSubject {
   if (key === "") return { subject: "", subjectChannel: null };
   const channel = subjectChannels.find((name) => key.startsWith(`${name}:`));

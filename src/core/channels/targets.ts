@@ -1,13 +1,13 @@
 import type { MessengerName } from "./messengers.ts";
 
 interface Form {
-  /** The place, and what is a part of it. */
+  /** Captures the chat, and its topic or thread. */
   pattern: RegExp;
-  /** The accepted form in words, for the refusal of another one. */
+  /** The accepted form in words, for a refusal. */
   expected: string;
 }
 
-/** The forms in which people write a messenger's targets (decisions §8). */
+/** The forms of messengers' targets (decisions §8). */
 const forms: Readonly<Record<MessengerName, Form>> = {
   telegram: {
     pattern: /^(-?[1-9]\d{0,14}|@[A-Za-z]\w{3,31})(?:[/:]([1-9]\d{0,9}))?$/,
@@ -20,15 +20,15 @@ const forms: Readonly<Record<MessengerName, Form>> = {
       "must be the id of a channel, person or thread of Slack, such as C0123ABCDEF, U0123ABCDEF or C0123ABCDEF:1767225600.000100",
   },
   whatsapp: {
-    // A person who hides their number is known by an id, such as US.13491208655302741918.
+    // A person with a hidden number has an id, such as US.13491208655302741918.
     pattern: /^(?:whatsapp:)?(\+[1-9]\d{6,14}|[A-Z]{2}\.[A-Za-z0-9.]{1,140})$/,
     expected: "must be a phone number in E.164, such as +390612345678, with or without whatsapp: before it",
   },
 };
 
 /**
- * A target as messengers' accounts take it, which is how conversations name their chat: topics and threads behind a
- * colon, phone numbers without `whatsapp:`. Else what is expected of one.
+ * Reads a target into the form of a conversation's chat: topics and threads after a colon, phone numbers without
+ * `whatsapp:`. Returns the expected form for an invalid one.
  */
 export function readTarget(name: MessengerName, text: string): { target: string } | { expected: string } {
   const { pattern, expected } = forms[name];

@@ -1,7 +1,7 @@
 import { EngineError } from "../errors.ts";
 import { digest, toHex } from "../ids.ts";
 
-/** So many bytes a sealed value has more than the plain one. */
+/** The bytes that sealing adds to a value. */
 export const addedBySealing = 28;
 
 /** The stored form of a secret: the id of its key, and 12 bytes of IV, the ciphertext and 16 bytes of tag. */
@@ -13,13 +13,13 @@ export interface Sealed {
 export interface Cipher {
   /** The id of the key that `seal` uses; `open` takes older keys too. */
   readonly keyId: string;
-  /** Seals `plaintext` for the place that `aad` names: `open` refuses the same bytes in another row. */
+  /** Seals `plaintext` for the row that `aad` names: `open` refuses the same bytes in another row. */
   seal(plaintext: string, aad: string): Promise<Sealed>;
   /** Rejects with an `EngineError` when no key opens the secret. */
   open(sealed: Sealed, aad: string): Promise<string>;
-  /** The HMACs of the value under each key, the current key first. A row is found by them through its secret. */
+  /** The HMACs of a value under each key, the current key first. They find a row by its secret. */
   fingerprints(value: string): Promise<Uint8Array[]>;
-  /** The HMACs that prove that the engine wrote the text, the current key's first; nowhere stored. */
+  /** The HMACs that prove that the engine wrote a text, the current key's first; never stored. */
   signatures(text: string): Promise<Uint8Array[]>;
 }
 
@@ -33,7 +33,7 @@ interface Key {
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
-/** A key for HMACs of one purpose, from which neither the others nor the encryption key can be computed. */
+/** Derives a key for HMACs of one purpose; it reveals neither the other keys nor the encryption key. */
 function deriveHmac(base: CryptoKey, purpose: "fingerprint" | "signature"): Promise<CryptoKey> {
   return crypto.subtle.deriveKey(
     { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8.encode(purpose) },

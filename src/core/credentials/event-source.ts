@@ -4,11 +4,11 @@ import type { Cipher, Sealed } from "./cipher.ts";
 /** The credentials that a source stores sealed. */
 export interface Credentials {
   webhookToken: string;
-  /** The key by which the sender proves itself; absent where the address is enough. */
+  /** The key with which the sender authenticates; absent when the address suffices. */
   authKey?: string | undefined;
 }
 
-/** The columns of a source that follow from its credentials. */
+/** The columns derived from a source's credentials. */
 export interface SealedCredentials {
   tokenDigest: string;
   keyId: string;
@@ -19,10 +19,10 @@ export interface SealedCredentials {
 const tokenBytes = 32;
 const tokenPattern = /^[\w-]{43}$/;
 
-/** The part of a webhook's address that is its credential: 256 bits as base64url. */
+/** A new token, the secret part of a webhook's address: 256 bits as base64url. */
 export const newWebhookToken = () => randomToken(tokenBytes);
 
-/** Whether a text has the form of a webhook's token; only then the database is asked. */
+/** Whether a text has the form of a webhook token, checked before the database is read. */
 export const isWebhookToken = (text: string) => tokenPattern.test(text);
 
 /** The digest by which a source is found. */

@@ -1,7 +1,7 @@
 import { argon2id, argon2Verify, bcryptVerify } from "hash-wasm";
 import type { Passwords } from "../ports.ts";
 
-/** The cost of a hash by argon2id with one lane. */
+/** The cost of an argon2id hash with one lane. */
 interface Cost {
   /** In KiB. */
   memorySize: number;
@@ -11,7 +11,7 @@ interface Cost {
 /** OWASP's second choice for argon2id: 19 MiB, two passes, one lane. */
 const usualCost: Cost = { memorySize: 19_456, iterations: 2 };
 
-/** Keyboards compose one character in different ways; each way must open the same account. */
+/** Normalizes a password: keyboards compose one character in different ways, and each must open the account. */
 const normalize = (password: string) => password.normalize("NFKC");
 
 /** Whether two passwords open the same account. */
@@ -20,10 +20,10 @@ export const isSamePassword = (a: string, b: string): boolean => normalize(a) ==
 /** Hashes and verifies on the caller's own thread. */
 export const passwords: Passwords = passwordsOf(usualCost);
 
-/** The same at another cost. */
+/** `Passwords` with another cost. */
 export function passwordsOf({ memorySize, iterations }: Cost): Passwords {
   const parameters = { memorySize, iterations, parallelism: 1, hashLength: 32 };
-  // No password has this hash: with it an unknown account takes as long as a wrong password.
+  // A hash that no password has: with it an unknown account takes as long as a wrong password.
   const nobody = `$argon2id$v=19$m=${memorySize},t=${iterations},p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
   return {
     hash: (password) => {

@@ -48,7 +48,7 @@ const admin = [
 
 const owner = [...admin, "org:write", "org.key:manage", "policy:manage"] as const;
 
-/** All that a role can hold. */
+/** All permissions of roles. */
 export const permissions = owner;
 export type Permission = (typeof owner)[number];
 export type RoleKey = "owner" | "admin" | "member" | "viewer";
@@ -61,12 +61,12 @@ export const roles: Record<RoleKey, ReadonlySet<Permission>> = {
   viewer: new Set(viewer),
 };
 
-/** Owners and Admins reach every workspace of their organization; other roles need a row in `workspace_members`. */
+/** Whether a role reaches every workspace, as Owners and Admins do; other roles need a row in `workspace_members`. */
 export function reachesAllWorkspaces(role: RoleKey): boolean {
   return role === "owner" || role === "admin";
 }
 
-/** The permissions of a member with this role. Only owners of the first organization administer the installation. */
+/** The permissions of a member with this role. Only Owners of the first organization administer the installation. */
 export function permissionsOf(role: string, first: boolean): Permission[] {
   if (!isRoleKey(role)) return [];
   return [...roles[role]].filter((permission) => first || permission !== "policy:manage");

@@ -1,17 +1,17 @@
 import { digest, randomToken } from "../ids.ts";
 
-/** The engine's own credentials begin so: a leaked one is recognised, and no agent key is mistaken for one. */
+/** The prefixes of the engine's own credentials: a leaked one is recognised, and no agent key is mistaken for one. */
 const prefixes = { session: "aes_", management: "aek_" } as const;
 
 export type TokenKind = keyof typeof prefixes;
 
-/** A fresh credential of 256 bits, and its digest, which is all that is stored. */
+/** A new credential of 256 bits, and its digest, which alone is stored. */
 export async function newToken(kind: TokenKind): Promise<{ token: string; digest: Uint8Array<ArrayBuffer> }> {
   const token = `${prefixes[kind]}${randomToken()}`;
   return { token, digest: await digest(token) };
 }
 
-/** The kind of credential that a text claims to be by its prefix, or null. */
+/** The kind of credential by its prefix, or null. */
 export function tokenKind(text: string): TokenKind | null {
   if (text.startsWith(prefixes.session)) return "session";
   return text.startsWith(prefixes.management) ? "management" : null;

@@ -1,6 +1,6 @@
 /** The destination of a request. */
 export interface Destination {
-  /** In lower case, without brackets and without a dot at the end. */
+  /** In lower case, without brackets and a trailing dot. */
   host: string;
   port: number;
   https: boolean;
@@ -8,7 +8,7 @@ export interface Destination {
 
 const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
-/** Null when the text is no http or https address. */
+/** Reads an http or https address; null for another text. */
 export function destinationOf(text: string): Destination | null {
   const url = URL.parse(text);
   const defaultPort = defaultPorts[url?.protocol ?? ""];
@@ -23,8 +23,8 @@ export const isSameDestination = (a: Destination | null, b: Destination | null) 
   a?.host === b?.host && a?.port === b?.port && a?.https === b?.https;
 
 /**
- * Whether an entry, `host` or `host:port`, names a destination. One without a port admits https alone: over plain http
- * others could read what is sent.
+ * Whether an entry, `host` or `host:port`, allows a destination. An entry without a port allows https only, since
+ * others could read plain http.
  */
 export function admits(entry: string, { host, port, https }: Destination): boolean {
   const named = destinationOf(`https://${entry}`);

@@ -1,13 +1,13 @@
 import { decoderOf } from "./text.ts";
 
 /**
- * The fields of a form (https://url.spec.whatwg.org/#urlencoded-parsing), in the charset of its content type, else in
- * UTF-8. `URLSearchParams` may take quadratic time for many fields, so that callers bound the body.
+ * Reads the fields of a form (https://url.spec.whatwg.org/#urlencoded-parsing), in the charset of its content type,
+ * else in UTF-8. `URLSearchParams` may take quadratic time for many fields, so callers bound the body.
  */
 export function formFields(body: Uint8Array, contentType: string | undefined): URLSearchParams {
   const decoder = decoderOf(contentType);
   const text = decoder.decode(body);
-  // Percent signs stand for bytes of the charset, but for UTF-16, whose texts are encoded in UTF-8.
+  // Percent signs encode bytes of the charset, except in UTF-16, which uses those of UTF-8.
   if (decoder.encoding.startsWith("utf-")) return new URLSearchParams(text);
   const decoded = (part: string) => decoder.decode(bytesOf(part));
   const pairs = text.split("&").flatMap((pair): [string, string][] => {
@@ -18,7 +18,7 @@ export function formFields(body: Uint8Array, contentType: string | undefined): U
   return new URLSearchParams(pairs);
 }
 
-/** The bytes that a percent-encoded text stands for; characters that no encoder leaves as they are become `?`. */
+/** The bytes of a percent-encoded text; characters beyond ASCII become `?`. */
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const bytes: number[] = [];
   for (let at = 0; at < text.length; at += 1) {

@@ -1,7 +1,7 @@
 import type { HeaderList, Hop } from "./request.ts";
 import { parseTarget } from "./target.ts";
 
-/** Headers that hold no secret. All others are sent to the first origin only. */
+/** Headers without secrets. All others are sent only to the first origin. */
 const harmless = new Set(["accept", "accept-language", "content-type", "content-language", "user-agent"]);
 
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -12,9 +12,9 @@ interface Answer {
 }
 
 /**
- * The hop that a redirect asks for, by the rules of the Fetch Standard. Null when the answer itself is the result: it
- * is no redirect, or the next hop would carry secrets to another origin, or a body or other than harmless headers from
- * https to http. Throws an `EgressError` when the location cannot be requested.
+ * The next hop of a redirect, by the rules of the Fetch Standard. Null when the response itself is the result: it is no
+ * redirect, or the next hop would send secrets to another origin, or a body or other than harmless headers from https
+ * to http. Throws an `EgressError` when the location can't be requested.
  */
 export function nextHop(hop: Hop, { status, location }: Answer, sensitive: boolean): Hop | null {
   if (!redirects.has(status) || location === undefined) return null;

@@ -3,7 +3,7 @@ import { EgressError, parseTarget, type Target } from "./target.ts";
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** One request on the way: the first, or the one that a redirect asks for. */
+/** One request: the first, or the one after a redirect. */
 export interface Hop {
   target: Target;
   method: string;
@@ -16,14 +16,14 @@ const bodyLimit = 1_048_576;
 const headerLimit = 64;
 const headerCharacters = 16_384;
 
-/** Headers that frame the message or belong to one connection: only the engine writes them. */
+/** Headers that frame the message or belong to one connection; only the engine writes them. */
 const ownHeaders = new Set([
   ...["host", "content-length", "transfer-encoding", "accept-encoding", "expect"],
   ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "http2-settings"],
   ...["proxy-authorization", "proxy-authenticate"],
 ]);
 
-/** The first hop of a request; throws an `EgressError` that names what the caller must change. */
+/** The first hop of a request. Throws an `EgressError` that says what the caller must change. */
 export function firstHop({ url, method, headers, body }: EgressRequest): Hop {
   const target = parseTarget(url);
   const verb = method.toUpperCase();
@@ -54,7 +54,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): HeaderList {
   return list;
 }
 
-/** An error repeats the name of a header only when the name is valid: otherwise the text may be a secret value. */
+/** Throws for an invalid header. The error repeats only a valid name, since an invalid one may be a secret value. */
 function checkHeader(name: string, value: string): void {
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name)) throw new EgressError("A header has no valid name");
   if (ownHeaders.has(name.toLowerCase())) {

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** A failure of a request to the outside. A model may read its message, which never holds the value of a header. */
+/** A failed request to the outside. A model may read its message, which never contains a header's value. */
 export class EgressError extends Error {
   constructor(message: string) {
     super(message);
@@ -8,10 +8,10 @@ export class EgressError extends Error {
   }
 }
 
-/** A URL, parsed once, so that the checked host is the one that is connected to. */
+/** A URL, parsed once, so that the connection uses the checked host. */
 export interface Target {
   url: URL;
-  /** Lower case, without brackets and without the dot at the end of a full name. */
+  /** In lower case, without brackets and a trailing dot. */
   host: string;
   port: number;
   /** Whether the host is an IP address, which needs no resolving. */
@@ -21,7 +21,7 @@ export interface Target {
 const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 const longestUrl = 8_192;
 
-/** The target of a URL, relative to `base` if given; throws an `EgressError` for what cannot be requested. */
+/** The target of a URL, relative to `base` if given. Throws an `EgressError` for one that can't be requested. */
 export function parseTarget(text: string, base?: URL): Target {
   const url = text.length <= longestUrl ? URL.parse(text, base) : null;
   if (!url) throw new EgressError(`The URL is not valid; give a whole one of at most ${longestUrl} characters`);
@@ -35,7 +35,7 @@ export function parseTarget(text: string, base?: URL): Target {
   return { url, host, port, literal: url.hostname.startsWith("[") || isIPv4(host) };
 }
 
-/** WHATWG parsing has turned each spelling of an IPv4 address into four decimal parts. */
+/** Whether a host is an IPv4 address: WHATWG parsing has turned each spelling into four decimal parts. */
 const isIPv4 = (host: string) => ipaddr.IPv4.isValidFourPartDecimal(host);
 
 const bareHost = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
@@ -43,8 +43,8 @@ const bareHost = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1").repl
 type Resolve = (name: string) => Promise<readonly string[]>;
 
 /**
- * The addresses at which `target` may be connected to. Throws an `EgressError` unless all of them are public, or the
- * host is one of `allowedHosts` (`host` or `host:port`). Connect to these only: a second resolution may give others.
+ * The addresses of `target` to connect to. Throws an `EgressError` unless all of them are public, or the host is one of
+ * `allowedHosts` (`host` or `host:port`). Connect only to these, since a second resolution may return others.
  */
 export async function reachableAddresses(
   target: Target,
@@ -59,13 +59,13 @@ export async function reachableAddresses(
   return addresses;
 }
 
-/** The entry that would open an address is its host and port, as a URL has them. */
+/** The error for a private address, with the entry of `httpAllowedHosts` that would allow it. */
 const notPublic = ({ url, port }: Target) =>
   new EgressError(
     `The address is not public; an administrator may add ${url.hostname}:${port} to the policy httpAllowedHosts`,
   );
 
-/** Names that mean this machine, whatever a resolver says (RFC 6761). */
+/** Whether a name means this machine, whatever a resolver returns (RFC 6761). */
 const isLocalName = (host: string) => host === "localhost" || host.endsWith(".localhost");
 
 /** Whether an entry of `httpAllowedHosts` names the host; an entry with a port names the host at that port only. */
@@ -75,13 +75,13 @@ function isSameHost(entry: string, { host, port }: Target): boolean {
   return hostname !== undefined && bareHost(hostname) === host && (only === undefined || Number(only) === port);
 }
 
-/** Azure gives its machines their secrets at this address, which no registry marks as special. */
+/** Azure provides machines' secrets at this address, which no registry marks as special. */
 const platformAddresses = new Set(["168.63.129.16"]);
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 const translated = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
-/** Whether a text is an IP address of the public internet; false for other texts and for unknown ranges. */
+/** Whether a text is an IP address of the public internet; false for other texts and unknown ranges. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return isPublicIPv4(ipaddr.IPv4.parse(address));
   if (!address.includes(":") || !ipaddr.IPv6.isValid(address)) return false;
@@ -96,8 +96,8 @@ function isPublicIPv4(address: ipaddr.IPv4): boolean {
 
 /**
  * The IPv4 address in a mapped (`::ffff:0:0/96`) or translated IPv6 address (`64:ff9b::/96`, to which a network without
- * IPv4 resolves its hosts); null for others. Tunnels such as 6to4 and Teredo have ranges of their own, which
- * `isPublicAddress` refuses whole.
+ * IPv4 resolves its hosts); null for others. `isPublicAddress` refuses the whole ranges of tunnels such as 6to4 and
+ * Teredo.
  */
 function embeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   if (!address.isIPv4MappedAddress() && !address.match(translated)) return null;

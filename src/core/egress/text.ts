@@ -1,9 +1,9 @@
-/** Media types of text. An answer of another type is text when its bytes are UTF-8. */
+/** Media types of text. A response of another type counts as text when its bytes are UTF-8. */
 const textual = /^text\/|^application\/([\w.-]+\+)?(json|xml|yaml|javascript)$|^application\/x-www-form-urlencoded$/;
 
 /**
- * The body of an answer as text, in the charset of its content type, else in UTF-8. A body that is no text becomes
- * `[binary, <n> bytes, <type>]`.
+ * The body of a response as text, in the charset of its content type, else in UTF-8. A binary body becomes `[binary,
+ * <n> bytes, <type>]`.
  */
 export function answerText(bytes: Uint8Array, contentType: string | undefined): string {
   const type = /^\s*([\w.+-]+\/[\w.+-]+)\s*(;|$)/.exec(contentType ?? "")?.[1]?.toLowerCase();
@@ -15,7 +15,7 @@ export function answerText(bytes: Uint8Array, contentType: string | undefined): 
 
 const charsetOf = (contentType: string | undefined) => /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType ?? "")?.[1];
 
-/** Reads the charset of a content type; UTF-8 where there is none, or one that the Encoding Standard does not know. */
+/** A decoder for a content type's charset; UTF-8 without one, and for one unknown to the Encoding Standard. */
 export function decoderOf(contentType: string | undefined): TextDecoder {
   try {
     return new TextDecoder(charsetOf(contentType));
@@ -24,7 +24,7 @@ export function decoderOf(contentType: string | undefined): TextDecoder {
   }
 }
 
-/** Null when the bytes are not UTF-8, or hold a NUL, which no text holds. */
+/** The text; null when the bytes are not UTF-8, or contain a NUL. */
 function readUtf8(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {

@@ -1,11 +1,11 @@
 interface ReadOptions {
-  /** Whether the rest of a stream that is too long stays unread; otherwise the stream is cancelled. */
+  /** Whether the rest of a too long stream stays unread; otherwise the stream is cancelled. */
   leaveRest?: boolean;
-  /** Is told of each chunk before it is kept; what it throws ends the reading. */
+  /** Called with each chunk's length before it is stored; an error that it throws ends the reading. */
   grow?(bytes: number): void;
 }
 
-/** Reads a stream to its end. Throws `tooLong` once there are more than `most` bytes. */
+/** Reads a whole stream. Throws `tooLong` after more than `most` bytes. */
 export async function readBytes(
   stream: ReadableStream<Uint8Array>,
   most: number,
@@ -25,7 +25,7 @@ export async function readBytes(
       chunks.push(value);
     }
   } catch (error) {
-    // The cancel is not awaited: the other side may never answer it.
+    // Not awaited, since the other side may never settle the cancel.
     if (leaveRest) reader.releaseLock();
     else void reader.cancel().catch(() => {});
     throw error;

@@ -1,7 +1,7 @@
-/** The agent secrets that name the bucket of an agent's files, and its static keys. They count only all together. */
+/** The agent secrets for the bucket of an agent's files and its static keys. They count only all together. */
 export const s3Secrets = ["s3_region", "s3_bucket", "s3_access_key_id", "s3_secret_access_key"] as const;
 
-/** The secrets that name a bucket and give no access. */
+/** Secrets that name a bucket and give no access. */
 export const s3Places: ReadonlySet<string> = new Set<S3Secret>(["s3_region", "s3_bucket"]);
 
 export type S3Secret = (typeof s3Secrets)[number];
@@ -21,14 +21,14 @@ const forms: Record<S3Secret, { form: RegExp; problem: string }> = {
   s3_secret_access_key: { form: /^[\x21-\x7e]{1,256}$/, problem: "must be printable ASCII without spaces" },
 };
 
-/** Why a value can't be stored as this secret, or null; null for secrets of other kinds too. */
+/** Why a value can't be stored as this secret; null when it can, and for other kinds of secrets. */
 export function s3Problem(key: string, value: string): string | null {
   const rule = s3Secrets.find((name) => name === key);
   if (rule === undefined || forms[rule].form.test(value)) return null;
   return forms[rule].problem;
 }
 
-/** A bucket, and its keys. */
+/** A bucket with its keys. */
 export interface S3Bucket {
   region: string;
   bucket: string;
@@ -37,8 +37,8 @@ export interface S3Bucket {
 }
 
 /**
- * The address that the objects of a bucket begin with, ending with a slash. A bucket has a host of its own; it is a
- * path when its name has dots, which no certificate covers, and at an endpoint of the installation.
+ * The prefix of a bucket's object addresses, with a trailing slash. A bucket has a host of its own; it is a path when
+ * its name has dots, which no certificate covers, and at an endpoint of the installation.
  */
 export function bucketAddress({ region, bucket }: Pick<S3Bucket, "region" | "bucket">, endpoint?: string): string {
   if (endpoint !== undefined) return `${endpoint}/${bucket}/`;

@@ -4,11 +4,11 @@ import { ProviderSetupError } from "../errors.ts";
 
 /** The facts of a failed model call. */
 export interface ProviderFailure {
-  /** The HTTP status of the provider's answer; undefined without one. */
+  /** The HTTP status of the provider's response; undefined without one. */
   status?: number | undefined;
-  /** The words of the answer, which only tell what to say. */
+  /** The text of the response, used only to choose the explanation. */
   said?: string | undefined;
-  /** The error of a call without an answer. */
+  /** The error of a call without a response. */
   error?: unknown;
 }
 
@@ -20,26 +20,29 @@ const noTools =
 const tooLong = "The prompt is longer than the model can read: shorten it, or have the server give it a larger context";
 const otherApi = "The address does not answer as the provider's API does: check it";
 
-/** Words of a provider that say one thing. */
+/** Matches a provider's text with one meaning. */
 type Words = Pick<RegExp, "test">;
 
-/** The words in which providers say that a prompt is too long. vLLM counts less than no tokens left for the reply. */
+/** Matches providers' errors about a too long prompt. vLLM reports negative tokens left for the reply. */
 const overlong =
   /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length|range of input length|tokens must be at least 1, got -|超长/i;
 
 /** Matches the name of a context limit. It is the reason for a refusal unless the error names another one. */
 const measure = /context[ _](?:length|size|window|limit)/i;
 
-/** A field that is wrong, or the limit of tokens by itself and not added to a prompt, such as Groq's. */
+/**
+ * Matches errors about another field, or about the token limit itself rather than its sum with a prompt, such as
+ * Groq's.
+ */
 const other =
   /\b(?:unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|forbidden|not (?:supported|permitted|allowed)|(?:not|n't) support)\b|(?<!\b(?:and|plus) [`'"]?|\+ ?[`'"]?)\bmax_?(?:new_?|output_?|completion_?)?tokens\b[`'"]?(?: ?\([^)]*\)| ?[=:]? ?\d+)? (?:exceeds|must be|must not|should be|can't|cannot|is (?:greater|larger|more|higher))\b/i;
 
-/** Says that a prompt is too long, and not merely what a context has to do with something else that is wrong. */
+/** Whether an error means a too long prompt, and does not merely mention the context in another error. */
 export const lengthWords: Words = {
   test: (said) => overlong.test(said) || (measure.test(said) && !other.test(said)),
 };
 
-/** The words in which providers with a status of many meanings say what is wrong. */
+/** Texts of providers for statuses with several meanings. */
 const said: readonly (readonly [words: Words, meaning: string])[] = [
   [/insufficient_quota|credit balance|billing/i, noMoney],
   [lengthWords, tooLong],
@@ -66,8 +69,8 @@ const byStatus: Readonly<Record<number, string>> = {
 };
 
 /**
- * Why a provider could not be asked, for whoever looks after the agent or the server, in the engine's own words: the
- * provider's may hold a key or the conversation.
+ * Explains why a provider could not be called, for the operator, in the engine's own words: the provider's may contain
+ * a key or the conversation.
  */
 export function explainProvider({ status, said: words = "", error }: ProviderFailure): string {
   if (status === undefined) return explainUnanswered(error);

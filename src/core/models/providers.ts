@@ -1,4 +1,4 @@
-/** The model providers of decisions §4, in the order in which a default is looked for. */
+/** The model providers of decisions §4, in the order in which a default is chosen. */
 export const providerNames = [
   "openai",
   "anthropic",
@@ -11,7 +11,7 @@ export const providerNames = [
 
 export type ProviderName = (typeof providerNames)[number];
 
-/** The providers' own addresses, without the version of their API. Other providers are where somebody runs them. */
+/** The providers' own addresses, without their API's version. Other providers run wherever their operator chose. */
 export const providerAddresses: Partial<Record<ProviderName, string>> = {
   openai: "https://api.openai.com",
   anthropic: "https://api.anthropic.com",
@@ -19,7 +19,7 @@ export const providerAddresses: Partial<Record<ProviderName, string>> = {
   mistral: "https://api.mistral.ai",
 };
 
-/** The model of a provider for agents that name none. Other providers serve the models that were installed in them. */
+/** The default model of a provider. Other providers serve the models installed there. */
 export const defaultModels: Partial<Record<ProviderName, string>> = {
   openai: "gpt-5-mini",
   anthropic: "claude-sonnet-5-5",
@@ -28,7 +28,7 @@ export const defaultModels: Partial<Record<ProviderName, string>> = {
   demo: "demo",
 };
 
-/** The quick and cheap model of a provider, for agents that name none. */
+/** The default fast and cheap model of a provider. */
 export const fastModels: Partial<Record<ProviderName, string>> = {
   openai: "gpt-5-nano",
   anthropic: "claude-haiku-5-5",
@@ -37,8 +37,8 @@ export const fastModels: Partial<Record<ProviderName, string>> = {
 };
 
 /**
- * The model by which a provider compares the meaning of texts, and the least similarity of related texts
- * (`Embedder.least`), which differs between models.
+ * A provider's embedding model, and the least similarity of related texts (`Embedder.least`), which differs between
+ * models.
  */
 export const embeddingModels: Partial<Record<ProviderName, { model: string; least: number }>> = {
   openai: { model: "text-embedding-3-small", least: 0.25 },
@@ -47,8 +47,8 @@ export const embeddingModels: Partial<Record<ProviderName, { model: string; leas
 };
 
 /**
- * The most tokens of a prompt: less than current models accept, with room for an answer. Models that operators serve
- * themselves often accept less; the built-in model has no limit.
+ * The most tokens of a prompt: fewer than current models accept, with room for a reply. Self-hosted models often accept
+ * less; the built-in model has no limit.
  */
 export const promptTokens: Readonly<Record<ProviderName, number>> = {
   openai: 100_000,
@@ -66,13 +66,15 @@ export function isProviderName(value: string): value is ProviderName {
 
 const stem = (provider: ProviderName) => provider.replaceAll("-", "_");
 
-/** The agent secret that holds a provider's key, such as `openai_api_key`. */
+/** The name of the agent secret with a provider's key, such as `openai_api_key`. */
 export const apiKeySecret = (provider: ProviderName) => `${stem(provider)}_api_key`;
 
-/** The agent secret that holds a provider's address, such as `openai_base_url`. */
+/** The name of the agent secret with a provider's address, such as `openai_base_url`. */
 export const baseUrlSecret = (provider: ProviderName) => `${stem(provider)}_base_url`;
 
-/** The secret that a provider can't serve a model without: its key, or its address; null when `has` finds what it needs. */
+/**
+ * The missing secret without which a provider can't serve a model: its key or its address; null when `has` finds it.
+ */
 export function missingSecret(provider: ProviderName, has: (secret: string) => boolean): string | null {
   const [key, address] = [apiKeySecret(provider), baseUrlSecret(provider)];
   switch (provider) {
@@ -82,14 +84,14 @@ export function missingSecret(provider: ProviderName, has: (secret: string) => b
     case "openai-compatible":
       return has(address) ? null : address;
     case "openai":
-      // At another address it may be any chat-completions server, which may need no key.
+      // Another address may be any chat-completions server, which may need no key.
       return has(key) || has(address) ? null : key;
     default:
       return has(key) ? null : key;
   }
 }
 
-/** Environment variable, in the provider's own spelling → agent secret that it stands in for. A later variable wins. */
+/** Environment variable, in the provider's own spelling → agent secret that it replaces. A later variable wins. */
 export const providerVariables: Readonly<Record<string, string>> = {
   OPENAI_API_KEY: "openai_api_key",
   OPENAI_BASE_URL: "openai_base_url",
@@ -106,17 +108,17 @@ export const providerVariables: Readonly<Record<string, string>> = {
   OPENAI_COMPATIBLE_BASE_URL: "openai_compatible_base_url",
 };
 
-/** The environment variable that stands in for an agent secret, such as `OPENAI_API_KEY`; undefined for other secrets. */
+/** The environment variable that replaces an agent secret, such as `OPENAI_API_KEY`; undefined for other secrets. */
 export const variableOf = (secret: string): string | undefined =>
   Object.keys(providerVariables).find((variable) => providerVariables[variable] === secret);
 
-/** The limit of a provider's address, in characters. */
+/** The longest address of a provider, in characters. */
 const longestAddress = 2_048;
 
-/** A path of one of a provider's calls. The engine appends these itself. */
+/** Matches the path of a provider's request, which the engine appends itself. */
 const callPath = /\/(?:chat\/completions|completions|responses|messages|embeddings)\/*$/i;
 
-/** Why a text can't be the address of a provider, in words that follow its name; null when it can. */
+/** Why a text can't be a provider's address, as the end of a sentence; null when it can. */
 export function addressProblem(address: string): string | null {
   if (address.length > longestAddress) return `must be at most ${longestAddress} characters long`;
   const url = URL.parse(address);
@@ -129,8 +131,8 @@ export function addressProblem(address: string): string | null {
 }
 
 /**
- * Splits `provider:model` at the first colon when the part before it is a provider, so that `ollama:qwen3:8b` and
- * plain names with a colon both work.
+ * Splits `provider:model` at the first colon if a provider precedes it, so that `ollama:qwen3:8b` and plain names with
+ * a colon both work.
  */
 export function splitModel(value: string): { provider: ProviderName | null; model: string } {
   const colon = value.indexOf(":");
@@ -141,8 +143,8 @@ export function splitModel(value: string): { provider: ProviderName | null; mode
 }
 
 /**
- * Whether a provider can have a model of this name. Some providers put the name into the address of a call, so the name
- * must leave the path, query and fragment of an address as they are.
+ * Whether a provider can have a model of this name. Some providers put the name into a request's address, so it must
+ * not change the address's path, query and fragment.
  */
 export function isModelName(name: string): boolean {
   if (!/^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,199}$/.test(name)) return false;

@@ -4,13 +4,10 @@ import { jsonProblem, zText } from "../text/text.ts";
 import type { Plugin, PluginTool } from "./plugin.ts";
 import "../validation.ts";
 
-/** A plugin that can be used, or what is wrong with it: sentences that begin with the field. */
+/** A usable plugin, or its problems: sentences that begin with the field. */
 export type CheckedPlugin = { plugin: Plugin } | { problems: string[] };
 
-/**
- * Checks what claims to be a plugin. The answer's plugin is a copy, so that nothing that its author changes later goes
- * unchecked.
- */
+/** Checks a value that should be a plugin. Returns a copy, so that its author can't change it afterwards. */
 export function checkPlugin(value: unknown): CheckedPlugin {
   const { success, data, error } = PluginShape.safeParse(value);
   if (success) return { plugin: data as Plugin };
@@ -23,16 +20,16 @@ export function checkPlugin(value: unknown): CheckedPlugin {
 
 const text = (max: number) => zText(max).refine((value) => value.trim() !== "", "must not be empty");
 
-/** A list of which no two entries have the same `field`. */
+/** A list whose entries have different values of `field`. */
 const distinct =
   <Field extends string>(field: Field) =>
   (list: readonly Readonly<Record<Field, string>>[]) =>
     new Set(list.map((entry) => entry[field])).size === list.length;
 
-/** `builtin` is the engine's own tools, `agent` the prefix of agents as tools. */
+/** `builtin` is for the engine's own tools, `agent` for agents as tools. */
 const reservedNamespaces: ReadonlySet<string> = new Set(["agent", "builtin"]);
 
-/** Secrets with which callers prove who they are, or the engine itself: no tool has a use for them. */
+/** Secrets that authenticate callers or the engine itself, which no tool needs. */
 const engineSecrets: ReadonlySet<string> = new Set(["auth_api_key", "tracing_api_key"]);
 
 const host = z
@@ -64,7 +61,7 @@ const secret = z
 
 const parameterLimits = { levels: 32, bytes: 64 * 1024 };
 
-/** Providers refuse a whole request for one tool with a schema that is not an object's. */
+/** A tool's schema must be an object's: providers refuse a whole request for one other schema. */
 const parameters = z.unknown().transform((value, context): JsonObject => {
   const problem = parametersProblem(value);
   if (problem === null) return JSON.parse(JSON.stringify({ properties: {}, ...(value as JsonObject) })) as JsonObject;

@@ -2,25 +2,25 @@ import type { JsonObject, JsonValue } from "../json.ts";
 
 export type { JsonObject, JsonValue };
 
-// The interface of plugins, those of the engine and everybody else's: published as `agent-engine/plugin`.
+// The interface of the engine's and everybody else's plugins, published as `agent-engine/plugin`.
 
-/** A family of tools that agents can have. A tool is called `<namespace>:<tool>`. */
+/** A group of tools for agents. A tool is called `<namespace>:<tool>`. */
 export interface Plugin {
-  /** 1 to 32 lower-case letters, digits or dashes, not a dash first. */
+  /** 1 to 32 lower-case letters, digits or dashes, not beginning with a dash. */
   namespace: string;
   /** Shown above the tools, such as `GitHub`. */
   title: string;
   /**
-   * All that the tools reach by `request`. `host` is by https at its own port, 443; `host:port` is that port, by http
-   * too. `*.example.com` is every host below it.
+   * All hosts that the tools reach by `request`. `host` means https on port 443; `host:port` means that port, also with
+   * http. `*.example.com` means every host below it.
    */
   hosts: readonly string[];
-  /** The secrets of an agent that the tools need. */
+  /** The agent secrets that the tools need. */
   secrets: readonly PluginSecret[];
   tools: readonly PluginTool[];
 }
 
-/** A secret of an agent. Where several plugins declare one key, they share its value. */
+/** A secret of an agent. Plugins that declare the same key share its value. */
 export interface PluginSecret {
   /** Lower-case letters, digits and `_`, at most 64. */
   key: string;
@@ -29,20 +29,20 @@ export interface PluginSecret {
   description?: string;
   /** The choices of a `select`. */
   choices?: readonly string[];
-  /** The tools work without it. */
+  /** Whether the tools work without it. */
   optional?: boolean;
-  /** False: a setting that may be shown. */
+  /** False for a setting that may be shown. */
   sensitive: boolean;
 }
 
 export interface PluginTool {
-  /** Without the namespace: letters, digits, `_` and `-`, at most 64. */
+  /** The name without the namespace: letters, digits, `_` and `-`, at most 64. */
   name: string;
-  /** The text by which a model decides whether to call the tool. */
+  /** The text with which a model decides whether to call the tool. */
   description: string;
   /**
-   * A JSON Schema of type `object`. Arguments are checked against it before `execute`, but not by patterns and
-   * references, whose check may take for ever, nor very long ones.
+   * A JSON Schema of type `object`. Arguments are checked against it before `execute`, except its patterns and
+   * references, which may take for ever, and very long arguments.
    */
   parameters: JsonObject;
   /**
@@ -50,50 +50,50 @@ export interface PluginTool {
    * harm.
    */
   effect: "none" | "external";
-  /** Whether a person decides about each call, unless the agent's operator chose otherwise. */
+  /** Whether each call needs a person's approval, unless the agent's operator chose otherwise. */
   needsApproval: boolean;
-  /** Throws an `Error` whose message the model reads. */
+  /** Runs a call. Throws an `Error` with a message for the model. */
   execute(args: JsonObject, context: PluginContext): Promise<JsonValue>;
 }
 
-/** The hands of one call. */
+/** The means of one call. */
 export interface PluginContext {
   /** Aborts when the turn ends or the call takes too long. */
   signal: AbortSignal;
   /** The plugin's secrets that the agent has, by key. */
   secrets: Readonly<Record<string, string>>;
   agent: { readonly slug: string; readonly name: string; readonly timezone: string };
-  /** Null: nothing of the turn is stored. */
+  /** Null when nothing of the turn is stored. */
   conversationId: string | null;
-  /** The time, in milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   now(): number;
   /**
-   * Asks one of the plugin's hosts. Follows redirects within the first address's origin. Rejects with an `Error` that a
-   * model may read when there is no answer, or one of more than 1 MiB.
+   * Sends a request to one of the plugin's hosts. Follows redirects within the first address's origin. Rejects with an
+   * `Error` for the model when there is no response, or one of more than 1 MiB.
    */
   request(request: PluginRequest): Promise<PluginAnswer>;
-  /** Stores a file of the conversation: in the agent's S3 bucket, else on this machine. */
+  /** Stores a file of the conversation in the agent's S3 bucket, else on this machine. */
   saveFile(file: PluginFile): Promise<SavedFile>;
-  /** A new link to a file of the same conversation. */
+  /** Makes a new link to a file of the same conversation. */
   linkFile(id: string): Promise<SavedFile>;
 }
 
 export interface PluginRequest {
   url: string;
-  /** `GET` unless given. */
+  /** `GET` by default. */
   method?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON with its content type. */
+  /** Sent as JSON, with its content type. */
   json?: JsonValue;
-  /** Sent as it is, in place of `json`. */
+  /** Sent unchanged, instead of `json`. */
   body?: string;
 }
 
 export interface PluginAnswer {
   status: number;
-  /** By name in lower case. */
+  /** The headers, with lower-case names. */
   headers: Readonly<Record<string, string>>;
-  /** The text; a body that is no text is described in brackets. */
+  /** The text; a binary body is described in brackets. */
   body: string;
 }
 
@@ -109,7 +109,7 @@ export interface SavedFile {
   mime: string;
   /** In bytes. */
   size: number;
-  /** Anybody with this address can read the file until `expiresAt`. */
+  /** Anyone with this address can read the file until `expiresAt`. */
   url: string;
   /** ISO 8601. */
   expiresAt: string;

@@ -3,7 +3,7 @@ import type { Plugin, PluginSecret } from "./plugin.ts";
 /** The canonical name of a plugin's tool. */
 export const pluginToolName = (namespace: string, tool: string) => `${namespace}:${tool}`;
 
-/** The canonical names of the tools that ask for approval where nobody chose otherwise. */
+/** The canonical names of the tools that need approval by default. */
 export function askingTools(plugins: readonly Plugin[]): string[] {
   return plugins.flatMap(({ namespace, tools }) =>
     tools.flatMap(({ name, needsApproval }) => (needsApproval ? [pluginToolName(namespace, name)] : [])),
@@ -11,7 +11,7 @@ export function askingTools(plugins: readonly Plugin[]): string[] {
 }
 
 /**
- * The secrets of agents that plugins declare, by key. Where several declare one, the first describes it, and it is
+ * The agent secrets that plugins declare, by key. For a key of several plugins the first one describes it, and it is
  * sensitive when any of them says so.
  */
 export function declaredSecrets(plugins: readonly Plugin[]): ReadonlyMap<string, PluginSecret> {

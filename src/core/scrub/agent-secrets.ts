@@ -1,21 +1,21 @@
 import { type Scrub, scrubber } from "./scrub.ts";
 
-/** The most that is remembered of one agent, and of all agents together; `sizeOf` a value. */
+/** The most remembered of one agent, and of all agents together, in units of `sizeOf`. */
 const [mostOfAgent, mostInAll] = [262_144, 8_388_608];
 
-/** In UTF-16 units. The constant bounds the number of values. */
+/** The size of a value in UTF-16 units. The constant bounds the number of values. */
 const sizeOf = (value: string) => value.length + 64;
 
 /**
- * The secret values that turns of this process were served, by the ids of their agents. A value stays hidden until the
- * process ends, also when it was deleted or replaced (decisions §14): a service may still repeat it.
+ * Secret values that turns of this process got, by their agents' ids. A value stays hidden until the process ends, even
+ * after its deletion or replacement (decisions §14), since a service may still repeat it.
  */
 export class AgentSecrets {
   readonly #served = new Map<string, readonly string[]>();
   #size = 0;
   #load: (agentId: string) => Promise<Scrub | null> = async () => null;
 
-  /** Says how the scrub of an agent is loaded; null for an agent that is gone. */
+  /** Sets the function that loads an agent's scrub; it returns null for a deleted agent. */
   loadBy(load: (agentId: string) => Promise<Scrub | null>): void {
     this.#load = load;
   }
@@ -25,7 +25,9 @@ export class AgentSecrets {
     return (await this.#load(agentId)) ?? scrubber(this.#served.get(agentId) ?? []);
   }
 
-  /** Notes the values of an agent as they are now, and returns these and earlier ones but for `shown`, which are no secrets any more. */
+  /**
+   * Notes an agent's current values, and returns these and earlier ones without `shown`, which are no secrets any more.
+   */
   serve(agentId: string, values: readonly string[], shown: ReadonlySet<string>): string[] {
     const former = (this.#served.get(agentId) ?? []).filter((value) => !shown.has(value));
     const hidden = [...new Set([...values, ...former])];
@@ -33,7 +35,7 @@ export class AgentSecrets {
     return hidden;
   }
 
-  /** The first of `values` are the newest ones. */
+  /** Remembers values, the newest first. */
   #remember(agentId: string, values: readonly string[]): void {
     this.#forget(agentId);
     const remembered: string[] = [];
@@ -45,7 +47,7 @@ export class AgentSecrets {
     }
     this.#served.set(agentId, remembered);
     this.#size += size;
-    // A Map keeps the order of insertion, so its first key is of the agent that was loaded longest ago.
+    // A Map keeps the order of insertion, so its first key is the least recently loaded agent.
     for (const oldest of this.#served.keys()) {
       if (this.#size <= mostInAll) return;
       this.#forget(oldest);

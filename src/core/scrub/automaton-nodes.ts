@@ -7,8 +7,8 @@ const firstSize = 256;
 const [ends, branches] = [-1, -2];
 
 /**
- * The prefixes of sorted needles as a tree. `child` makes a node when it is first asked for; node 0 is the root. Each
- * column has one number for each node.
+ * The prefixes of sorted needles as a tree. `child` makes a node at its first use; node 0 is the root. Each column has
+ * one number for each node.
  */
 export class Nodes {
   readonly #needles: readonly string[];
@@ -44,7 +44,7 @@ export class Nodes {
     return this.#fail[node] ?? 0;
   }
 
-  /** The length of the longest needle that is a suffix of this prefix; 0 when none is. */
+  /** The length of the longest needle that is a suffix of this prefix; 0 for none. */
   longest(node: number): number {
     return this.#longest[node] ?? 0;
   }
@@ -53,7 +53,7 @@ export class Nodes {
     return this.#needle(this.#from[node] ?? 0).slice(0, this.depth(node));
   }
 
-  /** The child for this character, made if it does not exist; 0 when no needle continues the prefix with it. */
+  /** The child for this character, made if missing; 0 when no needle continues the prefix with it. */
   child(node: number, code: number): number {
     const only = this.#code[node];
     if (only === code) return this.#only(node);

@@ -9,9 +9,9 @@ const bucketOf = (first: number, second: number, third: number) =>
 const maxNodes = 1 << 19;
 
 interface Dictionary {
-  /** Sorted, so that needles with the same prefix are neighbours. */
+  /** Sorted, so that needles with a common prefix are neighbours. */
   needles: readonly string[];
-  /** 1 for each bucket that a needle begins in. */
+  /** 1 for each bucket with the beginning of a needle. */
   starts: Uint8Array;
 }
 
@@ -73,12 +73,12 @@ export class Automaton {
     return this.#nodes.depth(state);
   }
 
-  /** The length of the longest needle that ends at this state; 0 when none does. */
+  /** The length of the longest needle that ends at this state; 0 for none. */
   longestEndingAt(state: number): number {
     return this.#nodes.longest(state);
   }
 
-  /** Links a new node to its `fail` node, after linking that node to its own, and so on up to one that is linked. */
+  /** Links a new node to its `fail` node, after linking that node to its own, and so on up to a linked one. */
   #link(parent: number, child: number, code: number): number {
     const nodes = this.#nodes;
     const chain = [child];

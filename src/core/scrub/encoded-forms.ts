@@ -2,13 +2,13 @@ import { toBase64, toHex } from "../ids.ts";
 
 const utf8 = new TextEncoder();
 
-/** A value, unchanged and as it is written in addresses, forms, JSON, HTML, hexadecimal and base64. */
+/** A value in all its forms: unchanged, and encoded for addresses, forms, JSON, HTML, hexadecimal and base64. */
 export function encodedForms(value: string): Set<string> {
   const bytes = utf8.encode(value);
   const percent = encodeURIComponent(value.toWellFormed());
   const strict = percent.replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
   const json = JSON.stringify(value).slice(1, -1);
-  // JSON inside a JSON string: providers quote a refused request this way.
+  // JSON inside a JSON string: providers quote a refused request so.
   const quoted = JSON.stringify(json).slice(1, -1);
   const hex = toHex(bytes);
   // The percent-encodings of browsers, of Python's `quote` and of forms.
@@ -23,7 +23,7 @@ export function encodedForms(value: string): Set<string> {
     quoted,
     JSON.stringify(quoted).slice(1, -1),
     json.replaceAll("/", "\\/"),
-    // Gson and Go escape the characters of their JSON that HTML interprets.
+    // Gson and Go escape characters of JSON that are special in HTML.
     json.replaceAll(/[<>&='\u2028\u2029]/g, escaped),
     json.replaceAll(/[<>&\u2028\u2029]/g, escaped),
     json.replaceAll(/[^\x20-\x7e]+/g, escaped),
@@ -38,8 +38,8 @@ export function encodedForms(value: string): Set<string> {
 }
 
 /**
- * A line of a value, unchanged and as it is written in addresses, JSON and base64, where lines may be handled one by
- * one. These are fewer forms than `encodedForms` gives for the whole value, because a key has a hundred lines.
+ * The forms of one line of a value: unchanged, and encoded for addresses, JSON and base64, where lines may be handled
+ * separately. These are fewer forms than `encodedForms` makes for the whole value, because a key has a hundred lines.
  */
 export function lineForms(line: string): Set<string> {
   const json = JSON.stringify(line).slice(1, -1);
@@ -66,7 +66,7 @@ function escaped(chars: string): string {
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 const html = (value: string) => value.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char);
 
-/** Base64 writes a value in three ways, by its offset in the whole. Characters that neighbours decide are cut off. */
+/** Base64 encodes a value in three ways, depending on its offset. Characters shared with neighbours are cut off. */
 function base64Forms(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const shifted = new Uint8Array(offset + bytes.length);
@@ -78,11 +78,11 @@ function base64Forms(bytes: Uint8Array): string[] {
   });
 }
 
-/** The lines in which tools print the base64 of a value: OpenSSL's have 64 characters, those of `base64` 76. */
+/** The lines of a value's base64 as tools print it: OpenSSL's have 64 characters, those of `base64` 76. */
 function base64Lines(bytes: Uint8Array): string[] {
   const form = base64Start(bytes);
   return [64, 76].flatMap((width) => (form.length > width ? (form.match(new RegExp(`.{1,${width}}`, "g")) ?? []) : []));
 }
 
-/** Base64 without a last character that depends on the byte that follows, such as a line break. */
+/** Base64 without a last character that depends on the next byte, such as a line break. */
 const base64Start = (bytes: Uint8Array) => toBase64(bytes).slice(0, Math.floor((bytes.length * 8) / 6));

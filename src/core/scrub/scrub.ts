@@ -6,7 +6,7 @@ import { secretLines, secretTexts } from "./secret-texts.ts";
 /** Replaces a secret. */
 export const scrubbed = "[secret]";
 
-/** Scrubbing shorter values would replace ordinary words, and protect nothing that deserves the name of a secret. */
+/** The shortest secret: scrubbing shorter values would replace ordinary words. */
 export const shortestSecret = 6;
 const isLongEnough = (text: string) => text.length >= shortestSecret;
 
@@ -16,7 +16,10 @@ export function shortSecretProblem(value: string): string | null {
   return `must have at least ${shortestSecret} characters: a shorter secret can't be kept out of replies without ruining them`;
 }
 
-/** Fewer characters of a secret reveal nothing; holding them back would split the text of every second delta. */
+/**
+ * Shorter beginnings of a secret are not held back: they reveal nothing, and would split the text of every second
+ * delta.
+ */
 const leastHeldBack = 3;
 
 /** Replaces known secrets in a text. */
@@ -32,22 +35,22 @@ export type LoadScrub = () => Promise<Scrub>;
 export interface ScrubStream {
   /**
    * Adds a piece, and returns the scrubbed text that is final by now; an end that may begin a secret is held back. The
-   * first two characters of a secret that lies across two pieces may be returned.
+   * first two characters of a secret that spans two pieces may be returned.
    */
   push(piece: string): string;
-  /** Returns the text that was held back. If a secret has begun in it, later pieces lose the rest of that secret. */
+  /** Returns the held text. If a secret has begun in it, later pieces lose the rest of that secret. */
   flush(): string;
 }
 
 const identity: ScrubStream = { push: (piece) => piece, flush: () => "" };
 
-/** A function that replaces the given values, and each of their lines, wherever they occur in a text, also encoded. */
+/** Makes a scrub for the given values and each of their lines, wherever they occur in a text, also encoded. */
 export function scrubber(values: Iterable<string>): Scrub {
   const secrets = [...values].filter((value) => isLongEnough(value.trim()));
   if (secrets.length === 0) return Object.assign((text: string) => text, { stream: () => identity });
   let automaton: Automaton | null = null;
   const stream = () => {
-    // The automaton is built at the first use: many scrubbers are made for an error that never comes.
+    // The automaton is built at its first use, since many scrubbers are made for an error that never happens.
     automaton ??= Automaton.of(needles(secrets));
     if (automaton.full) ({ automaton } = automaton.renewed(0));
     return new KnownSecrets(automaton);
@@ -71,9 +74,9 @@ function* needles(values: readonly string[]): Generator<string> {
 
 class KnownSecrets implements ScrubStream {
   readonly #search: Search;
-  /** The text that was not returned yet. */
+  /** The text not returned yet. */
   #held = "";
-  /** The secrets in `#held`, which don't overlap. */
+  /** The secrets in `#held`, which do not overlap. */
   #found: Span[] = [];
   readonly #find = (start: number, end: number) => {
     const offset = this.#held.length;
@@ -94,12 +97,12 @@ class KnownSecrets implements ScrubStream {
     return this.#release(this.#held.length);
   }
 
-  /** How many characters of `#held` are final, whatever piece comes next. */
+  /** The number of characters of `#held` that are final, whatever piece follows. */
   #final(): number {
     const { length } = this.#held;
     const { begun } = this.#search;
     let final = Math.max(0, begun < leastHeldBack ? length : length - begun);
-    // A secret that ends there may still overlap with the next one.
+    // A secret that ends there may still overlap the next one.
     const last = this.#found.at(-1);
     if (last?.end === final) final = last.start;
     const cut = this.#found.find(({ end }) => end > final);
@@ -115,7 +118,7 @@ class KnownSecrets implements ScrubStream {
     this.#found.push({ start, end });
   }
 
-  /** Takes this many characters off `#held`, and returns them scrubbed. */
+  /** Removes this many characters from `#held`, and returns them scrubbed. */
   #release(length: number): string {
     if (length === 0) return "";
     const text = this.#held;

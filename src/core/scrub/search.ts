@@ -17,12 +17,15 @@ export class Search {
     this.#automaton = automaton;
   }
 
-  /** How many of the last characters may begin a needle. */
+  /** The number of last characters that may begin a needle. */
   get begun(): number {
     return this.#automaton.depth(this.#state);
   }
 
-  /** Calls `found` with the longest needle that ends at each character; `start` is negative in an earlier piece. */
+  /**
+   * Calls `found` with the longest needle that ends at each character; `start` is negative when it lies in an earlier
+   * piece.
+   */
   push(piece: string, found: (start: number, end: number) => void): void {
     for (let from = 0; from < piece.length; from += stride) {
       if (this.#automaton.full)
@@ -33,7 +36,7 @@ export class Search {
 
   #pass(piece: string, from: number, to: number, found: (start: number, end: number) => void): void {
     const automaton = this.#automaton;
-    // `mayBegin` reads three characters, which the last two of a piece can't give.
+    // `mayBegin` reads three characters, more than follow the last two of a piece.
     const nothingBegins = (index: number) => index + 2 < piece.length && !automaton.mayBegin(piece, index);
     let state = this.#state;
     for (let index = from; index < to; index += 1) {

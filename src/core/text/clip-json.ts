@@ -1,15 +1,15 @@
 import type { JsonValue } from "../json.ts";
 import { clip } from "./text.ts";
 
-/** A text with at most `limit` of its characters, and how many more it had. */
+/** A text with at most `limit` of its characters, and the number of omitted ones. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   return `${clip(text, limit)}… (${text.length - limit} more characters)`;
 }
 
 /**
- * A value of about `limit` characters as JSON at most: texts in it are shortened, and the members of lists and objects
- * that do not fit are left out, with `…` for them. Scrub it first: of a secret that is cut, a part would stay.
+ * A value of about `limit` characters as JSON at most: shortens texts, and omits members of lists and objects that do
+ * not fit, with `…` in their place. Scrub the value first, since scrubbing would miss a cut secret.
  */
 export function clipJson(value: JsonValue, limit: number): JsonValue {
   let room = limit;

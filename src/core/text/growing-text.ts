@@ -2,8 +2,8 @@
 const portionLength = 16 * 1024;
 
 /**
- * A text that comes in small pieces. With `+=` the engine keeps each piece as a string of its own until the text is
- * read, which takes some six times the memory of the text.
+ * A text made of small pieces. With `+=` the runtime stores each piece as a string until the text is read, in some six
+ * times the memory of the text.
  */
 export class GrowingText {
   #portions: string[] = [];

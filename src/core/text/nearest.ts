@@ -1,10 +1,10 @@
-/** The candidate that a mistyped word most likely means, or undefined when none is close. */
+/** The candidate that a mistyped word most likely means; undefined when none is close. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();
   const reach = Math.max(1, Math.floor(wanted.length / 3));
   let best: { name: string; distance: number } | undefined;
   for (const name of candidates) {
-    // The beginning of a longer word counts as one slip.
+    // The beginning of a longer word counts as one mistake.
     const distance = wanted.length > 1 && name.startsWith(wanted) ? 1 : countEdits(wanted, name);
     if (distance <= reach && (!best || distance < best.distance)) best = { name, distance };
   }

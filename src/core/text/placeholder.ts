@@ -1,3 +1,3 @@
-/** Patterns of the braces of a placeholder, in prompts, hooks and skills alike: blanks inside them mean nothing. */
+/** Patterns for the braces of a placeholder, in prompts, hooks and skills: spaces inside them are ignored. */
 export const opening = String.raw`\{\{\s*`;
 export const closing = String.raw`\s*\}\}`;

@@ -1,6 +1,6 @@
 /**
- * Values as data in a prompt: one JSON text a line, between `<<mark` and `mark>>`. The mark must be random, so that no
- * author of a value can write it.
+ * Values as data in a prompt: one JSON text in each line, between `<<mark` and `mark>>`. The mark must be random, so
+ * that no author of a value can write it.
  */
 export function dataLines(mark: string, values: readonly unknown[]): string {
   return [`<<${mark}`, ...values.map((value) => dataText(mark, value)), `${mark}>>`].join("\n");
@@ -11,10 +11,10 @@ export function inlineData(mark: string, value: unknown): string {
   return `<<${mark} ${dataText(mark, value)} ${mark}>>`;
 }
 
-/** Something takes the place of a mark, since what stands around it could be another one. */
+/** Replaces a mark by a character instead of removing it, since its surroundings could form another mark. */
 const dataText = (mark: string, value: unknown) => JSON.stringify(value).replaceAll(mark, "…");
 
-/** The JSON value in a model's answer, even inside a fence or a sentence; undefined when there is none. */
+/** The JSON value in a model's answer, even inside a fence or a sentence; undefined without one. */
 export function jsonInAnswer(answer: string): unknown {
   const start = answer.search(/[{[]/);
   const end = Math.max(answer.lastIndexOf("}"), answer.lastIndexOf("]"));

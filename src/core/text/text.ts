@@ -3,12 +3,12 @@ import { isDeeperThan } from "../json.ts";
 
 export { isDeeperThan } from "../json.ts";
 
-/** Text that PostgreSQL stores as it is: without NUL (22021, 22P05) and without half surrogates (22P02). */
+/** Whether PostgreSQL stores the text unchanged: without NUL (22021, 22P05) and lone surrogates (22P02). */
 export function isStorable(text: string): boolean {
   return !text.includes("\u0000") && text.isWellFormed();
 }
 
-/** Makes any text storable: NUL is dropped, a half surrogate becomes U+FFFD. */
+/** Makes any text storable: removes NUL, and replaces lone surrogates by U+FFFD. */
 export function storable(text: string): string {
   if (isStorable(text)) return text;
   return text.replaceAll("\u0000", "").toWellFormed();
@@ -19,29 +19,32 @@ export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : text.slice(0, limit).toWellFormed();
 }
 
-/** Text for a log or a terminal: characters that control it, or turn the writing around, become `\\uXXXX`. */
+/** Text for a log or a terminal: control characters and those that change the writing direction become `\\uXXXX`. */
 export function visible(text: string): string {
   return text.replaceAll(unseen, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** A text of somebody else in one short line, for an error or a log. */
+/** A foreign text in one short line, for an error or a log. */
 export function oneLine(text: string, limit: number): string {
   return clip(visible(storable(text).replaceAll(/\s+/g, " ")).trim(), limit);
 }
 
-/** C1 controls, direction marks, line separators, and characters without width. Callers treat C0 as they need. */
+/** C1 controls, direction marks, line separators, and zero-width characters. Callers handle C0 themselves. */
 const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Controls, blanks, what fonts show as nothing, such as the fillers of Hangul, and the blank of Braille, which is none of these. */
+/**
+ * Matches a visible character: no control, space, default-ignorable character such as Hangul's fillers, or Braille
+ * blank, which is in none of these classes.
+ */
 const shown = /[^\p{Cc}\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Whether nothing of the text is visible. */
+/** Whether a text has no visible character. */
 export const isBlank = (text: string) => !shown.test(text);
 
-/** Matches NUL and half surrogates as JSON writes them; an escaped text of the same look matches too. */
+/** Matches NUL and lone surrogates in JSON; also matches an escaped text that looks the same. */
 const unstorable = /\\u(?:0000|d[89a-f])/;
 
-/** `JSON.stringify` whose result PostgreSQL takes as jsonb, whichever strings a model or a tool made. */
+/** `JSON.stringify` whose result PostgreSQL accepts as jsonb, for any strings of a model or tool. */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value);
   return unstorable.test(json) ? cleanJson(value) : json;
@@ -59,16 +62,16 @@ function cleanJson(value: unknown): string {
 const storableMessage = "must not contain NUL or unpaired surrogates";
 const utf8 = new TextEncoder();
 
-/** Why a value of a caller's own shape can't be stored; null when it can. `bytes` limits its JSON in UTF-8. */
+/** Why a caller's own value can't be stored; null when it can. `bytes` limits its JSON in UTF-8. */
 export function jsonProblem(value: unknown, { levels, bytes }: { levels: number; bytes: number }): string | null {
-  // The depth is checked first, since all further checks go into every level.
+  // The depth comes first, since all further checks visit every level.
   if (isDeeperThan(value, levels)) return `must not be nested deeper than ${levels} levels`;
   const text = JSON.stringify(value);
   if (utf8.encode(text).byteLength > bytes) return `must be at most ${bytes} bytes as JSON`;
   return storableJson(value) === text ? null : storableMessage;
 }
 
-/** A string of at most `max` UTF-16 units that the database can hold. */
+/** A string of at most `max` UTF-16 units that the database can store. */
 export function zText(max: number) {
   return z.string().max(max, `must be at most ${max} characters`).refine(isStorable, { message: storableMessage });
 }
@@ -79,12 +82,12 @@ export function zInt4(min = 0, max = 2_147_483_647) {
 }
 
 /**
- * More combining marks in a row than any language has (UAX #15, "Stream-Safe Text Format"). `normalize` sorts a row in
- * quadratic time: 80,000 marks take it 2 s.
+ * Matches more combining marks in a row than any language has (UAX #15, "Stream-Safe Text Format"). `normalize` sorts a
+ * row in quadratic time: 80,000 marks take 2 s.
  */
 const surplusMarks = /(\p{M}{30})\p{M}+/gu;
 
-/** The normal form of a text of a stranger, in linear time: of a row of combining marks the first 30 stay. */
+/** Normalizes a stranger's text in linear time: only the first 30 combining marks in a row stay. */
 export function normalized(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
   return text.replaceAll(surplusMarks, "$1").normalize(form);
 }

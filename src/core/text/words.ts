@@ -1,36 +1,39 @@
 import { normalized } from "./text.ts";
 
-// Splits texts of strangers into the words of a search, in linear time and with bounds, which the text search of
-// PostgreSQL lacks: its parser takes minutes for 200 KB of `_a_a_a`.
+// Splits strangers' texts into words for a search, bounded and in linear time. PostgreSQL's own parser takes minutes
+// for 200 KB of `_a_a_a`.
 
 /** Scripts that put no spaces between words. */
 const unbroken =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 
-/** A run of an unbroken script, or a word with `+` and `#` at its end, since C++ is not C. */
+/** Matches a run of an unbroken script, or a word with `+` and `#` at its end, since C++ is not C. */
 const pieces = new RegExp(`[${unbroken}]+|(?:(?![${unbroken}])[\\p{L}\\p{M}\\p{N}])+[+#]*`, "gu");
 const unbrokenStart = new RegExp(`^[${unbroken}]`, "u");
 
-/** Whether a word begins a run of a script that puts no spaces between words. */
+/** Whether a word begins with a script without spaces. */
 export const isUnbroken = (word: string): boolean => unbrokenStart.test(word);
 
-/** `pieces` for folded text in ASCII, which are found in a fraction of the time. */
+/** `pieces` for folded ASCII text, many times as fast. */
 const asciiPieces = /[a-z0-9]+[+#]*/g;
 
-/** In characters. Longer words are cut: nobody searches for their end, and an index entry has at most 2 KB. */
+/**
+ * The longest word, in characters. Longer ones are cut: nobody searches for their end, and an index entry has at most 2
+ * KB.
+ */
 export const longestWord = 64;
 
-/** Characters of a text, once it is folded, and words whose order counts; what follows them is no word. */
+/** The most characters of a folded text, and the most words; further ones are ignored. */
 const [mostCharacters, mostWords] = [200_000, 40_000];
 
-/** A text is folded in parts of at least so many characters, which end at the end of a word. */
+/** A text is folded in parts of at least this many characters, which end after a word. */
 const partLength = 1_000;
 
 const restOfWord = /[\p{L}\p{M}\p{N}+#]{0,7000}/uy;
 
 const isAscii = /^[\0-\x7f]*$/;
 
-/** The text without case, width and the accents of Latin, Greek and Cyrillic letters: the same on every database. */
+/** Removes case, width and the accents of Latin, Greek and Cyrillic letters, the same on every database. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   if (isAscii.test(lower)) return lower;
@@ -56,7 +59,7 @@ interface Piece {
   unbroken: boolean;
 }
 
-/** The words of a text, cut where they are too long, and its unbroken runs. */
+/** The words of a text, shortened, and its unbroken runs. */
 export function* piecesOf(text: string): Generator<Piece> {
   let room = mostCharacters;
   for (const part of partsOf(text)) {
@@ -70,7 +73,7 @@ export function* piecesOf(text: string): Generator<Piece> {
   }
 }
 
-/** In a run without spaces every two characters count as a word. */
+/** Splits a run without spaces into overlapping pairs of characters, which count as words. */
 function pairsOf(run: string): string[] {
   const characters = [...run];
   if (characters.length === 1) return characters;
@@ -85,7 +88,7 @@ export function wordsOf(text: string): string[] {
   return [...wordsIn(text)];
 }
 
-/** `wordsOf`, read no further than the caller wants them. */
+/** `wordsOf`, read lazily. */
 export function* wordsIn(text: string): Generator<string> {
   let room = mostWords;
   for (const piece of piecesOf(text)) {
@@ -97,7 +100,7 @@ export function* wordsIn(text: string): Generator<string> {
   }
 }
 
-/** The index terms of a text: its words, and of each unbroken run also the last character, which begins no pair. */
+/** The index terms of a text: its words, and the last character of each unbroken run, which begins no pair. */
 export function indexTerms(text: string): string[] {
   const terms = new Set<string>();
   for (const piece of piecesOf(text)) {

@@ -1,8 +1,8 @@
 import type { Clock } from "../ports.ts";
 
 /**
- * Runs `work` for at most `ms` milliseconds. Then the signal that `work` has is aborted, and the result rejects with
- * `tooLate`, even if `work` does not heed its signal.
+ * Runs `work` for at most `ms` milliseconds. Then aborts its signal and rejects with `tooLate`, even if `work` ignores
+ * its signal.
  */
 export async function withinTime<T>(
   clock: Clock,
@@ -20,8 +20,8 @@ export async function withinTime<T>(
 }
 
 /**
- * Settles as `promise` does, or rejects with the signal's reason if the signal is aborted first. An outside party may
- * leave its promise open for ever, even one that was told to stop.
+ * Settles as `promise` does, or rejects with the signal's reason after an abort. An outside party may never settle its
+ * promise, even after a cancel.
  */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports.ts";
 import { Rest } from "./rest.ts";
 
-/** A work that rests for so long, in milliseconds, once it went well and says that it is complete. */
+/** Runs `work` at most every `ms` milliseconds once it has returned true for complete; until then at every call. */
 export function every(clock: Clock, ms: number, work: (now: number) => Promise<boolean>): () => Promise<void> {
   const rest = new Rest(clock);
   return async () => {

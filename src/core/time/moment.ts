@@ -10,6 +10,6 @@ function complete(text: unknown): unknown {
   return `${minute}${seconds}${hours === undefined ? "Z" : `${hours}:${minutes}`}`;
 }
 
-/** An ISO 8601 date and time with a zone, given in the form of RFC 3339: `2027-01-01T09:00Z` becomes `2027-01-01T09:00:00Z`. */
+/** An ISO 8601 date and time with a zone, converted to RFC 3339: `2027-01-01T09:00Z` becomes `2027-01-01T09:00:00Z`. */
 export const zMoment = (error = "must be an ISO 8601 date and time with a zone") =>
   z.preprocess(complete, z.iso.datetime({ offset: true, error }));

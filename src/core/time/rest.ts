@@ -1,6 +1,6 @@
 import type { Clock } from "../ports.ts";
 
-/** A rest by the process's clock. It gets no longer when the system's time is set back meanwhile. */
+/** A rest by the process's clock, which does not become longer when the clock is set back. */
 export class Rest {
   readonly #clock: Clock;
   #ms = 0;
@@ -10,7 +10,7 @@ export class Rest {
     this.#clock = clock;
   }
 
-  /** Begins a rest of so many milliseconds in place of the former one; one of `Infinity` lasts until the next one begins. */
+  /** Begins a rest of this many milliseconds instead of the former one; `Infinity` lasts until the next one begins. */
   begin(ms: number, since = this.#clock.now()): void {
     this.#ms = ms;
     this.#until = since + ms;

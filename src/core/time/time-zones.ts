@@ -1,6 +1,6 @@
 /** Whether the runtime knows the time zone by this IANA name. */
 export function isTimezone(name: string): boolean {
-  // Newer runtimes also take bare offsets, which are no names and have no daylight saving time.
+  // Newer runtimes also accept bare offsets, which have no daylight saving time.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
