@@ -4,7 +4,7 @@ import { build } from "esbuild";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** A module that the package exports: its source, its folder in dist, and the project that declares its types. */
+/** A module exported by the package: its source, its folder in dist, and the project that declares its types. */
 interface ExportedModule {
   entry: string;
   folder: string;

@@ -7,8 +7,8 @@ import { build } from "esbuild";
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 /**
- * Makes dist/panel: the page, its scripts and its style, named by their contents, each beside a compressed copy. Answers
- * esbuild's account of what went in.
+ * Makes dist/panel: the page, its scripts and its style, named by their contents, each with a compressed copy. Returns
+ * esbuild's report on the inputs.
  */
 export async function buildPanel() {
   const { metafile } = await build({
@@ -18,7 +18,7 @@ export async function buildPanel() {
     entryNames: "[name]-[hash]",
     chunkNames: "part-[hash]",
     bundle: true,
-    // A page that is not opened is not loaded.
+    // Pages load only when opened.
     splitting: true,
     minify: true,
     format: "esm",
@@ -47,7 +47,7 @@ export async function buildPanel() {
   return metafile;
 }
 
-/** The addresses are relative, so that a proxy may serve the panel under a path of its own. */
+/** The addresses are relative, so that a proxy may serve the panel under another path. */
 const page = ({ script, style }: { script: string; style: string }) => `<!doctype html>
 <html lang="en">
 <head>

@@ -13,7 +13,7 @@ import { writeLicenses } from "./write-licenses.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-// The names of the parts change with their contents, so those of earlier builds would stay.
+// The parts' names change with their contents, so earlier builds' parts would stay.
 rmSync(path("dist"), { recursive: true, force: true });
 // Without a bundle, loading the libraries one by one from node_modules takes ten times as long.
 const { metafile } = await build({
@@ -26,12 +26,12 @@ const { metafile } = await build({
   },
   outdir: "dist",
   bundle: true,
-  // What not every start needs, such as the packages of model providers, is loaded when it is.
+  // Code that not every start needs, such as the model providers' packages, loads when used.
   splitting: true,
   format: "esm",
   platform: "node",
   target: "node22",
-  // PGlite finds its WebAssembly files beside itself, so it stays a package of its own.
+  // PGlite finds its WebAssembly files next to itself, so it stays a separate package.
   external: Object.keys(manifest.dependencies),
   // CommonJS libraries call `require`, which ES modules lack.
   banner: {

@@ -1,5 +1,5 @@
-// Lists what changed in the interface since the last release. Fails when a change may break clients and no changeset
-// announces it: CONTRIBUTING.md says how.
+// Lists the API's changes since the last release. Fails when a change may break clients and no changeset announces it
+// (CONTRIBUTING.md).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { compareDocuments } from "./api-changes/operations.ts";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const read = (file: string) => JSON.parse(readFileSync(join(root, file), "utf8")) as Document;
 
-// Until `npm run version`, the number of the package is that of its last release.
+// Until `npm run version`, the package's number is the last release's.
 const changes = compareDocuments(read("openapi/released.json"), read("openapi/openapi.json"));
 for (const { breaking, text } of changes) console.log(`${breaking ? "BREAKING" : "        "} ${text}`);
 

@@ -1,4 +1,4 @@
-// Writes the families into docs/plugins.md. With `--check` it only compares.
+// Writes the tables of plugins into docs/plugins.md. With `--check` it only compares.
 import { readFileSync, writeFileSync } from "node:fs";
 import { readFont } from "../src/adapters/node/fonts.ts";
 import { shippedPlugins } from "../src/plugins/index.ts";

@@ -20,7 +20,7 @@ if (check && stale.includes(true)) {
   process.exitCode = 1;
 }
 
-/** Writes the file unless `check`. Returns whether its text was another one. */
+/** Writes the file unless `check` is set. Returns whether its text differed. */
 function update(name: string, source: string): boolean {
   const text = format(name, source);
   if (text === read(path(name))) return false;

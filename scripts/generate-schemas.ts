@@ -1,4 +1,4 @@
-// Writes schema/*.schema.json, by which editors check and complete files of agents and skills, from
+// Writes schema/*.schema.json, with which editors check and complete files of agents and skills, from
 // openapi/openapi.json. With `--check` it only compares.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -38,7 +38,7 @@ if (check && stale.includes(true)) {
   process.exitCode = 1;
 }
 
-/** A bundle, in which credentials are named by variables of the environment. */
+/** The schema of a bundle whose credentials are names of environment variables. */
 function agentSchema(): Schema {
   const bundle = component("AgentBundle");
   const { version, type, exportedAt } = fieldsOf(bundle);
@@ -56,7 +56,7 @@ function agentSchema(): Schema {
   return finish("Agent", {
     type: "object",
     properties: {
-      // YAML reads 1.3 without quotation marks as a number.
+      // YAML reads an unquoted 1.3 as a number.
       version: { ...version, type: ["string", "number"], enum: ["1.3", 1.3], description: "Of the format." },
       type: { ...type },
       exportedAt: { ...exportedAt },
@@ -86,7 +86,7 @@ function addCredentials({ channelType, config }: Record<string, Schema>): void {
   for (const one of names[name] ?? []) fieldsOf(config ?? {})[one] = credential("Stored when the file is applied.");
 }
 
-/** Adds what the schema refers to, and refuses fields that it does not name. */
+/** Adds the referenced schemas, and refuses unknown fields. */
 function finish(title: string, schema: Schema): Schema {
   const definitions = new Map<string, unknown>();
   const close = (value: unknown): unknown => {
@@ -141,7 +141,7 @@ function itemsOf(schema: Schema): Schema {
   return schema.items;
 }
 
-/** Writes the file unless `check`. Returns whether its text was another one. */
+/** Writes the file unless `check` is set. Returns whether its text differed. */
 function update(name: string, schema: Schema): boolean {
   const text = `${JSON.stringify(schema, null, 2)}\n`;
   if (text === read(path(name))) return false;

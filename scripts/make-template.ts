@@ -22,8 +22,8 @@ import { applyMigrations, type Migration } from "../src/db/migrate.ts";
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 /**
- * The file of the template with these migrations, all unless given; made unless an earlier call had the same ones, version
- * of the database and this file.
+ * The template's file for these migrations, all by default. Made only if no earlier call had the same migrations,
+ * database version and version of this file.
  */
 export async function template(migrations: readonly Migration[] = readMigrations()): Promise<string> {
   const digest = createHash("sha256").update(manifest.dependencies["@electric-sql/pglite"]);
@@ -43,7 +43,7 @@ export async function template(migrations: readonly Migration[] = readMigrations
 async function make(migrations: readonly Migration[]): Promise<Uint8Array> {
   const dataDir = mkdtempSync(join(tmpdir(), "template-"));
   try {
-    // No part of the log is kept for reuse, since a first start would have to write it.
+    // Stores no part of the log for reuse, since a first start would have to write it.
     const smallLog = ["min_wal_size=2MB", "max_wal_size=2MB"].flatMap((setting) => ["-c", setting]);
     const database = await PGlite.create({
       dataDir,
@@ -54,12 +54,12 @@ async function make(migrations: readonly Migration[]): Promise<Uint8Array> {
       if (parameters) return (await database.query(text, [...parameters])).rows;
       return (await database.exec(text)).at(-1)?.rows ?? [];
     }, migrations);
-    // No other database is ever made, and these two are half of all files.
+    // No other database is ever created, and these two are half of all files.
     await database.exec("update pg_database set datistemplate = false where datname <> current_database()");
     for (const name of ["template0", "template1"]) await database.exec(`drop database ${name}`);
     for (let time = 0; time < 3; time += 1) await database.exec("checkpoint");
     await database.close();
-    // The files are read after PostgreSQL has closed them in order, so that the first start has nothing to recover.
+    // The files are read after PostgreSQL has closed them cleanly, so that a first start has nothing to recover.
     const dump = await new PGlite({ dataDir, noInitDb: true }).dumpDataDir("gzip");
     return new Uint8Array(await dump.arrayBuffer());
   } finally {

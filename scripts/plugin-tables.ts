@@ -1,6 +1,6 @@
 import type { Plugin } from "../src/core/plugins/plugin.ts";
 
-/** The part of docs/plugins.md that lists these families. */
+/** The part of docs/plugins.md that lists these plugins. */
 export function pluginTables(plugins: readonly Plugin[]): string {
   return plugins.map(section).join("\n\n");
 }
@@ -22,7 +22,7 @@ function section({ namespace, title, hosts, secrets, tools }: Plugin): string {
   ].join("\n");
 }
 
-/** A line for each secret; those that only make sense together have one description, and one line. */
+/** A line for each secret; secrets that only work together share one description and one line. */
 function secretLines(secrets: Plugin["secrets"]): string[] {
   if (secrets.length === 0) return ["- Secrets: none"];
   return [...Map.groupBy(secrets, ({ description }) => description)].map(([description = "", those]) => {

@@ -1,9 +1,9 @@
-// Makes a version of what changed since the last one: its number, its section of CHANGELOG.md, its documents.
+// Makes a release of the changes since the last one: its number, its section of CHANGELOG.md, its documents.
 import { spawnSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-// npm runs the script "version" of itself, in the midst of a bump of its own.
+// npm runs the script "version" itself, in the middle of its own bump.
 if (process.env.npm_command === "version") {
   console.error('The changesets decide which version is next. Run "npm run version" instead of "npm version".');
   process.exit(1);

@@ -1,6 +1,6 @@
 // Runs every check that must pass before a change is merged. Prints a line for each step, the output of failed steps,
-// and at the end the totals of the tests on both databases. With --everywhere, which takes a third longer, the embedded
-// database gets those tests as well for which a run on PostgreSQL is enough.
+// and at the end the totals of the tests on both databases. `--everywhere` takes a third longer, and also runs the
+// tests on the embedded database that usually run only on PostgreSQL.
 import { spawn } from "node:child_process";
 import {
   accessSync,
@@ -20,11 +20,11 @@ import { startPostgres, type TestPostgres } from "../tests/real-postgres.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const scratch = inMemory() ?? mkdtempSync(join(tmpdir(), "verify-"));
-// All that the tests make is there too: each database is a thousand files, and some disks take long for a new file.
+// The tests' files go there too: each database has a thousand files, and some disks create files slowly.
 process.env.TMPDIR = scratch;
-// Started by root, PostgreSQL runs as somebody else, who has to get to its data.
+// Started by root, PostgreSQL runs as another user, who has to reach its data.
 chmodSync(scratch, 0o711);
-// Memory that is left behind, nobody looks for.
+// Files left in memory would never be found.
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 }));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const totals = { passed: 0, failed: 0, skipped: 0 };
@@ -33,7 +33,7 @@ const failures: string[] = [];
 interface Result {
   ok: boolean;
   output: string;
-  /** Printed behind the step's name. */
+  /** Printed after the step's name. */
   note?: string;
 }
 
@@ -67,7 +67,7 @@ if (failures.length > 0) console.log(`\nNot as it must be: ${failures.join(", ")
 console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exitCode = failures.length > 0 || totals.failed > 0 ? 1 : 0;
 
-/** A folder in memory, where there is room for all that a run holds at a time, and programs may be started from there. */
+/** A folder in memory with enough room for a run, and from which programs may be started; null without one. */
 function inMemory(): string | null {
   if (process.env.TMPDIR) return null;
   const shared = "/dev/shm";
@@ -96,7 +96,7 @@ async function step(name: string, run: () => Promise<Result>): Promise<void> {
   console.log(output.trimEnd().replaceAll(/^/gm, "       "));
 }
 
-/** Runs a program of the toolchain, which npm has put on the PATH. */
+/** Runs a program of the toolchain, which npm has added to the PATH. */
 function command(name: string, args: string[], environment: Record<string, string> = {}): Promise<Result> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -113,7 +113,10 @@ function command(name: string, args: string[], environment: Record<string, strin
   });
 }
 
-/** Each thread of the compiler works out the same types for itself: beside other checks, one is done sooner. */
+/**
+ * Runs the compiler in one thread: each thread computes the same types again, so with other checks in parallel one is
+ * faster.
+ */
 function checkTypes(project: string): Promise<Result> {
   return command("tsc", ["-p", project, "--noEmit", "--singleThreaded"]);
 }

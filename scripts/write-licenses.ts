@@ -4,13 +4,16 @@ import type { Metafile } from "esbuild";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** The licences of libraries that may be part of a program under MIT, and of fonts that may be passed on with one. */
+/**
+ * The allowed licences: of libraries that may be part of a program under MIT, and of fonts that may be distributed with
+ * one.
+ */
 const permissive = new Set([
   ...["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense"],
   ...["Bitstream-Vera", "MIT AND OFL-1.1"],
 ]);
 
-/** The licences of packages whose manifests don't name them. */
+/** The licences of packages whose manifests do not name them. */
 const unnamed = new Map([
   ["dejavu-fonts-ttf", "Bitstream-Vera"],
   ["png-js", "MIT"],
@@ -24,8 +27,8 @@ interface Library {
 }
 
 /**
- * Makes dist/THIRD-PARTY-LICENSES for the libraries in a bundle and for those that the `copied` files are of. Throws
- * when the licence of a library is not `permissive`.
+ * Makes dist/THIRD-PARTY-LICENSES for the libraries in a bundle and those of the `copied` files. Throws when a
+ * library's licence is not `permissive`.
  */
 export function writeLicenses(bundle: Metafile, copied: readonly string[]): void {
   const bundled = Object.values(bundle.outputs)
@@ -50,7 +53,7 @@ function describe(folder: string): Library {
   return { name: String(name), version: String(version), license, text: ownText(folder) || standard(license) };
 }
 
-/** The text of a library's own licence files, its notice included. */
+/** The text of a library's own licence files, including its notice. */
 function ownText(folder: string): string {
   return readdirSync(path(folder))
     .filter((file) => /^(licen[cs]e|copying|notice)(_font)?(\.(md|txt))?$/i.test(file))
@@ -67,7 +70,7 @@ function standard(license: string): string {
   }
 }
 
-/** Gives each text once, below the libraries that it is for. */
+/** Lists each text once, below its libraries. */
 function render(libraries: readonly Library[]): string {
   const users = new Map<string, string[]>();
   for (const { name, version, license, text } of libraries) {
@@ -75,7 +78,7 @@ function render(libraries: readonly Library[]): string {
     users.set(text, [...(users.get(text) ?? []), line]);
   }
   const sections = [...users].map(([text, lines]) => [...lines, "", text]);
-  // Some libraries only link to the Apache License, which must be passed on whole.
+  // Some libraries only link to the Apache License, which must be distributed in full.
   if (libraries.some(({ license }) => license === "Apache-2.0")) {
     const whole = standard("Apache-2.0");
     if (!libraries.some(({ text }) => text === whole)) sections.push(["The whole Apache License 2.0", "", whole]);

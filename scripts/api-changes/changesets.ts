@@ -1,4 +1,4 @@
-// Which changes of the interface the changesets since the last release announce.
+// Reads which changes of the API the changesets since the last release announce.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -11,14 +11,14 @@ export interface Changeset {
   text: string;
 }
 
-/** The changesets in a folder, for this package. */
+/** The changesets in a folder that concern this package. */
 export function readChangesets(folder: string, packageName: string): Changeset[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith(".md") && file !== "README.md")
     .map((file) => parseChangeset(readFileSync(join(folder, file), "utf8"), packageName));
 }
 
-/** Throws when the source is no changeset: what it announces would be lost. */
+/** Parses a changeset. Throws when the source is none, since its announcement would be lost. */
 export function parseChangeset(source: string, packageName: string): Changeset {
   const [, head, text = ""] = /^---\r?\n([\s\S]*?)\r?\n?---\r?\n([\s\S]*)$/.exec(source.trimStart()) ?? [];
   if (head === undefined)
@@ -27,12 +27,12 @@ export function parseChangeset(source: string, packageName: string): Changeset {
   return { bump: bumps?.[packageName] ?? "none", text: text.trim() };
 }
 
-/** What a version has to become for a breaking change: before 1.0 the second number says it (semver.org, item 4). */
+/** The bump that a breaking change needs: before 1.0 it is the second number's (semver.org, item 4). */
 export const breakingBump = (version: string): Bump => (version.startsWith("0.") ? "minor" : "major");
 
 /**
- * The breaking changes that no changeset announces. One announces a change by a bump that is large enough and by naming
- * in its text, in backquotes, what changed: an operation, such as `GET /health`, or a schema.
+ * The breaking changes that no changeset announces. A changeset announces a change by a large enough bump and by naming
+ * the changed operation, such as `GET /health`, or schema in its text, in backquotes.
  */
 export function unannounced(changes: readonly Change[], changesets: readonly Changeset[], version: string): Change[] {
   const enough: Bump[] = ["major", breakingBump(version)];

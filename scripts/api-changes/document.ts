@@ -1,6 +1,6 @@
-// The parts of an OpenAPI 3.1 document that are compared between releases.
+// The parts of an OpenAPI 3.1 document that releases are compared by.
 
-/** A JSON Schema. Keywords are read one by one, so that one that nobody thought of is noticed. */
+/** A JSON Schema. Keywords are read one by one, so that an unexpected one is noticed. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 export interface Parameter {
@@ -23,7 +23,7 @@ export interface Operation {
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content: Content };
   responses: Record<string, Answer>;
-  /** The ways to show who one is, of which one is enough; absent or with an empty one: nobody has to. */
+  /** The accepted ways to authenticate, one of which suffices; absent or with an empty one: none is needed. */
   security?: Record<string, string[]>[];
   "x-permission"?: string;
 }
@@ -34,25 +34,25 @@ export interface Document {
 }
 
 export interface Change {
-  /** Whether a client that was written for the document before may fail now. */
+  /** Whether a client written for the earlier document may fail now. */
   breaking: boolean;
-  /** What changed: an operation, such as `GET /health`, or the name of a schema. */
+  /** The changed operation, such as `GET /health`, or schema. */
   subject: string;
   text: string;
 }
 
-/** Which way a value goes. A request that was accepted must be, an answer must be what it was said to be. */
+/** The direction of a value. A request accepted before must stay accepted; a response must keep its promises. */
 type Direction = "request" | "answer";
 
-/** Where a schema stands. */
+/** The position of a schema in the document. */
 export interface Place {
   subject: string;
-  /** The way from the subject to the schema; empty for the subject itself. */
+  /** The path from the subject to the schema; empty for the subject itself. */
   path: string;
   direction: Direction;
 }
 
-/** Takes note of a change at a place. */
+/** Notes a change at a position. */
 export type Report = (breaking: boolean, place: Place, text: string) => void;
 
 export const isObject = (value: unknown): value is Schema =>

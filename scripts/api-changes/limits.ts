@@ -1,11 +1,11 @@
-// What changed in the values that a schema takes, apart from its fields.
+// Compares the values that two schemas accept, without their fields.
 import { type Place, type Report, type Schema, same } from "./document.ts";
 import { typesOf, valuesOf } from "./shapes.ts";
 
-/** Says nothing of a value. */
+/** Keywords that do not restrict a value. */
 const silent = new Set(["description", "title", "example", "examples", "deprecated", "$comment", "externalDocs"]);
 
-/** Compared elsewhere: here and in schemas.ts. */
+/** Keywords that are compared below and in schemas.ts. */
 const known = new Set([
   ...["type", "enum", "const", "format", "pattern", "default", "properties", "required", "additionalProperties"],
   ...["items", "oneOf", "anyOf", "allOf", "discriminator"],
@@ -24,12 +24,12 @@ export function compareLimits(was: Schema, is: Schema, place: Place, report: Rep
   compareTexts(was, is, place, report);
   for (const keyword of new Set([...Object.keys(was), ...Object.keys(is)])) {
     if (silent.has(keyword) || known.has(keyword) || bounds.has(keyword) || keyword.startsWith("x-")) continue;
-    // Whoever brings a keyword decides here what it means.
+    // Whoever adds a keyword to the document decides here what its changes mean.
     if (!same(was[keyword], is[keyword])) report(true, place, `${keyword} ${changed(was[keyword], is[keyword])}`);
   }
 }
 
-/** Answers whether there is a type that both have, so that more can be said. */
+/** Compares the types. Returns whether both schemas share one, so that further comparisons make sense. */
 function compareTypes(was: Schema, is: Schema, place: Place, report: Report): boolean {
   const [before, after] = [typesOf(was), typesOf(is)];
   const covers = (types: string[] | null, type: string) =>
@@ -53,7 +53,7 @@ function compareValues(was: unknown[] | null, is: unknown[] | null, place: Place
     return;
   }
   const [gone, added] = [without(was, is), without(is, was)];
-  // Who waits for a value in an answer waits for ever.
+  // A client that waits for a removed value in a response waits for ever.
   if (gone.length > 0) report(true, place, `may no longer be ${show(gone)}`);
   if (added.length > 0) report(false, place, `may be ${show(added)} now`);
 }
@@ -74,10 +74,10 @@ function compareTexts(was: Schema, is: Schema, place: Place, report: Report): vo
     const [before, after] = [was[keyword], is[keyword]];
     if (same(before, after)) continue;
     const breaking = {
-      // A request has to fit what is new, who reads an answer counts on what was.
+      // A request must satisfy the new format, and a reader of responses relies on the old one.
       format: request ? after !== undefined : before !== undefined,
       pattern: request && after !== undefined,
-      // Who leaves a field out gets something else.
+      // A request without the field gets another default.
       default: request && before !== undefined,
     }[keyword];
     report(breaking ?? true, place, `${keyword} ${changed(before, after)}`);

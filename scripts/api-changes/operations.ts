@@ -1,4 +1,4 @@
-// What changed between two documents, operation by operation.
+// Compares two documents, operation by operation.
 import {
   type Answer,
   type Change,
@@ -12,7 +12,7 @@ import {
 } from "./document.ts";
 import { type CompareSchemas, schemaComparison } from "./schemas.ts";
 
-/** Every change that a client may notice, each once, those that may break one first. */
+/** Every change that a client may notice, each once, breaking ones first. */
 export function compareDocuments(before: Document, after: Document): Change[] {
   const changes = new Map<string, Change>();
   const note = (breaking: boolean, subject: string, where: string, text: string) => {
@@ -54,7 +54,7 @@ function operationsOf({ paths }: Document): Map<string, Operation> {
 }
 
 function compareOperation(was: Operation, is: Operation, subject: string, report: Report, compare: CompareSchemas) {
-  // Methods of clients have that name.
+  // Client methods have that name.
   if (was.operationId !== is.operationId)
     report(true, placeOf(subject), `operationId was ${was.operationId}, is ${is.operationId}`);
   if (is.deprecated && !was.deprecated) report(false, placeOf(subject), "is deprecated");
@@ -65,7 +65,10 @@ function compareOperation(was: Operation, is: Operation, subject: string, report
   compareAnswers(was.responses, is.responses, subject, report, compare);
 }
 
-/** Whose roles have which permission is no part of the document, so each other permission may be one too many. */
+/**
+ * Compares permissions. The document does not contain the roles' permissions, so any other permission may be one that a
+ * caller lacks.
+ */
 function comparePermission(was: string | undefined, is: string | undefined, subject: string, report: Report) {
   if (was === is) return;
   if (is === undefined) report(false, placeOf(subject), `needs no permission any more, it was ${was}`);
@@ -166,7 +169,7 @@ function compareHeaders(before: Headers, after: Headers, place: Place, report: R
   }
 }
 
-/** How a credential is shown; that one is gone, its operations tell. */
+/** Compares how credentials are sent; removed ones are reported by their operations. */
 function compareSchemes(before: Document, after: Document, note: Note) {
   const now = after.components?.securitySchemes ?? {};
   for (const [name, { description: _was, ...was }] of Object.entries(before.components?.securitySchemes ?? {})) {
@@ -175,7 +178,7 @@ function compareSchemes(before: Document, after: Document, note: Note) {
   }
 }
 
-/** The client has a type for each schema, whose name programs write. */
+/** Compares the schemas' names, which are types of the client that programs use. */
 function compareNames(before: Document, after: Document, note: Note) {
   const now = after.components?.schemas ?? {};
   for (const name of Object.keys(before.components?.schemas ?? {})) {

@@ -1,4 +1,4 @@
-// What changed between two schemas, and whether it may break a client.
+// Compares two schemas, and decides whether a change may break a client.
 import { type Document, isObject, type Place, type Report, type Schema, same } from "./document.ts";
 import { compareLimits } from "./limits.ts";
 import {
@@ -17,7 +17,7 @@ export type CompareSchemas = (before: Schema, after: Schema, place: Place) => vo
 
 const schemasOf = ({ components }: Document): Schemas => components?.schemas ?? {};
 
-/** A function that reports what changed between a schema of one document and one of another. */
+/** Returns a function that reports the changes between a schema of one document and one of another. */
 export function schemaComparison(before: Document, after: Document, report: Report): CompareSchemas {
   const [old, now] = [schemasOf(before), schemasOf(after)];
   const seen = new Set<string>();
@@ -28,7 +28,7 @@ export function schemaComparison(before: Document, after: Document, report: Repo
     const pair = `${place.direction} ${oldName} ${newName}`;
     if (seen.has(pair)) return;
     seen.add(pair);
-    // What many operations share is told once.
+    // A schema shared by many operations is reported once.
     compareShapes(first, second, { ...place, subject: newName, path: "" });
   };
 
@@ -104,7 +104,7 @@ export function schemaComparison(before: Document, after: Document, report: Repo
     report(demanded, at, demanded ? "is new and required" : "is new");
   };
 
-  /** Of the fields without names. */
+  /** Compares the schemas of unnamed fields. */
   const compareRest = (was: unknown, is: unknown, place: Place) => {
     const at = { ...place, path: `${place.path}.*` };
     if (isTyped(was) && isTyped(is)) return compare(was, is, at);
@@ -125,7 +125,7 @@ export function schemaComparison(before: Document, after: Document, report: Repo
 const tagOf = ({ discriminator }: Schema) => (isObject(discriminator) ? discriminator.propertyName : "no field");
 const takesNull = (schema: Schema) => typesOf(schema)?.includes("null") ?? false;
 const asSchema = (value: unknown): Schema => (isObject(value) ? value : {});
-/** `{}` and `true` say nothing of a field without a name. */
+/** Whether the schema restricts unnamed fields; `{}` and `true` do not. */
 const isTyped = (value: unknown): value is Schema => isObject(value) && Object.keys(value).length > 0;
 
 const baseTypes = (schema: Schema) =>

@@ -1,14 +1,14 @@
-// How a schema of the document is read: its reference followed, its parts joined, its alternatives apart.
+// Reads a schema of the document: follows its reference, joins its parts, and separates its alternatives.
 import { isObject, type Schema } from "./document.ts";
 
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** The name that a reference leads to; null for a schema that is none. */
+/** The schema name in a reference; null for a schema that is no reference. */
 export function nameOf(schema: Schema): string | null {
   return typeof schema.$ref === "string" ? schema.$ref.replace("#/components/schemas/", "") : null;
 }
 
-/** The schema itself, without references at its top; of one with `allOf` all parts in one. */
+/** The schema without references at its top; the parts of an `allOf` are joined. */
 export function resolve(schema: Schema, schemas: Schemas): Schema {
   const name = nameOf(schema);
   if (name !== null) {
@@ -28,7 +28,7 @@ function join(one: Schema, other: Schema): Schema {
   return {
     ...one,
     ...other,
-    // A value is of a type that all parts allow.
+    // A value must have a type that all parts allow.
     ...(types && others ? { type: types.filter((type) => others.includes(type)) } : {}),
     ...(Object.keys(properties).length > 0 ? { properties } : {}),
     ...(required.length > 0 ? { required } : {}),
@@ -48,13 +48,13 @@ export function valuesOf({ enum: listed, const: only }: Schema): unknown[] | nul
   return Array.isArray(listed) ? listed : null;
 }
 
-/** The types of JSON that a schema names; null for one that takes any. */
+/** The JSON types that a schema names; null for one without types. */
 export function typesOf({ type }: Schema): string[] | null {
   if (typeof type === "string") return [type];
   return Array.isArray(type) ? type : null;
 }
 
-/** What a value may be, of which it is one; a schema without alternatives is its only one. */
+/** The alternatives of a schema; a schema without alternatives is its only one. */
 export interface Alternatives {
   options: Schema[];
   nullable: boolean;
@@ -67,7 +67,7 @@ export function alternativesOf(schema: Schema, schemas: Schemas): Alternatives {
   return { options: listed.filter((option) => !isNull(option)), nullable: listed.some(isNull) };
 }
 
-/** The fields by whose value the alternatives of a schema are told apart, with the values of this one. */
+/** The fields that distinguish the schema's alternatives, with this alternative's values. */
 export function tagsOf(option: Schema, schemas: Schemas): Map<string, unknown[]> {
   const shape = resolve(option, schemas);
   const required = requiredOf(shape);
@@ -79,7 +79,7 @@ export function tagsOf(option: Schema, schemas: Schemas): Map<string, unknown[]>
   return tags;
 }
 
-/** Whether some field tells all these alternatives apart: then a client may meet one that it does not know, and see so. */
+/** Whether a field distinguishes all these alternatives, so that a client can recognise an unknown one. */
 export function areTagged(options: readonly Schema[], schemas: Schemas): boolean {
   const tags = options.map((option) => tagsOf(option, schemas));
   return [...(tags[0]?.keys() ?? [])].some((name) => {

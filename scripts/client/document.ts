@@ -54,7 +54,7 @@ export function endpointsOf({ paths }: Document): Endpoint[] {
 
 export const isBinary = (type: string) => !/json$|^text\//.test(type);
 
-/** The kind of a call's answer: parsed JSON, a stream of events, bytes, or nothing. */
+/** The kind of an operation's response: parsed JSON, a stream of events, bytes, or nothing. */
 export function answerOf({ operationId, responses }: Operation): {
   kind: "json" | "events" | "blob" | "none";
   schema?: Schema;

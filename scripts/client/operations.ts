@@ -26,7 +26,7 @@ export function writeTypes(document: Document): string {
   ].join("\n\n");
 }
 
-/** `src/client/generated/operations.ts`: the data that a call is sent by. */
+/** `src/client/generated/operations.ts`: the data with which requests are sent. */
 export function writeOperations(document: Document): string {
   const entries = endpointsOf(document).map((endpoint) => `  ${endpoint.operation.operationId}: ${row(endpoint)},`);
   return [
@@ -75,7 +75,7 @@ function bodyType({ responses }: Operation, content: Content): string {
   const streams = Object.values(responses).some(
     (response) => response.content?.["application/json"] && response.content["text/event-stream"],
   );
-  // The method answers JSON only. Streams in this format are for clients of the chat-completions protocol.
+  // The method returns JSON only. Streams in this format are for clients of the chat-completions protocol.
   return streams ? `${body} & { stream?: false | null }` : body;
 }
 

@@ -66,7 +66,7 @@ interface Field {
   name: string;
   schema: Schema;
   required: boolean;
-  /** Used in place of the schema's description. */
+  /** Replaces the schema's description. */
   description?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export function field({ name, schema, required, description = schema.description
   return `${comment(description)}${JSON.stringify(name)}${required ? "" : "?"}: ${typeOf(schema)};`;
 }
 
-/** A doc comment, or nothing for no text. */
+/** A doc comment; empty for no text. */
 export function comment(text: string | undefined): string {
   if (!text) return "";
   const lines = text.replaceAll("*/", "*\\/").split("\n");
@@ -86,7 +86,7 @@ export function comment(text: string | undefined): string {
 export function declaration(name: string, schema: Schema): string {
   const type = typeOf(schema);
   const head = comment(schema.description);
-  // A choice between objects begins and ends with braces, too.
+  // A union of objects begins and ends with braces, too.
   return schema.type === "object" && type.startsWith("{")
     ? `${head}export interface ${typeName(name)} ${type}`
     : `${head}export type ${typeName(name)} = ${type};`;
