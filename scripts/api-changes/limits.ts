@@ -24,7 +24,7 @@ export function compareLimits(was: Schema, is: Schema, place: Place, report: Rep
   compareTexts(was, is, place, report);
   for (const keyword of new Set([...Object.keys(was), ...Object.keys(is)])) {
     if (silent.has(keyword) || known.has(keyword) || bounds.has(keyword) || keyword.startsWith("x-")) continue;
-    // Whoever adds a keyword to the document decides here what its changes mean.
+    // Changes of a new keyword count as breaking until this list names the keyword.
     if (!same(was[keyword], is[keyword])) report(true, place, `${keyword} ${changed(was[keyword], is[keyword])}`);
   }
 }

@@ -4,7 +4,7 @@ import { clip, storable } from "../../core/text/text.ts";
 import type { Db } from "../../db/client.ts";
 import { members } from "../../db/schema.ts";
 
-/** The holder of an account. */
+/** The person who acted. */
 interface Person {
   id: string;
   name: string;
@@ -17,8 +17,8 @@ interface Event {
   actor: Person | null;
   request: { id: string; ip: string; userAgent?: string };
   /**
-   * The organizations whose logs show the event; without any it is an entry of the installation. Only the first log
-   * shows the address, because any organization may add an existing account.
+   * The organizations whose logs get the event; without any it is an entry of the installation. Only the first log
+   * contains the address, because any organization may add an existing account.
    */
   organizationIds: readonly string[];
   success?: boolean;
@@ -41,10 +41,10 @@ export async function recordEvent(db: Db, { actor, organizationIds, request, ...
   await audit(db, whole, ...others.map((organizationId) => ({ ...withheld, organizationId })));
 }
 
-/** The oldest membership first: usually that of the organization that made the account. */
+/** Sorts the oldest membership first: usually that of the organization that created the account. */
 export const oldestFirst = [asc(members.createdAt), asc(members.organizationId)];
 
-/** The organizations that a user belongs to, the one joined first at the head. Their logs show the account's events. */
+/** The organizations of a user, the first joined one first. Their logs show the account's events. */
 export async function organizationsOf(db: Db, userId: string): Promise<string[]> {
   const rows = await db
     .select({ id: members.organizationId })

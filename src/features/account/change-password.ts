@@ -20,14 +20,15 @@ const guesses: Limit = { calls: 10, windowMs: 15 * 60 * 1000 };
 export const passwordAttempts = (userId: string) => `password:${userId}`;
 
 /**
- * Gives the user a new password, ends the user's other sessions and forgets the other known addresses. Throws the 429 after too many wrong current
- * passwords, and the 400 for a wrong one, because clients take a 401 for the end of the session.
+ * Sets the user's new password, ends the user's other sessions and deletes the other known addresses. Throws the 429
+ * after too many wrong current passwords, and the 400 for a wrong one, because clients take a 401 for the end of the
+ * session.
  */
 export async function changePassword(ctx: Ctx, { currentPassword, newPassword }: PasswordChange): Promise<void> {
   const { id } = userOf(ctx);
   if (isSamePassword(currentPassword, newPassword)) throw refused("newPassword", "must differ from the current one");
   const attempts = passwordAttempts(id);
-  // Counted before the check, so that simultaneous attempts can't outrun the limit.
+  // Counted before the check, so that simultaneous attempts can't exceed the limit.
   requireAllowed(await countCall(ctx, attempts, guesses), "wrong passwords");
 
   const replaced = await checkAndReplace(ctx, { currentPassword, newPassword }).catch(async (error: unknown) => {
@@ -41,7 +42,7 @@ export async function changePassword(ctx: Ctx, { currentPassword, newPassword }:
   await forgetCalls(ctx, attempts);
 }
 
-/** False when the given current password is wrong. */
+/** Replaces the password; returns false when the given current one is wrong. */
 async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: PasswordChange): Promise<boolean> {
   const ownRow = eq(users.id, userOf(ctx).id);
   const [user] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(ownRow);
@@ -50,7 +51,7 @@ async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: Passw
   if (!right || hash === null) return false;
   const passwordHash = await ctx.passwords.hash(newPassword);
   return ctx.database.transaction(async (tx) => {
-    // The later of two simultaneous changes finds another hash, since its current password is no longer current.
+    // The later of two simultaneous changes finds another hash, since its current password is outdated.
     const changed = await tx
       .update(users)
       .set({ passwordHash, passwordSetBy: null, passwordOrganization: null, updatedAt: sql`now()` })

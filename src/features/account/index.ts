@@ -6,17 +6,17 @@ import type { OldRows } from "../../jobs/old-rows.ts";
 import { accountRoutes } from "./routes.ts";
 import { knownAddressMs } from "./sign-in-limits.ts";
 
-/** Makes the first owner with an organization and a workspace, unless there is an owner. */
+/** Creates the first owner with an organization and a workspace, unless an owner exists. */
 export { bootstrapOwner, ownerExists } from "./owner.ts";
-/** Gives a user another password, also from the command line, and ends all sessions of a user. */
+/** Sets a user's password, also from the command line, and ends all sessions of a user. */
 export { deleteSessionsOf, type PasswordReset, replacePassword, resetPassword } from "./replace-password.ts";
-/** The answer to ending sessions. */
+/** The response to ending sessions. */
 export { EndedSessions } from "./schema.ts";
-/** Opens a session and answers its token; the condition that a session still lives. */
+/** Opens a session and returns its token; the condition for a live session. */
 export { createSession, isLive } from "./sessions.ts";
 /** Issues the token of the link that sets an installation up. */
 export { issueSetupToken } from "./setup.ts";
-/** The name of a new account when the request gives none, and the signed-in person of a call. */
+/** The default name of a new account, and the signed-in person of a request. */
 export { nameOf, userOf } from "./user.ts";
 
 /**

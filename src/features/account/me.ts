@@ -11,7 +11,7 @@ import { organizationsOf, recordEvent } from "./audit.ts";
 import type { ActiveOrganization, Me, MeChanges, OnboardingChange } from "./schema.ts";
 import { userOf } from "./user.ts";
 
-/** The signed-in person of the call, with the organizations within reach. */
+/** The signed-in person of the request, with the reachable organizations. */
 export async function readMe({ db, actor }: Ctx): Promise<Me> {
   if (actor.type !== "user") throw notFound("User");
   const rows = await db
@@ -40,12 +40,12 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
   return { user: { id, email, name, onboarding, organizations: sortByName(memberships), ...required } };
 }
 
-/** Changes of one user's name: each is an entry in the log of every organization of the user. */
+/** The most name changes of a user: each is an entry in the log of every organization of the user. */
 const renames: Limit = { calls: 10, windowMs: 60 * 60 * 1000 };
 
 /**
- * Changes the name that others see. Their organizations' logs say from what to what. Throws the 429 after too many
- * changes.
+ * Changes the name that others see. The logs of the user's organizations contain both names. Throws the 429 after too
+ * many changes.
  */
 export async function changeMe(ctx: Ctx, { name }: MeChanges): Promise<void> {
   if (name === undefined) return;
@@ -70,8 +70,8 @@ export async function changeMe(ctx: Ctx, { name }: MeChanges): Promise<void> {
 }
 
 /**
- * Makes an organization the one of the session's requests that name none. Throws the 404 for an organization that the
- * user does not belong to, or does not reach before choosing a password.
+ * Makes an organization the default of the session's requests. Throws the 404 for an organization that the user does
+ * not belong to, or does not reach before choosing a password.
  */
 export async function chooseOrganization(ctx: Ctx, slug: string): Promise<ActiveOrganization> {
   const [organization] = await ctx.db
@@ -93,12 +93,12 @@ export async function chooseOrganization(ctx: Ctx, slug: string): Promise<Active
   return organization;
 }
 
-/** The most that `onboarding` may have as JSON in UTF-8 (decisions §2). */
+/** The most bytes of `onboarding` as JSON in UTF-8 (decisions §2). */
 const maxBytes = 8192;
 
 /**
- * Merges a change into the user's `onboarding`; null removes a key. No simultaneous change is lost. Throws the 413 when
- * the result is too large.
+ * Merges a change into the user's `onboarding`; null removes a key. Simultaneous changes are merged too. Throws the 413
+ * when the result is too large.
  */
 export async function changeOnboarding(ctx: Ctx, change: OnboardingChange): Promise<void> {
   const ownRow = eq(users.id, userOf(ctx).id);
@@ -110,7 +110,9 @@ export async function changeOnboarding(ctx: Ctx, change: OnboardingChange): Prom
   });
 }
 
-/** `stored` with the change, without the keys that it sets to null. Throws the 413 when the result is too large. */
+/**
+ * Merges a change into `stored`, without the keys that it sets to null. Throws the 413 when the result is too large.
+ */
 export function mergeOnboarding(stored: Record<string, unknown>, change: OnboardingChange): Record<string, unknown> {
   const entries = Object.entries({ ...stored, ...change }).filter(([, value]) => value !== null);
   const merged = Object.fromEntries(entries);

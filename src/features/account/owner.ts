@@ -10,7 +10,7 @@ export interface NewOwner {
   email: string;
   password: string;
   name?: string | undefined;
-  /** Slug; `default` when absent. */
+  /** The organization's slug; `default` when absent. */
   organization?: string | undefined;
 }
 
@@ -18,18 +18,18 @@ interface Owner {
   userId: string;
   organizationId: string;
   organizationSlug: string;
-  /** False: an owner existed before, and nothing was changed. */
+  /** False when an owner existed before; nothing was changed then. */
   created: boolean;
 }
 
-/** Whether the installation is set up: some organization has an Owner. */
+/** Whether the installation is set up: an organization has an Owner. */
 export async function ownerExists({ database }: Services): Promise<boolean> {
   return (await firstOwner(database.db)) !== undefined;
 }
 
 /**
- * Makes the first owner with organization `default` and workspace `default`. Once an owner exists it changes nothing,
- * not even the password, and answers that owner: the environment can't add owners later (decisions §1).
+ * Creates the first owner with organization `default` and workspace `default`. Once an owner exists it changes nothing,
+ * not even the password, and returns that owner: the environment can't add owners later (decisions §1).
  */
 export async function bootstrapOwner(services: Services, owner: NewOwner): Promise<Owner> {
   const email = owner.email.trim().toLowerCase();
@@ -70,7 +70,7 @@ const found = ({ userId, organizationId, organizationSlug }: Omit<Owner, "create
   created: false,
 });
 
-/** The owner with this e-mail if there is one, else the oldest owner. */
+/** The owner with this e-mail, else the oldest owner. */
 export async function firstOwner(db: Db, email = "") {
   const [owner] = await db
     .select({
@@ -88,7 +88,10 @@ export async function firstOwner(db: Db, email = "") {
   return owner;
 }
 
-/** Takes over an account or organization that has the name already: until an owner exists, the setup decides. */
+/**
+ * Inserts the owner, and takes over an existing account or organization of the name: until an owner exists, the setup
+ * decides.
+ */
 export async function insertOwner(
   tx: Db,
   { email, name = nameOf(email), organization: slug = "default" }: NewOwner,

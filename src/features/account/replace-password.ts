@@ -10,14 +10,14 @@ import { accountFailures, forgetAddresses } from "./sign-in-limits.ts";
 
 interface NewPassword {
   passwordHash: string;
-  /** The person who set the password for the user, and their organization; null when only the user knows it. */
+  /** The person who set the password for the user, with their organization; null when only the user knows it. */
   passwordSetBy: string | null;
   passwordOrganization: string | null;
 }
 
 /**
- * Gives a user another password, ends all sessions and forgets the failed sign-ins and the known addresses; answers how
- * many sessions ended.
+ * Replaces a user's password, ends all sessions and deletes the failed sign-ins and the known addresses; returns the
+ * number of ended sessions.
  */
 export async function replacePassword(tx: Db, user: { id: string; email: string }, password: NewPassword) {
   await tx
@@ -32,7 +32,7 @@ export async function replacePassword(tx: Db, user: { id: string; email: string 
   return deleteSessionsOf(tx, user.id);
 }
 
-/** Ends all sessions of a user; answers how many there were. */
+/** Ends all sessions of a user; returns their number. */
 export async function deleteSessionsOf(tx: Db, userId: string): Promise<number> {
   const ended = await tx
     .delete(accessTokens)
@@ -48,9 +48,9 @@ export interface PasswordReset {
 }
 
 /**
- * Gives a user a new password, which only this answer shows, ends all sessions of the user and forgets the failed
- * sign-ins (decisions §1, "Rescue"). Throws the 404 of an unknown e-mail, which names the owners, because only a person
- * who holds the machine can call this.
+ * Sets a generated password, which only this result contains, ends all sessions of the user and deletes the failed
+ * sign-ins (decisions §1, "Rescue"). Throws a 404 for an unknown e-mail that names the owners, because only a person on
+ * the server's machine can call this.
  */
 export async function resetPassword({ database, passwords }: Services, given: string): Promise<PasswordReset> {
   const email = given.trim().toLowerCase();

@@ -10,16 +10,16 @@ import { organizationsOf, recordEvent } from "./audit.ts";
 import type { Session } from "./schema.ts";
 import { userOf } from "./user.ts";
 
-/** Sessions that the list shows at most: a script that signs in for every call may have thousands. */
+/** The most sessions in the list: a script that signs in for every request may have thousands. */
 const listed = 1000;
 
-/** The origin of a sign-in, as the list of sessions shows it. */
+/** The origin of a sign-in, as shown in the list of sessions. */
 export interface Client {
   ip: string;
   userAgent: string;
 }
 
-/** Opens a session and answers its token; only a digest of the token is stored. */
+/** Opens a session and returns its token; only a digest of the token is stored. */
 export async function createSession(
   { clock, database }: Services,
   userId: string,
@@ -46,7 +46,7 @@ export async function createSession(
 export async function listSessions(ctx: Ctx): Promise<Session[]> {
   const { sessionId } = userOf(ctx);
   const { id, ip, userAgent, createdAt, lastUsedAt } = accessTokens;
-  // A live session always has an end.
+  // A live session always has an expiry.
   const expiresAt = sql<Date>`${accessTokens.expiresAt}`.mapWith(accessTokens.expiresAt);
   const rows = await ctx.db
     .select({ id, ip, userAgent, createdAt, lastUsedAt, expiresAt })
@@ -65,12 +65,12 @@ export async function listSessions(ctx: Ctx): Promise<Session[]> {
   }));
 }
 
-/** Ends the session of this call. */
+/** Ends the session of this request. */
 export async function signOut(ctx: Ctx): Promise<void> {
   await endSessions(ctx, eq(accessTokens.id, userOf(ctx).sessionId));
 }
 
-/** Ends one session of the user; `current`: it was that of this call. Throws the 404 unless it is a live session. */
+/** Ends one session of the user; `current`: it was this request's. Throws the 404 unless it is a live session. */
 export async function endSession(ctx: Ctx, id: string): Promise<{ current: boolean }> {
   if (!isUuid(id)) throw notFound("Session");
   const ended = await endSessions(ctx, eq(accessTokens.id, id));
@@ -78,7 +78,7 @@ export async function endSession(ctx: Ctx, id: string): Promise<{ current: boole
   return { current: id.toLowerCase() === userOf(ctx).sessionId };
 }
 
-/** Ends the user's sessions other than that of this call; answers how many. */
+/** Ends the user's sessions other than this request's; returns their number. */
 export function endOtherSessions(ctx: Ctx): Promise<number> {
   return endSessions(ctx, others(ctx));
 }
@@ -105,7 +105,10 @@ async function endSessions(ctx: Ctx, which: SQL): Promise<number> {
   });
 }
 
-/** Answers the live ones. Those that have expired go too: they would live again, were a clock that is ahead set back. */
+/**
+ * Deletes sessions and returns the live ones. Expired ones are deleted too, since they would be valid again after the
+ * clock was set back.
+ */
 async function deleteSessions(ctx: Ctx, tx: Db, which: SQL): Promise<{ id: string }[]> {
   const { id, expiresAt } = accessTokens;
   const gone = await tx
@@ -117,7 +120,7 @@ async function deleteSessions(ctx: Ctx, tx: Db, which: SQL): Promise<{ id: strin
 
 const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).sessionId);
 
-/** The session of a call still lives: it may end while the call waits for a lock. */
+/** The condition that the request's session is live: it may end while the request waits for a lock. */
 export const isLive = (sessionId: string, now: Date) => sql`exists (
   select 1 from ${accessTokens} where ${accessTokens.id} = ${sessionId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
 

@@ -11,10 +11,10 @@ import type { Account } from "./schema.ts";
 
 const setupTokenMs = 24 * 60 * 60 * 1000;
 
-/** Anybody may try links, so the log must not grow with every try. */
+/** Limits the entries of wrong links: anybody may try links, and the log must not grow with every attempt. */
 const noted: Limit = { calls: 1, windowMs: 60_000 };
 
-/** Issues the token of a one-time setup link: 256 bits, good for 24 hours, stored as a digest. */
+/** Issues the token of a one-time setup link: 256 bits, valid for 24 hours, stored as a digest. */
 export async function issueSetupToken({ database, clock }: Services): Promise<string> {
   const token = randomToken();
   const now = clock.now();
@@ -34,7 +34,7 @@ export async function readSetupToken(services: Services, token: string): Promise
     .select({ id: oneTimeTokens.id })
     .from(oneTimeTokens)
     .where(usable(await digest(token), services));
-  // Reads the owner last: a person who uses the link meanwhile becomes the owner.
+  // The owner is read last, since the link may be used meanwhile.
   if (await ownerExists(services)) return "installed";
   return row ? "ready" : "invalid";
 }
@@ -50,7 +50,7 @@ interface Made {
   organization: { slug: string };
 }
 
-/** Makes the first owner for the holder of the setup link; one of any simultaneous calls succeeds. */
+/** Creates the first owner for the setup link's holder; only one of simultaneous requests succeeds. */
 export async function setUp(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
   try {
     return await makeOwner(services, token, owner, request);
@@ -60,7 +60,7 @@ export async function setUp(services: Services, token: string, owner: NewOwner, 
   }
 }
 
-/** Throws the 401 of an invalid link and the 409 of an installation that has an owner. */
+/** Creates the owner. Throws the 401 for an invalid link and the 409 when an owner exists. */
 async function makeOwner(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
   const state = await readSetupToken(services, token);
   if (state === "installed") throw installed();
@@ -99,7 +99,7 @@ const usable = (tokenDigest: Uint8Array, { clock }: Services) =>
     gt(oneTimeTokens.expiresAt, new Date(clock.now())),
   );
 
-/** Writes an entry of a wrong setup link into the installation's log, at most once a minute. */
+/** Logs a wrong setup link in the installation's log, at most once a minute. */
 export async function recordFailedSetup(services: Services, request: Request): Promise<void> {
   const { allowed } = await countCall(services, "setup-failure", noted);
   if (!allowed) return;

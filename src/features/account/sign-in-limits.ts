@@ -13,11 +13,11 @@ export interface KnownAccount {
   id: string;
   name: string;
   passwordHash: string | null;
-  /** The organization joined first at the head. */
+  /** The organizations, the first joined one first. */
   organizationIds: string[];
 }
 
-/** The account of an e-mail with its organizations: one statement, whether the e-mail is known or not. */
+/** The account of an e-mail with its organizations. Runs one statement for known and unknown e-mails. */
 export async function findAccount({ database }: Services, email: string): Promise<KnownAccount | null> {
   const rows = await database.db
     .select({
@@ -37,24 +37,24 @@ export async function findAccount({ database }: Services, email: string): Promis
 }
 
 const windowMs = 15 * 60 * 1000;
-/** Failures of one account from one address, so that a stranger elsewhere can't lock the account for its owner. */
+/** The most failures of one account from one address, so that a stranger elsewhere can't lock the account. */
 const perAccount: Limit = { calls: 10, windowMs };
-/** Failures of one account from all addresses. */
+/** The most failures of one account from all addresses. */
 const perAccountInAll: Limit = { calls: 50, windowMs: 60 * 60 * 1000 };
-/** Failures of all accounts from one address. */
+/** The most failures of all accounts from one address. */
 const perAddress: Limit = { calls: 50, windowMs };
-/** Failures from an IPv6 /48, whose holder has 65,536 of the /64s that count as one address each. */
+/** The most failures from an IPv6 /48, whose holder has 65,536 of the /64s that count as one address each. */
 const perNetwork: Limit = { calls: 500, windowMs };
-/** All sign-ins from one address, successful ones included, because each costs a hash. */
+/** The most sign-ins from one address, including successful ones, because each costs a hash. */
 const inAll: Limit = { calls: 100, windowMs };
 
-/** How long an address stays known to an account after its last right password there. */
+/** How long an address stays known to an account after its last right password from there. */
 export const knownAddressMs = 90 * 24 * 60 * 60 * 1000;
 
 /** The throttle key of an account's failures from all addresses. */
 export const accountFailures = (email: string) => `failed-sign-ins:${email}`;
 
-/** A call that signs in. */
+/** A sign-in request. */
 export interface SignInRequest extends Client {
   id: string;
 }
@@ -64,7 +64,7 @@ interface Attempt {
   request: SignInRequest;
 }
 
-/** One of the limits that an attempt counts against. */
+/** One of an attempt's limits. */
 interface Count {
   key: string;
   limit: Limit;
@@ -74,7 +74,7 @@ interface Count {
 }
 
 /**
- * Counts a failure before the password is checked, so that simultaneous attempts can't outrun the limits. Throws the
+ * Counts a failure before the password is checked, so that simultaneous attempts can't exceed the limits. Throws the
  * 429.
  */
 export async function countAttempt(services: Services, attempt: Attempt) {
@@ -97,7 +97,7 @@ export async function countAttempt(services: Services, attempt: Attempt) {
     for (const key of [...shared.map(({ key }) => key), accountFailures(email)]) await uncountCall(services, key);
   };
   return {
-    /** Undoes the count of a right password, and forgets the earlier failures of the account at this address. */
+    /** Undoes the count after a right password, and deletes the account's earlier failures from this address. */
     forgive: async () => {
       await forgetCalls(services, pair);
       await takeBackShared();
@@ -111,8 +111,8 @@ export async function countAttempt(services: Services, attempt: Attempt) {
 }
 
 /**
- * Counts the failure for the account at any address. Throws the 429, but at an address that knows the password: a
- * stranger's failures must not lock the holder out.
+ * Counts the failure for the account from all addresses. Throws the 429, except at an address that knows the password:
+ * a stranger's failures must not lock the holder out.
  */
 async function countOfAccount(services: Services, attempt: Attempt, client: string): Promise<void> {
   const { email } = attempt;
@@ -145,7 +145,7 @@ async function isKnownAddress({ database, clock }: Services, email: string, clie
   return known !== undefined;
 }
 
-/** Remembers the address of a right password. */
+/** Stores the address of a right password. */
 export async function rememberAddress({ clock }: Services, tx: Db, userId: string, ip: string): Promise<void> {
   const usedAt = new Date(clock.now());
   await tx
@@ -154,17 +154,20 @@ export async function rememberAddress({ clock }: Services, tx: Db, userId: strin
     .onConflictDoUpdate({ target: [signInAddresses.userId, signInAddresses.client], set: { usedAt } });
 }
 
-/** Forgets the addresses at which somebody gave a password that is right no more, but that of the one who replaces it. */
+/** Deletes the addresses known by a former password, except the one of the request that replaces it. */
 export async function forgetAddresses(tx: Db, userId: string, kept?: { ip: string }): Promise<void> {
   const others = kept && ne(signInAddresses.client, clientKey(kept.ip));
   await tx.delete(signInAddresses).where(and(eq(signInAddresses.userId, userId), others));
 }
 
-/** Throws the 429. Only the first refusal of a window writes an audit entry, so that an attack can't fill the log. */
+/**
+ * Counts an attempt; throws the 429. Only the first refusal of a window writes an audit entry, so that an attack can't
+ * flood the log.
+ */
 async function count(services: Services, attempt: Attempt, { key, limit, what, target }: Count): Promise<void> {
   const { result, firstRefusal } = await countWatched(services, key, limit);
   if (firstRefusal) {
-    // The limit of an address concerns no account, so its entry belongs to the installation.
+    // The limit of an address belongs to no account, so its entry belongs to the installation.
     const account = target === attempt.email ? await findAccount(services, attempt.email) : null;
     await recordEvent(services.database.db, {
       action: "session.create",

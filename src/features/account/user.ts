@@ -4,13 +4,13 @@ import { EngineError } from "../../core/errors.ts";
 /** A signed-in person. */
 export type User = Extract<Actor, { type: "user" }>;
 
-/** The signed-in person of the call. Throws the 403 for a management key. */
+/** The signed-in person of the request. Throws the 403 for a management key. */
 export function userOf({ actor }: Ctx): User {
   if (actor.type !== "user") throw new EngineError("forbidden", "This needs a signed-in session");
   return actor;
 }
 
-/** The name of a new account when the request gives none. */
+/** The default name of a new account. */
 export function nameOf(email: string): string {
   return email.split("@")[0] ?? email;
 }

@@ -6,7 +6,7 @@ import { Bridge } from "./replicas/bridge.ts";
 import { activityRoutes } from "./routes.ts";
 import { ActivityStreams } from "./streams.ts";
 
-/** `/api/activity-stream`, what turns have in it, and the way to the activity of other processes. */
+/** `/api/activity-stream`, the activity of turns, and the bridge to other processes. */
 export function activityFeature(services: Services, turns: Turns): Contribution {
   const streams = new ActivityStreams(services, turns.streams);
   const bridge = services.options.soleProcess ? null : new Bridge(services);

@@ -8,7 +8,7 @@ import type { AbortReason, TurnEvent } from "../../turn/types.ts";
 
 type Event<Type extends TurnEvent["type"]> = Extract<TurnEvent, { type: Type }>;
 
-/** Tells the bus what happens in turns. */
+/** Reports the activity of turns to the bus. */
 export function turnActivity(bus: ActivityBus): TurnObserver {
   return {
     started(turn) {
@@ -22,7 +22,7 @@ export function turnActivity(bus: ActivityBus): TurnObserver {
 class TurnActivity implements TurnListener {
   readonly #bus: ActivityBus;
   readonly #turn: StartedTurn;
-  /** The tools of the tool calls whose end was not published yet, by the calls' ids. */
+  /** The tools of calls without a reported end, by call id. */
   readonly #calls = new Map<string, string>();
   /** The beginning of the running step's reasoning. */
   #reasoning = "";
@@ -77,7 +77,7 @@ class TurnActivity implements TurnListener {
   }
 
   ended(ending: TurnEnding): void {
-    // The model asked for them, and they were not made: the turn broke off, or took no more steps.
+    // The model requested these calls, but they were not made: the turn was broken off, or took no more steps.
     for (const [id, tool] of this.#calls) {
       this.#end(id, { text: `The call of ${tool} was not made`, status: "failed" });
     }
@@ -99,7 +99,7 @@ class TurnActivity implements TurnListener {
         ? (["blocked", "was not called"] as const)
         : (["failed", "failed"] as const);
     this.#end(id, { text: `${name} ${did}`, status, durationMs, resultPreview: previewOf(result) });
-    // Other withheld calls were published when they were decided.
+    // Other withheld calls were reported when they were decided.
     if (withheld === "undecidable") this.#tell(blockedCall(name, withheld));
   }
 
@@ -107,7 +107,7 @@ class TurnActivity implements TurnListener {
     const tool = this.#calls.get(id);
     if (tool === undefined) return;
     this.#calls.delete(id);
-    // A call that was not made took no time, and the text is all that came of it.
+    // A call that was not made took no time, and its text is its only result.
     const unmade = { durationMs: 0, resultPreview: how.text };
     this.#tell({ id: this.#idOf(id, "end"), kind: "tool-end", tool, ...unmade, ...how });
   }
@@ -142,14 +142,14 @@ class TurnActivity implements TurnListener {
 }
 
 /**
- * Whether somebody says something to the agent and hears the reply with the end of the turn. Messages of messengers, and
- * the replies to them, are told of when they come in and leave.
+ * Whether a person talks to the agent and gets the reply with the turn's end. Messages of messengers, and the replies
+ * to them, are reported when they arrive and leave.
  */
 function isSpoken({ origin: { source, channel } }: StartedTurn): boolean {
   return source === "user" && !channels[channel].sendsLater;
 }
 
-/** The activity entries of a turn's end. `spoken`: the reply is sent with it. */
+/** The activity of a turn's end. `spoken`: the reply is sent with it. */
 function ended(ending: TurnEnding, channel: Channel, spoken: boolean): Happening[] {
   if ("unrecorded" in ending) return [failed(channel, ending.unrecorded.message)];
   const { outcome } = ending;

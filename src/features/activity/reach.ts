@@ -10,8 +10,8 @@ import { withinReach } from "../agents/index.ts";
 import { findConversation } from "../conversations/index.ts";
 
 /**
- * The events of all agents within the caller's reach, or of one of them. What an agent did before it was deleted, or
- * moved to a workspace out of reach, is not replayed.
+ * The events of all agents that the caller reaches, or of one. Events from before an agent was deleted, or moved to an
+ * unreachable workspace, are not replayed.
  */
 export async function reachedEvents(
   ctx: Ctx,

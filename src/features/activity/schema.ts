@@ -29,7 +29,7 @@ export const lastSequenceHeader = z.object({
 
 const preview = z.string().optional().openapi({ description: "At most 500 characters." });
 
-/** Decisions §10, "Wire". */
+/** An event in its wire form (decisions §10, "Wire"). */
 const ActivityEvent = z
   .object({
     id: z.string().openapi({
@@ -85,7 +85,7 @@ const PersistedEvent = z
   .object({ id: z.string().openapi({ description: "Empty." }), event: z.literal("persisted"), data: StoredRow })
   .openapi("PersistedEvent", { description: "A server-sent event as an object of its fields, with `data` parsed." });
 
-// OpenAPI 3.1 has no schema for a sequence of events: these are the schemas of a single event.
+// OpenAPI 3.1 can't describe a sequence of events, so these schemas are of a single event.
 export const liveAnswer = {
   description:
     "The stream: the last events, then what happens, each with `id:` and `data:`, until either side ends it.",

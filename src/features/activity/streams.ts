@@ -6,7 +6,7 @@ import type { AppEnv } from "../../http/environment.ts";
 import { type EventSink, eventStream, eventStreamHeaders } from "../../http/sse.ts";
 import type { OpenStreams, Reading } from "../turns/index.ts";
 
-/** Decisions §10. */
+/** The most unread events of a stream (decisions §10). */
 const mostPending = 200;
 
 interface Shown
@@ -27,7 +27,10 @@ export class ActivityStreams {
     this.#rights = rights;
   }
 
-  /** Answers with a stream of what `shown` selects. Throws the 503 when the policy `activityConnections` is used up. */
+  /**
+   * Responds with a stream of the events that `shown` selects. Throws the 503 when the policy `activityConnections` is
+   * used up.
+   */
   open(c: Context<AppEnv>, shown: Shown): Response {
     const ctx = c.get("ctx");
     // A stream without a reader would never end.
@@ -51,18 +54,18 @@ export class ActivityStreams {
     };
     ends.push(this.#rights.watch({ ctx, permission: "conversation:read", agentId, conversationId, revoke }));
     ends.push(activity.watch({ ...watched, take: sink.write }, lastSequence(c)));
-    // The client may have left before.
+    // The client may have left already.
     if (c.req.raw.signal.aborted) for (const end of ends) end();
     return response;
   }
 
-  /** Ends all streams and opens no more. */
+  /** Ends all streams and refuses new ones. */
   stop(): void {
     this.#stopped = true;
     for (const sink of this.#sinks) sink.close();
   }
 
-  /** Takes a place. The returned function gives it back, once. */
+  /** Takes a slot. The returned function releases it, once. */
   #enter({ actor, policies }: Ctx): () => void {
     const { total, perUser } = policies.values.activityConnections;
     const caller = actor.id ?? "";
@@ -86,7 +89,7 @@ export class ActivityStreams {
 
 const full = (message: string) => new EngineError("unavailable", message, { retryAfterSeconds: 60 });
 
-/** `Last-Event-ID`; 0 when it is none of ours. */
+/** The number in `Last-Event-ID`; 0 for a foreign one. */
 function lastSequence(c: Context<AppEnv>): number {
   const id = c.req.header("Last-Event-ID") ?? "";
   return /^\d{1,15}$/.test(id) ? Number(id) : 0;

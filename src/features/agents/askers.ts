@@ -5,7 +5,7 @@ import { agents, agentTools, channels } from "../../db/schema.ts";
 
 type AgentIdentity = Pick<typeof agents.$inferSelect, "slug" | "organizationId">;
 
-/** Limits a query for agents to those that others may ask: active ones whose channel `agent` was not turned off. */
+/** Limits a query for agents to those that others may call: active ones whose channel `agent` was not turned off. */
 export function isAskable(db: Db): SQL | undefined {
   const off = and(eq(channels.agentId, agents.id), eq(channels.type, "agent"), not(channels.enabled));
   return and(agents.active, notExists(db.select({ id: channels.id }).from(channels).where(off)));
@@ -18,8 +18,8 @@ const askersOf = (tx: Db, slug: string) =>
     .where(eq(agentTools.name, `agent:${slug}`));
 
 /**
- * Locks an agent together with the agents that have it as a tool, ordered by id: two agents that ask each other can be
- * changed at the same time without a deadlock.
+ * Locks an agent together with the agents that have it as a tool, in the order of their ids, so that simultaneous
+ * changes of two agents that call each other can't deadlock.
  */
 export async function lockWithAskers(tx: Db, { slug, organizationId }: AgentIdentity): Promise<void> {
   await tx
@@ -33,7 +33,7 @@ export async function lockWithAskers(tx: Db, { slug, organizationId }: AgentIden
 }
 
 /**
- * Makes the agents that have this one as a tool, by choice or by a skill, load anew, since the tool or its description
+ * Makes the agents that have this one as a tool, by choice or by a skill, reload, since the tool or its description
  * changed. Call it inside the transaction of that change.
  */
 export async function touchAskers(tx: Db, { slug, organizationId }: AgentIdentity): Promise<void> {

@@ -7,13 +7,13 @@ import { changeAgent } from "./service.ts";
 
 const { icon: _apart, ...fields } = bundledAgent;
 
-/** An agent's own fields, as a bundle holds them. */
+/** An agent's own fields, in a bundle's form. */
 export async function exportAgent(db: Db, agent: AgentRow): Promise<BundledAgent> {
   const own = Object.keys(fields).map((field) => [field, agent[field as keyof typeof fields]]);
   return { ...(Object.fromEntries(own) as Omit<BundledAgent, "icon">), icon: await exportIcon(db, agent.id) };
 }
 
-/** Gives an agent, which keeps its slug, exactly these fields, inside a transaction of `writeAgent`. */
+/** Sets exactly these fields of an agent, which keeps its slug, inside a transaction of `writeAgent`. */
 export async function importAgent(
   tx: Db,
   ctx: Ctx,

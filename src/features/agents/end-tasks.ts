@@ -16,14 +16,14 @@ interface Ending {
 }
 
 /**
- * Deletes the tasks that an agent made for an end user who wants or has nothing to do with the agent any more (decisions
- * §14, "Tasks of people"), inside the transaction of that.
+ * Deletes the tasks that an agent made for an end user who opted out or was deleted (decisions §14, "Tasks of people"),
+ * inside the transaction of that change.
  */
 export function endTasksOf(tx: Db, subject: SubjectKey, ending: Ending): Promise<void> {
   return endTasks(tx, eq(scheduledTasks.subject, subject), ending);
 }
 
-/** The same for all people of the open web: they have no name, so that their conversations stand for them. */
+/** `endTasksOf` for all people of the open web, who are known only by their conversations. */
 export function endTasksOfOpenWeb(tx: Db, ending: Ending): Promise<void> {
   const ofWeb = subjectKey("conversation", `${ending.agent.slug}:web:`);
   return endTasks(tx, sql`starts_with(${scheduledTasks.subject}, ${ofWeb})`, ending);

@@ -15,7 +15,7 @@ import type { Instance } from "./schema.ts";
 
 export type AgentRow = typeof agents.$inferSelect;
 
-/** The condition on `agents` that every query has: the caller reaches the agent. */
+/** The condition on `agents` in every query: the caller reaches the agent. */
 export function withinReach({ membership }: Ctx): SQL {
   const own = eq(agents.organizationId, membership.organizationId);
   const scope = workspaceScope(membership);
@@ -23,7 +23,7 @@ export function withinReach({ membership }: Ctx): SQL {
   return scope ? sql`(${own} and ${agents.workspaceId} = any(${writeArray(scope)}::uuid[]))` : own;
 }
 
-/** The agent with this slug. Throws the 404, the same for a missing agent and for one out of the caller's reach. */
+/** The agent with this slug. Throws the same 404 for a missing agent and for an unreachable one. */
 export async function findAgent(ctx: Ctx, slug: string): Promise<AgentRow> {
   if (!isSlug(slug)) throw notFound("Agent");
   const [agent] = await ctx.db
@@ -36,24 +36,23 @@ export async function findAgent(ctx: Ctx, slug: string): Promise<AgentRow> {
 
 interface AgentChange {
   action: string;
-  /** Added to the audit entry; it never holds the value of a secret. */
+  /** Added to the audit entry; never contains a secret's value. */
   summary?: Record<string, unknown>;
   /** The fields that an update changed (`write`). */
   changes?: Changes;
   /** Whether it changed nothing (`write`). */
   unchanged?: () => boolean;
-  /** Whether the change concerns the agents that have this one as a tool, too. */
+  /** Whether the change also concerns the agents that have this one as a tool. */
   concernsAskers?: boolean;
-  /** Whether no turn sees the change: the agent's revision stays (`write`). */
+  /** Whether no turn sees the change, so that the agent's revision stays (`write`). */
   agentUnchanged?: boolean;
   /** The request's `If-Match`: the revision that the change is based on. */
   ifMatch?: string | undefined;
 }
 
 /**
- * Changes something of one agent: `write` with the agent found within reach and locked, so that changes to one agent
- * happen one after the other. Chat goes on meanwhile. Throws the 404, the 400 of an `ifMatch` that names no revision, and
- * the 412 of one that names another.
+ * Changes something of one reachable agent: `write` with the agent locked, so that its changes run one after the other.
+ * Chat goes on meanwhile. Throws the 404, the 400 for an invalid `ifMatch`, and the 412 for another revision.
  */
 export async function writeAgent<T>(
   ctx: Ctx,
@@ -79,7 +78,7 @@ export async function writeAgent<T>(
   });
 }
 
-/** Agents with the columns of other tables that the wire shape has. */
+/** Selects agents with the columns of other tables in their API form. */
 export function selectInstances(db: Db) {
   const web = and(eq(channels.agentId, agents.id), eq(channels.type, "web"));
   const failing = alias(channels, "failing");
@@ -97,7 +96,7 @@ export function selectInstances(db: Db) {
 
 type InstanceRow = Awaited<ReturnType<typeof selectInstances>>[number];
 
-/** An agent as the wire shows it. */
+/** An agent in its API form. */
 export function toInstance({ agent, iconVersion, webEnabled, failingChannels }: InstanceRow): Instance {
   const { organizationId, connectionId, authKeyHmac, createdBy, updatedBy, ...fields } = agent;
   return {

@@ -76,7 +76,7 @@ export const iconRoutes = router()
   })
   .openapi(put, async (c) => {
     const { slug } = c.req.valid("param");
-    // The route takes several content types, so its type knows no JSON body, though one was validated.
+    // The route accepts several content types, so its type has no JSON body, though one was validated.
     const bytes = /^application\/json\b/i.test(c.req.header("Content-Type") ?? "")
       ? dataUrlBytes(IconBody.parse(await c.req.json()).icon)
       : new Uint8Array(await c.req.arrayBuffer());

@@ -11,11 +11,14 @@ import { iconLimit } from "./rules.ts";
 export interface Icon {
   mime: string;
   version: string;
-  /** Null when the caller has this version already. */
+  /** Null when the caller already has this version. */
   bytes: Uint8Array<ArrayBuffer> | null;
 }
 
-/** The icon; its bytes are read only for a caller who does not know its version. Throws the 404 of the agent, or of the icon. */
+/**
+ * The icon; its bytes are read only if the caller does not know its version. Throws the 404 of the agent, or of the
+ * icon.
+ */
 export async function getIcon(ctx: Ctx, slug: string, isKnown: (version: string) => boolean): Promise<Icon> {
   const { id } = await findAgent(ctx, slug);
   const ofAgent = eq(agentIcons.agentId, id);
@@ -23,7 +26,7 @@ export async function getIcon(ctx: Ctx, slug: string, isKnown: (version: string)
   const [current] = await ctx.db.select({ mime, version }).from(agentIcons).where(ofAgent);
   if (!current) throw notFound("Icon");
   if (isKnown(current.version)) return { ...current, bytes: null };
-  // The icon may have changed since: mime and version have to belong to these bytes.
+  // The icon may have changed since; type and version must belong to these bytes.
   const [icon] = await ctx.db.select().from(agentIcons).where(ofAgent);
   if (!icon) throw notFound("Icon");
   return { mime: icon.mime, version: icon.version, bytes: new Uint8Array(icon.bytes) };
@@ -35,7 +38,7 @@ export async function exportIcon(db: Db, agentId: string): Promise<string | null
   return icon ? dataUrl(icon.mime, icon.bytes) : null;
 }
 
-/** Stores the picture and answers its address. Throws 400 unless it is a PNG, JPEG or WebP, 413 over 512 KiB. */
+/** Stores the picture and returns its address. Throws 400 unless it is a PNG, JPEG or WebP, 413 over 512 KiB. */
 export async function putIcon(ctx: Ctx, slug: string, bytes: Uint8Array<ArrayBuffer> | null): Promise<string> {
   if (bytes && bytes.length > iconLimit) throw new EngineError("too-large", "The icon must be at most 512 KiB");
   const mime = bytes && imageType(bytes);
@@ -64,7 +67,7 @@ async function storeIcon(
     .onConflictDoUpdate({ target: agentIcons.agentId, set: { ...icon, updatedAt: sql`now()` } });
 }
 
-/** Replaces the picture by that of a `data:` address that `iconProblem` finds right; null for none. */
+/** Replaces the picture by a `data:` address that `iconProblem` accepts; null removes it. */
 export async function importIcon(tx: Db, agentId: string, address: string | null): Promise<void> {
   const bytes = address === null ? null : dataUrlBytes(address);
   const mime = bytes && imageType(bytes);

@@ -8,23 +8,17 @@ export function agentsFeature(others: Others): Contribution {
 }
 
 /**
- * `isAskable` limits a query to agents that others may ask; `touchAskers` has the agents that ask one load anew, inside
- * a transaction of `writeAgent` that concerns them.
+ * `isAskable` limits a query to agents that others may call; `touchAskers` makes an agent's callers reload, inside a
+ * transaction of `writeAgent` that concerns them.
  */
 export { isAskable, touchAskers } from "./askers.ts";
 /** An agent's own fields in a bundle. */
 export { exportAgent, importAgent } from "./bundle.ts";
-/** Ends the tasks that an agent made for people, where their consent to talk ends. */
+/** Ends the tasks that an agent made for people who no longer consent. */
 export { endTasksOf, endTasksOfOpenWeb } from "./end-tasks.ts";
-/**
- * Finds an agent within the caller's reach, or throws the 404; `writeAgent` is the one way to change what belongs to an
- * agent.
- */
+/** Finds a reachable agent, or throws the 404; `writeAgent` is the only way to change an agent's data. */
 export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
-/**
- * The slug rule of decisions §2, for slugs that come by other routes; the columns that a choice of a model sets; the
- * header that shows a revision.
- */
+/** The slug rule of decisions §2 for other routes; the columns that a model choice sets; the header with a revision. */
 export { isSlug, modelColumns, revisionTag } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
 export {
@@ -35,7 +29,7 @@ export {
   NewAgent,
   slugParam,
 } from "./schema.ts";
-/** Creates, reads and changes agents, for features that set up an agent as a whole. */
+/** Creates, reads and changes whole agents, for other features. */
 export { createAgent, getAgent, insertAgent, updateAgent } from "./service.ts";
-/** Gives agents the tools that their skills require, inside the transaction that changes those skills. */
+/** Updates the tools that agents have from skills, inside the transaction that changes the skills. */
 export { syncSkillTools } from "./skill-tools.ts";

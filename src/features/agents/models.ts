@@ -4,8 +4,8 @@ import type { ModelCatalogue } from "./schema.ts";
 type Models = ModelCatalogue["providers"][string]["models"];
 
 /**
- * The models worth choosing; any other model that the provider knows works too. A self-hosted server has models of its
- * own. The ids are those that the providers' packages know.
+ * Recommended models; every other model of the provider works too. A self-hosted server has models of its own. The ids
+ * are those of the providers' packages.
  */
 const known: Record<ProviderName, Models> = {
   openai: [
@@ -46,8 +46,8 @@ const known: Record<ProviderName, Models> = {
 };
 
 /**
- * All providers, in the order in which a default is looked for. `configured`: the environment holds the key or address
- * that the provider needs (decisions §4).
+ * All providers, in the order in which a default is chosen. `configured`: the environment has the provider's key or
+ * address (decisions §4).
  */
 export function modelCatalogue(environmentKeys: ReadonlyMap<string, string>): ModelCatalogue {
   const providers: ModelCatalogue["providers"] = {};

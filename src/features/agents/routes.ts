@@ -90,7 +90,7 @@ async function answerWith(warningsOf: Others["warningsOf"], ctx: Ctx, instance: 
   return warnings.length > 0 ? { instance, warnings } : { instance };
 }
 
-/** The parts of agents that other features own. */
+/** Operations of other features on agents. */
 export interface Others {
   /** Deletes the other features' data of an agent. */
   beforeDelete: BeforeDelete;
@@ -105,7 +105,7 @@ export const createInstanceRoutes = ({ beforeDelete, warningsOf }: Others) =>
       const instance = await createAgent(c.var.ctx, c.req.valid("json"));
       return c.json(await answerWith(warningsOf, c.var.ctx, instance), 201, revisionTag(instance));
     })
-    // This route stands before those of agents: `models` is no slug.
+    // Mounted before the agents' routes, since `models` is no slug.
     .openapi(models, (c) => {
       const { policies, options, membership } = c.var.ctx;
       return c.json(modelCatalogue(usableKeys(policies.values, options.environmentKeys, membership.first)), 200);

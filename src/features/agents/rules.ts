@@ -3,7 +3,7 @@ import { dataUrlBytes, imageType } from "../../core/files/image.ts";
 import { isModelName, splitModel } from "../../core/models/providers.ts";
 import { agentSlugPattern } from "../../core/text/names.ts";
 
-/** `models` and `import` are routes beside the agents; the dots are directories. */
+/** `models` and `import` are routes next to the agents; the dots are directories. */
 const reserved = new Set(["models", "import", ".", ".."]);
 
 /** Whether an agent can have this slug (decisions §2). */
@@ -17,9 +17,8 @@ interface ModelChoice {
 }
 
 /**
- * The columns that `provider` and `model` set (decisions §4). `provider:model` names both. A `provider` given beside
- * `model` wins: then only the prefix of this provider is taken off, since other models have colons too (`ollama` with
- * `mistral:7b`).
+ * The columns that `provider` and `model` set (decisions §4). `provider:model` sets both. A separate `provider` wins:
+ * then only its own prefix is removed, since other models have colons too (`ollama` with `mistral:7b`).
  */
 export function modelColumns({ provider, model }: ModelChoice): ModelChoice {
   if (typeof model !== "string") return { provider, model };
@@ -28,12 +27,12 @@ export function modelColumns({ provider, model }: ModelChoice): ModelChoice {
   return { provider, model: split.provider === provider ? split.model : model };
 }
 
-/** Whether a text is a model's name, alone or behind its provider. */
+/** Whether a text is a model's name, alone or after its provider. */
 export function namesModel(value: string): boolean {
   return isModelName(splitModel(value).model);
 }
 
-/** The revision that `If-Match` asks for; undefined when every revision is right. Throws the 400. */
+/** The revision that `If-Match` requires; undefined for any. Throws the 400. */
 export function expectedRevision(ifMatch: string | undefined): string | undefined {
   if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
   const revision = /^(?:W\/)?"(\d{1,10})"$/.exec(ifMatch.trim())?.[1];
@@ -43,13 +42,13 @@ export function expectedRevision(ifMatch: string | undefined): string | undefine
   return revision;
 }
 
-/** The header that shows an agent's revision, in the form in which `If-Match` takes it. */
+/** The header with an agent's revision, in the form of `If-Match`. */
 export const revisionTag = ({ revision }: { revision: number }) => ({ ETag: `"${revision}"` });
 
 /** The most bytes of an icon (decisions §3). */
 export const iconLimit = 512 * 1024;
 
-/** Why the picture of a `data:` address can't be an icon; null when it can. */
+/** Why a `data:` address can't be an icon; null when it can. */
 export function iconProblem(address: string): string | null {
   const bytes = dataUrlBytes(address);
   if (!bytes || !imageType(bytes)) return "must be a data: address of a PNG, JPEG or WebP image";

@@ -12,10 +12,10 @@ const slugRule = "must be 1 to 128 of a-z, 0-9, _, . and -, and not one of: mode
 const keyword = zText(64)
   .trim()
   .min(1, "must not be empty")
-  // Drizzle loses a backslash where the driver hands arrays over as text.
+  // Drizzle loses a backslash when the driver passes arrays as text.
   .refine((word) => !word.includes("\\"), "must not contain a backslash");
 const keywords = z.array(keyword).max(32, "must have at most 32 entries");
-/** A model, alone or behind its provider. */
+/** A model, alone or after its provider. */
 const modelName = z.string().trim().refine(namesModel, `must be ${modelNameRule}; provider:model names both`);
 const message = (description: string) => zText(4096).nullable().openapi({ description });
 const toggle = (description: string) => z.boolean().openapi({ description });
@@ -124,7 +124,7 @@ export type NewAgent = z.infer<typeof NewAgent>;
 const { workspaceId: _ofInstallation, status: _otherName, ...configuration } = settable;
 type Configuration = typeof configuration;
 
-/** The value of a field that nobody set. */
+/** The default of a field. */
 function defaultOf(field: string): unknown {
   return Object.hasOwn(agents, field) ? (agents[field as keyof Configuration].default ?? null) : null;
 }
@@ -138,7 +138,7 @@ const withDefaults = Object.fromEntries(
   name: z.ZodOptional<Configuration["name"]>;
 };
 
-/** An agent's own fields as a bundle holds them: a field that is left out is as in a new agent. */
+/** An agent's own fields in a bundle: an omitted field has its default. */
 export const bundledAgent = {
   slug,
   ...withDefaults,
@@ -154,7 +154,7 @@ export const bundledAgent = {
 };
 export type BundledAgent = z.output<z.ZodObject<typeof bundledAgent>>;
 
-/** An agent on the wire (decisions §4): all fields, always. */
+/** An agent in its API form (decisions §4), always with all fields. */
 export const Instance = z
   .object({
     id: z.uuid(),
@@ -190,12 +190,12 @@ const warnings = z
 export const InstanceAnswer = z.object({ instance: Instance, warnings }).openapi("InstanceAnswer");
 export const InstanceList = z.object({ instances: z.array(Instance) }).openapi("InstanceList");
 
-/** The slug in a path. A text that can't be a slug is answered with 404, as an unknown slug is. */
+/** The slug in a path. An invalid slug gets the 404, as an unknown one does. */
 export const slugParam = z.object({
   slug: z.string().openapi({ description: "The agent's slug.", example: "support" }),
 });
 
-/** The header of a change that is refused once the agent has another revision. */
+/** The header that refuses a change to another revision of the agent. */
 export const ifMatchHeader = z.object({
   "if-match": z
     .string()
@@ -203,7 +203,7 @@ export const ifMatchHeader = z.object({
     .openapi({ description: 'The revision the change is based on, as `"3"`. Any other answers 412.', example: '"3"' }),
 });
 
-/** A picture of one point. */
+/** A picture of one pixel. */
 const dotIcon =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 

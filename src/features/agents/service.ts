@@ -18,7 +18,7 @@ import { isSlug, modelColumns } from "./rules.ts";
 import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
 import { holdSkills, syncSkillTools } from "./skill-tools.ts";
 
-/** All agents within reach, by name. */
+/** All reachable agents, by name. */
 export async function listAgents(ctx: Ctx): Promise<Instance[]> {
   const rows = await selectInstances(ctx.db).where(withinReach(ctx)).orderBy(asc(agents.slug));
   return sortByName(rows.map(toInstance));
@@ -33,8 +33,8 @@ export async function getAgent(ctx: Ctx, slug: string): Promise<Instance> {
 }
 
 /**
- * The channel `web` is off and the key required, as the spec has it for new agents. Throws 404 for the workspace, 409
- * for the slug.
+ * Creates an agent, with the channel `web` off and the key required, as the spec says. Throws 404 for the workspace,
+ * 409 for the slug.
  */
 export async function createAgent(ctx: Ctx, input: NewAgent): Promise<Instance> {
   const id = newId();
@@ -50,8 +50,8 @@ export async function createAgent(ctx: Ctx, input: NewAgent): Promise<Instance> 
 }
 
 /**
- * Creates an agent inside a transaction of `write`. Throws the 404 of the workspace, and the database's 23505 where the
- * slug is taken.
+ * Creates an agent inside a transaction of `write`. Throws the 404 of the workspace, and the database's 23505 for a
+ * taken slug.
  */
 export async function insertAgent(
   tx: Db,
@@ -78,15 +78,15 @@ export async function insertAgent(
     .returning();
   if (!agent) throw new Error("The agent is gone");
   await tx.insert(agentTools).values({ agentId: id, name: "readSkill", source: "manual" });
-  // Other agents may have a tool for an earlier agent of this slug.
+  // Other agents may have a tool for a former agent of this slug.
   await touchAskers(tx, { slug, organizationId });
   return agent;
 }
 
-/** The fields that decide whether other agents can ask this one, and how they see it. */
+/** The fields that decide whether and how other agents can call this one. */
 const shownToAskers: ReadonlySet<string> = new Set(["name", "description", "active", "status", "workspaceId"]);
 
-/** Throws 404 for the agent and the workspace, 412 when `ifMatch` names an older revision. */
+/** Changes an agent. Throws 404 for the agent and the workspace, 412 when `ifMatch` names an older revision. */
 export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, ifMatch?: string): Promise<Instance> {
   const changed: Changes = {};
   const concernsAskers = Object.keys(input).some((field) => shownToAskers.has(field));
@@ -123,15 +123,15 @@ export async function changeAgent(
   return updated;
 }
 
-/** The columns that a request sets. */
+/** The columns that requests can set. */
 function configurationOf({ authKeyHmac, revision, createdBy, updatedBy, createdAt, updatedAt, ...columns }: AgentRow) {
   return columns;
 }
 
-/** Runs in the transaction that deletes an agent, while all that belongs to the agent is still there. */
+/** Runs in the transaction that deletes an agent, before the deletion. */
 export type BeforeDelete = (tx: Db, agentId: string) => Promise<unknown>;
 
-/** Deletes the agent with all that belongs to it. Throws the 404. */
+/** Deletes the agent with all its data. Throws the 404. */
 export async function deleteAgent(ctx: Ctx, slug: string, beforeDelete: BeforeDelete): Promise<void> {
   await writeAgent(ctx, slug, { action: "agent.delete", concernsAskers: true }, async (tx, agent) => {
     await beforeDelete(tx, agent.id);
@@ -145,8 +145,8 @@ function columnsOf({ status, active, provider, model, ...rest }: Omit<AgentChang
 }
 
 /**
- * The given workspace, or the first one that the caller reaches. It is locked until the transaction ends. Throws the
- * 404, or the 403 of a caller who reaches none.
+ * The given workspace, or the first one that the caller reaches, locked until the transaction ends. Throws the 404, or
+ * the 403 for a caller who reaches none.
  */
 async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefined): Promise<string> {
   const scope = workspaceScope(membership);
@@ -172,9 +172,9 @@ async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefine
 }
 
 /**
- * Writes down what each end user of an agent took in this month, for a budget that begins in the middle of it. Later
- * turns find their own row, so that none of them has to sum up. A row of an earlier budget of the month has what was
- * charged with care, but not what was taken while there was none: the larger one counts.
+ * Stores each end user's usage of this month when a budget begins during the month. Later turns find a row, so that
+ * none has to add up. A row of an earlier budget in the month contains exact charges, but not the usage without a
+ * budget: the larger value counts.
  */
 async function beginUserBudgets(tx: Db, agentId: string, now: number): Promise<void> {
   const month = monthOf(now);

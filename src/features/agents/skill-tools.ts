@@ -9,9 +9,9 @@ import { agentSkills, agents, agentTools, plugins, skills, skillVersions, worksp
 
 /**
  * Gives agents exactly the tools that their served skills require: skills in the catalogue, allowed for the workspace
- * and enabled, each in its pinned version. Tools that stay keep their approval setting; one that was off asks for
- * approval as its plugin would have it. Where a tool that goes asked for approval, a row of source `global` remembers
- * that until the tool is on again; such a row turns no tool on.
+ * and enabled, each in its pinned version. Remaining tools keep their approval setting; a new one gets its plugin's
+ * default. When a removed tool needed approval, a row of source `global` stores that until the tool is on again; such a
+ * row turns no tool on.
  */
 export async function syncSkillTools(
   tx: Db,
@@ -53,14 +53,16 @@ export async function syncSkillTools(
     ${insertInto(agentTools, added)} from ${wanted} on conflict do nothing`);
 }
 
-/** The MCP server of the agent's organization that a tool belongs to, in place of a family of the same namespace. */
+/**
+ * The MCP server of the agent's organization with the tool's namespace, which replaces a plugin of the same namespace.
+ */
 const serverOf = (tool: { agentId: AnyPgColumn; name: AnyPgColumn }) => sql`
   select from ${plugins}
   join ${agents} on ${agents.organizationId} = ${plugins.organizationId} and ${agents.id} = ${tool.agentId}
   where ${plugins.namespace} = split_part(${tool.name}, ':', 1)`;
 
 /**
- * Locks the agent's skills until the transaction ends: allowing and disallowing a skill lock it first, so neither
+ * Locks the agent's skills until the transaction ends. Allowing or disallowing a skill locks it first, so neither
  * happens meanwhile.
  */
 export async function holdSkills(tx: Db, agentId: string): Promise<void> {

@@ -8,7 +8,7 @@ import { type AgentBudget, type Budgets, mostUsers, type UserBudget } from "./sc
 import { readWithin, type Scope } from "./scope.ts";
 import { usage } from "./sums.ts";
 
-/** This month's budgets of the agents within reach. Throws the 429 and the 503 of `BoundedReads`. */
+/** This month's budgets of the reachable agents. Throws the 429 and the 503 of `BoundedReads`. */
 export async function readBudgets(ctx: Ctx, reads: BoundedReads): Promise<Budgets> {
   const now = ctx.clock.now();
   const month = monthOf(now);
@@ -21,7 +21,10 @@ export async function readBudgets(ctx: Ctx, reads: BoundedReads): Promise<Budget
 
 const agent = sql`${agents.slug} as "instanceId", ${agents.name} as "instanceName"`;
 
-/** An agent without a turn since it got its budget has no sum yet: its turns of the month count, as at its next turn. */
+/**
+ * An agent that had no turn since it got its budget has no sum yet, so its turns of the month are added up, as its next
+ * turn does.
+ */
 const readAgents = ({ tx, tables, rows }: Scope, month: string) =>
   tx.execute<AgentBudget & Record<string, unknown>>(sql`
     with ${tables}, spent as (

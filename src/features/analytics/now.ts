@@ -20,7 +20,7 @@ import { type AnalyticsNow, type Failure, mostFailures, mostRunning } from "./sc
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The current work and the recent failures of the agents within reach. Throws the 429 and the 503 of `BoundedReads`. */
+/** The current work and the recent failures of the reachable agents. Throws the 429 and the 503 of `BoundedReads`. */
 export async function readNow(ctx: Ctx, reads: BoundedReads): Promise<AnalyticsNow> {
   const now = new Date(ctx.clock.now());
   const scope = { reached: withinReach(ctx), since: new Date(now.getTime() - dayMs) };
@@ -40,7 +40,7 @@ async function readRunning(tx: Db, reached: SQL | undefined, now: Date): Promise
     .from(turns)
     .innerJoin(agents, eq(agents.id, turns.agentId))
     .leftJoin(conversations, eq(conversations.id, turns.conversationId))
-    // The turn of a process that died runs no more.
+    // A dead process's turn is no longer running.
     .where(and(isOpen(turns), gt(turns.leaseUntil, now), reached))
     .orderBy(asc(createdAt), asc(id))
     .limit(mostRunning);
@@ -91,7 +91,7 @@ const columns = (kind: Failure["kind"], { ref, thing, error, at }: Columns) => (
 
 const nothing = sql`null::text`;
 
-/** Turns of tasks are left out: a run may retry its turn, so `failedRuns` lists failed runs instead. */
+/** Failed turns, without those of tasks: a run may retry its turn, so `failedRuns` lists failed runs instead. */
 function failedTurns(tx: Db, { reached, since }: Scope) {
   const { channel: thing, createdAt, errorCode, status } = turns;
   const error = sql`coalesce(${errorCode}, ${status})`;
@@ -113,7 +113,7 @@ function failedRuns(tx: Db, { reached, since }: Scope) {
     .where(and(inArray(status, ["failed", "missed"]), gt(createdAt, since), reached));
 }
 
-/** Messages that were not answered, and those that were not sent. */
+/** Unanswered messages and unsent replies. */
 function messages(tx: Db, { reached, since }: Scope) {
   const failed = (table: typeof inbox | typeof outbox) =>
     tx
@@ -141,7 +141,7 @@ function failedEvents(tx: Db, { reached, since }: Scope) {
     .where(and(eq(status, "failed"), gt(completedAt, since), reached));
 }
 
-/** Channels that don't work at this moment, since whenever. */
+/** Channels that currently fail, without an age limit. */
 function failingChannels(tx: Db, { reached }: Scope) {
   const { type, lastError, updatedAt, status, enabled } = channels;
   return tx

@@ -8,8 +8,8 @@ import { readWithin, type Scope } from "./scope.ts";
 import { type Filled, latency, percentile, toolUsage, usage, users } from "./sums.ts";
 
 /**
- * The figures of one agent, or of all agents within reach, in a period. Throws the 400 of a period that is too long or backwards,
- * the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
+ * The figures of one agent, or of all reachable agents, in a period. Throws the 400 for a period that is too long or
+ * backwards, the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
  */
 export async function readAnalytics(
   ctx: Ctx,
@@ -142,7 +142,7 @@ interface ToolRow extends Record<string, unknown>, Filled {
   errors: number;
 }
 
-/** The tools, the most used first. */
+/** The tools with their figures, the most used first. */
 async function readTools({ tx, tables, rows }: Scope): Promise<Analytics["toolUsage"]> {
   const found = await tx.execute<ToolRow>(sql`
     with ${tables}

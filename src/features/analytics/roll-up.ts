@@ -6,21 +6,21 @@ import { agents, isOpen, toolCalls, turns, usageRollups } from "../../db/schema.
 import { statement } from "../../db/statement.ts";
 import { addTo, latency, singles, toolUsage, usage, users } from "./sums.ts";
 
-/** How often turns are rolled up. A read of figures reads the later turns one by one. */
+/** The interval of roll-ups. A read of figures adds the later turns one by one. */
 const everyMs = 10 * 60 * 1000;
 
-/** The most statements of a tick, each for at most an hour's turns: after an outage the roll-up takes some ticks. */
+/** The most statements of a tick, each for at most an hour's turns; after an outage the roll-up needs several ticks. */
 const mostStatements = 24;
 
-/** Longer than the deadline of a statement: older turns are stored by now, or never will be. */
+/** Longer than a statement's deadline: older turns are stored by now, or never will be. */
 const settlesSeconds = 60;
 
 /**
- * Adds the turns of the next stretch to their days' sums, in one statement, with the mark of how far they go. So each is
- * added once: of several processes one has the mark, and a process that dies leaves it as it was.
+ * Adds the next turns to their days' sums and moves the mark behind them, in one statement. So each turn is added once:
+ * only one process holds the mark, and a process that dies leaves it unchanged.
  *
- * A stretch ends before the first turn that runs, since what is added must not change any more. It begins at the first
- * turn after the mark, so that idle time takes no statements.
+ * The added turns end before the first running one, since they must not change any more. They begin with the first turn
+ * after the mark, so that idle time needs no statements.
  */
 const rollUpStatement = statement({}, () => {
   const { id, until } = usageRollups;
@@ -52,9 +52,9 @@ const rollUpStatement = statement({}, () => {
 });
 
 /**
- * For a mark that is ahead because the time was set back: what comes now would never be added. So the sums of this day
- * and of those after it are made anew, from the day's beginning on. It is the day of an hour ago, since what came before
- * midnight may be noticed after it.
+ * Resets a mark that is in the future because the clock was set back, since new turns would never be added. The sums of
+ * the current day and later ones are made again from the day's beginning. The current day is that of an hour ago, since
+ * a turn from before midnight may be stored after it.
  */
 const takeBackStatement = statement({}, () => {
   const { id, until } = usageRollups;
@@ -72,7 +72,7 @@ const takeBackStatement = statement({}, () => {
     where exists (select from mark)`;
 });
 
-/** Rolls up a stretch. Returns whether more is left; false also while another process rolls up. */
+/** Rolls up the next turns. Returns whether more are left; false also while another process rolls up. */
 async function rollUpOnce({ database }: Pick<Services, "database">): Promise<boolean> {
   const [row] = await rollUpStatement.run(database, {});
   if (row?.ahead) await takeBackStatement.run(database, {});
@@ -85,7 +85,7 @@ async function rollUpOnce({ database }: Pick<Services, "database">): Promise<boo
   return begun.length > 0;
 }
 
-/** Upkeep: rolls up what turns took, every ten minutes. */
+/** Upkeep: rolls up turns every ten minutes. */
 export function createRollUp(services: Services): () => Promise<void> {
   return every(services.clock, everyMs, async () => {
     for (let count = 0; count < mostStatements; count += 1) {

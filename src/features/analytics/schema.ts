@@ -12,7 +12,7 @@ const tokens = z.int().openapi({ example: 5210 });
 const ms = z.int().nullable().openapi({ example: 1840 });
 const date = z.iso.date().openapi({ description: "A day in UTC.", example: "2026-11-21" });
 
-/** Models and tools that are listed at most. */
+/** The most models and tools in a response. */
 export const mostListed = 200;
 
 const DayTrend = z.object({
@@ -95,7 +95,7 @@ export const UsagePage = z
   .openapi("UsagePage");
 export type UsagePage = z.infer<typeof UsagePage>;
 
-/** Turns, and failures, that are listed at most. */
+/** The most turns, and the most failures, in a response. */
 export const mostRunning = 20;
 export const mostFailures = 50;
 
@@ -150,7 +150,7 @@ export const AnalyticsNow = z
   .openapi("AnalyticsNow");
 export type AnalyticsNow = z.infer<typeof AnalyticsNow>;
 
-/** End users whose budgets are listed at most. */
+/** The most end users in a response about budgets. */
 export const mostUsers = 50;
 
 const AgentBudget = z.object({

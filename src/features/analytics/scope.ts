@@ -8,7 +8,7 @@ import { dateOf, type Period } from "../../http/period.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { type Sum, singles, sumsOf } from "./sums.ts";
 
-/** The numbers of a period and of the agents that the caller reaches. */
+/** The figures of a period and of the reachable agents. */
 export interface Scope {
   tx: Db;
   /** `with`: the tables that `rows` needs. */
@@ -19,11 +19,14 @@ export interface Scope {
 
 interface Wanted {
   period: Period;
-  /** Slug of an agent; absent for all within reach. */
+  /** The agent's slug; absent for all reachable agents. */
   instanceId?: string | undefined;
 }
 
-/** Reads numbers as of one moment. Throws the 404 of the agent, and the 429 and the 503 of `BoundedReads`. */
+/**
+ * Reads figures from one moment of the database. Throws the 404 of the agent, and the 429 and the 503 of
+ * `BoundedReads`.
+ */
 export async function readWithin<T>(
   ctx: Ctx,
   reads: BoundedReads,
@@ -50,22 +53,22 @@ const dayMs = 24 * 60 * 60 * 1000;
 const beginOfDay = (ms: number) => Math.floor(ms / dayMs) * dayMs;
 const nextBegin = (ms: number) => Math.ceil(ms / dayMs) * dayMs;
 
-/** Where the numbers of a period stand. */
+/** The parts of a period, by the place of their figures. */
 interface Parts {
-  /** Whole UTC days whose rolled up numbers count; null for none. */
+  /** Whole UTC days with rolled-up figures; null for none. */
   days: Period | null;
-  /** The turns of these stretches count one by one. */
+  /** Times whose turns are added one by one. */
   spans: Period[];
 }
 
 /**
- * Divides a period, such that everything in it is counted once: what was created before `until` is in the rows of its
- * days, which hold nothing else.
+ * Divides a period so that every turn counts once: turns created before `until` are in their days' rows, which contain
+ * no others.
  */
 export function partsOf({ from, to }: Period, until: Date): Parts {
   const [begin, end, rolled] = [from.getTime(), to.getTime(), until.getTime()];
   const firstDay = nextBegin(begin);
-  // The row of a day that is not over has what the period has of it.
+  // The row of an unfinished day contains its part of the period.
   const endOfDays = end >= rolled ? nextBegin(rolled) : beginOfDay(end);
   if (endOfDays <= firstDay) return { days: null, spans: spansOf([begin, end]) };
   return { days: spanOf(firstDay, endOfDays), spans: spansOf([begin, firstDay], [Math.min(rolled, endOfDays), end]) };

@@ -11,7 +11,7 @@ import {
 } from "../../db/schema.ts";
 import { longestCalledName } from "../../turn/step.ts";
 
-/** Each bucket ends at so many times its begin, so that its middle is at most 5 % away from any time in it. */
+/** The ratio of a bucket's end to its beginning, so that its middle is within 5 % of any time in it. */
 const growth = 1.1;
 
 /** The bucket of a time in milliseconds; null for null. Times below one millisecond have the bucket -1. */
@@ -24,13 +24,13 @@ export function middleOf(bucket: number): number {
   return bucket < 0 ? 0 : Math.round(growth ** (bucket + 0.5));
 }
 
-/** How many times are in a bucket. */
+/** A bucket with its number of times. */
 export interface Filled {
   bucket: number;
   count: number;
 }
 
-/** The time in milliseconds that this share of all times does not exceed (nearest rank); null where there are none. */
+/** The time in milliseconds that this share of all times does not exceed (nearest rank); null without times. */
 export function percentile(buckets: readonly Filled[], share: number): number | null {
   const sorted = [...buckets].sort((a, b) => a.bucket - b.bucket);
   const all = sorted.reduce((sum, { count }) => sum + count, 0);
@@ -42,9 +42,8 @@ export function percentile(buckets: readonly Filled[], share: number): number | 
   return null;
 }
 
-// The sums of turns and tool calls. The roll-up adds them to its tables; turns that are not rolled up yet are summed up
-// in the same way by each read. A statement has the tables `reached`, of agents by their `id`, and
-// `spans`, stretches of time of which `ends` is no part.
+// The sums of turns and tool calls. The roll-up adds them to its tables; reads add up newer turns in the same way. A
+// statement has the tables `reached`, of agents by their `id`, and `spans`, times that exclude `ends`.
 
 /** A table of sums, and how its rows are made of single turns or calls. */
 export interface Sum {
@@ -57,8 +56,8 @@ export interface Sum {
 }
 
 /**
- * The rows of each agent by themselves, by an index that begins with the agent: `offset 0` keeps the planner from going
- * through all rows, where it does not know how short a stretch is or how many rows there are by now.
+ * The rows of each agent separately, by an index that begins with the agent: `offset 0` keeps the planner from scanning
+ * all rows, since it does not know how short a time is or how many rows exist now.
  */
 const ofEach = (table: Table & { agentId: Column }, wanted: SQL) => sql`
   reached cross join lateral (
@@ -72,18 +71,18 @@ const within = (table: typeof turns | typeof toolCalls) => sql`
 const utcDay = (of: Column) => sql`(${of} at time zone 'UTC')::date`;
 
 /**
- * Nobody is known behind a call without `chat_id` and without a proved user, whose subject is made for it alone, nor
- * behind the Room, events and tasks that belong to no user.
+ * Whether a turn has a known end user. A call without `chat_id` and proven user has none, since its subject is made for
+ * it alone, and neither have the Room, events and tasks without a user.
  */
 const hasUser = sql`not (
   ${turns.conversationId} is null and ${turns.messageCount} = 0
     and ${turns.subject} ~ '^conversation:[^:]+:web:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
   or ${turns.channel} = 'room' or ${turns.channel} = 'scheduled' and ${turns.subject} ~ '^conversation:[^:]+:scheduled:')`;
 
-/** How long a turn took that ended well. */
+/** The duration of a successful turn. */
 const timeOf = (ms: Column) => sql`case when ${turns.status} in ('done', 'approval') then ${ms} end`;
 
-/** `with`: the single turns, and the single calls of tools. Names that are longer fit no index, and may be stored. */
+/** `with`: the single turns, and the single tool calls. Too long names, which fit no index, are shortened. */
 export const singles = sql`counted as materialized (
   select ${turns.agentId}, ${utcDay(turns.createdAt)} as day, ${turns.channel},
     coalesce(${turns.provider} || ':' || ${turns.model}, 'unknown') as model,
@@ -135,7 +134,7 @@ export const toolUsage: Sum = {
   singles: sql`called`,
 };
 
-/** The single rows summed up, to be inserted where there are no such sums yet, else added to them. */
+/** Sums up the single rows, to be inserted or added to existing sums. */
 export function addTo({ table, keys, sums, singles }: Sum): SQL {
   const columns: Record<string, Column> = getTableColumns(table);
   const named = (names: object) => Object.keys(names).map((name) => columns[name] as Column);
@@ -146,7 +145,7 @@ export function addTo({ table, keys, sums, singles }: Sum): SQL {
     on conflict (${conflict}) do update set ${sql.join(added, sql`, `)}`;
 }
 
-/** The rows of sums that were rolled up for these days, and those of the single rows, under the table's column names. */
+/** The rolled-up rows of these days and those of the single rows, under the table's column names. */
 export function sumsOf({ table, keys, sums, singles }: Sum, days: { from: string; to: string } | null): SQL {
   const columns: Record<string, Column> = getTableColumns(table);
   const made = Object.entries({ ...keys, ...sums });

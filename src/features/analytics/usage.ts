@@ -9,8 +9,8 @@ import { readWithin, type Scope } from "./scope.ts";
 import { usage, users } from "./sums.ts";
 
 /**
- * The tokens of the agents within reach in a period, or of one of them: a page of agents, end users or days. Throws the
- * 400 of a period that is too long or backwards, the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
+ * The tokens of the reachable agents, or of one of them, in a period: a page of agents, end users or days. Throws the
+ * 400 for a period that is too long or backwards, the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
  */
 export async function readTokens(ctx: Ctx, reads: BoundedReads, query: UsageQuery): Promise<UsagePage> {
   const { by, instanceId, limit = 50, offset = 0 } = query;
@@ -50,7 +50,7 @@ const byAgent = ({ rows }: Scope) => sql`
 const byUser = ({ rows }: Scope) => sql`
   select subject as user, ${counts}, subject as name from (${rows(users)}) r group by subject`;
 
-/** A row whose `user` is a key, as it is shown. */
+/** Converts a row's `user` from a key to its public form. */
 function withUser({ user, ...row }: UsageRow): UsageRow {
   const { subject, subjectChannel } = shownSubject(user ?? "");
   return { user: subjectChannel === null ? null : subject, userChannel: subjectChannel, ...row };
@@ -61,7 +61,7 @@ interface Listed extends Record<string, unknown> {
   usage: UsageRow[] | null;
 }
 
-/** `groups` has a `name` by which groups of as many tokens are in order. */
+/** Reads a page. `groups` has a `name`, which orders groups with equal tokens. */
 async function readPage({ tx, tables }: Scope, groups: SQL, { limit, offset }: { limit: number; offset: number }) {
   const [page] = await tx.execute<Listed>(sql`
     with ${tables}, groups as materialized (${groups}), listed as (

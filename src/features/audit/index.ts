@@ -4,8 +4,8 @@ import { auditLogs } from "../../db/schema.ts";
 import { createAuditRoutes } from "./routes.ts";
 
 /**
- * `/api/audit-logs`, and the deletion of entries older than the policy `retentionDays`. The features that change
- * something write the entries.
+ * `/api/audit-logs`, and the deletion of entries older than the policy `retentionDays`. Other features write the
+ * entries of their changes.
  */
 export function auditFeature({ policies }: Services): Contribution {
   const afterMs = () => {

@@ -2,7 +2,7 @@ import { mostCounted } from "../../http/paging.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** How far a filter without an index looks back when the query has no `from`. */
+/** How many days a filter without an index searches when the query has no `from`. */
 export const searchDays = 90;
 
 interface Search {
@@ -12,14 +12,16 @@ interface Search {
   actor?: string | undefined;
 }
 
-/** The period of a page; null: open. With `search` or `actor`, which no index answers, it always begins somewhere. */
+/**
+ * The period of a page; null for an open end. With `search` or `actor`, which have no index, it always has a beginning.
+ */
 export function searchPeriod({ from, to, search, actor }: Search, now: number): { from: Date | null; to: Date | null } {
   const end = Math.min(to?.getTime() ?? now, now);
   const usual = search || actor ? new Date(end - searchDays * dayMs) : null;
   return { from: from ?? usual, to: to ?? null };
 }
 
-/** Entries that a page may skip. */
+/** The most entries that a page may skip. */
 export const mostSkipped = mostCounted - 1;
 
 /** A filter for actions: one action, or every action with this prefix when the filter ends with `.` or `*`. */

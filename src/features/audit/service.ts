@@ -22,7 +22,7 @@ export async function listEntries(ctx: Ctx, readLog: BoundedReads, query: AuditQ
   });
 }
 
-/** An empty filter counts as none. */
+/** The conditions of a query; an empty filter counts as none. */
 function filters(query: AuditQuery, now: number): SQL | undefined {
   const { instanceId, actor, action, search } = query;
   const { from, to } = searchPeriod(query, now);
@@ -46,7 +46,7 @@ function isAction(wanted: string): SQL {
   return prefix ? sql`starts_with(${auditLogs.action}, ${action})` : eq(auditLogs.action, action);
 }
 
-/** Not a pattern, so that `%` and `_` stand for themselves. */
+/** Not a pattern, so that `%` and `_` match only themselves. */
 function contains(text: string): SQL | undefined {
   const places = [auditLogs.target, auditLogs.actorName, auditLogs.action];
   return or(...places.map((place) => sql`strpos(lower(${place}), lower(${text})) > 0`));
@@ -91,14 +91,11 @@ function toEntry(row: typeof auditLogs.$inferSelect): AuditEntry {
   };
 }
 
-/**
- * The entries that the caller sees, as two conditions: a query asks them one by one, because an index answers each by
- * itself.
- */
+/** The entries that the caller may see, as two conditions, queried one by one since each has its own index. */
 export interface Scope {
   /** The entries of the addressed organization. */
   own: SQL;
-  /** The entries of no organization. Matches nothing for a caller who may not see them. */
+  /** The entries without an organization; matches nothing for a caller who may not see them. */
   unowned: SQL;
 }
 
@@ -110,8 +107,8 @@ export function scopeOf(ctx: Ctx): Scope {
 }
 
 /**
- * Entries of no organization, such as failed sign-ins of unknown accounts, concern the installation: only its Owners
- * see them.
+ * Whether the caller may see entries without an organization, such as failed sign-ins of unknown accounts: they concern
+ * the installation, so only its Owners may.
  */
 function seesInstallation({ membership }: Ctx): boolean {
   return membership.first && membership.permissions.has("policy:manage");

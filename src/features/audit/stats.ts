@@ -17,8 +17,8 @@ interface Row extends Record<string, unknown> {
 }
 
 /**
- * A renamed person is one actor, under the newest name; actors without an id are told apart by name. Names are grouped
- * first, so that only a few rows have to be sorted.
+ * Counts entries by actor and action. A renamed person is one actor, under the newest name; actors without an id are
+ * distinguished by name. Names are grouped first, so that few rows are sorted.
  */
 const counts = (entries: SQLWrapper) => sql`
 with entries as materialized ${entries},
@@ -56,8 +56,8 @@ function selectEntries(tx: Db, { own, unowned }: Scope, { from, to }: Period) {
 }
 
 /**
- * Counts over a period of the addressed organization. Throws the 400 of a period that is too long or backwards, and the
- * 429 and the 503 of `BoundedReads`.
+ * The counts of a period in the addressed organization. Throws the 400 for a period that is too long or backwards, and
+ * the 429 and the 503 of `BoundedReads`.
  */
 export async function readStats(ctx: Ctx, readLog: BoundedReads, query: AuditStatsQuery): Promise<AuditStats> {
   const period = requirePeriod(query, ctx.clock.now());

@@ -11,14 +11,14 @@ import { exportTasks } from "../tasks/index.ts";
 import { exportTools } from "../tools/index.ts";
 import { type Bundle, type BundledInstance, writtenVersion } from "./schema.ts";
 
-/** The agent in the form of a file, as of one moment: changes wait meanwhile. Throws the 404. */
+/** The agent as a bundle, at one moment: changes wait meanwhile. Throws the 404. */
 export async function exportBundle(ctx: Ctx, slug: string): Promise<Bundle> {
   const change = { action: "agent.export", agentUnchanged: true };
   const instance = await writeAgent(ctx, slug, change, (tx, agent) => describeAgent(tx, ctx, agent));
   return { version: writtenVersion, exportedAt: new Date(ctx.clock.now()).toISOString(), type: "instance", instance };
 }
 
-/** The configuration of an agent, in an order that depends on nothing else. No value of a secret is in it. */
+/** The configuration of an agent, in a stable order, without any secret's value. */
 export async function describeAgent(db: Db, { cipher }: Ctx, agent: AgentRow): Promise<BundledInstance> {
   const { id } = agent;
   return {

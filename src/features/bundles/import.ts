@@ -23,11 +23,11 @@ import { isBeforeWebSwitch } from "./read/versions.ts";
 import { changedParts, freeSlug, importedStem, permissionsFor } from "./rules.ts";
 import { BundledInstance, type Imported } from "./schema.ts";
 
-/** Has work that is due begun, now or at a time. */
+/** Starts due work, now or at a time. */
 export type Wake = (at?: number) => void;
 
 /**
- * Creates an agent from a bundle, all or nothing; where its slug is taken, under a free one. Throws 400 for a wrong
+ * Creates an agent from a bundle, all or nothing; under a free slug when its own is taken. Throws 400 for an invalid
  * bundle, 403 for a part that the caller may not change, 404 for the workspace.
  */
 export async function importNew(
@@ -69,7 +69,7 @@ export async function importOver(ctx: Ctx, slug: string, sent: unknown, wake: Wa
     const imported = await importParts(tx, ctx, agent, bundle, notes);
     await touchAskers(tx, imported.agent);
     const after = await describeAgent(tx, ctx, imported.agent);
-    // Fields that may hold a secret, such as arguments of hooks, are noted only by their names.
+    // Fields that may contain a secret, such as hooks' arguments, are logged only by name.
     Object.assign(summary, { replaced: changedParts(before, after), approvalRemoved: imported.approvalRemoved });
     Object.assign(changes, changesBetween(ownFields(before), ownFields(after)));
   });
@@ -84,13 +84,13 @@ function ownFields(instance: BundledInstance) {
   return { ...own, hasIcon: icon !== null };
 }
 
-/** Throws the 403 of a part that the caller could not change by its own route. */
+/** Throws the 403 for a part that the caller could not change by its own route. */
 function requireParts({ membership }: Ctx, before: BundledInstance, wanted: BundledInstance): void {
   const placed = { ...wanted, hooks: placeHooks(wanted.hooks) };
   for (const permission of permissionsFor(changedParts(before, placed))) requirePermission(membership, permission);
 }
 
-/** The order matters: skills bring tools, and a channel needs to know whether the agent wants a key. */
+/** Imports the parts in this order: skills add tools, and a channel needs to know whether the agent requires a key. */
 async function importParts(
   tx: Db,
   ctx: Ctx,
@@ -120,10 +120,10 @@ async function noteSecrets(tx: Db, { id }: AgentRow, wanted: BundledInstance["se
   }
 }
 
-/** The most simultaneous imports of one slug: each round of tries lets one of them through. */
+/** The most simultaneous imports of one slug: each round of attempts succeeds for one of them. */
 const mostAttempts = 50;
 
-/** Makes an agent under the wanted slug or a free one. Throws 409 where others are faster all the time. */
+/** Creates an agent under the wanted slug or a free one. Throws 409 when other imports keep taking the free slugs. */
 async function underFreeSlug(ctx: Ctx, wanted: string, make: (slug: string) => Promise<void>): Promise<string> {
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     const slug = await findFreeSlug(ctx.db, wanted);
@@ -160,7 +160,7 @@ class Notes implements ImportNotes {
     if (at) this.#dueAt.push(at.getTime());
   }
 
-  /** Called where the transaction begins, which may be repeated: forgets what an earlier attempt noted. */
+  /** Called at the transaction's beginning, possibly again: deletes an earlier attempt's notes. */
   restart(): void {
     if (!this.#isRead) this.#ofReading = this.warnings.length;
     this.#isRead = true;
@@ -168,7 +168,7 @@ class Notes implements ImportNotes {
     this.#dueAt = [];
   }
 
-  /** Called after the commit: has the work begun that the import left. */
+  /** Called after the commit: starts the work that the import made due. */
   finish(wake: (at?: number) => void): void {
     wake();
     for (const at of this.#dueAt) wake(at);

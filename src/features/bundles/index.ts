@@ -2,7 +2,7 @@ import type { Contribution } from "../../contribution.ts";
 import type { Wake } from "./import.ts";
 import { createBundleRoutes } from "./routes.ts";
 
-/** The fields of a value that its schema does not have, for programs that read files. */
+/** The unknown fields of a value, for programs that read files. */
 export { unknownFields } from "./read/unknown-fields.ts";
 /** An agent in a file, for programs that read files. */
 export { Bundle } from "./schema.ts";

@@ -20,7 +20,7 @@ const exported = guarded("agent.export:read", {
   responses: { 200: json(Bundle, "The bundle."), ...errorAnswers(404) },
 });
 
-// By reference: a schema here would be checked before the handler, which reads older formats too.
+// By reference, since a schema here would be checked before the handler, which also reads older formats.
 const body = {
   required: true,
   content: { "application/json": { schema: { $ref: "#/components/schemas/AgentBundle" } } },

@@ -13,7 +13,7 @@ import { bundledTools } from "../tools/index.ts";
 /** The format that this server writes (spec "Versioning" 5). */
 export const writtenVersion = "1.3";
 
-/** A whole agent is some thousand times smaller, but for its icon. */
+/** The largest body: a whole agent without its icon is some thousand times smaller. */
 export const importLimit = 8 * 1024 * 1024;
 
 const bundledSecrets = z
@@ -25,7 +25,7 @@ const bundledSecrets = z
   )
   .max(1024, "must have at most 1024 entries");
 
-/** An agent with all that belongs to its configuration; each part that is left out is as in a new agent. */
+/** An agent's whole configuration; omitted parts have their defaults. */
 export const BundledInstance = z
   .object({
     ...bundledAgent,
@@ -50,7 +50,7 @@ export const BundledInstance = z
   })
   .openapi("BundledInstance");
 
-/** An agent in a file (decisions §4, "Export"). */
+/** An agent as a file (decisions §4, "Export"). */
 export const Bundle = z
   .object({
     version: z.literal(writtenVersion).openapi({ description: "Of the format. Imports also take 1.0 to 1.5." }),

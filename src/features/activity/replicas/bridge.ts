@@ -6,20 +6,21 @@ import type { Clock, Notify } from "../../../core/ports.ts";
 import { Heard } from "./heard.ts";
 import { isForAll, isFrom, type Message, read, type SentEvent, toSent, write } from "./messages.ts";
 
-/** Events and rows that happen within this time go together; more of them than a ring holds lose the oldest. */
+/** Events and rows of this interval are sent together; beyond a ring's size the oldest are dropped. */
 const gatherMs = 50;
-/** A process with watchers says so this often; its word holds for `wordMs`. */
+/** A process with watchers announces itself at this interval; the announcement holds for `wordMs`. */
 const sayMs = 10_000;
 const wordMs = 30_000;
 /** The shortest time between two requests for missed events. */
 const askMs = 1_000;
-/** At most this many other processes are tracked, the most recently heard: one notice holds all their numbers. */
+/** The most other processes that are tracked, the most recently active: one notice contains all their numbers. */
 const mostProcesses = 100;
 
 /**
- * Joins the buses of all processes on a database. A process with watchers says so, and what it has heard of the others;
- * they answer with what it lacks of their rings, and tell it what happens from then on. Without watchers elsewhere
- * nothing is sent. Each event has a number in its own process, so that none comes twice and a missing one is noticed.
+ * Connects the activity buses of all processes on a database. A process with watchers announces itself with the numbers
+ * of the events it has received; the others send it the missing events of their rings, and all later ones. Without
+ * watchers elsewhere nothing is sent. Each event has a number within its own process, so that none is received twice
+ * and a missing one is noticed.
  */
 export class Bridge implements Outside {
   readonly #bus: ActivityBus;
@@ -102,7 +103,7 @@ export class Bridge implements Outside {
     this.#notify.publish("activity", write(this.#bus.process, message));
   }
 
-  /** Says that somebody watches here, again and again while it is so. */
+  /** Announces this process, repeatedly while it has watchers. */
   #ask(): void {
     this.#cancelAsk();
     if (this.#bus.watchers === 0) return;
@@ -112,14 +113,14 @@ export class Bridge implements Outside {
     this.#cancelAsk = this.#clock.after(sayMs, () => this.#ask());
   }
 
-  /** Notices were lost, also those of who is watched. */
+  /** Requests events again after notices were lost, possibly announcements too. */
   #catchUp(): void {
     this.#send({ type: "who" });
     this.#askSoon();
   }
 
   #askSoon(): void {
-    // No longer when the time was set back since it asked.
+    // Not longer when the clock was set back since the last request.
     const wait = Math.min(askMs, this.#askedAt + askMs - this.#clock.now());
     this.#cancelAsk();
     if (wait <= 0) this.#ask();
@@ -128,7 +129,7 @@ export class Bridge implements Outside {
 
   #hear(text: string): void {
     if (isFrom(this.#bus.process, text)) return;
-    // Events are skipped while nobody watches: the first watcher requests them again.
+    // Events are skipped without watchers: the first watcher requests them again.
     if (this.#bus.watchers === 0 && !isForAll(text)) return;
     const said = read(text);
     if (said === null) return;
@@ -174,7 +175,7 @@ export class Bridge implements Outside {
     else heard.isComplete = true;
   }
 
-  /** Puts it last, so that those who said nothing for long come first and are forgotten. */
+  /** Moves a process to the end, so that long silent ones come first and are dropped. */
   #heardOf(process: string): Heard {
     const heard = this.#heard.get(process) ?? new Heard();
     this.#heard.delete(process);

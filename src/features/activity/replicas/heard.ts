@@ -1,19 +1,19 @@
 import { ringSize } from "../../../core/activity/bus.ts";
 
-/** The numbered events that were heard of one other process. */
+/** The numbers of events received from another process. */
 export class Heard {
-  /** All events up to this number were received, or are gone. */
+  /** All events up to this number were received, or no longer exist. */
   upTo = 0;
-  /** Whether all events that existed when the first watcher came were received: an event missing after that was lost. */
+  /** Whether all events from before the first watcher were received: an event missing afterwards was lost. */
   isComplete = false;
-  /** The received events after a missing one. */
+  /** Received events after a missing one. */
   readonly #ahead = new Set<number>();
-  /** Whether something is missing that may still come. */
+  /** Whether an event is missing that may still arrive. */
   get isMissing(): boolean {
     return this.#ahead.size > 0;
   }
 
-  /** Answers whether the event is new. */
+  /** Adds an event; returns whether it is new. */
   add(number: number): boolean {
     if (number <= this.upTo || this.#ahead.has(number)) return false;
     this.#ahead.add(number);
@@ -23,7 +23,7 @@ export class Heard {
     return true;
   }
 
-  /** Counts the events up to a number as gone. Returns how many of them were never received. */
+  /** Counts the events up to a number as lost. Returns the number of those never received. */
   skip(number: number): number {
     let missed = Math.max(0, number - this.upTo);
     for (const heard of this.#ahead) {

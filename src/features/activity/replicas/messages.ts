@@ -7,9 +7,12 @@ import { clip } from "../../../core/text/text.ts";
 export type Message =
   /** The sender has watchers, and has received the events of these processes up to these numbers. */
   | { type: "watched"; heard: Record<string, number> }
-  /** Asks each process with watchers for a `watched`. */
+  /** Asks each process with watchers to send `watched`. */
   | { type: "who" }
-  /** The sender's events up to this number are gone. With `isForgotten` only this one is, and it counts as not missed. */
+  /**
+   * The sender's events up to this number no longer exist. With `isForgotten` only this one, which does not count as
+   * missed.
+   */
   | { type: "gone"; upTo: number; isForgotten?: boolean | undefined }
   | { type: "event"; event: SentEvent; live: boolean }
   | { type: "row"; row: Persisted }
@@ -20,7 +23,7 @@ export interface SentEvent {
   number: number;
   organizationId: string;
   workspaceId: string;
-  /** The event on the wire. */
+  /** The event in its wire form. */
   data: Record<string, unknown> & { ts: string; instance: { id: string }; conversationId: string | null } & Happened;
 }
 
@@ -69,7 +72,7 @@ export const isFrom = (from: string, text: string) => text.startsWith(`${from} `
 export const isForAll = (text: string) =>
   ["watched", "deleted"].some((type) => text.startsWith(` {"type":"${type}"`, text.indexOf(" ")));
 
-/** Null when the text is not of this release's making. */
+/** Reads a message; null for a text that this release did not write. */
 export function read(text: string): { from: string; message: Message } | null {
   const end = text.indexOf(" ");
   try {
@@ -79,10 +82,10 @@ export function read(text: string): { from: string; message: Message } | null {
   }
 }
 
-/** PostgreSQL takes 7,999 bytes; the rest is for what stands around a message in a notice. */
+/** PostgreSQL accepts 7,999 bytes; the rest is for the text around the message in a notice. */
 const mostBytes = 7_300;
 
-/** An event of this process, for others. Where it is too long for a notice, its longest texts are cut. */
+/** Converts an event of this process for other processes. If it is too long for a notice, its longest texts are cut. */
 export function toSent({ number, agent, data }: ActivityEvent): SentEvent {
   const { organizationId, workspaceId } = agent;
   const sent = { number: number ?? 0, organizationId, workspaceId, data: JSON.parse(data) as SentEvent["data"] };
@@ -90,13 +93,13 @@ export function toSent({ number, agent, data }: ActivityEvent): SentEvent {
   return sent;
 }
 
-/** In a notice the JSON is a string of another one. */
+/** The bytes of an event in a notice, where its JSON is a string inside another JSON. */
 const bytesOf = (sent: SentEvent) => utf8.encode(JSON.stringify(JSON.stringify(sent))).length;
 const utf8 = new TextEncoder();
 
 const cuttable = ["text", "argsPreview", "resultPreview", "responsePreview", "content", "name", "source", "definition"];
 
-/** Halves the longest text that is for people to read. Answers whether there was one worth it. */
+/** Halves the longest text for people; returns whether one was long enough. */
 function cutLongest(data: Record<string, unknown>): boolean {
   const places = [data, ...["memory", "cron", "webhook"].map((name) => data[name])].filter(isObject).flatMap((object) =>
     cuttable.flatMap((name) => {

@@ -11,15 +11,15 @@ const managedChannels: ReadonlySet<unknown> = new Set(["rest", "email", "hubspot
 
 interface Ours {
   instance: JsonObject;
-  /** Where each of its channels stood among those of the bundle. */
+  /** The index of each of its channels in the bundle. */
   places: readonly number[];
 }
 
-/** The instance without what only managed builds have; each part that goes is noted. */
+/** Removes the parts of an instance that only managed builds have; notes each removed part. */
 export function withoutManaged(instance: JsonObject, notes: ImportNotes): Ours {
   const kept = Object.entries(instance).filter(([field, value]) => {
     if (!managedFields.has(field)) return true;
-    // Nothing is lost with it.
+    // Removing null loses nothing.
     if (value !== null)
       notes.warn("managed_only", ["instance", field], `${field} is a part of managed builds: it is left out`);
     return false;
@@ -40,7 +40,7 @@ export function withoutManaged(instance: JsonObject, notes: ImportNotes): Ours {
 
 const embedders = Object.entries(embeddingModels).map(([provider, { model }]) => `${provider}:${model}`);
 
-/** Why an import can't name this embedder (spec "Versioning" 5); null when it can. */
+/** Why an import refuses this embedder (spec "Versioning" 5); null when it does not. */
 export function embedderProblem(embedder: JsonValue | undefined): string | null {
   if (embedder === undefined || embedder === null) return null;
   const named = isObject(embedder) ? [embedder.provider, embedder.model].filter(Boolean).join(":") : embedder;

@@ -10,14 +10,11 @@ import { convert, type ReadVersion, readVersions, versionOf } from "./versions.t
 export interface ReadBundle {
   version: ReadVersion;
   instance: BundledInstance;
-  /** The path in the sent bundle of the channel at an index: reading leaves some channels out, and adds Web. */
+  /** The path of a channel in the sent bundle, by its index: reading removes some channels, and adds Web. */
   channelPath(index: number): Path;
 }
 
-/**
- * Reads a bundle of any format. Fields that there are not are left out and noted. Throws the 400 that names each wrong
- * field.
- */
+/** Reads a bundle of any format. Removes and notes unknown fields. Throws the 400 with each wrong field. */
 export function readBundle(sent: unknown, notes: ImportNotes): ReadBundle {
   if (!isObject(sent)) throw invalid([{ path: [], message: "must be an object" }]);
   const version = versionOf(sent.version);
@@ -42,7 +39,7 @@ export function readBundle(sent: unknown, notes: ImportNotes): ReadBundle {
 type Path = (string | number)[];
 type Warnings = Pick<ImportNotes, "warn">;
 
-/** A channel that reading added has no place of its own. */
+/** The paths of channels; a channel added by reading has none of its own. */
 function channelPaths(sent: JsonValue | undefined, places: readonly number[]): (index: number) => Path {
   const count = Array.isArray(sent) ? sent.length : 0;
   return (index) => {
@@ -60,7 +57,7 @@ function headProblems({ version, type, instance }: JsonObject) {
   ];
 }
 
-/** A body may have as many unknown fields as it has bytes. */
+/** The most noted unknown fields: a body may have as many as it has bytes. */
 const mostNoted = 50;
 
 function noteUnknown(sent: JsonObject, notes: Warnings): void {

@@ -2,14 +2,14 @@ import { z } from "@hono/zod-openapi";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { nearest } from "../../../core/text/nearest.ts";
 
-/** A field that a schema does not have. */
+/** A field unknown to its schema. */
 export interface UnknownField {
   path: (string | number)[];
-  /** The field that may be meant. It is looked for when it is read, since there may be very many unknown fields. */
+  /** The field that was probably meant; computed when read, since there may be very many unknown fields. */
   readonly suggestion: string | null;
 }
 
-/** The fields of a value that its schema does not have, at every level that the schema describes. */
+/** The unknown fields of a value, at every level that the schema describes. */
 export function unknownFields(schema: unknown, value: unknown, path: (string | number)[] = []): UnknownField[] {
   const inner = bare(schema);
   if (inner instanceof z.ZodArray) {
@@ -36,12 +36,12 @@ function ofObject(shape: z.ZodRawShape, value: JsonObject, path: (string | numbe
   });
 }
 
-/** Comparing two names takes the product of their lengths. */
+/** The longest name that is compared: comparing takes the product of both lengths. */
 const longestName = 64;
 
-/** The schema of the value itself, without what says that it may be missing. */
+/** The schema without its wrappers for optional values. */
 function bare(schema: unknown): unknown {
-  // A check before the schema leaves the value as it is.
+  // A check before the schema leaves the value unchanged.
   if (schema instanceof z.ZodPipe) return bare(schema.out);
   const wrapped =
     schema instanceof z.ZodOptional ||
@@ -51,7 +51,7 @@ function bare(schema: unknown): unknown {
   return wrapped ? bare(schema.unwrap()) : schema;
 }
 
-/** The member of a union that the value says it is. */
+/** The member of a union that the value's discriminating field selects. */
 function optionOf(union: z.ZodDiscriminatedUnion, value: JsonObject): unknown {
   const { discriminator } = union.def;
   return union.options.find((option) => {

@@ -5,19 +5,16 @@ import { successorsOf } from "../../tools/index.ts";
 export const readVersions = ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5"] as const;
 export type ReadVersion = (typeof readVersions)[number];
 
-/** The format that a bundle names, also as the number that YAML takes it for; null for another one. */
+/** The format of a bundle, also when YAML read it as a number; null for an unknown one. */
 export function versionOf(sent: unknown): ReadVersion | null {
   const named = typeof sent === "number" ? sent.toFixed(1) : sent;
   return readVersions.find((version) => version === named) ?? null;
 }
 
-/** Whether the format is from before the Web switch: then Web is on (spec "Versioning" 5). */
+/** Whether the format is older than the Web switch, so that Web is on (spec "Versioning" 5). */
 export const isBeforeWebSwitch = (version: ReadVersion) => version !== "1.3" && version !== "1.5";
 
-/**
- * The instance of a bundle in the form of 1.3, step by step. What is not as its format has it stays, and the schema of
- * 1.3 says what is wrong with it.
- */
+/** Converts an instance to format 1.3, step by step. Invalid parts stay, and the schema of 1.3 reports them. */
 export function convert(version: ReadVersion, instance: JsonObject): JsonObject {
   const steps = stepsFrom[version].reduce((converted, step) => step(converted), instance);
   return isBeforeWebSwitch(version) ? withWebOn(steps) : steps;
@@ -25,7 +22,7 @@ export function convert(version: ReadVersion, instance: JsonObject): JsonObject 
 
 type Step = (instance: JsonObject) => JsonObject;
 
-/** 1.0 has its prompts as an object, by key or by file name. */
+/** In 1.0, prompts are an object, by key or by file name. */
 const promptsAsList: Step = (instance) => {
   const { prompts } = instance;
   if (!isObject(prompts)) return instance;
@@ -33,20 +30,20 @@ const promptsAsList: Step = (instance) => {
   return { ...instance, prompts: list };
 };
 
-/** 1.1 has its skills as slugs: each one is enabled. */
+/** In 1.1, skills are slugs, all of them enabled. */
 const skillsAsObjects: Step = (instance) => changed(instance, "skills", asSkill);
 
 function asSkill(skill: JsonValue): JsonValue {
   return typeof skill === "string" ? { skillSlug: skill, enabled: true } : skill;
 }
 
-/** 1.2 has tools and hooks under the names from before there were plugins, and the tool of a hook beside its event. */
+/** In 1.2, tools and hooks have the names from before plugins, and a hook's tool is a field of the hook. */
 const toolsOfToday: Step = (instance) => {
   const named = changed(changed(instance, "hooks", asHook), "toolsNeedingApproval", (name) => name);
   return approvalApart({ ...named, ...renamed(named, "manualTools"), ...renamed(named, "toolsNeedingApproval") });
 };
 
-/** A tool may be an object that says whether its calls need approval. */
+/** A tool may be an object with its approval setting. */
 function approvalApart(instance: JsonObject): JsonObject {
   const { manualTools } = instance;
   if (!Array.isArray(manualTools) || !manualTools.some(isObject)) return instance;
@@ -59,7 +56,7 @@ function approvalApart(instance: JsonObject): JsonObject {
   };
 }
 
-/** One old tool may have become several. */
+/** Renames tools; one old tool may have become several. */
 function renamed(instance: JsonObject, field: string): JsonObject {
   const list = instance[field];
   if (!Array.isArray(list)) return {};
@@ -79,12 +76,12 @@ function asHook(hook: JsonValue): JsonValue {
   const whole = flat ? { ...rest, actionConfig: { toolName, ...(args === undefined ? {} : { args }) } } : hook;
   const { actionConfig } = whole;
   if (!isObject(actionConfig) || typeof actionConfig.toolName !== "string") return whole;
-  // A hook calls one tool: the first one that took the old one's place.
+  // A hook calls one tool: the first successor.
   const [first = actionConfig.toolName] = successorsOf(actionConfig.toolName) ?? [];
   return { ...whole, actionConfig: { ...actionConfig, toolName: first } };
 }
 
-/** Web comes last where the bundle has none, so that the other channels keep the places by which problems name them. */
+/** Adds Web at the end when missing, so that the other channels keep their index for problems. */
 function withWebOn(instance: JsonObject): JsonObject {
   const { channels = [] } = instance;
   if (!Array.isArray(channels)) return instance;
@@ -93,13 +90,13 @@ function withWebOn(instance: JsonObject): JsonObject {
   return { ...instance, channels: on.some(isWeb) ? on : [...on, { channelType: "web", enabled: true }] };
 }
 
-/** The instance with each entry of a list changed; as it is where there is no list. */
+/** Changes each entry of a list; returns the instance unchanged without a list. */
 function changed(instance: JsonObject, field: string, change: (entry: JsonValue) => JsonValue): JsonObject {
   const list = instance[field];
   return Array.isArray(list) ? { ...instance, [field]: list.map(change) } : instance;
 }
 
-/** 1.4 and 1.5 are those of managed builds: what only these have is left out on reading, whatever the format. */
+/** 1.4 and 1.5 belong to managed builds: parts that only they have are removed from any format. */
 const stepsFrom: Record<ReadVersion, readonly Step[]> = {
   "1.0": [promptsAsList, skillsAsObjects, toolsOfToday],
   "1.1": [skillsAsObjects, toolsOfToday],
