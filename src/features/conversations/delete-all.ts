@@ -3,7 +3,7 @@ import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Db } from "../../db/client.ts";
 import { conversations, hookExecutions, messages, toolCalls, turns } from "../../db/schema.ts";
 
-/** Rows that one statement deletes: a single one for all rows of a busy agent would outlast its deadline. */
+/** The most rows of one statement: a single statement for all rows of a busy agent would exceed its deadline. */
 const batchSize = 5_000;
 
 /**
@@ -12,7 +12,8 @@ const batchSize = 5_000;
  */
 export async function deleteConversationsOf(tx: Db, agentId: string): Promise<void> {
   const own = tx.select({ id: conversations.id }).from(conversations).where(eq(conversations.agentId, agentId));
-  // Rows go before the rows that they point to: one look-up by a foreign key costs as much as deleting many rows.
+  // Rows are deleted before the rows that they refer to: one look-up by a foreign key costs as much as deleting many
+  // rows.
   await deleteRows(tx, toolCalls, eq(toolCalls.agentId, agentId));
   await deleteRows(tx, turns, eq(turns.agentId, agentId));
   await deleteRows(tx, hookExecutions, inArray(hookExecutions.conversationId, own));
@@ -22,14 +23,14 @@ export async function deleteConversationsOf(tx: Db, agentId: string): Promise<vo
 
 type TableWithId = PgTable & { id: PgColumn };
 
-/** Deletes rows in batches, none of which outlasts a deadline. */
+/** Deletes rows in batches that stay within a statement's deadline. */
 export async function deleteRows(tx: Db, table: TableWithId, wanted: SQL): Promise<void> {
   while ((await deleteBatch(tx, table, wanted)) === batchSize);
 }
 
 /**
- * How many rows it deleted. The ids come as an array, so that each is looked up: planned as a join, a table whose
- * statistics are old is read once for each row.
+ * Deletes a batch and returns its number of rows. The ids come as an array, so that each is looked up: as a join, a
+ * table with old statistics would be read once for each row.
  */
 async function deleteBatch(tx: Db, table: TableWithId, wanted: SQL): Promise<number> {
   const some = tx.select({ id: table.id }).from(table).where(wanted).limit(batchSize);

@@ -11,7 +11,7 @@ import { descriptionStatements } from "./description-statements.ts";
 import { type Noted, noteTogether } from "./noted.ts";
 import { wantedOf } from "./rules.ts";
 
-/** Gives a conversation the title and the summary that it lacks. */
+/** Writes a conversation's missing title and summary. */
 export const descriptionJob = defineJob(
   "describeConversation",
   z.object({ conversationId: z.uuid() }),
@@ -38,7 +38,7 @@ export function conversationJobs(needs: Dependencies): JobKinds {
 
 const tries = 2;
 
-/** Finds the title and the summary that a conversation lacks, or the one of them that is looked for. The caller notes it. */
+/** Writes the missing title and summary of a conversation, or the wanted one of them. The caller stores the result. */
 type Describe = (conversationId: string, lookedFor: Wanted, asking: Asking) => Promise<Noted>;
 
 export function createDescribe({ services: { database, log }, complete }: Dependencies): Describe {
@@ -63,16 +63,16 @@ export function createDescribe({ services: { database, log }, complete }: Depend
     return {
       ...(wanted.title ? { title: found?.title ?? plain } : {}),
       summary: found?.summary ?? null,
-      // A model that may not be asked now is asked after the next turn.
+      // When the model could not be called now, it is called after the next turn.
       summarized: wanted.summary && found !== unasked ? subject.messages : null,
     };
   };
 }
 
-/** The description when no model is asked. */
+/** The description without a model call. */
 const unasked: Description = { title: null, summary: null };
 
-/** Null when both answers of the model were no description; `unasked` when the model may not be asked. */
+/** Asks the model. Null when both of its answers were no description; `unasked` when the model may not be called. */
 async function askFor(
   wanted: Wanted,
   conversation: Pick<Parameters<typeof descriptionPrompt>[0], "messages" | "summary">,

@@ -11,7 +11,7 @@ export interface Wanted {
 interface DescriptionInput {
   messages: readonly { role: "user" | "assistant"; content: string }[];
   wanted: Wanted;
-  /** The summary of the earlier messages; null when there is none. */
+  /** The summary of the earlier messages; null without one. */
   summary: string | null;
   /** Random, so that no message of the conversation can contain it. */
   mark: string;
@@ -24,7 +24,7 @@ const longestSummary = 500;
 export const titleRule = `- "title": what it is about, in 2 to 6 words and at most ${longestTitle} characters, without quotes and without a full stop.`;
 const summary = `- "summary": one or two sentences, at most ${longestSummary} characters, on what the user wants and how far that came.`;
 
-/** The prompt for the title and the summary of a conversation. The conversation is data, whatever it says. */
+/** The prompt for the title and the summary of a conversation, which is data whatever it says. */
 export function descriptionPrompt({ messages, wanted, summary: before, mark }: DescriptionInput): string {
   const told = wanted.summary && before !== null ? [{ summary: before }] : [];
   return `Below is a conversation between a user and an assistant. People who look after the assistant see many of them in a list. Write for them, in the language that the user writes in:
@@ -45,7 +45,7 @@ export interface Description {
   summary: string | null;
 }
 
-/** The wanted parts of a model's JSON answer; null when one of them is missing. */
+/** The wanted parts of a model's JSON answer; null when one is missing. */
 export function readDescription(answer: unknown, wanted: Wanted): Description | null {
   if (!isObject(answer)) return null;
   const found: Description = {
@@ -56,8 +56,9 @@ export function readDescription(answer: unknown, wanted: Wanted): Description | 
 }
 
 /**
- * A text as a title: one line without quotes around it, at most 80 characters; empty when it says nothing. Of a long text
- * the beginning counts: the search for quotes at its end takes the square of the length where many stand in its midst.
+ * Turns a text into a title: one line without quotes around it, at most 80 characters; empty for a meaningless text. Of
+ * a long text only the beginning is read, since the search for quotes at its end takes quadratic time with many quotes
+ * inside.
  */
 export function titleOf(text: string): string {
   return cut(
@@ -71,11 +72,11 @@ export function firstWords(message: string): string {
   return cut(titleOf(message), 60);
 }
 
-/** A text without characters that break a line, steer a terminal or reverse the direction of the text after them. */
+/** Removes characters that break a line, control a terminal or reverse the direction of text. */
 const oneLine = (text: string) =>
   text.replaceAll(/[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+/gu, " ").trim();
 
-/** Whole words, with `…` where text is left out. */
+/** Shortens a text to whole words, with `…` for omitted text. */
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const whole = clip(text, limit - 1).replace(/\ufffd$/, "");

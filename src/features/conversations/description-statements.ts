@@ -17,11 +17,11 @@ interface Subject {
   /** The number of messages at the last summary. */
   summarized: number;
   /**
-   * Whether the fast model is asked: there is one, the agent's memory is on, a person wrote, and the demo model did not
-   * answer last.
+   * Whether to call the fast model: the agent has one, its memory is on, a person wrote, and the demo model did not
+   * write the last reply.
    */
   ask: boolean;
-  /** The newest messages with a text, the oldest of them first; none of an agent that asks no model. */
+  /** The newest messages with a text, oldest first; empty for an agent that calls no model. */
   newest: readonly Said[];
 }
 
@@ -30,11 +30,11 @@ interface Said {
   content: string;
 }
 
-/** The statements of jobs that describe conversations, each for many conversations. */
+/** Statements for jobs that describe conversations, each for many conversations. */
 export interface DescriptionStatements {
-  /** Undefined for a conversation that is gone. */
+  /** Undefined for a deleted conversation. */
   subjectOf: Gathered<string, Subject | undefined>;
-  /** The beginning of the user's first message; empty when there is none. */
+  /** The beginning of the user's first message; empty without one. */
   firstOf: Gathered<string, string>;
 }
 

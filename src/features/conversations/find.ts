@@ -9,7 +9,7 @@ import type { Conversation } from "./schema.ts";
 
 const { state: _state, metadata: _metadata, ...shown } = getTableColumns(conversations);
 
-/** Conversations, without state and metadata, with the fields of their agents that the wire shape takes. */
+/** Conversations, without state and metadata, with their agents' fields for the API form. */
 export function selectConversations(db: Db) {
   return db
     .select({ conversation: shown, agent: { slug: agents.slug, name: agents.name, debugEnabled: agents.debugEnabled } })
@@ -19,7 +19,7 @@ export function selectConversations(db: Db) {
 
 export type ConversationRow = Awaited<ReturnType<typeof selectConversations>>[number];
 
-/** The conversation with this public id. Throws the same 404 for a missing one and for one out of reach. */
+/** The conversation with this public id. Throws the same 404 for a missing one and for an unreachable one. */
 export async function findConversation(ctx: Ctx, ref: string): Promise<ConversationRow> {
   if (!isStorable(ref)) throw notFound("Conversation");
   const [row] = await selectConversations(ctx.db).where(isReached(ctx, ref));
@@ -27,12 +27,12 @@ export async function findConversation(ctx: Ctx, ref: string): Promise<Conversat
   return row;
 }
 
-/** A condition for queries that join `agents`. */
+/** The condition for a reachable conversation, for queries that join `agents`. */
 function isReached(ctx: Ctx, ref: string): SQL | undefined {
   return and(eq(conversations.ref, ref), withinReach(ctx));
 }
 
-/** A conversation as the wire shows it. */
+/** A conversation in its API form. */
 export function toConversation({ conversation, agent }: ConversationRow): Conversation {
   const { id, ref, title, summary, channel, messageCount, totalTokens } = conversation;
   return {

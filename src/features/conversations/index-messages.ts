@@ -8,14 +8,14 @@ import { messages } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 /**
- * In UTF-16 units of at most 3 bytes. A `tsvector` holds 1 MiB of words and does not check that where it is made of a
- * list.
+ * The most text indexed of a message, in UTF-16 units of at most 3 bytes. A `tsvector` stores 1 MiB of words, and does
+ * not check that when made from a list.
  */
 const mostIndexed = 300_000;
 
 /**
- * The words by which a message is found, in ascending order and with spaces between them. `C++` is found by `c` too.
- * The order keeps the sorting of PostgreSQL, whose time strangers could square otherwise, to one comparison a word.
+ * The words by which a message is found, in ascending order, separated by spaces. `C++` is found by `c` too. The order
+ * reduces PostgreSQL's sorting, which strangers could make quadratic, to one comparison for each word.
  */
 export function searchWords(content: string): string {
   const words = new Set<string>();
@@ -36,12 +36,12 @@ export const searchColumn = (words: SQL | string): SQL => sql`array_to_tsvector(
 
 const restMs = 10 * 60_000;
 
-/** Messages that are in memory at a time, and pages of one call at most, so that no other upkeep waits for long. */
+/** The most messages in memory, and the most pages of one call, so that no other upkeep waits for long. */
 const [pageSize, mostPages] = [20, 25];
 
 /**
- * Indexes the messages that servers of an earlier release wrote beside this one: an upgrade lets both run for a while.
- * Looks for them every 10 minutes. Call it every 10 seconds.
+ * Indexes messages written by servers of an earlier release, which may run beside this one during an upgrade. Searches
+ * for them every 10 minutes. Call it every 10 seconds.
  */
 export function indexMessages({ database, clock }: Pick<Services, "database" | "clock">): () => Promise<void> {
   const indexPage = async (): Promise<boolean> => {
@@ -58,7 +58,7 @@ export function indexMessages({ database, clock }: Pick<Services, "database" | "
   });
 }
 
-/** The default of the column. */
+/** The condition for the column's default. */
 const isUnindexed = sql`${messages.search} @@ ''' '''::tsquery`;
 
 const pageStatement = statement(

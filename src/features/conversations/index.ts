@@ -7,16 +7,16 @@ import { indexMessages } from "./index-messages.ts";
 import { conversationRoutes } from "./routes.ts";
 import { turnRoutes } from "./turns/routes.ts";
 
-/** Deletes many rows of an agent in its deletion. */
+/** Deletes many rows of a deleted agent. */
 export { deleteRows } from "./delete-all.ts";
-/** Titles and summaries: what gives them to a conversation, and the job that does so, as `enqueue` takes it. */
+/** Writes titles and summaries, and defines the job that does so. */
 export { createDescribe, descriptionJob } from "./describe.ts";
 export { firstWords, readDescription, titleRule, type Wanted } from "./description-prompt.ts";
-/** The conversation with a public id, within reach. */
+/** The reachable conversation with a public id. */
 export { findConversation } from "./find.ts";
-/** The words by which a message is found, and the column of its row that holds them. */
+/** The words by which a message is found, and their column. */
 export { searchColumn, searchWords } from "./index-messages.ts";
-/** The results of background work on conversations, and the statement that stores them. */
+/** The results of background work on conversations, and their statement. */
 export { extractedSeq, type Note, type Noted, noteTogether, summarizedMessages, withExtracted } from "./noted.ts";
 export { wantedOf } from "./rules.ts";
 /** The stored debug data of a turn. */

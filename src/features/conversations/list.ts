@@ -10,7 +10,7 @@ import { selectConversations, toConversation } from "./find.ts";
 import { readSearch, type Search, snippetOf } from "./rules.ts";
 import type { ConversationPage, ConversationQuery } from "./schema.ts";
 
-/** A page of the conversations within reach that have messages, the newest first. Throws the 404 of the agent. */
+/** A page of the reachable conversations that have messages, newest first. Throws the 404 of the agent. */
 export async function listConversations(ctx: Ctx, query: ConversationQuery): Promise<ConversationPage> {
   const { limit = 20, offset = 0 } = query;
   const search = readSearch(query.search ?? "");
@@ -35,7 +35,7 @@ async function filters(
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
   return and(
     withinReach(ctx),
-    // Each of the two conditions has an index of its own, which leaves out conversations without messages.
+    // Each condition has an index of its own, without conversations that lack messages.
     agent ? eq(conversations.agentId, agent.id) : eq(conversations.organizationId, ctx.membership.organizationId),
     gt(conversations.messageCount, sql`0`),
     channel ? eq(conversations.channel, channel) : undefined,
@@ -46,7 +46,7 @@ async function filters(
   );
 }
 
-/** Not a pattern, so that `%` and `_` stand for themselves. */
+/** Not a pattern, so that `%` and `_` match only themselves. */
 function matches({ phrase, query }: Search): SQL {
   const inTitle = sql`exists (
     select 1 from unnest(${writeArray(phrase)}::text[]) as form
@@ -57,7 +57,9 @@ function matches({ phrase, query }: Search): SQL {
     where ${messages.conversationId} = ${conversations.id} and ${messages.search} @@ ${anyOf(sql`${query.typed}`, sql`${query.indexed}`)}))`;
 }
 
-/** A `tsquery` for messages of this release, whose words `indexed` has, and of earlier ones, which PostgreSQL split. */
+/**
+ * A `tsquery` for messages of this release, with the words of `indexed`, and of earlier ones, which PostgreSQL split.
+ */
 const anyOf = (typed: SQL, indexed: SQL) => sql`(to_tsquery('simple', ${typed}) || ${indexed}::tsquery)`;
 
 async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
@@ -72,12 +74,12 @@ async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
   return row?.total ?? 0;
 }
 
-/** Characters that a snippet shows before a match. */
+/** The characters of a snippet before a match. */
 const before = 60;
 
 /**
- * The text around the match in each conversation's newest message that has one: a match at the beginning of a word, if
- * there is any. Only 300 characters of a message leave the database.
+ * The text around the match in each conversation's newest matching message; prefers a match at the beginning of a word.
+ * Only 300 characters of a message leave the database.
  */
 const snippetStatement = statement(
   { ids: "uuid[]", typed: "text", indexed: "text", words: "text[]" },
@@ -100,7 +102,7 @@ const snippetStatement = statement(
     ) place`,
 );
 
-/** Snippets by the conversation's id. A conversation whose title alone matches has none. */
+/** Snippets by conversation id; none for a conversation whose title alone matches. */
 async function findSnippets(
   database: Database,
   ids: readonly string[],

@@ -5,14 +5,14 @@ import { conversations } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Gathered } from "../../jobs/together.ts";
 
-/** The results of background work on a conversation. Absent and null fields stay as they are. */
+/** The results of background work on a conversation. Absent and null fields stay unchanged. */
 export interface Noted {
-  /** A title that a person gave meanwhile stays. */
+  /** The title; a title that a person set meanwhile stays. */
   title?: string | null;
   summary?: string | null;
-  /** The number of messages that the summary is about. */
+  /** The number of messages covered by the summary. */
   summarized?: number | null;
-  /** `seq` of the last message that counts as read for memories. Work that ends late takes nothing back. */
+  /** `seq` of the last message read for memories. Work that ends late never lowers it. */
   read?: number | null;
 }
 
@@ -21,8 +21,8 @@ export interface Note {
   id: string;
   noted: Noted;
   /**
-   * When the conversation became due, as the database writes it. A conversation that became due again since stays due.
-   * Empty: it stays due in any case.
+   * When the conversation became due, as the database wrote it. A conversation that became due again since then stays
+   * due. Empty: it always stays due.
    */
   at: string;
 }
@@ -32,15 +32,15 @@ const { id, title, summary, metadata } = conversations;
 /** The number of messages at the last summary. */
 export const summarizedMessages = sql<number>`coalesce((${metadata} ->> 'summarizedMessages')::int, 0)`;
 
-/** `seq` of the last message that counts as read for memories. */
+/** `seq` of the last message read for memories. */
 export const extractedSeq = sql<number>`coalesce((${metadata} ->> 'extractedSeq')::int, 0)`;
 
-/** The metadata of a conversation whose messages up to `seq` count as read. */
+/** The metadata of a conversation whose messages up to `seq` are read. */
 export function withExtracted(seq: SQL): SQL {
   return sql`${metadata} || jsonb_build_object('extractedSeq', (${seq})::int)`;
 }
 
-/** Stores the results of background work on conversations. With `dueAt`, a due column, they are no longer due. */
+/** Stores the results of background work on conversations. With `dueAt`, a due column, they stop being due. */
 export function noteTogether(database: Database, dueAt: Column | null): Gathered<Note, void> {
   const note = statement(
     { ids: "uuid[]", ats: "text[]", titles: "text[]", summaries: "text[]", summarized: "text[]", read: "text[]" },

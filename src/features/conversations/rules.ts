@@ -1,23 +1,23 @@
 import { clip } from "../../core/text/text.ts";
 import { isUnbroken, longestWord, wordsOf } from "../../core/text/words.ts";
 
-/** Words of a search that count; further ones are ignored. */
+/** The most words of a search; further ones are ignored. */
 const mostWords = 16;
 
-/** A search as the database takes it. */
+/** A search in the database's form. */
 export interface Search {
-  /** The whole text in each case, to be found in titles. */
+  /** The whole text in several cases, for titles. */
   phrase: string[];
   /**
-   * For messages of this release the text of a `tsquery`, and for messages of earlier ones that of a `to_tsquery`; null
-   * when the search has no word.
+   * The text of a `tsquery` for messages of this release, and of a `to_tsquery` for earlier ones; null for a search
+   * without words.
    */
   query: { indexed: string; typed: string } | null;
-  /** The first words in each case, or their beginnings, to find the place of a match in a text. */
+  /** The beginnings of the first words in several cases, to locate the match in a text. */
   words: string[];
 }
 
-/** Null when the text is blank. */
+/** Parses a search; null for a blank text. */
 export function readSearch(text: string): Search | null {
   const trimmed = text.trim();
   if (trimmed === "") return null;
@@ -30,7 +30,7 @@ export function readSearch(text: string): Search | null {
   };
 }
 
-/** The last word may be the beginning of one, and a single character of an unbroken script that of a pair. */
+/** The last word may be a word's beginning, and a single character of an unbroken script a pair's. */
 function indexedTerms(words: readonly string[]): string {
   const terms = words.flatMap(wordsOf);
   const isBeginning = (term: string, index: number) =>
@@ -44,25 +44,27 @@ function termOf(word: string, last: boolean): string {
   return `(${forms.map((form) => `${quote(form)}${beginning}`).join(" | ")})`;
 }
 
-/** A word in each case: the embedded database folds the case of ASCII letters alone. */
+/** A word in several cases, since the embedded database folds the case only of ASCII letters. */
 function formsOf(text: string): string[] {
   const lower = text.toLowerCase();
   const [first = "", ...rest] = lower;
   return [...new Set([lower, `${first.toUpperCase()}${rest.join("")}`, text.toUpperCase(), text])];
 }
 
-/** The forms of a word to which the embedded database does not fold a text by itself. */
+/** The forms of a word that the embedded database can't fold a text to. */
 const placedForms = (word: string) => (/^[\0-\x7f]*$/.test(word) ? [word.toLowerCase()] : formsOf(word));
 
 const quote = (word: string) => `'${word.replaceAll(/['\\]/g, "$&$&")}'`;
 
-/** A word without the punctuation around it, or its beginning. */
+/** The beginning of a word, without the punctuation around it. */
 const bare = (word: string) => clip(word, longestPlaced).replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
 
-/** Words, and characters of each, whose place in a text is looked for: that takes as long as both together. */
+/**
+ * The most words located in a text, and the most characters of each, since locating takes the product of all lengths.
+ */
 const [mostPlaced, longestPlaced] = [4, 16];
 
-/** The limit in characters. */
+/** The longest snippet, in characters. */
 export const longestSnippet = 200;
 
 /** A piece of a text around a match; `begun`: the text has more before it. */
@@ -71,7 +73,7 @@ export interface Excerpt {
   begun: boolean;
 }
 
-/** An excerpt as one line of plain text, with whole words and `…` where text is left out. */
+/** Formats an excerpt as one line of plain text, with whole words and `…` for omitted text. */
 export function snippetOf({ text, begun }: Excerpt): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   const start = begun ? `… ${line.replace(/^\S{0,30} /, "")}` : line;
@@ -80,10 +82,10 @@ export function snippetOf({ text, begun }: Excerpt): string {
   return `${cut} …`;
 }
 
-/** Messages before the first summary of a conversation, and more messages before each further one. */
+/** The messages before a conversation's first summary, and before each further one. */
 const [firstSummary, nextSummary] = [6, 10];
 
-/** Whether a conversation lacks a title or an up-to-date summary. Only a model can write a summary. */
+/** Whether a conversation needs a title or a new summary. Only a model can write a summary. */
 export function wantedOf({
   titled,
   messages,

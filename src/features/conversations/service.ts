@@ -12,7 +12,7 @@ import { deleteFilesOf } from "../files/index.ts";
 import { type ConversationRow, findConversation, toConversation } from "./find.ts";
 import type { Conversation, ConversationChange } from "./schema.ts";
 
-/** A conversation within reach. Throws the 404. */
+/** A reachable conversation. Throws the 404. */
 export async function getConversation(ctx: Ctx, ref: string): Promise<Conversation> {
   return toConversation(await findConversation(ctx, ref));
 }
@@ -29,8 +29,8 @@ export async function getState(ctx: Ctx, ref: string): Promise<Record<string, un
 }
 
 /**
- * Changes the title. The conversation keeps its place in the list, which follows its last message. The audit log only
- * says so, because titles are made of end users' words and end with the conversation. Throws the 404.
+ * Changes the title. The conversation keeps its place in the list, which follows its last message. The audit log
+ * contains no title, since titles come from end users' texts and are deleted with the conversation. Throws the 404.
  */
 export async function renameConversation(ctx: Ctx, ref: string, { title }: ConversationChange): Promise<Conversation> {
   const found = await findConversation(ctx, ref);
@@ -52,14 +52,14 @@ export async function renameConversation(ctx: Ctx, ref: string, { title }: Conve
 }
 
 /**
- * Deletes a conversation with its messages, its state and its files, and what the run of a task keeps of it. Its running
- * and waiting turns are stopped, and nothing of them is stored. Throws the 404.
+ * Deletes a conversation with its messages, state and files, and a task run's copy of its reply. Its running and queued
+ * turns are stopped and not stored. Throws the 404.
  */
 export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
   const found = await findConversation(ctx, ref);
   const { id, agentId, organizationId, source } = found.conversation;
   await write(ctx, { ...changeOf(found), action: "conversation.delete" }, async (tx) => {
-    // Turns are locked first and their conversation second, in the order of the statement that records a turn.
+    // Locks turns first and then their conversation, in the order of the statement that records a turn.
     await lockTurns(tx, id);
     const [locked] = await tx
       .select({ id: conversations.id })
@@ -71,7 +71,7 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
     await deleteFilesOf(tx, ctx, { conversationId: id });
     await tx.delete(messages).where(eq(messages.conversationId, id));
     await tx.delete(conversations).where(eq(conversations.id, id));
-    // Where the conversation stands for its user, nothing is left of this person.
+    // A conversation that stands for its user was all that is known of this person.
     const agent = { id: agentId, slug: found.agent.slug, organizationId };
     const reason = "conversation deleted";
     if (source === "user") await endTasksOf(tx, subjectKey("conversation", ref), { agent, reason, by: ctx });
@@ -91,15 +91,15 @@ function changeOf({ conversation, agent }: ConversationRow) {
   };
 }
 
-/** Locks the conversation's turns in the order in which leases are renewed. */
+/** Locks the conversation's turns in the order of lease renewals. */
 async function lockTurns(tx: Db, conversationId: string): Promise<void> {
   const own = eq(turns.conversationId, conversationId);
   await tx.select({ id: turns.id }).from(turns).where(own).orderBy(turns.id).for("no key update");
 }
 
 /**
- * Takes the conversation and the content from its turns, whose end then closes the row and stores nothing else. The
- * rows stay, because statistics and budgets are made of them.
+ * Removes the conversation and the content from its turns, so that a running turn's end only closes its row. The rows
+ * stay for statistics and budgets.
  */
 async function detachTurns(tx: Db, conversationId: string): Promise<void> {
   const detached = assign(turns, {

@@ -16,7 +16,10 @@ import type {
   Step,
 } from "./schema.ts";
 
-/** A page of the messages, shorter where they are long: results of tools may have megabytes. Throws the 404. */
+/**
+ * A page of messages, with fewer messages when they are long, since results of tools may have megabytes. Throws the
+ * 404.
+ */
 export async function listMessages(ctx: Ctx, ref: string, query: MessageQuery): Promise<MessagePage> {
   const { limit: asked = 50, offset = 0, order = "asc" } = query;
   const found = await findConversation(ctx, ref);
@@ -44,7 +47,7 @@ export async function messagesOfTurn(ctx: Ctx, found: ConversationRow, turnId: s
   return withAttachments(ctx, found, rows);
 }
 
-/** Leaves the debug payloads that older messages have in the database while the agent's `debugEnabled` is off. */
+/** Selects messages, without older messages' debug data while the agent's `debugEnabled` is off. */
 function selectMessages({ db }: Ctx, { conversation, agent }: ConversationRow, wanted?: SQL) {
   const { id, role, content, steps, reasoning, metadata, promptTokens, completionTokens, createdAt } = messages;
   const columns = { id, role, content, steps, reasoning, promptTokens, completionTokens, createdAt };
@@ -73,7 +76,7 @@ async function withAttachments(
   }));
 }
 
-/** The stored files of the messages, by the message's id. */
+/** The stored files of messages, by message id. */
 async function findAttachments(
   { db }: Ctx,
   { conversation }: ConversationRow,
@@ -101,8 +104,8 @@ async function findAttachments(
 }
 
 /**
- * The executions of hooks in order: the newest, unless `offset` asks for older ones; fewer where their results are long.
- * Throws the 404.
+ * The executions of hooks in order: the newest, or older ones with `offset`; fewer when their results are long. Throws
+ * the 404.
  */
 export async function listHookExecutions(ctx: Ctx, ref: string, query: HookQuery): Promise<HookExecutions> {
   const { limit = 200, offset = 0 } = query;
@@ -128,7 +131,7 @@ export async function hookExecutionsOfTurn(ctx: Ctx, found: ConversationRow, tur
 
 const newestExecutions = [desc(hookExecutions.createdAt), desc(hookExecutions.turnId), desc(hookExecutions.position)];
 
-/** The newest first. */
+/** Selects hook executions, newest first. */
 function selectHookExecutions({ db }: Ctx, { conversation }: ConversationRow, wanted?: SQL) {
   const { id, hookId, event, toolName, success, error, durationMs, args, result, createdAt } = hookExecutions;
   return db

@@ -5,7 +5,7 @@ import { matchesEtag } from "../../http/etag.ts";
 import { disposition } from "./rules.ts";
 import { type FileRow, openStored, readFile } from "./storage.ts";
 
-/** Headers that let a file do nothing in a browser, because anybody may have sent it. */
+/** Headers that make a file harmless in a browser, because anybody may have sent it. */
 const harmless = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -13,15 +13,15 @@ const harmless = {
   "Cache-Control": "private, no-store",
 };
 
-/** How long the address of a bucket is valid, to which `redirect` leads at once. */
+/** How long the bucket address in a redirect is valid. */
 const redirectSeconds = 5 * 60;
 
-/** Answers a GET or HEAD with the file, or with 304. Throws 404 when its bytes are gone. */
+/** Responds to a GET or HEAD with the file, or with 304. Throws 404 when its bytes are missing. */
 export async function answerWith(c: Context<AppEnv>, file: FileRow) {
   return answerHead(c, file) ?? sendBytes(c, file);
 }
 
-/** The same, but a file in a bucket is answered with 302 to its address there. */
+/** `answerWith` that redirects (302) to the bucket for a file stored there. */
 export async function redirect(c: Context<AppEnv>, file: FileRow) {
   const head = answerHead(c, file);
   if (head) return head;
@@ -42,7 +42,7 @@ const headersOf = (file: FileRow) => ({
   "Content-Disposition": disposition(file.mime, file.name),
 });
 
-/** The answer without the bytes; null when they are wanted. */
+/** The response without the bytes; null when they are needed. */
 function answerHead(c: Context<AppEnv>, file: FileRow) {
   const etag = etagOf(file);
   if (matchesEtag(c.req.header("If-None-Match"), etag)) return c.body(null, 304, { ...harmless, ETag: etag });
@@ -55,18 +55,18 @@ async function sendBytes(c: Context<AppEnv>, file: FileRow) {
   return c.body(cutOff(c, file, bytes), 200, headersOf(file));
 }
 
-/** The same bytes. Where their storage breaks off, the client is cut off too, and the log says why. */
+/** Passes the bytes on. When the storage breaks off, the client is disconnected too, and the log says why. */
 function cutOff(c: Context<AppEnv>, { id }: FileRow, bytes: ReadableStream<Uint8Array<ArrayBuffer>>) {
   const reader = bytes.getReader();
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       const next = await reader.read().catch((err: unknown) => {
         c.get("log").warn({ fileId: id, err }, "A file broke off while it was sent");
-        // A server prints an error that it finds in a body.
+        // A server would print an error of a body.
         if (!c.env?.cut) throw err;
         c.env.cut();
       });
-      // Throws for a stream that its reader has left, which nobody is told.
+      // Throws for a stream that its reader has left; the error is dropped.
       if (!next || next.done) controller.close();
       else controller.enqueue(next.value);
     },

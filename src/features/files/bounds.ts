@@ -6,10 +6,10 @@ import type { ObjectStore } from "../../core/ports.ts";
 import { FairRunner } from "../../core/queues/fair-runner.ts";
 import { conversations, files } from "../../db/schema.ts";
 
-/** In bytes, as the policy `fileMegabytes` counts. */
+/** Bytes of a megabyte in the policy `fileMegabytes`. */
 export const megabyte = 1024 * 1024;
 
-/** The refusal of a file because those that are stored already have all the space that they may have. */
+/** The refusal of a file because stored files fill the allowed space. */
 export class NoSpaceLeft extends EngineError {
   /** The counted files: all of the agent, or those of one end user, group, topic or thread. */
   readonly of: "agent" | "user";
@@ -22,17 +22,17 @@ export class NoSpaceLeft extends EngineError {
   }
 }
 
-/** Where a file is to be stored, and how large it is in bytes. */
+/** A file to store, with its size in bytes. */
 interface Wanted {
   agentId: string;
   conversationId: string;
   size: number;
 }
 
-/** The row of a file that is to be stored. */
+/** The row of a file to be stored. */
 interface PendingRow {
   write(): Promise<void>;
-  /** Answers whether it was still pending. */
+  /** Removes the row; returns whether it was still pending. */
   remove(): Promise<boolean>;
 }
 
@@ -42,14 +42,16 @@ interface Usage {
   bySubject: Map<string | null, number>;
 }
 
-/** The measured space of a directory, which a single process writes to. */
+/** The measured space of a directory that only this process writes to. */
 interface Space {
   /**
-   * The usage of agents. What is stored is added to the last sum, since the embedded database takes some 3 ms to add up a
+   * The agents' usage. Stored files are added to the last sum, since the embedded database takes some 3 ms to add up a
    * thousand files, and does nothing else meanwhile.
    */
   usages: TtlCache<Usage>;
-  /** Writes no row of an agent while its files are added up: the sum may have the row or lack it. */
+  /**
+   * Keeps an agent's rows from being written while its files are added up, since the sum may or may not include them.
+   */
   order: FairRunner;
 }
 
@@ -57,13 +59,13 @@ const spaces = new WeakMap<ObjectStore, Space>();
 
 const usageTtlMs = 10 * 60_000;
 
-/** A sum that is older is made anew before it refuses a file: conversations may have been deleted. */
+/** An older sum is renewed before it refuses a file, since conversations may have been deleted. */
 const refusingMs = 60_000;
 
 /**
- * Takes space for a file in the directory and writes the file's row. Answers what removes the row and gives the space back.
- * Throws `NoSpaceLeft` when the files of the agent or end user would be larger than the policy `fileMegabytes` allows, and
- * what `write` throws.
+ * Reserves space for a file in the directory and writes the file's row. Returns a way to remove the row and release the
+ * space. Throws `NoSpaceLeft` when the agent's or end user's files would exceed the policy `fileMegabytes`, and the
+ * errors of `write`.
  */
 export async function takeSpace(
   services: Services,
@@ -113,7 +115,7 @@ function spaceOf({ clock }: Services, directory: ObjectStore): Space {
   return space;
 }
 
-/** The refusal at a total of so many bytes; null while there is space. */
+/** The refusal at a total of this many bytes; null while there is space. */
 function lackOf({ policies }: Services, bytes: { total: number; ofUser: number }): NoSpaceLeft | null {
   const { total, perUser } = policies.values.fileMegabytes;
   if (bytes.ofUser > perUser * megabyte) return new NoSpaceLeft("user", perUser);

@@ -22,24 +22,24 @@ export const deletionJob = defineJob(
   ({ batch }) => batch,
 );
 
-/** Files of one job: an agent with thousands must not fill the queue that other jobs wait in. */
+/** The most files of one job: an agent with thousands must not block the queue for other jobs. */
 const batchSize = 100;
 
-/** Attempts of a job, which with their pauses take about two days: a bucket may be out of reach for a while. */
+/** The attempts of a job, which with their pauses take about two days: a bucket may be unreachable for a while. */
 const maxAttempts = 300;
 
-/** Failures in a row after which an attempt gives up the rest of its files. */
+/** After this many failures in a row an attempt gives up the rest of its files. */
 const mostFailures = 3;
 
-/** A file that is pending for longer was given up: until then its bytes may still come. */
+/** A file that is pending for longer was given up; until then its bytes may still arrive. */
 export const abandonedMs = 60 * 60_000;
 
-/** The agent or conversation that is deleted. */
+/** The agent or conversation being deleted. */
 type Owner = { agentId: string } | { conversationId: string };
 
 /**
- * Has the files of a conversation or of a whole agent deleted by jobs. Call it inside the transaction that deletes the
- * owner, before the owner: each job takes the keys to the agent's bucket along, re-sealed. Answers the number of files.
+ * Enqueues the deletion of a conversation's or a whole agent's files. Call it inside the transaction that deletes the
+ * owner, before the owner: each job includes the keys to the agent's bucket, re-sealed. Returns the number of files.
  */
 export async function deleteFilesOf(
   tx: Db,
@@ -49,7 +49,7 @@ export async function deleteFilesOf(
   const agentId = await lockOwner(tx, owner);
   if (agentId === null) return 0;
   const own = "agentId" in owner ? eq(files.agentId, owner.agentId) : eq(files.conversationId, owner.conversationId);
-  // Without their owner they are not written once more when it goes, which takes as long again.
+  // Rows without owner are not written again when the owner is deleted, which would take as long again.
   const ownerless = "agentId" in owner ? { agentId: null, conversationId: null } : { conversationId: null };
   const mark = (status: string) =>
     tx
@@ -57,17 +57,18 @@ export async function deleteFilesOf(
       .set({ status: "deleting", ...ownerless })
       .where(and(own, eq(files.status, status)))
       .returning({ id: files.id, organizationId: files.organizationId, store: files.store });
-  // In this order: a pending file may be stored meanwhile.
+  // Pending files are marked first, since one may be stored meanwhile.
   const coming = await mark("pending");
   const stored = await mark("stored");
   await enqueueDeletion(tx, cipher, agentId, stored);
-  // A deletion at once may be over before their bytes are there.
+  // An immediate deletion may finish before their bytes arrive.
   await enqueueDeletion(tx, cipher, agentId, coming, new Date(clock.now() + abandonedMs));
   return coming.length + stored.length;
 }
 
 /**
- * The agent of the owner; null when the owner is gone. No file can follow, because its foreign key waits for this lock.
+ * Locks the owner and returns its agent; null for a deleted owner. No file can be added, because its foreign key waits
+ * for this lock.
  */
 async function lockOwner(tx: Db, owner: Owner): Promise<string | null> {
   const [row] =
@@ -83,7 +84,9 @@ async function lockOwner(tx: Db, owner: Owner): Promise<string | null> {
 
 export type Doomed = Pick<FileRow, "id" | "organizationId" | "store">;
 
-/** Leaves the deletion to jobs. Answers the files that no job can delete: the agent's keys to its bucket are gone. */
+/**
+ * Enqueues the deletion. Returns the files that no job can delete, since the agent's keys to their bucket are missing.
+ */
 export async function enqueueDeletion(
   tx: Db,
   cipher: Cipher,
@@ -102,7 +105,7 @@ export async function enqueueDeletion(
   return rows.filter(isLost);
 }
 
-/** The keys to an agent's bucket; null also where older releases stored what can't be one: nothing may keep its owner. */
+/** The keys to an agent's bucket; null also for invalid ones of older releases, which must not block the deletion. */
 async function keysOf(tx: Db, cipher: Cipher, agentId: string): Promise<S3Keys | null> {
   return bucketOf(tx, cipher, agentId).catch((error: unknown) => {
     if (error instanceof EngineError && error.code === "conflict") return null;
@@ -110,7 +113,7 @@ async function keysOf(tx: Db, cipher: Cipher, agentId: string): Promise<S3Keys |
   });
 }
 
-/** Files of deleted agents may belong to several organizations; those of a batch belong to one. */
+/** Batches of files. Files of deleted agents may belong to several organizations; those of a batch belong to one. */
 function* batchesOf(rows: readonly Doomed[]) {
   for (const [organizationId, ofOne] of Map.groupBy(rows, (row) => row.organizationId)) {
     for (let start = 0; start < ofOne.length; start += batchSize) {
@@ -133,8 +136,8 @@ const Keys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 type Dependencies = Pick<Services, "database" | "cipher" | "files">;
 
 /**
- * Each job deletes the files of its batch that it can and fails when some are left; a deleted one has no row at the next
- * attempt.
+ * Jobs that delete files. A job deletes all it can of its batch and fails when some are left; deleted files have no row
+ * at the next attempt.
  */
 export function fileJobs({ database, cipher, files: ports }: Dependencies): JobKinds {
   return deletionJob.doneBy(async ({ payload: { batch, files: ids, keys: sealed } }, signal) => {

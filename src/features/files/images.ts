@@ -6,35 +6,35 @@ import { files } from "../../db/schema.ts";
 import { isRaster } from "./rules.ts";
 import { readFile } from "./storage.ts";
 
-/** In bytes: no provider takes larger images. */
+/** The largest image for a model, in bytes; no provider accepts larger ones. */
 const longestImage = 5 * 1024 * 1024;
 
 const mostImages = 8;
 
-/** How long a turn waits for a picture, in milliseconds. */
+/** The longest wait of a turn for a picture, in milliseconds. */
 const patienceMs = 25_000;
 
-/** The files that a model with image input gets: the first 8 pictures of at most 5 MB each. */
+/** The files for a model with image input: the first 8 pictures of at most 5 MB each. */
 export function seenImages<File extends { mime: string; size: number }>(files: readonly File[]): File[] {
   return files.filter(({ mime, size }) => isRaster(mime) && size <= longestImage).slice(0, mostImages);
 }
 
-/** The files that came with the new messages of a conversation, in the order of the messages. */
+/** The files of a conversation's new messages, in the order of the messages. */
 export interface FreshFiles {
   conversationId: string;
   fileIds: readonly string[];
 }
 
 /**
- * The pictures among these files (`seenImages`) as parts of a message to a model that takes images. Unreadable ones are left
- * out, so that they do not fail the turn.
+ * Converts the pictures among files (`seenImages`) to parts of a message for a model with image input. Unreadable ones
+ * are omitted, so that they do not fail the turn.
  */
 export async function imageParts(services: Services, fresh: FreshFiles) {
   const parts = (await findImages(services, fresh)).map((image) => toPart(services, image));
   return (await Promise.all(parts)).filter((part) => part !== null);
 }
 
-/** How many bytes the same pictures have together. */
+/** The total bytes of the pictures in `imageParts`. */
 export async function imageBytes(services: Services, fresh: FreshFiles): Promise<number> {
   return (await findImages(services, fresh)).reduce((sum, { size }) => sum + size, 0);
 }

@@ -14,21 +14,21 @@ export interface NewFile {
   agentId: string;
   conversationId: string;
   messageId: string | null;
-  /** As its sender calls it; `fileName` decides. */
+  /** The sender's name for the file; `fileName` checks it. */
   name: string;
   bytes: Uint8Array<ArrayBuffer>;
-  /** The type that its sender claims; `contentType` decides. */
+  /** The type claimed by the sender; `contentType` checks it. */
   mime: string;
 }
 
-/** Throws the 413 of a file that is too large. */
+/** Throws the 413 for a too large file. */
 export function requireFitting({ length }: Uint8Array): void {
   if (length > longestFile) throw new EngineError("too-large", "A file may have at most 20 MB");
 }
 
 /**
- * Stores a file of a conversation. Throws 404 for a conversation that is gone, 409 when there is nowhere to store it and
- * (`NoSpaceLeft`) when the directory has no space for it, 413 over 20 MB, 502 when the storage fails.
+ * Stores a file of a conversation. Throws 404 for a deleted conversation, 409 without a storage and (`NoSpaceLeft`)
+ * when the directory has no space for it, 413 over 20 MB, 502 when the storage fails.
  */
 export async function keepFile(services: Services, { bytes, ...given }: NewFile): Promise<FileRow> {
   requireFitting(bytes);
@@ -67,13 +67,13 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
     .where(and(isRow, eq(files.status, "pending")))
     .returning();
   if (stored) return stored;
-  // The conversation was deleted meanwhile. A job deletes the file later, unless that is done here.
+  // The conversation was deleted meanwhile. A job will delete the file, unless this succeeds.
   await objects.delete(key);
   await db.delete(files).where(isRow);
   throw notFound("Conversation");
 }
 
-/** Throws the 404 of a conversation that was deleted between the check and the insert. */
+/** Throws the 404 for a conversation that was deleted between the check and the insert. */
 function unlessGone(error: unknown): never {
   throw sqlState(error) === "23503" ? notFound("Conversation") : error;
 }

@@ -4,7 +4,7 @@ import { sameText, toHex } from "../../core/ids.ts";
 import { type Claim, linkAddress, linkSeconds } from "./rules.ts";
 import { type FileRow, openStored } from "./storage.ts";
 
-/** An address that serves a file to anybody until it expires. */
+/** An address from which anyone can read a file until it expires. */
 export interface Link {
   url: string;
   /** ISO 8601. */
@@ -12,8 +12,9 @@ export interface Link {
 }
 
 /**
- * A link to a stored file, valid for 24 hours. It leads to this server also where the file lies in a bucket: a link to the
- * bucket would name the agent's access key, and outlive the conversation. Throws 409 when the keys to the storage are gone.
+ * Makes a link to a stored file, valid for 24 hours. It leads to this server even for a file in a bucket: a link to the
+ * bucket would contain the agent's access key, and outlive the conversation. Throws 409 when the keys to the storage
+ * are missing.
  */
 export async function linkTo(services: Services, file: FileRow): Promise<Link> {
   await openStored(services, file);
@@ -24,7 +25,7 @@ export async function linkTo(services: Services, file: FileRow): Promise<Link> {
   return { url, expiresAt: new Date(expires * 1000).toISOString() };
 }
 
-/** Whether the link was made here, with this key or an earlier one, and has not expired. */
+/** Whether this installation made the link, with the current or an earlier key, and it has not expired. */
 export async function isGenuine(
   { cipher, clock }: Pick<Services, "cipher" | "clock">,
   { signature, ...claim }: Claim,

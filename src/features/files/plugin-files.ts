@@ -8,16 +8,16 @@ import { keepFile } from "./keep-file.ts";
 import { linkTo } from "./links.ts";
 import type { FileRow } from "./storage.ts";
 
-/** The turn in which a plugin's tool is called. */
+/** The turn in which a plugin's tool runs. */
 export interface Caller {
   agent: { readonly id: string };
-  /** The id of the conversation's row, which is no `ref`; null when nothing of the turn is stored. */
+  /** The id of the conversation's row, not its `ref`; null when nothing of the turn is stored. */
   conversationId: string | null;
 }
 
 /**
- * Stores a file that a tool made, and links to it for 24 hours. It needs no `attachmentsEnabled`, which is for files of
- * other people. Throws 409 without a stored conversation, and what `keepFile` throws.
+ * Stores a tool's file, and links to it for 24 hours. It does not need `attachmentsEnabled`, which is for files of
+ * other people. Throws 409 without a stored conversation, and the errors of `keepFile`.
  */
 export async function savePluginFile(
   services: Services,
@@ -27,7 +27,7 @@ export async function savePluginFile(
   return shown(services, await keepFile(services, { ...file, ...conversation, messageId: null }));
 }
 
-/** A new link to a file of the same conversation, also one that a person sent. Throws 404 for all others. */
+/** A new link to a file of the same conversation, including one that a person sent. Throws 404 for all others. */
 export async function linkPluginFile(
   services: Services,
   { agent, conversationId, id }: Caller & { id: string },
@@ -55,7 +55,7 @@ function requireStored(conversationId: string | null): string {
   );
 }
 
-/** Throws the 404 of a conversation that is gone or another agent's. */
+/** Throws the 404 for a conversation that was deleted or is another agent's. */
 async function requireConversation({ database }: Services, { agent, conversationId }: Caller) {
   const [found] = await database.db
     .select({

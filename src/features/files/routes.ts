@@ -46,7 +46,7 @@ const get = guarded("conversation:read", {
   responses: { ...fileAnswers, ...errorAnswers(404) },
 });
 
-/** Each is read as it comes, so that a link that is wrong in any way gets the same 404. */
+/** A part of a link, read unchecked, so that every invalid link gets the same 404. */
 const part = (description: string, example: string) =>
   z.string().optional().catch(undefined).openapi({ type: "string", description, example });
 

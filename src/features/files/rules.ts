@@ -3,15 +3,15 @@ import type { S3Bucket } from "../../core/files/s3.ts";
 import { isUuid } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text/text.ts";
 
-/** In bytes. */
+/** The largest file, in bytes. */
 export const longestFile = 20 * 1024 * 1024;
 
 const longestName = 200;
 
-/** Characters that steer a terminal or reverse the direction of a text. */
+/** Characters that control a terminal or reverse the direction of a text. */
 const steering = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
-/** The last part of the name that a sender gives a file, fit to be stored and shown. */
+/** The last part of the sender's file name, made safe to store and show. */
 export function fileName(given: string): string {
   const parts = storable(given.replaceAll(steering, ""))
     .split(/[/\\]/)
@@ -20,7 +20,7 @@ export function fileName(given: string): string {
   return shorten(parts.at(-1) ?? "file");
 }
 
-/** Keeps the extension, by which people and programs recognise the type. */
+/** Shortens a name but keeps its extension, by which people and programs recognise the type. */
 function shorten(name: string): string {
   if (name.length <= longestName) return name;
   const [extension = ""] = /\.[A-Za-z0-9]{1,16}$/.exec(name) ?? [];
@@ -30,7 +30,7 @@ function shorten(name: string): string {
 const unknownType = "application/octet-stream";
 const mediaType = /^(application|audio|font|message|model|text|video)\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
-/** The media type of a file: a picture's by its content alone; otherwise the claimed one unless that is a picture's. */
+/** The media type of a file: a picture's by its content only; otherwise the claimed one, unless that is a picture's. */
 export function contentType(bytes: Uint8Array, claimed: string): string {
   const raster = rasterType(bytes);
   if (raster) return raster;
@@ -40,10 +40,10 @@ export function contentType(bytes: Uint8Array, claimed: string): string {
 
 const rasters: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
 
-/** Whether the type is that of a picture that can carry no script. */
+/** Whether the type is of a picture that can't contain scripts. */
 export const isRaster = (mime: string) => rasters.has(mime);
 
-/** `Content-Disposition`: pictures are shown in place, other files saved. The name is written as RFC 8187 demands. */
+/** `Content-Disposition`: pictures are shown in place, other files saved. The name is encoded as RFC 8187 requires. */
 export function disposition(mime: string, name: string): string {
   const encoded = encodeURIComponent(name).replaceAll(
     /['()*]/g,
@@ -57,12 +57,12 @@ const prefix = "agent-engine/";
 
 type BucketLocation = Pick<S3Bucket, "region" | "bucket">;
 
-/** The storage key of an object, with its bucket, because the agent may name another bucket for later files. */
+/** The storage key of an object, with its bucket, because the agent may choose another bucket for later files. */
 export function s3Key({ region, bucket }: BucketLocation, fileId: string): string {
   return `${region}/${bucket}/${prefix}${fileId}`;
 }
 
-/** The region, bucket and key of a storage key that `s3Key` made. */
+/** The region, bucket and key in a storage key of `s3Key`. */
 export function readS3Key(storageKey: string): BucketLocation & { key: string } {
   const [, region, bucket, key] = /^([^/]+)\/([^/]+)\/(.+)$/.exec(storageKey) ?? [];
   if (!region || !bucket || !key) throw new Error("A file has no place in S3");
@@ -75,20 +75,20 @@ export const fileAddress = (id: string) => `/api/files/${id}`;
 /** How long a link is valid. */
 export const linkSeconds = 24 * 60 * 60;
 
-/** The file and time that a link names, and its signature. */
+/** The file and expiry of a link, with its signature. */
 export interface Claim {
   id: string;
   /** Seconds since the epoch. */
   expires: number;
-  /** In hexadecimal. */
+  /** The signature, in hexadecimal. */
   signature: string;
 }
 
-/** The path and query of a file. Anybody with them can read the file. */
+/** The path and query of a file's link. Anyone who has them can read the file. */
 export const linkAddress = ({ id, expires, signature }: Claim) =>
   `/files/${id}?expires=${expires}&signature=${signature}`;
 
-/** Reads what `linkAddress` wrote; null for everything else, also another spelling of the same. */
+/** Parses a link of `linkAddress`; null for everything else, including other spellings of the same link. */
 export function readLink({ id, expires, signature }: { [Field in keyof Claim]: string | undefined }): Claim | null {
   const wellFormed = /^\d{1,12}$/.test(expires ?? "") && /^[0-9a-f]{64}$/.test(signature ?? "");
   if (!wellFormed || id === undefined || signature === undefined) return null;

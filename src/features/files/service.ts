@@ -6,7 +6,7 @@ import { agents, files } from "../../db/schema.ts";
 import { withinReach } from "../agents/index.ts";
 import type { FileRow } from "./storage.ts";
 
-/** A stored file of an agent within reach. Throws the same 404 for a missing file and for one out of reach. */
+/** A stored file of a reachable agent. Throws the same 404 for a missing file and for an unreachable one. */
 export async function findFile(ctx: Ctx, id: string): Promise<FileRow> {
   const [found] = isUuid(id)
     ? await ctx.db
@@ -19,7 +19,7 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow> {
   return found.file;
 }
 
-/** The file of a proven link. Throws the 404 when it was deleted, or when its conversation or agent is gone. */
+/** The file of a verified link. Throws the 404 when it was deleted, or its conversation or agent was. */
 export async function findLinked({ database }: Services, id: string): Promise<FileRow> {
   const [found] = await database.db
     .select()

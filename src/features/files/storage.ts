@@ -14,7 +14,7 @@ export type FileRow = typeof files.$inferSelect;
 /** The keys to a bucket, without its name. */
 export type S3Keys = Pick<S3Bucket, "accessKeyId" | "secretAccessKey">;
 
-/** The bucket of an agent by its own secrets; null unless it has all four. Throws 409 for an invalid one. */
+/** An agent's own bucket; null unless the agent has all four secrets. Throws 409 for an invalid one. */
 export async function bucketOf(db: Db, cipher: Cipher, agentId: string): Promise<S3Bucket | null> {
   const rows = await db
     .select({ key: secrets.key, keyId: secrets.keyId, ciphertext: secrets.ciphertext })
@@ -37,8 +37,8 @@ export interface Place {
 }
 
 /**
- * The place of a new file of an agent: its own bucket, else the directory of this machine, which installations on
- * several machines do not have. Throws 409 when there is neither.
+ * The storage for an agent's new file: its own bucket, else the directory of this machine, which installations on
+ * several machines lack. Throws 409 when there is neither.
  */
 export async function placeFor(services: Services, agentId: string, fileId: string): Promise<Place & Opened> {
   const { database, cipher, files } = services;
@@ -60,7 +60,7 @@ export interface Opened {
   key: string;
 }
 
-/** The store that holds a file, and its key there. Throws 409 when the directory or the keys to the bucket are gone. */
+/** The store of a file, and its key there. Throws 409 when the directory or the keys to the bucket are missing. */
 export function open(files: Files, { store, storageKey }: Place, keys: S3Keys | null): Opened {
   if (store === "directory") {
     if (files.directory) return { objects: files.directory, key: storageKey };
@@ -77,7 +77,7 @@ export function open(files: Files, { store, storageKey }: Place, keys: S3Keys | 
 type Dependencies = Pick<Services, "database" | "cipher" | "files">;
 type Stored = Pick<FileRow, "agentId"> & Place;
 
-/** The store of a stored file, and its key there. Throws what `open` throws. */
+/** The store of a stored file, and its key there. Throws as `open` does. */
 export async function openStored(
   { database, cipher, files }: Dependencies,
   { agentId, ...place }: Stored,
@@ -88,8 +88,8 @@ export async function openStored(
 }
 
 /**
- * The bytes of a stored file; null when they are gone. Throws 502 when their number is not the stored one, as the stream
- * does where that is known only at its end.
+ * Reads a stored file; null when its bytes are missing. Throws 502 when their number differs from the stored one; if
+ * that shows only at the end, the stream fails.
  */
 export async function readFile(
   services: Dependencies,
@@ -98,14 +98,14 @@ export async function readFile(
   const { objects, key } = await openStored(services, stored);
   const found = await objects.get(key);
   if (found && found.size !== null && found.size !== size) {
-    // Not awaited: a service may never answer the cancel.
+    // Not awaited, since a service may never settle the cancel.
     found.bytes.cancel().catch(() => {});
     throw mismatch();
   }
   return found?.bytes.pipeThrough(exactly(size)) ?? null;
 }
 
-/** Somebody may have replaced or cut off the object in its store. */
+/** The error for an object that was replaced or cut off in its store. */
 const mismatch = () => new EngineError("provider-failed", "The stored file has another size than it had");
 
 /** Fails on another number of bytes. */

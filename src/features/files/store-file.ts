@@ -5,20 +5,20 @@ import { agents, conversations } from "../../db/schema.ts";
 import { keepFile, requireFitting } from "./keep-file.ts";
 import { fileAddress } from "./rules.ts";
 
-/** A file that came in with a message. */
+/** A file of an incoming message. */
 export interface InboundFile {
   agent: { readonly id: string };
   conversation: { readonly id: string };
-  /** The message that the file came with, if it has an id already. */
+  /** The message's id, if it already has one. */
   messageId?: string;
   /** The sender's name for the file. */
   name: string;
   bytes: Uint8Array<ArrayBuffer>;
-  /** The type that the sender claims; `contentType` decides. */
+  /** The type claimed by the sender; `contentType` checks it. */
   mime: string;
 }
 
-/** A file as the wire shows it. */
+/** A file in its API form. */
 export interface Attachment {
   id: string;
   name: string;
@@ -28,8 +28,8 @@ export interface Attachment {
 }
 
 /**
- * Stores a file that came in with a message. Throws 403 while the agent takes no attachments, and what `keepFile`
- * throws.
+ * Stores a file of an incoming message. Throws 403 while the agent accepts no attachments, and the errors of
+ * `keepFile`.
  */
 export async function storeFile(services: Services, inbound: InboundFile): Promise<Attachment> {
   const { agent, conversation, messageId = null, name: given, bytes, mime: claimed } = inbound;
@@ -40,7 +40,7 @@ export async function storeFile(services: Services, inbound: InboundFile): Promi
   return { id, name, mime, size, url: fileAddress(id) };
 }
 
-/** The organization of the agent. Throws 404 for the conversation, 403 when the agent takes no attachments. */
+/** The organization of the agent. Throws 404 for the conversation, 403 when the agent accepts no attachments. */
 async function requireAttachments(
   { database }: Services,
   { agent, conversation }: Pick<InboundFile, "agent" | "conversation">,

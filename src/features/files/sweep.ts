@@ -8,13 +8,10 @@ import { abandonedMs, deletionJob, enqueueDeletion } from "./delete.ts";
 
 const everyMs = 10 * 60_000;
 
-/** Files that one call looks at, at most. */
+/** The most files of one call. */
 const batchSize = 1_000;
 
-/**
- * Upkeep, every 10 minutes: has those files deleted that were never stored in full, and those whose deletion no job
- * does.
- */
+/** Upkeep, every 10 minutes: enqueues the deletion of incomplete files, and of files whose deletion has no job. */
 export function createFileSweep(services: Services): () => Promise<void> {
   const { database, clock } = services;
   return every(clock, everyMs, async (now) => {
@@ -39,7 +36,7 @@ async function giveUpAbandoned({ db }: Database, now: number): Promise<void> {
 
 type Unattended = Awaited<ReturnType<typeof findUnattended>>[number];
 
-/** Files to delete that no job, waiting or failed, deletes; in random order, so that a batch is not always the same. */
+/** Files to delete without a waiting or failed job, in random order, so that batches differ. */
 function findUnattended({ db }: Database) {
   const attended = db
     .select({ id: sql`(jsonb_array_elements_text(${jobs.payload} -> 'files'))::uuid` })

@@ -12,7 +12,7 @@ import type { Inspection } from "./inspect.ts";
 
 const most = 10;
 
-/** The first ten of some names, and how many more there are. */
+/** The first ten names, and the number of further ones. */
 function named(names: readonly string[]): string {
   const more = names.length - most;
   return names.slice(0, most).join(", ") + (more > 0 ? ` and ${more} more` : "");
@@ -24,7 +24,7 @@ export function checkDatabase(version: number, at: string | null): Check {
   return ok("database", at === null ? `Embedded, ${server}` : `${server} at ${at}`);
 }
 
-/** Judges what the database holds. `command` is how this program is called. */
+/** Checks the content of the database. `command` is this program's name in hints. */
 export function checkContent(
   { secrets, owned, settings, jobs, messages, channels, files, now }: Inspection,
   command: string,
@@ -39,7 +39,7 @@ export function checkContent(
   ];
 }
 
-/** Checks whether the encryption key opens what is stored. `command` is how this program is called. */
+/** Checks whether the encryption key opens the stored secrets. `command` is this program's name in hints. */
 function checkKey({ key, sealed, older }: SecretsReport, command: string): Check {
   const name = "encryption key";
   if (key === "wrong") {
@@ -52,7 +52,7 @@ function checkKey({ key, sealed, older }: SecretsReport, command: string): Check
   return ok(name, `Opens what is stored; ${sealed} ${sealed === 1 ? "value is" : "values are"} sealed with it`);
 }
 
-/** A check for secrets that replies may show. */
+/** Warns of secrets that are too short to be hidden in replies. */
 function checkShortSecrets({ short }: SecretsReport): Check[] {
   if (short.length === 0) return [];
   return [
@@ -63,7 +63,7 @@ function checkShortSecrets({ short }: SecretsReport): Check[] {
   ];
 }
 
-/** Checks for background work that failed for good in the last 24 hours: it is likely to fail again. */
+/** Warns of background work that failed for good in the last 24 hours, and will probably fail again. */
 export function checkJobs({ pending, failed, failedLately, newest }: JobsReport): Check {
   const name = "background work";
   const [last] = newest;
@@ -80,7 +80,7 @@ export function checkJobs({ pending, failed, failedLately, newest }: JobsReport)
   );
 }
 
-/** Checks for messages of the last 24 hours that were given up. */
+/** Warns of messages of the last 24 hours that were given up. */
 export function checkMessages({ unanswered, unsent, lastUnsent }: MessagesReport): Check {
   const name = "messages";
   const counts = [
@@ -98,7 +98,10 @@ const exampleOf = (last: MessagesReport["lastUnsent"]) =>
 
 const messages = (count: number) => `${count} ${count === 1 ? "message" : "messages"}`;
 
-/** Checks for channels whose messengers refuse them, or refused what was last sent. `now` is in milliseconds since the epoch. */
+/**
+ * Warns of channels whose messenger refuses the account or refused the last message. `now` is in milliseconds since the
+ * epoch.
+ */
 export function checkChannels(channels: readonly TroubledChannel[], now: number): Check {
   const name = "channels";
   if (channels.length === 0) return ok(name, "No messenger refuses one");
@@ -119,7 +122,7 @@ const units = [
   ["minute", 60_000],
 ] as const;
 
-/** For how long, such as ` for 3 days`; nothing where that is not known. */
+/** A duration such as ` for 3 days`; empty when unknown. */
 function age(since: Date | null, now: number): string {
   if (since === null) return "";
   const ms = Math.max(0, now - since.getTime());
@@ -130,12 +133,12 @@ function age(since: Date | null, now: number): string {
   return " since a moment ago";
 }
 
-/** The part of `fileMegabytes` from which on an agent's files come near it. */
+/** The share of `fileMegabytes` at which a warning begins. */
 const near = 0.9;
 
 const megabytes = (bytes: number) => Math.ceil(bytes / megabyte);
 
-/** Checks whether an agent's files come near what they may have on this machine. */
+/** Warns of agents whose files nearly fill their space on this machine. */
 function checkFiles(
   { byStore, inDirectory }: FilesReport,
   { fileMegabytes: { total } }: Pick<Policies, "fileMegabytes">,
@@ -152,7 +155,7 @@ function checkFiles(
   return ok(name, `${megabytes(byStore.directory)} MB are on this machine; of the agents, ${told(fullest)}, the most`);
 }
 
-/** Checks whether this process looks for due work, and whether somebody looks after what was begun. */
+/** Checks whether this process looks for due work, and whether started work is finished. */
 export function checkScheduler({ status, stuckRuns, lastTickAt }: SchedulerHealth): Check {
   const name = "scheduler";
   if (status === "stalled") {
@@ -166,7 +169,7 @@ export function checkScheduler({ status, stuckRuns, lastTickAt }: SchedulerHealt
   return ok(name, "Due work of Rooms and tasks is looked for");
 }
 
-/** A check for each stored setting that could be stricter, or one that says there is none. */
+/** A check for each stored setting that could be stricter, or a single one without any. */
 export function checkPolicies(stored: SettingsReport): Check[] {
   const weak = [
     ...address(stored.policies),
@@ -249,7 +252,7 @@ function unboundedAgents(slugs: readonly string[]): Check[] {
   ];
 }
 
-/** A check for agents whose keys were stored before keys had a least length. */
+/** Warns of agents' keys that are older than the rule about their length. */
 export function checkAgentKeys({ shortKeys }: Pick<SecretsReport, "shortKeys">): Check[] {
   if (shortKeys.length === 0) return [];
   return [

@@ -7,7 +7,7 @@ import { inspectMessages, type MessagesReport } from "../inbox/index.ts";
 import { inspectSettings, type SettingsReport } from "../installation/index.ts";
 import { inspectSecrets, type SecretsReport } from "../secrets/index.ts";
 
-/** The parts of an installation's health that are read from the database. */
+/** The parts of an installation's health that come from the database. */
 export interface Inspection {
   secrets: SecretsReport;
   /** Whether the installation has an owner. */
@@ -21,7 +21,7 @@ export interface Inspection {
   now: number;
 }
 
-/** Reads it from a database with this release's schema. Changes nothing. */
+/** Reads the health from a database with this release's schema. Changes nothing. */
 export async function inspect(services: Services): Promise<Inspection> {
   const now = services.clock.now();
   return {

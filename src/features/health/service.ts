@@ -11,7 +11,7 @@ export interface HealthDependencies {
   scheduler: () => Promise<SchedulerHealth>;
 }
 
-/** Examines the installation under a running server; who asks while that goes on gets the same answer. */
+/** Examines the installation of a running server; simultaneous requests share one examination. */
 export function createExamine(needs: HealthDependencies): () => Promise<InstallationHealth> {
   let running: Promise<InstallationHealth> | null = null;
   return () => {
@@ -34,7 +34,7 @@ async function examine({ services, scheduler: readScheduler }: HealthDependencie
   const checks: Check[] = [
     ...before,
     checkDatabase(version, machine.databaseHost),
-    // A server that could not apply them does not start.
+    // A server that could not apply its migrations does not start.
     ok("migrations", "All applied"),
     ...checkContent(inspection, "agent-engine"),
     checkScheduler(scheduler),

@@ -5,10 +5,10 @@ import { loadPolicies } from "./service.ts";
 
 /** Reads the settings that `doctor` judges. Changes nothing. */
 export { inspectSettings, type SettingsReport } from "./inspect.ts";
-/** Puts policies into force that another process changed. */
+/** Applies policies that another process changed. */
 export { loadPolicies } from "./service.ts";
 
-/** `/api/installation/policies`. Stored policies come into force in this process at its start and with every tick. */
+/** `/api/installation/policies`. This process applies stored policies at its start and with every tick. */
 export function installationFeature(services: Services): Contribution {
   const load = () => loadPolicies(services);
   return { routes: [installationRoutes], boot: load, ticks: { seldom: load } };

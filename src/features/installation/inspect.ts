@@ -4,17 +4,17 @@ import { type Policies, readPolicies } from "../../core/policies.ts";
 import { accessTokens, agents, channels, installation, organizations } from "../../db/schema.ts";
 import { isSensitiveHost } from "./rules.ts";
 
-/** Settings that an operator may want to make stricter. */
+/** Settings that an operator may want to tighten. */
 export interface SettingsReport {
   policies: Policies;
-  /** The hosts of `httpAllowedHosts` that are this machine, or addresses where clouds keep credentials. */
+  /** The hosts in `httpAllowedHosts` that are this machine, or addresses where clouds store credentials. */
   sensitiveHosts: string[];
   organizations: number;
-  /** Management keys that never end. */
+  /** Management keys without expiry. */
   endlessKeys: number;
-  /** The slugs of active agents that anybody may talk to: Web is on and asks for no key. */
+  /** The slugs of active agents that anybody may use: Web is on and requires no key. */
   openAgents: string[];
-  /** The open agents with a budget for each end user, but none for all of them together. */
+  /** The open agents with a budget for each end user, but no total budget. */
   unboundedAgents: string[];
 }
 

@@ -3,7 +3,7 @@ import { isPolicy, type PolicyChanges } from "../../core/policies.ts";
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** The changes without absent ones and without objects that have no field. */
+/** The changes without absent fields and without empty objects. */
 export function givenChanges(changes: PolicyChanges): Record<string, unknown> {
   const given = Object.entries(changes).filter(([, value]) => {
     return value !== undefined && !(isObject(value) && Object.keys(value).length === 0);
@@ -11,7 +11,7 @@ export function givenChanges(changes: PolicyChanges): Record<string, unknown> {
   return Object.fromEntries(given);
 }
 
-/** The policies to store after a change: all that were ever set, also those that only a later release understands. */
+/** The policies to store after a change: all that were ever set, including those of a later release. */
 export function changedPolicies(stored: Stored, changes: Stored): Record<string, unknown> {
   const next: Record<string, unknown> = { ...stored };
   for (const [name, value] of Object.entries(changes)) {
@@ -21,14 +21,14 @@ export function changedPolicies(stored: Stored, changes: Stored): Record<string,
   return next;
 }
 
-/** The stored fields, or none when this release can't take them: they would make the new fields count for nothing. */
+/** The stored fields; empty when this release can't read them, since they would invalidate the new fields. */
 function usableFields(name: string, stored: unknown): Stored {
   return isObject(stored) && isPolicy(name, stored) ? stored : {};
 }
 
-/** Whether a host, with or without a port, is this machine or one of the addresses where clouds keep credentials. */
+/** Whether a host, with or without a port, is this machine or an address where clouds store credentials. */
 export function isSensitiveHost(entry: string): boolean {
-  // The parser normalises every spelling of an address, such as 0x7f.1 to 127.0.0.1.
+  // The parser normalizes every spelling of an address, such as 0x7f.1 to 127.0.0.1.
   const host = URL.parse(`http://${entry}`)?.hostname.replace(/\.$/, "") ?? entry;
   return sensitiveHosts.some((pattern) => pattern.test(host));
 }
@@ -37,9 +37,9 @@ const sensitiveHosts = [
   /(^|\.)localhost$/,
   /^(127|0)\./,
   /^169\.254\./,
-  // Alibaba's and Oracle's.
+  // The addresses of Alibaba and Oracle.
   /^(100\.100\.100\.200|192\.0\.0\.192)$/,
   /^metadata(\.google\.internal|\.goog)?$/,
-  // Loopback, link-local, AWS's, and IPv4 in IPv6 of 127/8, 0/8 and 169.254/16.
+  // Loopback, link-local, AWS's address, and IPv4 in IPv6 of 127/8, 0/8 and 169.254/16.
   /^\[(::1?|fe[89ab][0-9a-f]:.*|fd00:ec2::254|::ffff:(7f[0-9a-f]{2}|[0-9a-f]{1,2}|a9fe):[0-9a-f]{1,4})\]$/,
 ];

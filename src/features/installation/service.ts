@@ -8,8 +8,8 @@ import { changedPolicies, givenChanges } from "./rules.ts";
 import type { PoliciesAnswer } from "./schema.ts";
 
 /**
- * Puts the stored policies into force in this process. When the database fails it rejects and changes nothing. Values
- * that this release can't take are ignored, and the log names them once.
+ * Applies the stored policies in this process. Rejects without any change when the database fails. Values that this
+ * release can't read are ignored and logged once.
  */
 export async function loadPolicies({ database, policies, log }: Services): Promise<void> {
   const [stored] = await database.db
@@ -24,13 +24,13 @@ export async function loadPolicies({ database, policies, log }: Services): Promi
   }
 }
 
-/** Puts the stored policies into force and answers all of them. */
+/** Applies the stored policies and returns all of them. */
 export async function showPolicies(ctx: Ctx): Promise<PoliciesAnswer["policies"]> {
   await loadPolicies(ctx);
   return { ...ctx.policies.values, publicAddress: publicAddress(ctx) };
 }
 
-/** Changes the given policies: in this process at once, in the others with their next tick. Answers all of them. */
+/** Changes the given policies: in this process at once, in the others with their next tick. Returns all policies. */
 export async function changePolicies(ctx: Ctx, input: PolicyChanges): Promise<PoliciesAnswer["policies"]> {
   const changes = givenChanges(input);
   if (Object.keys(changes).length > 0) await storeChanges(ctx, changes);
@@ -41,7 +41,7 @@ async function storeChanges(ctx: Ctx, changes: Record<string, unknown>): Promise
   const changed: Changes = {};
   const change = { action: "policy.update", target: "policies", changes: changed };
   await write(ctx, change, async (tx) => {
-    // Locks the row, which exists from the first start on, so that no simultaneous change is lost.
+    // Locks the row, which exists since the first start, so that simultaneous changes are not lost.
     const [row] = await tx
       .insert(installation)
       .values({ id: 1 })

@@ -10,12 +10,12 @@ import { lateSubjectJobs } from "./late-subjects.ts";
 import { embeddingJobs, enqueueMissing } from "./meaning/embed.ts";
 import { memoryRoutes } from "./routes.ts";
 
-/** Learning from a conversation, and the job that does so, as `enqueue` takes it. */
+/** Learns from a conversation, and defines the job that does so. */
 export { createLearn, extractionJob } from "./extraction/extract.ts";
-/** The memories that a turn knows before it answers, their text in a prompt, and whether there are any. */
+/** The memories for a turn before it answers, their text in a prompt, and whether any exist. */
 export { isRemembered, memoryLines, recall, searchMemories } from "./recall.ts";
 
-/** Stores a fact, or updates the memory of the same subject that says nearly the same. */
+/** Stores a fact, or updates a memory of the same subject with nearly the same meaning. */
 export { saveMemory } from "./store.ts";
 /** The tools `saveMemory` and `searchMemory` of an agent. */
 export { memoryTools } from "./tools.ts";
@@ -26,7 +26,7 @@ interface Dependencies {
   embedderOf(slug: string): Promise<Embedder | null>;
 }
 
-/** `/memories`, and learning in the background; at a start, memories without vectors are given some. */
+/** `/memories`, and learning in the background; at a start, memories without vectors get some. */
 export function memoriesFeature(needs: Dependencies): Contribution {
   return { routes: [memoryRoutes], jobs: memoryJobs(needs), boot: () => enqueueMissing(needs.services) };
 }

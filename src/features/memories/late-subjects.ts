@@ -7,8 +7,8 @@ import { conversations, memories } from "../../db/schema.ts";
 import type { JobKinds } from "../../jobs/attempt.ts";
 
 /**
- * A job that the migration of subjects left for an hour later: memories that servers of the earlier release stored
- * meanwhile have bare ids. They get the channel of their conversation, else `web`, unless the same is known already.
+ * A job that the migration of subjects left for an hour later: memories stored meanwhile by servers of the earlier
+ * release have bare ids. They get the channel of their conversation, else `web`, unless an equal memory exists.
  */
 export function lateSubjectJobs({ services }: { services: Pick<Services, "database"> }): JobKinds {
   return { keyMemories: { run: () => keyMemories(services) } };

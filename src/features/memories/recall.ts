@@ -9,7 +9,7 @@ import { type Recalled, type RecalledRow, recalled, toRecalled } from "./recalle
 import { bestMatches, chooseRecalled, interleave } from "./rules.ts";
 import { distinctiveWords, queryForAny } from "./text.ts";
 
-/** The most memories with a word of the query, the best ranked first. */
+/** The most memories with a word of the query, best first. */
 const candidates = 100;
 
 interface Wanted {
@@ -19,8 +19,8 @@ interface Wanted {
 }
 
 /**
- * Memories with a word of the query. `is true` keeps the planner from the index over the words of all end users, which
- * is slow for common words.
+ * Memories with a word of the query. `is true` keeps the planner from the index of all end users' words, which is slow
+ * for common words.
  */
 const matching = ({ agentId, subject, words }: Wanted) => sql<RecalledRow>`(
   select ${recalled} from ${memories}
@@ -34,8 +34,8 @@ const important = ({ agentId, subject, limit }: { agentId: SQL; subject: SQL; li
   order by ${memories.importance} desc, ${memories.updatedAt} desc limit ${limit})`;
 
 /**
- * Whether anything is remembered of a subject. For any memory of it PostgreSQL would go through those of others, where it
- * guesses that many are of the subject; the most important one is found in the order of an index.
+ * Whether a subject has any memory. To find any one, PostgreSQL would scan other subjects' memories when it expects
+ * many of this subject; the most important one is first in an index.
  */
 export const isRemembered = (of: Pick<Wanted, "agentId" | "subject">) =>
   sql<boolean>`exists (select from ${important({ ...of, limit: sql`1` })} one)`;
@@ -44,21 +44,21 @@ const searchStatement = statement({ agentId: "uuid", subject: "text", words: "ts
 
 const recallStatement = statement(
   { agentId: "uuid", subject: "text", words: "tsquery | null", limit: "int" },
-  // A memory about nobody in particular has an empty subject, and every end user may recall it.
+  // A memory about no particular end user has an empty subject, and applies to every end user.
   (values) => sql<RecalledRow>`${matching(values)} union ${important(values)}
     union ${important({ ...values, subject: sql`''` })}`,
 );
 
 interface RecallScope {
   agentId: string;
-  /** The end user of the turn: others' memories are never found. */
+  /** The turn's end user: other end users' memories are never found. */
   subject: SubjectKey;
   limit: number;
-  /** Absent: memories are found by their words alone. */
+  /** Absent: memories are found only by their words. */
   meaning?: Meaning | null;
 }
 
-/** The memories that fit a query, the best first. */
+/** The memories that fit a query, best first. */
 export async function searchMemories(
   database: Database,
   { agentId, subject, query, limit, meaning = null }: RecallScope & { query: string },
@@ -72,8 +72,8 @@ export async function searchMemories(
 }
 
 /**
- * The memories that a turn knows before it answers `text`: those that fit, and the most important ones. One statement;
- * with `meaning` two more and a call of the provider.
+ * The memories for a turn before it answers `text`: fitting ones, and the most important ones. One statement; `meaning`
+ * adds two statements and a call of the provider.
  */
 export async function recall(
   database: Database,
@@ -103,7 +103,7 @@ const recallTogetherStatement = statement(
   },
 );
 
-/** `recall` for jobs, by words alone. */
+/** `recall` for jobs, by words only. */
 export function recalledTogether(database: Database): Gathered<RecallScope & { text: string }, Recalled[]> {
   return {
     async run(asked) {

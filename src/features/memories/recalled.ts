@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { fields, type RowOf } from "../../db/fragments.ts";
 import { memories } from "../../db/schema.ts";
 
-/** A memory as a turn uses it. */
+/** A memory in the form for turns. */
 export interface Recalled {
   id: string;
   content: string;

@@ -4,7 +4,7 @@ import { contentWords, distinctiveWords, isSameWord, stemOf } from "./text.ts";
 
 const nearEnough = 0.8;
 
-/** The share of words that two texts have in common, 0 to 1. */
+/** The share of common words of two texts, 0 to 1. */
 export function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 || b.size === 0) return 0;
   let shared = 0;
@@ -13,9 +13,8 @@ export function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): numb
 }
 
 /**
- * The memory that says nearly the same as `content`, or somewhat more or less; null for none. Other numbers, another
- * order of the words or another word make another fact: "Ann is older than Bob" must not replace its opposite, nor one
- * birthday or one daughter the other.
+ * The memory with nearly the same meaning as `content`; null for none. Other numbers, another order of words or another
+ * word make another fact: "Ann is older than Bob" must not replace its opposite, nor one birthday or daughter another.
  */
 export function nearDuplicate<Known extends { content: string }>(
   content: string,
@@ -41,7 +40,7 @@ function sameNumbers(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return numbers(a).join(" ") === numbers(b).join(" ");
 }
 
-/** Words that turn a sentence into its opposite. */
+/** Words that reverse a sentence's meaning. */
 const denials = new Set(
   "not never no none without nobody nothing neither nor cannot doesn don didn isn aren wasn weren won can't nicht nie niemals kein keine keinen keiner ohne pas jamais sans nunca jamás sin".split(
     " ",
@@ -50,7 +49,7 @@ const denials = new Set(
 
 const denies = (words: readonly string[]) => words.filter((word) => denials.has(word)).length;
 
-/** Whether `more` has all words of `less` in the same order. */
+/** Whether `more` contains all words of `less` in the same order. */
 function holds(more: readonly string[], less: readonly string[]): boolean {
   let found = 0;
   for (const word of more) {
@@ -60,19 +59,19 @@ function holds(more: readonly string[], less: readonly string[]): boolean {
   return found === less.length;
 }
 
-/** The fields that memories are ranked by. */
+/** The fields for ranking memories. */
 interface Ranked {
   content: string;
   importance: number;
   updatedAt: Date;
 }
 
-/** The score of a word that only begins like one of the query; a whole word scores 1. */
+/** The score of a word that only begins like a query's word; an equal word scores 1. */
 const prefixScore = 0.6;
 
 /**
- * The memories with a word of the query, the best first: rare words weigh more; importance and age decide between
- * equals.
+ * The memories with a word of the query, best first: rare words count more; importance and age decide between equal
+ * ones.
  */
 export function bestMatches<One extends Ranked>(query: string, known: readonly One[]): One[] {
   if (known.length === 0) return [];
@@ -105,7 +104,7 @@ function byImportance(a: Ranked, b: Ranked): number {
   return b.importance - a.importance || b.updatedAt.getTime() - a.updatedAt.getTime();
 }
 
-/** The best of both lists, then the second best of both, and so on, each memory once. */
+/** Interleaves both lists: the best of each, then the second best, and so on, each memory once. */
 export function interleave<One extends { id: string }>(matching: readonly One[], near: readonly One[]): One[] {
   const both = Array.from({ length: Math.max(matching.length, near.length) }, (_, index) => [
     ...matching.slice(index, index + 1),
@@ -114,7 +113,9 @@ export function interleave<One extends { id: string }>(matching: readonly One[],
   return [...new Map(both.flat().map((one) => [one.id, one])).values()];
 }
 
-/** Most places go to memories that fit the text, by words or by meaning; the others to the most important ones. */
+/**
+ * Gives most places to memories that fit the text, by words or by meaning, and the others to the most important ones.
+ */
 export function chooseRecalled<One extends Ranked & { id: string }>(
   text: string,
   known: readonly One[],
@@ -132,7 +133,7 @@ export interface Unread {
   seq: number;
   role: "user" | "assistant";
   content: string;
-  /** The end user of its turn. */
+  /** The end user of the message's turn. */
   subject: SubjectKey;
 }
 
@@ -141,7 +142,7 @@ export const batchMessages = 40;
 const batchCharacters = 64 * 1024;
 const batchSubjects = 5;
 
-/** The first messages, as many as a batch takes, and at least one. */
+/** The first messages that fit into a batch, at least one. */
 export function nextBatch(unread: readonly Unread[]): Unread[] {
   let characters = 0;
   const subjects = new Set<string>();

@@ -4,7 +4,7 @@ import { zInt4, zText } from "../../core/text/text.ts";
 import { countedPage, pageQuery } from "../../http/paging.ts";
 import { SubjectChannel, Timestamp } from "../../http/shapes.ts";
 
-/** In characters. */
+/** The longest content, in characters. */
 export const longestContent = 4_000;
 export const longestCategory = 64;
 
@@ -27,12 +27,12 @@ const subjectChannel = SubjectChannel.optional().openapi({
 });
 const instanceId = zText(128).openapi({ description: "Slug of the agent.", example: "support" });
 
-/** A channel alone names nobody: a deletion must not take it for everybody. */
+/** Whether a request gives a channel without an id, which must not select everybody. */
 const namesNobody = ({ subject, subjectChannel }: NamedSubject) =>
   subject === undefined && subjectChannel !== undefined;
 const needsSubject = { path: ["subjectChannel"], message: "needs subject" };
 
-/** The key of the end user whom a request names; undefined where it names nobody. */
+/** The key of the end user in a request; undefined without one. */
 export function subjectIn({ subject, subjectChannel = "web" }: NamedSubject): SubjectKey | undefined {
   return subject ? subjectKey(subjectChannel, subject) : subject === "" ? "" : undefined;
 }
@@ -106,7 +106,7 @@ export const MemoryQuery = z
   .refine((of) => !namesNobody(of), needsSubject);
 export type MemoryQuery = z.infer<typeof MemoryQuery>;
 
-/** Unknown fields are refused: a misspelt filter must not delete everything. */
+/** Refuses unknown fields, since a misspelt filter must not delete everything. */
 export const MemoryDeletion = z
   .strictObject(which, "knows only instanceId, subject and subjectChannel")
   .refine((of) => !namesNobody(of), needsSubject);

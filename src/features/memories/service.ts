@@ -22,7 +22,7 @@ import {
 import { type MemoryRow, storeMemory } from "./store.ts";
 import { queryForAll } from "./text.ts";
 
-/** A page of the memories within reach, the newest first. Throws the 404 of the agent. */
+/** A page of the reachable memories, newest first. Throws the 404 of the agent. */
 export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<MemoryPage> {
   const { instanceId, search, category, limit = 20, offset = 0 } = query;
   if (instanceId !== undefined) await findAgent(ctx, instanceId);
@@ -33,7 +33,7 @@ export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<Memory
     category ? eq(memories.category, category) : undefined,
     search ? found(search) : undefined,
   );
-  // Few may have the category or the words: looking for them from the newest on would go through all.
+  // Few memories may match the category or the words, so a search from the newest on would read all.
   const findPage = category || search ? newestOfAll : newestOfEach;
   const page = findPage(ctx, { reached, wanted, limit, offset });
   const rows = await ctx.db
@@ -50,15 +50,18 @@ export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<Memory
 const newestFirst = [desc(memories.updatedAt), desc(memories.id)];
 
 interface Wanted {
-  /** Limits the agents. */
+  /** The condition on agents. */
   reached: SQL | undefined;
-  /** Limits the memories. */
+  /** The condition on memories. */
   wanted: SQL | undefined;
   limit: number;
   offset: number;
 }
 
-/** Takes as many of each agent as the pages so far have, in the order of an index: sorting all takes 50 times as long. */
+/**
+ * Reads as many of each agent as the pages so far need, in the order of an index, since sorting all takes 50 times as
+ * long.
+ */
 function newestOfEach({ db }: Ctx, { reached, wanted, limit, offset }: Wanted) {
   const newest = db
     .select({ id: memories.id, updatedAt: memories.updatedAt })
@@ -101,14 +104,14 @@ async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
   return db.$count(some);
 }
 
-/** A search without words, such as for a sign, looks for the text as it is. */
+/** The condition of a search; one without words, such as for a sign, searches for the text itself. */
 function found(search: string): SQL {
   const query = queryForAll(search);
   if (query === null) return sql`strpos(${memories.content}, ${search.trim()}) > 0`;
   return sql`${memories.search} @@ ${query}::tsquery`;
 }
 
-/** Throws the 404 of the agent. */
+/** Stores a memory. Throws the 404 of the agent. */
 export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory): Promise<SavedMemory> {
   const agent = await findAgent(ctx, instanceId);
   const summary: Record<string, unknown> = {};
@@ -128,7 +131,7 @@ export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory)
   }
 }
 
-/** Deletes the memories within reach that the filter names, and answers how many. Throws the 404 of the agent. */
+/** Deletes the reachable memories that match the filter, and returns their number. Throws the 404 of the agent. */
 export async function deleteMemories(ctx: Ctx, { instanceId, ...named }: MemoryDeletion): Promise<number> {
   const subject = subjectIn(named);
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
@@ -156,7 +159,7 @@ export async function deleteMemories(ctx: Ctx, { instanceId, ...named }: MemoryD
   });
 }
 
-/** Throws the 404. */
+/** Deletes a memory. Throws the 404. */
 export async function deleteMemory(ctx: Ctx, id: string): Promise<void> {
   const [known] = isUuid(id)
     ? await ctx.db
@@ -174,7 +177,7 @@ export async function deleteMemory(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** A memory that was updated may come from a conversation. */
+/** Adds the conversation of an updated memory, if it has one. */
 async function withSource(ctx: Ctx, memory: MemoryRow, slug: string): Promise<Memory> {
   if (memory.sourceConversationId === null) return toMemory(memory, slug, null);
   const [conversation] = await ctx.db
@@ -184,7 +187,7 @@ async function withSource(ctx: Ctx, memory: MemoryRow, slug: string): Promise<Me
   return toMemory(memory, slug, conversation?.ref ?? null);
 }
 
-/** A memory as the wire shows it. */
+/** A memory in its API form. */
 function toMemory(row: MemoryRow, slug: string, ref: string | null): Memory {
   const { id, content, category, importance, subject } = row;
   return {

@@ -7,15 +7,13 @@ import { conversations, memories } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { isRemembered } from "./recall.ts";
 
-/** The number of memories, those with the most words in common, that are compared with a new fact. */
+/** The most memories compared with a new fact, those with the most common words. */
 const compared = 100;
 
-/** The normalization of `ts_rank` that puts the shorter of two equal ones first. */
+/** The normalization of `ts_rank` that puts the shorter of two equal texts first. */
 const byLength = 16;
 
-/**
- * So many memories of one subject an agent keeps; beyond, the least important are deleted, the oldest of them first.
- */
+/** The most memories of one subject of an agent; beyond, the least important are deleted, oldest first. */
 const subjectLimit = 10_000;
 
 const factShape = {
@@ -25,12 +23,12 @@ const factShape = {
   organizationId: memories.organizationId,
   subject: memories.subject,
   content: memories.content,
-  /** Hexadecimal. */
+  /** The digest, in hexadecimal. */
   digest: "text",
-  /** For memories with a word of the content. */
+  /** Finds memories with a word of the content. */
   words: "tsquery",
   search: "text[]",
-  /** Null: that of the memory which is updated, else the usual one. */
+  /** Null: the updated memory's, else the default. */
   category: memories.category,
   importance: memories.importance,
   conversationId: memories.sourceConversationId,
@@ -39,7 +37,7 @@ const factShape = {
   first: "boolean",
 } as const;
 
-/** A fact as the statements take it, of several the `nth`. */
+/** A fact in the statements' form, the `nth` of several. */
 export interface WrittenFact {
   nth: number;
   id: string;
@@ -85,8 +83,8 @@ const alikeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
 });
 
 /**
- * The memories that say the same as a fact, or have words of it. `is true` keeps the planner from the index over the
- * words of all end users.
+ * The memories equal to a fact, or with common words. `is true` keeps the planner from the index of all end users'
+ * words.
  */
 export function readAlike(queries: Queries, facts: readonly Omit<WrittenFact, "known">[]): Promise<readonly Alike[]> {
   return alikeStatement.run(queries, { facts: storableJson(facts) });
@@ -117,7 +115,7 @@ const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
     digest: sql`decode(${row.digest}, 'hex')`,
     search: sql`array_to_tsvector(${row.search})`,
   };
-  /** The conversation of the fact, or null when it is gone. */
+  /** The conversation of the fact, or null when it was deleted. */
   const source = sql`(
     select ${conversations.id} from ${conversations}
     where ${conversations.id} = ${row.conversationId} and ${conversations.agentId} = ${row.agentId})`;
@@ -165,7 +163,7 @@ const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
       join fact on ${row.agentId} = inserted."agentId" and ${row.subject} = inserted.subject`;
 });
 
-/** Stores facts of different subjects or agents, and deletes memories beyond the limit, but never those of the facts. */
+/** Stores facts of different subjects or agents, and deletes memories beyond the limit, but never the stored facts. */
 export async function writeFacts(queries: Queries, facts: readonly WrittenFact[]): Promise<Written[]> {
   const rows = await writeStatement.run(queries, { facts: storableJson(facts) });
   return rows.map(({ nth, added, createdAtMs, updatedAtMs, ...memory }) => ({

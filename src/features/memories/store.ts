@@ -16,38 +16,38 @@ export type { MemoryRow } from "./store-statements.ts";
 
 export interface Fact {
   agent: { id: string; organizationId: string };
-  /** The end user it is about; empty: nobody in particular. */
+  /** The end user; empty for no particular one. */
   subject: SubjectKey;
   content: string;
-  /** Absent: that of the memory which it updates, else `general`. */
+  /** Absent: the updated memory's, else `general`. */
   category?: string | undefined;
-  /** 1 to 10. Absent: that of the memory which it updates, else 5. */
+  /** 1 to 10. Absent: the updated memory's, else 5. */
   importance?: number | undefined;
-  /** Where it was said. */
+  /** The conversation that the fact comes from. */
   conversationId?: string | undefined;
-  /** Whether nothing is thought to be known of the subject. If that is so, the fact is compared with no memory. */
+  /** Whether the subject probably has no memory. The fact is then stored without comparison, if that is so. */
   first?: boolean | undefined;
 }
 
 export interface Saved {
   memory: MemoryRow;
-  /** `UPDATE`: the fact replaced a memory of the same subject that said the same or nearly so. */
+  /** `UPDATE`: the fact replaced a memory of the same subject with the same or nearly the same meaning. */
   event: "ADD" | "UPDATE";
 }
 
 /**
- * Stores a fact, or updates the memory that says nearly the same. Rejects with the database's 23503 when the agent is
- * gone.
+ * Stores a fact, or updates the memory with nearly the same meaning. Rejects with the database's 23503 for a deleted
+ * agent.
  */
 export function saveMemory(database: Queries, fact: Fact): Promise<Saved> {
   return unlessOvertaken(() => storeMemory(database, fact));
 }
 
-/** `saveMemory` for jobs, of many facts at once. */
+/** `saveMemory` for jobs, for many facts at once. */
 export function savedTogether(database: Database): Gathered<Fact, Saved> {
   return {
     async run(facts) {
-      // Facts of one end user are stored one after the other: each is compared with the memories before it.
+      // Facts of one end user are stored one after the other, since each is compared with the memories before it.
       const first = new Map(facts.map((fact) => [fact.agent.id + fact.subject, fact] as const).reverse());
       const apart = [...first.values()];
       const stored = facts.length === 1 ? [] : await storeMemories(database, apart);
@@ -66,8 +66,8 @@ export async function storeMemory(queries: Queries, fact: Fact): Promise<Saved> 
 }
 
 /**
- * Stores facts of different subjects or agents. A result is undefined where the memory to update was deleted meanwhile,
- * and where a fact is not the first one of its subject.
+ * Stores facts of different subjects or agents. A result is undefined when the memory to update was deleted meanwhile,
+ * and when the fact is not its subject's first one.
  */
 async function storeMemories(queries: Queries, facts: readonly Fact[]): Promise<(Saved | undefined)[]> {
   const prepared = await Promise.all(facts.map(prepare));
@@ -97,7 +97,7 @@ async function prepare(fact: Fact, nth: number): Promise<Omit<WrittenFact, "know
   };
 }
 
-/** The activity entry of a written memory. Texts from a model hold no secret. */
+/** The activity of a stored memory. Texts of a model contain no secret. */
 export function writtenMemory(
   agent: ActingAgent,
   conversationId: string,

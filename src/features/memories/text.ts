@@ -1,6 +1,9 @@
 import { fold, piecesOf, wordsIn, wordsOf } from "../../core/text/words.ts";
 
-/** Two contents are the same when this is: folded, with single spaces and without the full stop. */
+/**
+ * Normalizes a content, so that equal results mean equal contents: folded, with single spaces and without the final
+ * full stop.
+ */
 export function canonical(content: string): string {
   const plain = fold(content).replaceAll(/\s+/g, " ").trim();
   return plain.replace(/[.!。！]{1,3}$/, "").trim() || plain;
@@ -9,7 +12,7 @@ export function canonical(content: string): string {
 /** English function words in all their forms. */
 const functionWords = new Set("a an the and is are am was were be been has have had".split(" "));
 
-/** The words without function words, in order; of an unbroken run every character. */
+/** The words in order, without function words; of an unbroken run every character. */
 export function contentWords(text: string): string[] {
   return [...piecesOf(text)]
     .flatMap((piece) => (piece.unbroken ? [...piece.text] : [piece.text]))
@@ -17,8 +20,8 @@ export function contentWords(text: string): string[] {
 }
 
 /**
- * Whether two words are equal but for a regular ending of English. Equal stems would not do: Austria is not Australia,
- * and Paula not Paul.
+ * Whether two words differ only by a regular English ending. Equal stems would be too weak: Austria is not Australia,
+ * and Paula is not Paul.
  */
 export function isSameWord(a: string, b: string): boolean {
   if (a === b) return true;
@@ -34,15 +37,15 @@ export function queryForAll(text: string): string | null {
   return words.length === 0 ? null : words.map((word) => `'${word}':*`).join(" & ");
 }
 
-/** More words make a query no better. */
+/** The most words of a query: more do not improve it. */
 const queryWords = 64;
 
-/** A rough stem: the beginning that a word keeps in all its forms, in languages that inflect at the end. */
+/** A rough stem: the beginning of a word in all its forms, for languages that inflect at the end. */
 export function stemOf(word: string): string {
   return word.length < 5 ? word : word.slice(0, Math.max(4, Math.ceil(word.length * 0.6)));
 }
 
-/** The words of a query that tell texts apart; most words of one or two letters do not. */
+/** The distinctive words of a query, without most words of one or two letters. */
 export function distinctiveWords(query: string): string[] {
   const telling = new Set<string>();
   const all = new Set<string>();
@@ -56,7 +59,7 @@ export function distinctiveWords(query: string): string[] {
 
 const tells = (word: string) => word.length > 2 || /[^\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word);
 
-/** A tsquery for texts with any of these words in any form; null for no words. */
+/** A tsquery for texts with any of these words in any form; null without words. */
 export function queryForAny(words: readonly string[]): string | null {
   if (words.length === 0) return null;
   return words.map((word) => (stemOf(word) === word ? `'${word}'` : `'${stemOf(word)}':*`)).join(" | ");

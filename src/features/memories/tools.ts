@@ -14,7 +14,7 @@ interface Rememberer extends ActingAgent {
 
 const usualResults = 5;
 
-/** The tools `saveMemory` and `searchMemory` of an agent; they concern the end user of the turn. */
+/** The tools `saveMemory` and `searchMemory` of an agent, about the turn's end user. */
 export function memoryTools(
   services: Pick<Services, "database" | "clock" | "log" | "options" | "activity">,
   agent: Rememberer,
@@ -54,7 +54,7 @@ export function memoryTools(
   return [save, search];
 }
 
-/** A memory about nobody is everybody's, so no conversation may write one. Throws an `Error` for the model. */
+/** Throws an `Error` for the model without an end user, since such a memory would apply to everybody. */
 function requireSubject({ memoryEnabled }: Rememberer, { subject }: ToolContext["origin"]): void {
   if (!memoryEnabled) throw new Error("This assistant's memory is turned off");
   if (subject === "") throw new Error("It is not known whom this conversation is with, so nothing can be remembered");

@@ -106,7 +106,7 @@ const PromptMessage = z
   .openapi("PromptMessage");
 export type PromptMessage = z.infer<typeof PromptMessage>;
 
-/** The stored debug data of a turn. Texts and values are without secrets; long ones are cut. */
+/** The stored debug data of a turn. Texts and values contain no secrets; long ones are cut. */
 export const TurnDebug = z
   .object({
     preparedMs: milliseconds.nullable().openapi({
@@ -153,7 +153,7 @@ export const TurnDebug = z
       .object({ set: json, removed: z.array(z.string()) })
       .nullable()
       .openapi({ description: "What the turn did to the state. Null: nothing." }),
-    // As `nullable`, the document would say that it is never null.
+    // With `nullable`, the document would say that it is never null.
     failure: z.union([TurnFailure, z.null()]),
   })
   .openapi("TurnDebug");

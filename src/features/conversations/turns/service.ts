@@ -29,7 +29,7 @@ const shown = {
   finishedAt: turns.finishedAt,
 };
 
-/** A page of the conversation's turns, the newest first, also of those that stored no message. Throws the 404. */
+/** A page of the conversation's turns, newest first, including those without stored messages. Throws the 404. */
 export async function listTurns(ctx: Ctx, ref: string, { limit = 20, offset = 0 }: TurnQuery): Promise<TurnPage> {
   const { conversation } = await findConversation(ctx, ref);
   const own = eq(turns.conversationId, conversation.id);
@@ -40,7 +40,7 @@ export async function listTurns(ctx: Ctx, ref: string, { limit = 20, offset = 0 
   return { turns: rows.map(toTurn), total, limit, offset };
 }
 
-/** All that is known of one turn (decisions §12, "why this answer"). Throws the 404s. */
+/** All stored data about one turn (decisions §12, "why this answer"). Throws the 404s. */
 export async function getTurn(ctx: Ctx, ref: string, turnId: string): Promise<WholeTurn> {
   const found = await findConversation(ctx, ref);
   const own = and(eq(turns.id, turnId), eq(turns.conversationId, found.conversation.id));

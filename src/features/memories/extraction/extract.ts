@@ -18,7 +18,7 @@ import { savedTogether, writtenMemory } from "../store.ts";
 import { type ExtractedFact, extractionPrompt, readFacts } from "./prompt.ts";
 import { type Source, type UnreadStatements, unreadStatements } from "./unread.ts";
 
-/** Learns from the messages of a conversation since the last such job. */
+/** Learns from a conversation's messages since the last such job. */
 export const extractionJob = defineJob(
   "extractMemories",
   z.object({ conversationId: z.uuid() }),
@@ -30,7 +30,7 @@ interface Dependencies {
   complete: Complete;
 }
 
-/** Jobs that learn facts from conversations, each from a bounded part of one. */
+/** Jobs that learn facts from conversations, each from a limited part of one. */
 export function extractionJobs(needs: Dependencies): JobKinds {
   const learn = createLearn(needs);
   const note = noteTogether(needs.services.database, null);
@@ -47,17 +47,17 @@ const shownMemories = 20;
 const tries = 2;
 
 /**
- * Learns from the next messages of a conversation, and leaves the others to a job. Answers what the caller is to note: how
- * far all was read, and a title if one is looked for and the model, asked about one end user, gave it. An agent that may
- * ask no model now learns after its next turn.
+ * Learns from the next messages of a conversation, and leaves the rest to a job. Returns the results for the caller to
+ * store: the last read message, and a title if one is wanted and the model gave it for the messages of one end user. An
+ * agent that may not call a model now learns after its next turn.
  */
 export type Learn = (conversationId: string, lookedFor: LookedFor, asking: Asking) => Promise<Noted>;
 
 type LookedFor = Pick<Wanted, "title">;
 
 /**
- * Messages count as read after their facts are stored. A process that dies in between repeats the work, and its
- * facts are near-duplicates then. Messages sent while learning is off count as read too: they are never learned.
+ * Messages count as read after their facts are stored. A process that dies in between repeats the work, and the facts
+ * are then near-duplicates. Messages sent while learning is off count as read, too: they are never learned.
  */
 export function createLearn({ services, complete }: Dependencies): Learn {
   const { database, log } = services;
@@ -80,7 +80,7 @@ export function createLearn({ services, complete }: Dependencies): Learn {
     }
     const last = batch.at(-1)?.seq ?? 0;
     if (unread.length === batch.length) return { title, read: Math.max(last, source.lastSeq) };
-    // Noted at once, since the job that reads the rest may begin before the caller notes anything.
+    // Stored at once, since the job for the rest may begin before the caller stores anything.
     await together(statements.note, { id: conversationId, noted: { read: last }, at: "" });
     await enqueue(database.db, extractionJob.of({ conversationId }), { organizationId: agent.organizationId });
     return { title };
@@ -103,7 +103,7 @@ interface Learning extends Dependencies {
   wanted: LookedFor;
 }
 
-/** Stores the facts in messages with one end user. Answers the title that was wanted, if the model gave one. */
+/** Stores the facts in messages with one end user. Returns the wanted title, if the model gave one. */
 async function learnFrom(
   { services, complete, statements, together, signal, wanted }: Learning,
   { agent, conversationId, conversationRef, ...source }: Source,
@@ -142,7 +142,7 @@ async function learnFrom(
 }
 
 interface Learned {
-  /** Null when the model answered something else than facts twice. */
+  /** Null when the model twice gave no list of facts. */
   facts: ExtractedFact[] | null;
   title: string | null;
 }
@@ -157,7 +157,7 @@ async function askForFacts(ask: () => Promise<string>, wanted: LookedFor): Promi
   return learned;
 }
 
-/** An agent that was deleted meanwhile took its memories with it. */
+/** Ignores the error of an agent that was deleted with its memories meanwhile. */
 function unlessGone(error: unknown): null {
   if (sqlState(error) !== "23503") throw error;
   return null;

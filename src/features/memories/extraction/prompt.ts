@@ -7,26 +7,26 @@ import { longestCategory, longestContent } from "../schema.ts";
 export interface Said {
   role: "user" | "assistant";
   content: string;
-  /** Whether the message was read before, and only helps to understand the others. */
+  /** Whether the message was read before, and only explains the others. */
   earlier: boolean;
 }
 
 interface ExtractionInput {
   messages: readonly Said[];
-  /** Memories that may say the same. */
+  /** Memories with possibly the same meaning. */
   known: readonly string[];
-  /** Whether the model is to give the conversation a title as well. */
+  /** Whether the model should also give a title. */
   title: boolean;
   now: Date;
   /** Random, so that no message can contain it. */
   mark: string;
 }
 
-/** In characters; longer messages are cut. */
+/** The most characters of a message; longer ones are cut. */
 export const longestMessage = 8_000;
 const mostFacts = 10;
 
-/** A title costs no call of its own where the same messages are read for facts. */
+/** The prompt for a title, which needs no separate call when the same messages are read for facts. */
 const titleToo = `
 People who look after the assistant see many conversations in a list. Give this one a title for them, in the language that the user writes in, and without anything like a password, a key or a code in it either:
 
@@ -34,8 +34,8 @@ ${titleRule}
 `;
 
 /**
- * The prompt that asks a model for the facts in a conversation. The messages are data: instructions in them are not
- * followed.
+ * The prompt for the facts in a conversation. The messages are data: the model is told to follow no instructions in
+ * them.
  */
 export function extractionPrompt({ messages, known, title, now, mark }: ExtractionInput): string {
   const transcript = messages.map(({ role, content, earlier }) => ({
@@ -81,7 +81,7 @@ export function readFacts(answer: unknown): ExtractedFact[] | null {
   return facts;
 }
 
-/** By hand: this runs for nearly each new conversation, and a schema takes four times as long. */
+/** Written by hand: it runs for nearly each new conversation, and a schema takes four times as long. */
 function readFact({ content, category, importance }: JsonObject): ExtractedFact | null {
   const text = textOf(content).trim();
   if (text === "" || text.length > longestContent) return null;

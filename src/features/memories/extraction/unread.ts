@@ -10,7 +10,7 @@ import { isRemembered } from "../recall.ts";
 import { batchMessages, type Unread } from "../rules.ts";
 import { longestMessage, type Said } from "./prompt.ts";
 
-/** A conversation to learn from, and how far it was read. */
+/** A conversation to learn from, with its last read message. */
 export interface Source {
   conversationId: string;
   /** The public id of the conversation. */
@@ -18,22 +18,22 @@ export interface Source {
   agent: ActingAgent & { revision: number; memoryEnabled: boolean };
   /** `seq` of the last message. */
   lastSeq: number;
-  /** The next messages to learn from: one more than a batch takes, so that a rest shows. None where none is learned. */
+  /** The next messages to learn from: one more than a batch, so that a rest is noticed. Empty while learning is off. */
   unread: readonly Unread[];
-  /** Whether there is a memory of one of their end users, or of nobody in particular. */
+  /** Whether there is a memory about one of their end users, or about no particular one. */
   known: boolean;
 }
 
-/** A message, and the end user with whom it was exchanged. */
+/** A message's position, and its end user. */
 interface MessagePosition extends Pick<Unread, "subject" | "seq"> {
   conversationId: string;
 }
 
-/** The statements of jobs that learn, each for many conversations. */
+/** Statements for jobs that learn, each for many conversations. */
 export interface UnreadStatements {
-  /** Undefined for a conversation that is gone. */
+  /** Undefined for a deleted conversation. */
   sourceOf: Gathered<string, Source | undefined>;
-  /** The last messages with the same end user before a message, the oldest first. */
+  /** The last messages with the same end user before a message, oldest first. */
   earlierThan: Gathered<MessagePosition, readonly Said[]>;
 }
 
@@ -68,12 +68,12 @@ export function unreadStatements(database: Database): UnreadStatements {
 
 const content = sql<string>`left(${messages.content}, ${longestMessage})`;
 
-/** Messages with known end users, answered by a model that does more than repeat. */
+/** Messages with known end users, answered by a model other than the demo. */
 const learnable = sql`${turns.source} = 'user' and ${turns.subject} <> '' and ${turns.provider} is distinct from 'demo'`;
 
 /**
- * The turn of each message, by its key. A plain join would let PostgreSQL choose, and keep, to go through all turns for
- * each conversation, since there were few of them when it planned.
+ * The turn of each message, by its key. For a plain join PostgreSQL might choose, and keep, a scan of all turns for
+ * each conversation, planned while there were few.
  */
 const joinTurn = (condition: SQL) => sql`
   cross join lateral (

@@ -20,13 +20,13 @@ import { embedInParts } from "./parts.ts";
 const embeddingJob = defineJob("embedMemories", z.object({ agentId: z.uuid() }), ({ agentId }) => agentId);
 
 /**
- * So many texts every provider takes in one call, and so many bytes of them: a token has at least one, and Mistral takes
+ * The most texts of one call for every provider, and the most bytes: a token has at least one byte, and Mistral accepts
  * 16,384 tokens.
  */
 const batch = 32;
 const batchBytes = 16 * 1024;
 
-/** So many memories are looked at where all earlier ones were found to have their vectors less than an hour ago. */
+/** The number of newest memories checked when all earlier ones had vectors less than an hour ago. */
 const newest = 1_000;
 const hourMs = 3_600_000;
 
@@ -35,15 +35,15 @@ type Has = Pick<Services, "options">;
 type Rememberer = Pick<typeof agents.$inferSelect, "id" | "organizationId" | "memoryEnabled">;
 
 /**
- * Enqueues the embedding of an agent's new and changed memories, where the database has vectors and the agent's memory
- * is on.
+ * Enqueues the embedding of an agent's new and changed memories, if the database has vectors and the agent's memory is
+ * on.
  */
 export async function enqueueEmbedding({ options }: Has, db: Db, agent: Rememberer): Promise<void> {
   const { id, organizationId, memoryEnabled } = agent;
   if (options.vectors && memoryEnabled) await enqueue(db, embeddingJob.of({ agentId: id }), { organizationId });
 }
 
-/** Enqueues the embedding of all memories without a vector, at a start: the database may have vectors since then. */
+/** Enqueues the embedding of all memories without a vector, at a start, since vectors may be new in this database. */
 export async function enqueueMissing({ options, database }: Has & Pick<Services, "database">): Promise<void> {
   if (!options.vectors) return;
   const { db } = database;
@@ -68,7 +68,7 @@ export function embeddingJobs(needs: Dependencies): JobKinds {
 
 function embedMemories({ services, embedderOf }: Dependencies): JobHandler<{ agentId: string }> {
   const { database, clock, log, options } = services;
-  /** When this process found that all memories of an agent have vectors of a model: looking at all takes seconds. */
+  /** When this process found all memories of an agent to have vectors of a model, since checking all takes seconds. */
   const complete = new Map<string, { model: string; at: number }>();
   const isComplete = (agentId: string, model: string) => {
     const found = complete.get(agentId);
@@ -88,7 +88,7 @@ function embedMemories({ services, embedderOf }: Dependencies): JobHandler<{ age
     const onlyNewest = isComplete(agentId, model);
     const { stale, more } = await readStale(database, agentId, { model, onlyNewest });
     const since = onlyNewest ? complete.get(agentId) : { model, at: clock.now() };
-    // Should the embedding fail, all are looked at again.
+    // After a failed embedding all are checked again.
     complete.delete(agentId);
     const keep = {
       embedded: (part: readonly Stale[], vectors: Vectors) => store(database, model, part, vectors),
@@ -109,12 +109,12 @@ function embedMemories({ services, embedderOf }: Dependencies): JobHandler<{ age
 type Vectors = readonly (readonly number[])[];
 
 /**
- * Under this name the table notes a text that the model refused, until the text or the model is another one. Its vector
- * says nothing, and no model of this name looks for it.
+ * The model's name in the table for a text that it refused, until the text or the model changes. Such a vector is never
+ * used, since no model has this name.
  */
 const refusedBy = (model: string) => `refused:${model}`;
 
-/** True also where a memory has no vector. */
+/** True also for a memory without a vector. */
 const outdated = sql`${memoryVectors.digest} is distinct from ${memories.digest}`;
 
 /** Memories, each joined with its vector if it has one. */
@@ -128,11 +128,11 @@ function withVectors(db: Db) {
 interface Stale {
   id: string;
   content: string;
-  /** Hexadecimal. */
+  /** The digest, in hexadecimal. */
   digest: string;
 }
 
-/** The next batch, the newest first, and whether there may be more. */
+/** The next batch, newest first, and whether there may be more. */
 async function readStale(
   database: Database,
   agentId: string,
@@ -166,7 +166,7 @@ const storeStatement = statement(
   },
 );
 
-/** The vector of a memory that changed meanwhile is never used: its digest is not that of the memory. */
+/** Stores vectors. A vector of a meanwhile changed memory is never used, since the digests differ. */
 async function store(database: Database, model: string, stale: readonly Stale[], vectors: Vectors): Promise<void> {
   await storeStatement.run(database, {
     model,

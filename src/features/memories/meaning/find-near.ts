@@ -9,16 +9,16 @@ import { type RecalledRow, recalled } from "../recalled.ts";
 
 // Vectors of memories are in the optional table `memory_vectors` (db/vectors.ts); without it nothing here is called.
 
-/** A turn waits so long for the vector of a text; without it memories are found by their words alone. */
+/** The longest wait of a turn for a text's vector; afterwards memories are found only by their words. */
 const patienceMs = 400;
 
-/** In characters: more text hardly changes the vector. */
+/** The most characters of an embedded text: more hardly changes the vector. */
 const longestText = 4_000;
 
-/** The most memories that are found. */
+/** The most memories found. */
 const nearest = 20;
 
-/** Finds memories by meaning, and logs a failure of that. */
+/** Finds memories by meaning, and logs failures. */
 export interface Meaning {
   embedder: Embedder;
   clock: Clock;
@@ -27,7 +27,7 @@ export interface Meaning {
 
 const { memoryId, embedding } = memoryVectors;
 
-/** The memories of a subject with a vector of this model, made of their present content. */
+/** A subject's memories with a current vector of this model. */
 const embedded = ({ agentId, subject, model }: { agentId: SQL; subject: SQL; model: SQL }) => sql`
   from ${memories} join ${memoryVectors} on ${memoryId} = ${memories.id} and ${memoryVectors.digest} = ${memories.digest}
   where ${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '') and ${memoryVectors.model} = ${model}`;
@@ -39,8 +39,8 @@ const embeddedStatement = statement(embeddedTypes, (values) => sql`select 1 as f
 type NearRow = RecalledRow & { distance: number };
 
 /**
- * The distance is in no condition, so it is computed once for each row, and only to vectors of the same model: pgvector
- * refuses those of another length.
+ * The distance is in no condition, so it is computed once for each row, and only for vectors of the same model:
+ * pgvector refuses those of another length.
  */
 const nearestStatement = statement(
   { ...embeddedTypes, vector: "vector" },
@@ -48,7 +48,7 @@ const nearestStatement = statement(
     order by distance limit ${nearest}`,
 );
 
-/** The memories whose meaning is near to a text, the nearest first; none when the provider fails or is late. */
+/** The memories nearest to a text in meaning, nearest first; none when the provider fails or is late. */
 export async function findNear(
   database: Database,
   { embedder, clock, log }: Meaning,
@@ -56,7 +56,7 @@ export async function findNear(
 ): Promise<RecalledRow[]> {
   const { model, least } = embedder;
   const about = { agentId, subject, model };
-  // Without a vector to compare with the provider is not called.
+  // Without any vector to compare with, the provider is not called.
   if ((await embeddedStatement.run(database, about)).length === 0) return [];
   try {
     const [vector] = await inTime(clock, (signal) => embedder.embed([clip(text, longestText)], signal));
@@ -69,7 +69,7 @@ export async function findNear(
   }
 }
 
-/** Rejects after `patienceMs`, also when the work ignores its signal. */
+/** Rejects after `patienceMs`, even when the work ignores its signal. */
 async function inTime<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();

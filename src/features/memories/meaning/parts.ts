@@ -4,20 +4,20 @@ import type { Embedder } from "../../../core/ports.ts";
 /** A text that no model has a reason to refuse. */
 const harmless = "Hello";
 
-/** Told of each part of the texts as soon as it is settled, so that what fails later leaves less to do. */
+/** Called for each finished part of the texts, so that a later failure leaves less to do. */
 interface Keep<Text> {
   embedded(part: readonly Text[], vectors: readonly (readonly number[])[]): Promise<void>;
-  /** The model did not take the text alone. */
+  /** The model refused the text alone. */
   refused(text: Text): Promise<void>;
 }
 
-/** From this attempt on a text that a model fails at counts as refused: it failed at no other one. */
+/** From this attempt on a text at which the model fails counts as refused, since it failed at no other one. */
 const attemptsOfText = 3;
 
 /**
- * Has texts embedded. Those that the model refuses are halved until each is taken or refused alone, so that none keeps
- * the others from their vectors. Rejects as the embedder does, also where it refuses a harmless text: then these texts
- * are not the reason; and once all others are settled, where it failed at one that the next attempt may mend.
+ * Embeds texts. A refused batch is halved until each text is accepted or refused alone, so that one text does not keep
+ * the others from their vectors. Rejects as the embedder does, also when it refuses a harmless text, since these texts
+ * then are not the cause; and, after all others are finished, when it failed at one that the next attempt may embed.
  */
 export async function embedInParts<Text extends { content: string }>(
   embedder: Pick<Embedder, "embed">,
