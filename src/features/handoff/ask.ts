@@ -6,7 +6,7 @@ import type { TurnOutcome } from "../../turn/types.ts";
 import { admit, endingError, type Turn, type TurnRequest, type Turns } from "../turns/index.ts";
 import type { Ask, Question } from "./tools.ts";
 
-/** The door between agents: a call of the tool `agent:<slug>` takes a turn of that agent. */
+/** The door between agents: a call of the tool `agent:<slug>` runs a turn of that agent. */
 export function createAsk(services: Services, turns: Turns): Ask {
   const { clock, log, policies } = services;
   return async (question) => {
@@ -57,7 +57,7 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
   }
 }
 
-/** The turn of the asked agent, in the one conversation that it has for the thread. */
+/** The turn of the called agent, in its one conversation for the thread. */
 function requestOf({ asker, slug, message, thread, context, idempotency }: Question): TurnRequest {
   const { turnId, toolCallId, requestId = newId() } = context;
   const { subject, userName } = context.origin;
@@ -73,7 +73,7 @@ function requestOf({ asker, slug, message, thread, context, idempotency }: Quest
     stored: thread !== null,
     input: { history: [], fresh: [message] },
     rule: "always-finish",
-    // So that one id finds the turns of both agents in the log.
+    // One id finds both agents' turns in the log.
     requestId,
     throttle: null,
     ...(turnId === undefined ? {} : { askedBy: { turnId, toolCallId } }),
@@ -94,7 +94,7 @@ function tellHandoff({ slug, context }: Question, ref: string, now: () => number
   };
 }
 
-/** Awaits the outcome of a turn. An aborted `over` stops the turn, even if the turn gets its place later. */
+/** Awaits the outcome of a turn. An aborted `over` stops the turn, even one that starts later. */
 async function outcomeOf(starting: Promise<Turn>, over: AbortSignal): Promise<TurnOutcome> {
   const turn = await starting;
   whenOver(over, () => turn.abort("stop"));

@@ -4,7 +4,7 @@ import type { Turns } from "../turns/index.ts";
 import { createAsk } from "./ask.ts";
 import { askTools } from "./tools.ts";
 
-/** Asks an agent on behalf of another one, outside of turns too. */
+/** Calls an agent for another one, also outside turns. */
 export { createAsk } from "./ask.ts";
 export type { Ask } from "./tools.ts";
 

@@ -11,18 +11,18 @@ import type { Asker, Idempotency } from "../turns/index.ts";
 /** A question of one agent to another. */
 export interface Question {
   asker: Asker;
-  /** The slug of the asked agent. */
+  /** The slug of the called agent. */
   slug: string;
   message: string;
-  /** The thread for which the asked agent has its own conversation; null: nothing is stored. */
+  /** The thread, for which the called agent has its own conversation; null: nothing is stored. */
   thread: { id: string; parentId: string | null } | null;
   context: Pick<ToolContext, "toolCallId" | "signal" | "origin" | "emit"> &
     Partial<Pick<ToolContext, "turnId" | "requestId">>;
-  /** A question that was answered is not asked again; absent for one that is asked once. */
+  /** Identifies the question, so that it is answered once; absent for a question that is never repeated. */
   idempotency?: Idempotency;
 }
 
-/** Gives the reply of the asked agent; rejects with an `Error` whose message is for the asking model. */
+/** Returns the called agent's reply; rejects with an `Error` whose message is for the calling model. */
 export type Ask = (question: Question) => Promise<string>;
 
 const input = z.object({
@@ -36,10 +36,10 @@ const input = z.object({
     ),
 });
 
-/** The tool's extra time: the asked agent is stopped and its end event sent before the tool call is cut off. */
+/** The tool's extra time: the called agent is stopped and its end event sent before the tool call is cut off. */
 const graceMs = 1_000;
 
-/** The named tools `agent:<slug>` whose agent is in the owner's workspace and may be asked, by slug. */
+/** The named tools `agent:<slug>`, by slug, whose agent is in the owner's workspace and may be called. */
 export async function askTools(
   { database, policies }: Pick<Services, "database" | "policies">,
   { named, ...asker }: ToolOwner,
@@ -61,7 +61,7 @@ export async function askTools(
     .orderBy(asc(agents.slug));
   return others.map((other) => {
     const { slug } = other;
-    // The asked agent may call external services, and may need a secret that the asking model knows.
+    // The called agent may call external services, and may need a secret that the calling model knows.
     const tool = builtin({ ...agentTool(other), input, effect: "external", seesSecrets: true });
     return {
       ...tool.implement(async ({ message }, context) => {

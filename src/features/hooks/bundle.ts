@@ -13,7 +13,7 @@ import { hooksOf, toHook } from "./service.ts";
 
 type BundledHook = Omit<Hook, "id">;
 
-/** The hooks of an agent, in their order, as a bundle holds them. */
+/** The hooks of an agent, in order, for a bundle. */
 export async function exportHooks(db: Db, agentId: string): Promise<BundledHook[]> {
   return (await hooksOf(db, agentId)).map((row) => withoutId(toHook(row)));
 }
@@ -22,7 +22,7 @@ function withoutId({ id: _own, ...hook }: Hook): BundledHook {
   return hook;
 }
 
-/** The hooks as they are stored, in their order: one without a position stands behind those before it. */
+/** The hooks in stored form and order: one without a position follows those before it. */
 export function placeHooks(wanted: readonly NewHook[]): BundledHook[] {
   let last = -1;
   const placed = wanted.map((hook) => {
@@ -35,8 +35,8 @@ export function placeHooks(wanted: readonly NewHook[]): BundledHook[] {
 }
 
 /**
- * Gives an agent exactly these hooks, inside a transaction of `writeAgent`. One whose tool the agent can't have is off,
- * unless the agent had a hook with this tool before.
+ * Sets exactly these hooks of an agent, inside a transaction of `writeAgent`. A hook whose tool the agent can't have is
+ * turned off, unless the agent already had a hook with this tool.
  */
 export async function importHooks(
   tx: Db,
@@ -52,10 +52,10 @@ export async function importHooks(
   if (placed.length === 0) return;
   const author = authorOf(ctx);
   const rows = placed.map((hook, index) => {
-    // A hook that stays keeps its id, which the transcripts of conversations name.
+    // An unchanged hook keeps its id, to which transcripts refer.
     const at = stored.findIndex((one) => isSame([withoutId(one)], [hook]));
     const id = stored.splice(at, at < 0 ? 0 : 1)[0]?.id ?? newId();
-    // Equal positions are told apart by age.
+    // Hooks with equal positions are ordered by age.
     const createdAt = new Date(ctx.clock.now() + index);
     return { ...hook, id, agentId: agent.id, createdBy: author, updatedBy: author, createdAt };
   });

@@ -13,7 +13,7 @@ const limits = { bytes: 16 * 1024, levels: 20 };
 
 const known = [...placeholderNames, `${statePrefix}KEY`].map((name) => `{{${name}}}`).join(", ");
 
-/** Whether a tool asks another agent, which no hook may: each message would cost a turn of that agent, too. */
+/** Whether a tool calls another agent, which hooks may not: each message would also cost a turn of that agent. */
 export const asksAgent = (toolName: string): boolean => toolName.startsWith("agent:");
 
 /** Why a hook can't have these arguments; null when it can. */
@@ -21,7 +21,7 @@ export function argsProblem(args: unknown): string | null {
   return jsonProblem(args, limits) ?? placeholderProblem(args as JsonValue);
 }
 
-/** An unknown placeholder would reach the tool as text. */
+/** Why a placeholder is invalid; an unknown one would reach the tool as text. */
 function placeholderProblem(args: JsonValue): string | null {
   const names = textsIn(args).flatMap((text) => [...text.matchAll(named)].map(([, name = ""]) => name.trimEnd()));
   if (names.includes(`${statePrefix}${privateKey}`)) return `${statePrefix}${privateKey} can't be read by hooks`;
@@ -32,13 +32,13 @@ function placeholderProblem(args: JsonValue): string | null {
   return `knows no ${shown.join(", ")}${more}; there are ${known}`;
 }
 
-/** A refusal names so many unknown placeholders, and so much of each. */
+/** The most unknown placeholders in a refusal, and the most characters of each. */
 const mostNamed = 3;
 const longestName = 200;
 
 /**
- * A word in braces, perhaps with a dot and more, and the blanks behind it: a pattern of their own would try a long run of
- * them at each place where it can be cut. `{{skill_env.…}}` is none; tools fill that one in.
+ * Matches a word in braces, perhaps with a dot and more, and the spaces after it: a separate pattern for the spaces
+ * would try a long run at each position. Excludes `{{skill_env.…}}`, which tools fill in.
  */
 const named = new RegExp(String.raw`${opening}(?!skill_env\.)([A-Za-z_]\w*(?:\s*|\.[^{}]*))\}\}`, "g");
 

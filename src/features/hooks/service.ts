@@ -20,7 +20,7 @@ export async function listHooks(ctx: Ctx, slug: string): Promise<Hook[]> {
 }
 
 /**
- * Creates a hook, behind the others unless `position` is given. Throws the 404 of the agent; 400 for a tool that the
+ * Creates a hook, after the others unless `position` is given. Throws the 404 of the agent; 400 for a tool that the
  * agent can't have, for `mutates` on another event than `response_generated`, and for too many hooks.
  */
 export async function createHook(ctx: Ctx, slug: string, input: NewHook): Promise<Hook> {
@@ -53,7 +53,7 @@ export async function updateHook(ctx: Ctx, slug: string, id: string, changes: Ho
   return writeAgent(ctx, slug, change, async (tx, agent) => {
     const stored = await findHook(tx, agent, id);
     const toolName = changes.actionConfig?.toolName;
-    // The tool is checked only when it changes, so that a hook whose tool is gone can still be changed.
+    // The tool is checked only when it changes, so that a hook with a removed tool can still be changed.
     if (toolName !== undefined && toolName !== toHook(stored).actionConfig.toolName) {
       await requireTool(tx, ctx, agent, toolName);
     }
@@ -67,10 +67,10 @@ export async function updateHook(ctx: Ctx, slug: string, id: string, changes: Ho
   });
 }
 
-/** A hook for the audit log: its arguments may hold anything. */
+/** A hook for the audit log, without its arguments, which may contain anything. */
 const withoutArgs = ({ actionConfig, ...hook }: Hook) => ({ ...hook, toolName: actionConfig.toolName });
 
-/** Throws the 404 of agent and hook. */
+/** Deletes a hook. Throws the 404 of agent and hook. */
 export async function deleteHook(ctx: Ctx, slug: string, id: string): Promise<void> {
   const summary = { hookId: id };
   await writeAgent(ctx, slug, { action: "agent.hook.delete", summary }, async (tx, agent) => {
@@ -121,7 +121,7 @@ function one([row]: HookRow[]): Hook {
   return toHook(row);
 }
 
-/** A hook as the wire shows it. */
+/** A hook in its API form. */
 export function toHook({ id, event, actionConfig, mutates, enabled, position, timeoutMs }: HookRow): Hook {
   const action = actionConfig as Hook["actionConfig"];
   return {

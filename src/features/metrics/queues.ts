@@ -3,10 +3,10 @@ import type { Reading } from "../../core/meters.ts";
 import { readInTime } from "./read-in-time.ts";
 import { type Queues, readQueues } from "./read-queues.ts";
 
-/** However many ask, the database is asked once in this time, in milliseconds. */
+/** The least time between two reads of the database, in milliseconds. */
 const freshMs = 5_000;
 
-/** The metrics of what waits in the database, which are the same on every replica. */
+/** The metrics of work waiting in the database, which are the same on every replica. */
 export function measureQueues(services: Services): void {
   const { meters, clock, database } = services;
   const failure = "The queues could not be counted for the metrics";

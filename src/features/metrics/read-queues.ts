@@ -7,7 +7,7 @@ import { statement } from "../../db/statement.ts";
 /** The most counted rows of a queue: monitoring a flood must not add to its load. */
 const most = sql`100000`;
 
-/** The waiting work in the database, of all agents. `seconds` is the age of the oldest item. */
+/** The work waiting in the database, of all agents. `seconds` is the age of the oldest item. */
 export interface Queues {
   jobs: { kind: string; state: "due" | "waiting" | "running" | "failed"; count: number; seconds: number }[];
   outbox: { channel: string; count: number; seconds: number }[];
@@ -24,10 +24,10 @@ export async function readQueues(database: Database, now: number): Promise<Queue
   return queues;
 }
 
-/** Each part walks a partial index of what waits, and not the table. */
+/** Each part reads a partial index of waiting work instead of the table. */
 const queuesStatement = statement({ now: "timestamptz" }, ({ now }) => {
   const free = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is null`;
-  // A job that is due at once has been since it was enqueued.
+  // A job due at once has been due since it was enqueued.
   const due = sql`select ${jobs.kind} as kind, case when ${jobs.runAt} <= ${now} then 'due' else 'waiting' end as state,
       greatest(${jobs.runAt}, ${jobs.createdAt}) as since
     from ${jobs} where ${free} order by ${jobs.runAt} limit ${most}`;
@@ -60,7 +60,9 @@ const queuesStatement = statement({ now: "timestamptz" }, ({ now }) => {
   return sql<Queues>`select ${row}`;
 });
 
-/** A list in JSON: the rows by these columns, with their `count` and, where they have one, the age of the oldest. */
+/**
+ * A list in JSON: the rows grouped by these columns, with their `count` and, if they have one, the age of the oldest.
+ */
 function groups(rows: SQL, by: readonly string[], seconds: SQL = sql`0`): SQL {
   const columns = sql.join(
     by.map((name) => sql.identifier(name)),

@@ -8,7 +8,7 @@ import { workspaceRoutes } from "./workspaces/routes.ts";
 
 /** A management key for one command of this machine's operator. */
 export { issueOperatorKey } from "./keys/operator.ts";
-/** Changes what belongs to an organization as a whole, under its lock. */
+/** Changes an organization's own data, under its lock. */
 export { writeOrganization } from "./write.ts";
 
 /**

@@ -9,7 +9,7 @@ import { organizations } from "../../db/schema.ts";
 interface OrganizationChange {
   action: string;
   target: string;
-  /** Added to the audit entry; never a password. */
+  /** Added to the audit entry; never contains a password. */
   summary?: Record<string, unknown>;
   /** The fields that an update changed (`write`). */
   changes?: Changes;
@@ -18,22 +18,22 @@ interface OrganizationChange {
 }
 
 /**
- * Changes what belongs to the addressed organization as a whole: `write` with the organization's row locked, so that
- * such changes happen one after the other, each by a caller who still may, and `fn` may rely on what it reads. Throws
- * the 404 of a deleted organization.
+ * Changes an organization's own data: `write` with the organization's row locked, so that such changes run one after
+ * the other, each by a caller who still has the permission, and `fn` may rely on its reads. Throws the 404 for a
+ * deleted organization.
  */
 export function writeOrganization<T>(ctx: Ctx, change: OrganizationChange, fn: (tx: Db) => Promise<T>): Promise<T> {
   const lock = (tx: Db) => lockOrganization(tx, ctx.membership.organizationId);
   return write(ctx, { ...change, lock }, fn);
 }
 
-/** Locks the organization's row until the transaction ends. Throws the 404 of a deleted organization. */
+/** Locks the organization's row until the transaction ends. Throws the 404 for a deleted organization. */
 export async function lockOrganization(tx: Db, id: string): Promise<void> {
   const [organization] = await tx
     .select({ id: organizations.id })
     .from(organizations)
     .where(eq(organizations.id, id))
-    // A plain `for update` would make every insert wait whose foreign key points here, those of turns included.
+    // A plain `for update` would block every insert with a foreign key to this row, including those of turns.
     .for("no key update");
   if (!organization) throw notFound("Organization");
 }

@@ -10,15 +10,15 @@ import {
   type TurnValues,
 } from "./template.ts";
 
-/** Writes the prompt of a turn. */
+/** Renders the prompt of a turn. */
 export type PreparedPrompt = (turn: TurnValues) => string;
 
 const separator = "\n\n";
 const join = (texts: readonly string[]) => texts.filter((text) => text !== "").join(separator);
 
 /**
- * Renders the parts of the prompt that are the same in every turn; done once for a cached agent. The result fills in
- * the values of a turn.
+ * Renders the parts of the prompt that are the same in every turn, once for a cached agent. The result fills in a
+ * turn's values.
  */
 export function preparePrompt(stored: StoredPrompts, fixed: FixedValues): PreparedPrompt {
   const filling = new Filling();
@@ -38,17 +38,14 @@ export function preparePrompt(stored: StoredPrompts, fixed: FixedValues): Prepar
   };
 }
 
-/** The whole prompt at once, where nothing is cached. */
+/** The whole prompt, without a cache. */
 export function assemblePrompt(stored: StoredPrompts, values: FixedValues & TurnValues): string {
   return preparePrompt(stored, values)(values);
 }
 
 const nothing: TurnValues = { datetime: "", memories: "", userName: "", state: "" };
 
-/**
- * Values that leave the placeholders of a turn as they are, so that two prompts can be compared without the values of
- * their turns.
- */
+/** Values that leave a turn's placeholders unfilled, so that prompts can be compared without the values. */
 export const unfilled: TurnValues = {
   datetime: "{{datetime}}",
   memories: "{{memories}}",

@@ -1,6 +1,6 @@
 /**
- * Writes a time, in ms, in this time zone: `Saturday, 2026-11-21 09:30 (UTC+01:00)`. Made once for each zone, since
- * formats are costly.
+ * Formats a time, in ms, in this time zone: `Saturday, 2026-11-21 09:30 (UTC+01:00)`. Made once for each zone, since
+ * formats are expensive.
  */
 export function datetimeIn(timezone: string): (now: number) => string {
   const write = writerIn(timezone);
@@ -14,7 +14,7 @@ export function datetimeIn(timezone: string): (now: number) => string {
 
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/** The usual zone needs no format: the first one of a process takes as long as ten turns, before its first reply. */
+/** Formats UTC without `Intl`: the first `Intl` format of a process takes as long as ten turns. */
 function writeUtc(now: number): string {
   const time = new Date(now);
   const text = time.toISOString();
@@ -29,7 +29,7 @@ function writeBy(format: Intl.DateTimeFormat, now: number): string {
   return `${part("weekday")}, ${date} ${part("hour")}:${part("minute")} (UTC${offset})`;
 }
 
-/** A zone that another runtime stored may be unknown here; then UTC is used, so that turns do not fail. */
+/** The formatter of a zone; UTC for one unknown to this runtime, so that turns do not fail. */
 function writerIn(timezone: string): (now: number) => string {
   if (timezone === "UTC") return writeUtc;
   try {

@@ -58,7 +58,7 @@ export const PromptPreview = z
   })
   .openapi("PromptPreview");
 
-/** The sections that were written for an agent, as a bundle holds them; the others have their default. */
+/** An agent's stored sections in a bundle; the others have their default. */
 export const bundledPrompts = z
   .array(z.object({ key, content: change.shape.content.unwrap() }))
   .max(promptKeys.length, `must have at most ${promptKeys.length} entries`)

@@ -12,7 +12,7 @@ import { datetimeIn } from "./datetime.ts";
 import type { BundledPrompts, PromptChange, Prompts } from "./schema.ts";
 import { describePrompts, isDefault, isPromptKey, promptKeys, type StoredPrompts } from "./sections.ts";
 
-/** The sections that were written for an agent; a section with its default is missing. */
+/** An agent's stored sections; sections with their default are missing. */
 export async function loadPrompts(db: Db, agentId: string): Promise<StoredPrompts> {
   const rows = await db
     .select({ key: agentPrompts.key, content: agentPrompts.content })
@@ -21,7 +21,7 @@ export async function loadPrompts(db: Db, agentId: string): Promise<StoredPrompt
   return new Map(rows.flatMap(({ key, content }) => (isPromptKey(key) ? [[key, content] as const] : [])));
 }
 
-/** The sections that were written for an agent, in their order, as a bundle holds them. */
+/** An agent's stored sections, in order, for a bundle. */
 export async function exportPrompts(db: Db, agentId: string): Promise<BundledPrompts> {
   const stored = await loadPrompts(db, agentId);
   return promptKeys.flatMap((key) => {
@@ -32,14 +32,14 @@ export async function exportPrompts(db: Db, agentId: string): Promise<BundledPro
 
 /** All eight sections, with the agent's revision. Throws the 404 of the agent. */
 export async function listPrompts(ctx: Ctx, slug: string): Promise<Prompts> {
-  // A change in between leaves an older revision beside newer sections, so `If-Match` refuses it at worst for nothing.
+  // A change in between pairs an older revision with newer sections; at worst `If-Match` then refuses needlessly.
   const { id, revision } = await findAgent(ctx, slug);
   return { prompts: describePrompts(await loadPrompts(ctx.db, id)), revision };
 }
 
 /**
- * Stores the given sections, each named once, and answers all eight. A section that is sent with the text of its
- * default keeps the default. Throws the 404 of the agent, and the 412 when `ifMatch` names an older revision.
+ * Stores the given sections, each named once, and returns all eight. A section sent with its default text keeps the
+ * default. Throws the 404 of the agent, and the 412 when `ifMatch` names an older revision.
  */
 export async function savePrompts(
   ctx: Ctx,
@@ -59,7 +59,7 @@ export async function savePrompts(
   });
 }
 
-/** Gives an agent exactly these sections, inside a transaction of `writeAgent`; the others get their default. */
+/** Sets exactly these sections of an agent, inside a transaction of `writeAgent`; the others get their default. */
 export async function importPrompts(tx: Db, ctx: Ctx, agentId: string, wanted: BundledPrompts): Promise<void> {
   const contents = new Map(wanted.map(({ key, content }) => [key, content]));
   const changes = promptKeys.map((key) => ({ key, content: contents.get(key) ?? null }));
@@ -103,8 +103,8 @@ async function storeSections(tx: Db, ctx: Ctx, agentId: string, changes: readonl
 }
 
 /**
- * The system prompt that a first message of the caller would get, with these sections in place of the stored ones.
- * Throws the 404 of the agent.
+ * The system prompt that the caller's first message would get, with these sections instead of the stored ones. Throws
+ * the 404 of the agent.
  */
 export async function previewPrompt(ctx: Ctx, slug: string, changes: readonly PromptChange[]): Promise<string> {
   const { id, workspaceId, name, description, timezone } = await findAgent(ctx, slug);

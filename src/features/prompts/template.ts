@@ -9,7 +9,7 @@ type FixedPlaceholder = (typeof fixedPlaceholders)[number];
 type TurnPlaceholder = (typeof turnPlaceholders)[number];
 export type Placeholder = FixedPlaceholder | TurnPlaceholder;
 
-/** The values of the placeholders; "" for nothing. */
+/** The values of the placeholders; "" for an empty one. */
 export type FixedValues = Readonly<Record<FixedPlaceholder, string>>;
 export type TurnValues = Readonly<Record<TurnPlaceholder, string>>;
 type Values = FixedValues & TurnValues;
@@ -19,11 +19,11 @@ interface Line {
   texts: readonly string[];
   names: readonly Placeholder[];
   kind: "blank" | "heading" | "text";
-  /** 1 to 6; 0 unless it is a heading. */
+  /** The level of a heading, 1 to 6; 0 for other lines. */
   level: number;
-  /** The line is only placeholders, perhaps behind a label: without values it says nothing. */
+  /** Whether the line has only placeholders, possibly after a label, so that it is omitted without values. */
   hollow: boolean;
-  /** The line ends with a colon: without the lines that follow it says nothing. */
+  /** Whether the line ends with a colon, so that it is omitted without lines after it. */
   leadIn: boolean;
 }
 
@@ -34,7 +34,7 @@ const pattern = new RegExp(`${opening}(${[...fixedPlaceholders, ...turnPlacehold
 const word = /[\p{L}\p{N}]/u;
 const endsWithColon = /[:：][\s*_`"'(]*$/;
 
-/** Whether the text names the placeholder. */
+/** Whether the text contains the placeholder. */
 export function namesPlaceholder(text: string, name: Placeholder): boolean {
   return parse(text).some(({ names }) => names.includes(name));
 }
@@ -60,20 +60,23 @@ function parseLine(line: string): Line {
   };
 }
 
-/** Whether the section may read differently in each turn. */
+/** Whether the section may change with each turn. */
 export function changesWithTurn(template: Template): boolean {
   return template.some(({ names }) => names.some((name) => (turnPlaceholders as readonly string[]).includes(name)));
 }
 
-/** How many characters the values may have, in all, that sections name again: each is filled in once, however long. */
+/** The most characters of values that repeated placeholders add; a first use is always filled in. */
 const mostRepeated = 1024 * 1024;
 
-/** Tracks the values filled into a group of sections, since a text may name a long value thousands of times. */
+/**
+ * Counts the values filled into a group of sections, since a text may repeat a long value's placeholder thousands of
+ * times.
+ */
 export class Filling {
   readonly filled: Set<Placeholder>;
   left: number;
 
-  /** Goes on from another one, which stays as it is. */
+  /** Continues from another one, which stays unchanged. */
   constructor(from?: Filling) {
     this.filled = new Set(from?.filled);
     this.left = from?.left ?? mostRepeated;
@@ -81,9 +84,9 @@ export class Filling {
 }
 
 /**
- * The section with all values filled in, in one pass, so that placeholders inside a value stay text. Lines whose
- * placeholders are empty are left out, and so are lead-ins and headings with nothing left below; sentences stay. A
- * placeholder whose value is too long to be repeated once more stays.
+ * Renders a section with all values filled in, in one pass, so that placeholders inside a value stay text. Lines with
+ * only empty placeholders are omitted, and so are lead-ins and headings with nothing left below; sentences stay. A
+ * placeholder whose value is too long to be repeated again stays.
  */
 export function render(template: Template, values: Values, filling: Filling): string {
   const lines = remaining(template, values).map(({ texts, names }) =>
@@ -101,10 +104,10 @@ function valueAt(name: Placeholder | undefined, values: Values, filling: Filling
   return value;
 }
 
-/** The lines that are shown, without blank lines at both ends. */
+/** The remaining lines, without blank lines at both ends. */
 function remaining(template: Template, values: Values): Line[] {
   const shown: Line[] = [];
-  // From the last line up, so that it is known whether something stands below a line.
+  // From the last line up, so that each line knows what remains below it.
   let below: Line | undefined;
   let lost = false;
   let bare = false;
@@ -132,7 +135,8 @@ function isEmpty({ hollow, names }: Line, values: Values): boolean {
 }
 
 /**
- * `below` is the next line that is shown. A heading is bare when that line is a heading of the same or a higher level.
+ * Whether a heading has nothing below. `below` is the next remaining line. A heading is bare when that is a heading of
+ * the same or a higher level.
  */
 function isBareHeading({ kind, level }: Line, below: Line | undefined): boolean {
   return kind === "heading" && (!below || (below.kind === "heading" && below.level <= level));

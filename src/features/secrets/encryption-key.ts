@@ -4,14 +4,13 @@ import { EngineError } from "../../core/errors.ts";
 import { excluded } from "../../db/fragments.ts";
 import { installation } from "../../db/schema.ts";
 
-/** The place that the known text of the installation is bound to. */
+/** The AAD of the installation's known text. */
 export const keyCheckPlace = "installation:key-check";
 const known = "agent-engine";
 
 /**
- * Shows at boot, and not at the first chat, that the encryption key is the one that sealed the stored secrets
- * (decisions §1). The very first start stores a known text under its key. Throws an `EngineError` that says how to go
- * on.
+ * Verifies at start, and not at the first chat, that the encryption key opens the stored secrets (decisions §1). The
+ * first start stores a known text sealed with its key. Throws an `EngineError` with advice.
  */
 export async function verifyEncryptionKey({ database, cipher }: Services): Promise<void> {
   const { keyId, ciphertext } = await cipher.seal(known, keyCheckPlace);
@@ -20,7 +19,7 @@ export async function verifyEncryptionKey({ database, cipher }: Services): Promi
     .values({ id: 1, keyCheck: ciphertext, keyCheckKeyId: keyId })
     .onConflictDoUpdate({
       target: installation.id,
-      // When several replicas start at once, one writes and the other replicas compare.
+      // When several replicas start at once, one writes and the others compare.
       set: {
         keyCheck: sql`coalesce(${installation.keyCheck}, ${excluded(installation.keyCheck)})`,
         keyCheckKeyId: sql`coalesce(${installation.keyCheckKeyId}, ${excluded(installation.keyCheckKeyId)})`,

@@ -9,13 +9,13 @@ interface LostValue {
   sealing: Sealing;
   place: string;
   keyId: string;
-  /** Null for a value that nobody misses. */
+  /** The value's name for people; null for one that nobody misses. */
   name: string | null;
 }
 
 /**
- * Drops the stored values that no configured key opens, so that everything else opens again (decisions §1).
- * `mayDrop` gets their names and decides. Answers the names of the dropped values; null when they may not go.
+ * Deletes the stored values that no configured key opens, so that everything else works again (decisions §1). `mayDrop`
+ * gets their names and decides. Returns the deleted values' names; null when the deletion was refused.
  */
 export async function forgetSecrets(
   services: Services,

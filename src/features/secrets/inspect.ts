@@ -13,17 +13,17 @@ import { sealings } from "./sealings.ts";
 export interface SecretsReport {
   /** `unused`: nothing was sealed yet, as before the first start. */
   key: "right" | "wrong" | "unused";
-  /** How many values are sealed, the key check included. */
+  /** The number of sealed values, including the key check. */
   sealed: number;
-  /** How many of them an earlier key sealed, so that they wait for `rotate-key`. */
+  /** The number of values sealed with an earlier key, which wait for `rotate-key`. */
   older: number;
-  /** The slugs of agents that store secrets which are too short to be scrubbed; the chat API key is not looked at. */
+  /** The slugs of agents with secrets that are too short to be scrubbed, apart from the chat API key. */
   short: string[];
   /** The slugs of agents whose API key is shorter than a new one may be. */
   shortKeys: string[];
 }
 
-/** Whether the encryption key is the one of the stored secrets, and how many there are. Only reads. */
+/** Whether the encryption key opens the stored secrets, and their number. Only reads. */
 export async function inspectSecrets(services: Services): Promise<SecretsReport> {
   const { database, cipher } = services;
   return {
@@ -35,7 +35,7 @@ export async function inspectSecrets(services: Services): Promise<SecretsReport>
   };
 }
 
-/** By the sealed bytes, so that nothing is opened: a short value in other letters than Latin ones is not found. */
+/** Judges by the sealed bytes, without opening them: misses a short value with non-Latin letters. */
 const isShort = (ciphertext: AnyPgColumn, shortest: number) =>
   lt(sql`octet_length(${ciphertext})`, addedBySealing + shortest);
 

@@ -19,10 +19,10 @@ export const authKeyName = "auth_api_key";
 const tracingKeyName = "tracing_api_key";
 
 const withKey: readonly ProviderName[] = ["openai", "anthropic", "google", "mistral", "openai-compatible"];
-/** Providers that are asked over the network. */
+/** Providers that are called over the network. */
 export const withAddress = providerNames.filter((name) => name !== "demo");
 
-/** Listed for every agent, stored or not, in this order (decisions §4). */
+/** Keys listed for every agent, stored or not, in this order (decisions §4). */
 export const wellKnown: readonly string[] = [
   authKeyName,
   tracingKeyName,
@@ -33,13 +33,13 @@ export const wellKnown: readonly string[] = [
 
 const addresses: ReadonlySet<string> = new Set(withAddress.map(baseUrlSecret));
 
-/** Shorter keys are guessed. Those that were stored before this rule still work. */
+/** The shortest new key, since shorter ones can be guessed. Shorter stored ones still work. */
 export const shortestAuthKey = 16;
 
-/** Why an agent can't have this API key, or null. */
+/** Why an agent can't have this API key; null when it can. */
 export function authKeyProblem(value: string): string | null {
   if (value.trim() === "") return "must not be blank";
-  // The key travels in an Authorization header, which would change or lose other characters.
+  // The `Authorization` header would change or lose other characters.
   if (!/^[\x21-\x7e]+$/.test(value)) return "must be printable ASCII without spaces";
   if (tokenKind(value) !== null) return "must not begin like a management key or a session";
   return value.length < shortestAuthKey
@@ -48,8 +48,8 @@ export function authKeyProblem(value: string): string | null {
 }
 
 /**
- * Why this value can't be stored under this key, or null; `declared` is the plugins' word about the key. An empty value
- * is never wrong, because it is skipped.
+ * Why this value can't be stored with this key; null when it can. `declared` is the plugins' declaration of the key. An
+ * empty value is always accepted, because it is skipped.
  */
 export function secretProblem(key: string, value: string, declared?: PluginSecret): string | null {
   if (value === "") return null;
@@ -61,19 +61,19 @@ export function secretProblem(key: string, value: string, declared?: PluginSecre
   return s3Problem(key, value) ?? (isSetting(key, declared) ? null : shortSecretProblem(value));
 }
 
-/** Whether ordinary replies may contain the value: an address, the name of a place, or a setting of a plugin. */
+/** Whether ordinary replies may contain the value: an address, a region, or a plugin's setting. */
 const isSetting = (key: string, declared: PluginSecret | undefined) =>
   key.endsWith("_base_url") || s3Places.has(key) || isPlain(key, declared);
 
-/** A plugin can't make a secret of the engine plain. */
+/** Whether the value is no secret; a plugin can't declare that for a secret of the engine. */
 const isPlain = (key: string, declared: PluginSecret | undefined) =>
   declared?.sensitive === false && !wellKnown.includes(key);
 
-/** The keys of an agent's secrets whose whole values replies may contain, with those of plugins' settings. */
+/** The keys of agents' secrets whose values replies may contain, including plugins' settings. */
 export function plainKeys(plugins: readonly Plugin[]): ReadonlySet<string> {
   const settings = [...declaredSecrets(plugins)].filter(([key, declared]) => isPlain(key, declared));
   return new Set([...s3Places, ...settings.map(([key]) => key)]);
 }
 
-/** The place that a sealed value is bound to: the same bytes in another row do not open. */
+/** The AAD of a sealed value: the same bytes in another row do not open. */
 export const secretPlace = (ownerId: string, key: string) => `${ownerId}:${key}`;

@@ -24,17 +24,17 @@ import { authKeyName } from "./rules.ts";
 export interface Sealing {
   table: PgTable;
   ciphertext: SQLWrapper;
-  /** The key that sealed the value; null when the row has no sealed value. */
+  /** The id of the sealing key; null when the row has no sealed value. */
   keyId: SQLWrapper;
-  /** The text that the value is bound to. */
+  /** The AAD of the value. */
   place: SQL;
-  /** The text by whose HMAC (`mark`) the row is found; absent where the plaintext itself is that, or nothing is. */
+  /** The text whose HMAC (`mark`) finds the row; absent when the plaintext itself is that text, or no mark exists. */
   marked?(place: string, plaintext: string): string | null;
   /** The assignments of an update that replaces the value. */
   set(fresh: { keyId: SQL; ciphertext: SQL; mark: SQL }): SQL;
-  /** The value in words, for a person who is to give it up; null for one that nobody misses. */
+  /** The value's name for the person who has to give it up; null for one that nobody misses. */
   name: SQL;
-  /** Takes the value, which no key opens, from the row, or deletes a row that is nothing without it. */
+  /** Removes the value, which no key opens, from the row, or deletes a row that is useless without it. */
   drop(tx: Db, isRow: SQL, seal: (plaintext: string) => Promise<Sealed>): Promise<unknown>;
 }
 
@@ -83,7 +83,7 @@ export const sealings: readonly Sealing[] = [
         .update(channels)
         .set({
           ...{ keyId: "", config: new Uint8Array(), accountHmac: null, status: null, lastError: null },
-          // Without its settings a messenger can do nothing; Web has the agent's key elsewhere.
+          // A messenger needs its settings; Web's key is stored elsewhere.
           enabled: sql`${channels.enabled} and ${channels.type} = 'web'`,
         })
         .where(isRow),
@@ -120,7 +120,7 @@ export const sealings: readonly Sealing[] = [
         .update(eventSources)
         .set({
           ...{ keyId, credentials: ciphertext, tokenDigest: toHex(await digest(webhookToken)), hasAuthKey: false },
-          // Its senders proved themselves by a key, which is gone.
+          // Senders authenticated with the lost key.
           enabled: sql`${eventSources.enabled} and not ${eventSources.hasAuthKey}`,
         })
         .where(isRow);
@@ -129,8 +129,8 @@ export const sealings: readonly Sealing[] = [
   {
     table: jobs,
     ciphertext: sql`decode(${jobs.payload} #>> '{keys,ciphertext}', 'base64')`,
-    // The keys to a bucket whose files a job deletes, and an account that a channel had. Nobody needs those of a job that
-    // failed for good.
+    // The keys to a bucket whose files a job deletes, and a channel's former account. Nobody needs those of finally
+    // failed jobs.
     keyId: sql`case when ${jobs.kind} in ('deleteFiles', 'channel.leave') and ${jobs.status} = 'pending'
       then ${jobs.payload} #>> '{keys,keyId}' end`,
     place: sql`case ${jobs.kind} when 'channel.leave' then 'leave:' else 'files:' end || (${jobs.payload} ->> 'batch')`,

@@ -7,7 +7,7 @@ import { secretProblem, wellKnown } from "./rules.ts";
 import type { SecretList } from "./schema.ts";
 import { removeSecret, type SavedSecrets, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
 
-/** The well-known keys, those of plugins among them, then the other stored ones. Throws the 404 of the agent. */
+/** The well-known keys, including those of plugins, then the other stored ones. Throws the 404 of the agent. */
 export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["secrets"]> {
   const { id } = await findAgent(ctx, slug);
   const stored = await storedKeys(ctx.db, id);
@@ -17,9 +17,8 @@ export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["s
 }
 
 /**
- * Stores the given secrets beside the others; where all are stored already, nothing changes. `dropped` names the keys
- * that went with an address, if any did. Throws 400 for a value that its key can't have, the 404 of the agent, and as
- * `saveSecrets`.
+ * Stores the given secrets in addition to the others; changes nothing when all are stored already. `dropped` are the
+ * keys deleted with an address, if any. Throws 400 for an invalid value, the 404 of the agent, and as `saveSecrets`.
  */
 export async function putSecrets(ctx: Ctx, slug: string, items: readonly SecretItem[]): Promise<SecretList> {
   requireValid(ctx, items);
@@ -38,7 +37,9 @@ function requireValid({ plugins }: Ctx, items: readonly SecretItem[]): void {
   if (issues.length > 0) throw invalid(issues);
 }
 
-/** Deletes a secret, and with an address the key that would go elsewhere. Idempotent. Throws the 404 of the agent. */
+/**
+ * Deletes a secret, and with an address the key that would be sent elsewhere. Idempotent. Throws the 404 of the agent.
+ */
 export async function deleteSecret(ctx: Ctx, slug: string, key: string): Promise<void> {
   await changeSecrets(ctx, slug, "agent.secret.delete", async (tx, id) => {
     const isStored = (await storedKeys(tx, id)).has(key);
@@ -46,7 +47,7 @@ export async function deleteSecret(ctx: Ctx, slug: string, key: string): Promise
   });
 }
 
-/** Makes a change that may drop keys, which the audit log then names too. */
+/** Makes a change that may delete keys, which the audit log then lists too. */
 async function changeSecrets(
   ctx: Ctx,
   slug: string,

@@ -36,7 +36,7 @@ async function lockAgents(tx: Db, which: SQL | undefined) {
   return { ids: rows.map(({ id }) => id), slugs: rows.map(({ slug }) => slug) };
 }
 
-/** Raises the revision of these agents, so that they are loaded anew where they are in memory. */
+/** Raises the revision of these agents, so that cached copies reload. */
 export async function touchAgents(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx

@@ -6,8 +6,8 @@ import { skills, skillVersions } from "../../db/schema.ts";
 import { mostBytes, mostSkills, mostStoredBytes } from "./rules.ts";
 
 /**
- * Makes a change of the catalogue, in a transaction of `writeOrganization`. Throws the 409 of what is larger than it may
- * be, unless it was as large before.
+ * Runs a change of the catalogue, in a transaction of `writeOrganization`. Throws the 409 when it exceeds a limit more
+ * than before.
  */
 export async function withinBounds(tx: Db, ctx: Pick<Ctx, "membership">, change: () => Promise<void>): Promise<void> {
   const before = await measure(tx, ctx);
@@ -34,13 +34,13 @@ const inMiB = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
 
 interface Measured {
   count: number;
-  /** The size of the fields that the list shows. */
+  /** The bytes of the fields in the list. */
   bytes: number;
-  /** The size of all versions, compressed as the database stores them. */
+  /** The bytes of all versions, compressed as the database stores them. */
   stored: number;
 }
 
-/** How many skills the organization has, and how large they are. */
+/** The number and the size of an organization's skills. */
 async function measure(tx: Db, { membership }: Pick<Ctx, "membership">): Promise<Measured> {
   const { description, content, requiredEnv, requiredTools, scripts, changelog } = skillVersions;
   const shown = sql`octet_length(${description}) + octet_length(${content}) + octet_length(${requiredEnv}::text)

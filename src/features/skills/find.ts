@@ -12,7 +12,7 @@ import type { RequiredEnv } from "./schema.ts";
 
 export type SkillRow = typeof skills.$inferSelect;
 export type VersionRow = typeof skillVersions.$inferSelect;
-/** A version without its scripts, which have up to 8 MiB and are in few answers. */
+/** A version without its scripts, which have up to 8 MiB and are in few responses. */
 export type ShownVersion = Omit<VersionRow, "scripts">;
 
 type Reader = Pick<Ctx, "membership">;
@@ -50,8 +50,8 @@ export async function lockSkill(
 }
 
 /**
- * The current version. It is read after the lock, in a statement of its own: the locking one would see the version that
- * was current before the lock.
+ * The current version, read after the lock in a separate statement: the locking one would see the version from before
+ * the lock.
  */
 export async function currentVersion(tx: Db, { currentVersionId }: SkillRow): Promise<VersionRow> {
   const [version] =
@@ -62,7 +62,7 @@ export async function currentVersion(tx: Db, { currentVersionId }: SkillRow): Pr
   return version;
 }
 
-/** The id of a workspace of the organization that the caller reaches. Throws the 404. */
+/** The id of a reachable workspace of the organization. Throws the 404. */
 export async function findWorkspace(db: Db, { membership }: Ctx, id: string): Promise<string> {
   const scope = workspaceScope(membership);
   const [workspace] =
@@ -76,7 +76,7 @@ export async function findWorkspace(db: Db, { membership }: Ctx, id: string): Pr
   return workspace.id;
 }
 
-/** Throws the 400 that names the tools which the organization can't use, by the `path` of the field that holds them. */
+/** Throws the 400 with the tools that the organization can't use; `path` is their field. */
 export async function requireUsable(
   db: Db,
   ctx: ToolOffer & Pick<Ctx, "membership">,
@@ -93,7 +93,7 @@ export async function requireUsable(
   if (issues.length > 0) throw invalid(issues);
 }
 
-/** The variables that a version declares, which the database stores as JSON. One with hosts is always sensitive. */
+/** The variables that a version declares, from JSON. One with hosts is always sensitive. */
 export function requiredEnvOf(row: Pick<VersionRow, "requiredEnv">): RequiredEnv[] {
   const specs = row.requiredEnv as RequiredEnv[];
   return specs.map((spec) => (namesHostsInVain(spec) ? { ...spec, sensitive: true } : spec));

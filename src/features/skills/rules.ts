@@ -3,10 +3,10 @@ import { EngineError } from "../../core/errors.ts";
 /** The version of a new skill (spec "Skill"). */
 export const firstVersion = "0.1.0";
 
-/** The most skills of an organization: the list shows all of them. */
+/** The most skills of an organization, since the list contains all of them. */
 export const mostSkills = 500;
 
-/** The most bytes of all current versions, without scripts: the list shows them whole. */
+/** The most bytes of all current versions without scripts, which the list contains in full. */
 export const mostBytes = 16 * 1024 * 1024;
 
 /** The most versions of a skill. */
@@ -15,7 +15,7 @@ export const mostVersions = 500;
 /** The most bytes of all versions in the database, where each version has its own copy of the scripts. */
 export const mostStoredBytes = 512 * 1024 * 1024;
 
-/** Throws the 409 of a skill that would have too many versions. */
+/** Throws the 409 for a skill with too many versions. */
 export function requireVersions(slug: string, count: number): void {
   if (count <= mostVersions) return;
   throw new EngineError(
@@ -24,7 +24,7 @@ export function requireVersions(slug: string, count: number): void {
   );
 }
 
-/** In lower case, with one dash for each character outside a-z, 0-9 and -; nothing is trimmed or collapsed. */
+/** The name in lower case, with one dash for each character outside a-z, 0-9 and -; nothing is trimmed or collapsed. */
 export function slugOf(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9-]/gu, "-");
 }
@@ -49,7 +49,7 @@ export function nextVersion(version: string): string {
   throw new EngineError("conflict", `No version comes after ${version}: delete the skill, or make another one`);
 }
 
-/** Below 0 when `a` is the older one. */
+/** Compares two versions; negative when `a` is older. */
 export function compareVersions(a: string, b: string): number {
   const theirs = numbers(b);
   const differences = numbers(a).map((number, index) => number - (theirs[index] ?? 0));
@@ -62,7 +62,7 @@ export interface Script {
   content: string;
 }
 
-/** A variable that a skill declares, and each agent with the skill sets. */
+/** A variable that a skill declares, with a value for each agent that has the skill. */
 export interface EnvSpec {
   name: string;
   description?: string | undefined;
@@ -71,29 +71,29 @@ export interface EnvSpec {
 }
 
 /**
- * Whether the hosts of a variable would protect nothing, since a value that is not sensitive is shown to the model,
- * which may send it anywhere.
+ * Whether a variable's hosts protect nothing, since a non-sensitive value is shown to the model, which may send it
+ * anywhere.
  */
 export function namesHostsInVain({ sensitive, hosts = [] }: Pick<EnvSpec, "sensitive" | "hosts">): boolean {
   return !sensitive && hosts.length > 0;
 }
 
-/** The lists of hosts that these declarations name. */
+/** The lists of hosts in these declarations. */
 function boundsOf(specs: readonly Pick<EnvSpec, "hosts">[]): string[][] {
   return specs.map(({ hosts = [] }) => hosts).filter((hosts) => hosts.length > 0);
 }
 
-/** How a version declares the variable of a stored value. */
+/** A version's declaration of a stored value's variable. */
 export interface Declaration extends Pick<EnvSpec, "sensitive" | "hosts"> {
-  /** Whether the value was stored under this version. */
+  /** Whether this version was in use when the value was stored. */
   stored: boolean;
 }
 
 /**
  * The protection of a stored value: whether it is hidden, and the lists of hosts it may be sent to. The lists come from
- * the version under which the value was stored and from the served version. All versions count where neither of the two
- * names hosts, or where no served version declares the variable. So neither another pin nor turning off a skill widens
- * the hosts of a value.
+ * the version in use when it was stored and from the served version. All versions count when neither of the two names
+ * hosts, or when no served version declares the variable. So neither another pin nor disabling a skill widens a value's
+ * hosts.
  */
 export function protectionOf(
   declared: readonly Declaration[],
@@ -101,7 +101,7 @@ export function protectionOf(
 ): { sensitive: boolean; bounds: string[][] } {
   const own = served ? boundsOf([...declared.filter(({ stored }) => stored), served]) : [];
   const bounds = own.length > 0 ? own : boundsOf(declared);
-  // A value that is shown to the model could be sent to any host.
+  // A value shown to the model could be sent to any host.
   const sensitive = (served ? served.sensitive : declared.some((spec) => spec.sensitive)) || bounds.length > 0;
   return { sensitive, bounds };
 }
@@ -121,7 +121,7 @@ export interface NumberedVersion extends VersionFields {
   createdAt?: string | undefined;
 }
 
-/** Whether two versions are equal but for their numbers. The database changes the order of fields in JSON. */
+/** Whether two versions are equal except for their numbers. The database changes the order of fields in JSON. */
 function saysTheSame(a: VersionFields, b: VersionFields): boolean {
   return canonical(a) === canonical(b);
 }
@@ -133,8 +133,8 @@ function canonical({ description, content, requiredEnv, requiredTools, scripts }
 }
 
 /**
- * The versions that an import adds: those of its history whose numbers are not stored, and its own text as the next
- * version unless the newest one is equal. Stored versions never change. `current` is the newest number.
+ * The versions that an import adds: those of its history with new numbers, and its own text as the next version unless
+ * it equals the newest one. Stored versions never change. `current` is the newest number.
  */
 export function planImport(
   stored: readonly NumberedVersion[],

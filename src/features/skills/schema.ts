@@ -5,7 +5,7 @@ import { namesHostsInVain, versionPattern } from "./rules.ts";
 const notBlank = (text: string) => text.trim() !== "";
 const empty = "must not be empty";
 
-/** Fields that skills do not have (spec "Skill"), each with the reason why a body with it is refused. */
+/** Fields that skills do not have (spec "Skill"), each with the reason for refusing a body with it. */
 const unsupported = "is not a field of skills; leave it out";
 export const neverFields = {
   tags: unsupported,
@@ -14,7 +14,7 @@ export const neverFields = {
   dependsOnTools: "is not a field of skills; use requiredTools",
   version: "is given by the server; leave it out",
 };
-/** The schema, preceded by a check that refuses a body with one of these fields, by the field's name. */
+/** A schema preceded by a check that refuses these fields by name. */
 export function refusing<Schema extends z.ZodType>(fields: Readonly<Record<string, string>>, schema: Schema) {
   return z.preprocess((body, context) => {
     if (typeof body !== "object" || body === null) return body;
@@ -35,7 +35,7 @@ const host = z
 /** The name of a variable. */
 export const EnvKey = zText(128)
   .min(1, empty)
-  // URL parsers remove path segments of dots, so such a key could never be addressed.
+  // URL parsers remove dot segments, so such a key could never be addressed.
   .refine((key) => key !== "." && key !== "..", "must not be . or ..")
   .openapi({ description: "Any text; by convention UPPER_SNAKE_CASE.", example: "API_TOKEN" });
 
@@ -57,7 +57,7 @@ const distinct = (list: readonly { name: string }[]) => new Set(list.map(({ name
 
 const toolName = zText(200)
   .min(1, empty)
-  // Drizzle loses a backslash where the driver hands arrays over as text.
+  // Drizzle loses a backslash when the driver passes arrays as text.
   .refine((name) => !name.includes("\\"), "must not contain a backslash");
 
 /** The fields of a version, with their descriptions. */

@@ -2,7 +2,7 @@ import { clip } from "../../core/text/text.ts";
 import type { SpanRef } from "../../core/tracing.ts";
 import { type Recorded, rootOf } from "./record.ts";
 
-/** The conversation of a trace, and the thread that it belongs to: background work has one of its own (spec "Tracing"). */
+/** The conversation of a trace and its thread: background work has a thread of its own (spec "Tracing"). */
 export function threadOf({ traced }: Pick<Recorded, "traced">): { thread: string; conversationRef: string } {
   if (traced.kind === "turn") {
     const { conversationRef } = traced.turn;
@@ -19,27 +19,27 @@ export function askedTexts({ traced }: Pick<Recorded, "traced">): string[] {
   return [scrub(prompt)];
 }
 
-/** The same as one value: a single message as it is. */
+/** `askedTexts` as one value: a single message as a text. */
 export function askedText(recorded: Pick<Recorded, "traced">): string | string[] {
   const texts = askedTexts(recorded);
   return texts.length === 1 ? (texts[0] ?? "") : texts;
 }
 
-/** The trace of the turn that this one continues, and the call that asked for it. */
+/** The trace of the continued turn, and the tool call that started this turn. */
 export function linksOf({ traced }: Recorded): SpanRef[] {
   if (traced.kind === "completion") return [];
   const { continues } = traced.turn;
   return [...(continues === null ? [] : [rootOf(continues)]), ...(traced.askedBy ? [traced.askedBy] : [])];
 }
 
-/** The most that a span shows of one value, and a whole trace of all its values, in UTF-16 units. */
+/** The most of one value in a span, and of all values in a trace, in UTF-16 units. */
 const [longestValue, longestTrace] = [64 * 1024, 1024 * 1024];
 
 /** Writes the values of one trace, each cut to the trace's remaining length. */
 export class Texts {
   #left = longestTrace;
 
-  /** A text as it is, another value as JSON; undefined for nothing. */
+  /** A text unchanged, another value as JSON; undefined for none. */
   of(value: unknown): string | undefined {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     if (text === undefined || text === "") return undefined;

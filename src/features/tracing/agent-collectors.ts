@@ -6,7 +6,7 @@ import type { StartedCompletion } from "../../turn/observers.ts";
 /** Langfuse's own cloud (decisions §11). */
 const usualBaseUrl = "https://cloud.langfuse.com";
 
-/** The access to the project of a traced agent; null without a key that can be one. */
+/** The access to a traced agent's project; null without a valid key. */
 export function projectKeyOf({ policies }: Pick<Services, "policies">, { apiKey }: AgentTracing): ProjectKey | null {
   if (apiKey === undefined || keyPairProblem(apiKey) !== null) return null;
   const baseUrl = policies.values.tracingBaseUrl ?? usualBaseUrl;
@@ -15,10 +15,10 @@ export function projectKeyOf({ policies }: Pick<Services, "policies">, { apiKey 
 
 type Owner = Pick<StartedCompletion, "agent" | "tracing">;
 
-/** The collector of an agent's project; null for an agent that is not traced, or has no key that can be one. */
+/** The collector of an agent's project; null for an untraced agent, and without a valid key. */
 export type AgentCollectors = (of: Owner) => Collector | null;
 
-/** Collectors are made once for each copy of an agent and each address; then its settings are looked at too. */
+/** Collectors are made once for each copy of an agent and each address; its settings are then checked too. */
 export function agentCollectors(
   services: Pick<Services, "policies" | "options">,
   look: (slug: string, tracing: AgentTracing) => Promise<unknown>,
@@ -32,7 +32,7 @@ export function agentCollectors(
     const key = projectKeyOf(services, tracing);
     const collector = key && collectorOf(key, agent.slug, services.options.version);
     made.set(tracing, { base, collector });
-    // It never rejects, and no turn waits for it.
+    // Never rejects; no turn waits for it.
     void look(agent.slug, tracing);
     return collector;
   };

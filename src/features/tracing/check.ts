@@ -9,10 +9,10 @@ import type { Instance } from "../agents/index.ts";
 import { openSecrets } from "../secrets/index.ts";
 import { projectKeyOf } from "./agent-collectors.ts";
 
-/** How long an answer of the backend counts, and a failure, in milliseconds. */
+/** How long a response of the backend counts, and a failure, in milliseconds. */
 const [knownMs, failedMs] = [5 * 60_000, 30_000];
 
-/** How long the answer about an agent waits for the backend, in milliseconds. */
+/** The longest wait for the backend in a response about an agent, in milliseconds. */
 const patienceMs = 2_000;
 
 const tooLate = new TracingError("the tracing backend has not answered yet");
@@ -24,11 +24,11 @@ function late(error: unknown): string[] {
 
 type Found = { names: readonly string[] } | { problem: string };
 
-/** Why an agent's traces go nowhere, or to another project than it says. */
+/** Why an agent's traces are not sent, or are sent to another project than configured. */
 export interface TracingCheck {
-  /** Looks at the settings of an agent that is traced; logs what is wrong with them, once for each cause. */
+  /** Checks a traced agent's settings; logs each problem once. */
   look(slug: string, tracing: AgentTracing): Promise<string[]>;
-  /** The same for the answer about an agent; a backend that is slow to answer is waited for only briefly. */
+  /** `look` for a response about an agent, with a short wait for the backend. */
   warningsOf(ctx: Ctx, instance: Instance): Promise<string[]>;
 }
 

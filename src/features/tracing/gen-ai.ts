@@ -3,12 +3,12 @@ import { isAnswer } from "../../turn/observers.ts";
 import { askedTexts, linksOf, Texts, threadOf } from "./about.ts";
 import type { Recorded, RecordedCall, RecordedHook, RecordedStep } from "./record.ts";
 
-/** The providers' names in OpenTelemetry, where those differ from ours. */
+/** The providers' names in OpenTelemetry that differ from the engine's. */
 const providers: Readonly<Record<string, string>> = { google: "gcp.gemini", mistral: "mistral_ai" };
 
 /**
- * The same spans for the operator's own collector, by OpenTelemetry's conventions for generative AI, with model and
- * tokens. The turn of an agent that another one asked is part of the asker's trace.
+ * A turn's spans for the operator's own collector, by OpenTelemetry's conventions for generative AI, with model and
+ * tokens. The turn of a called agent is part of the caller's trace.
  */
 export function genAiSpans(recorded: Recorded, parent: SpanRef | null): Span[] {
   const { traced, root, outcome, problem, startMs, endMs, status } = recorded;

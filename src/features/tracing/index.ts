@@ -4,7 +4,10 @@ import { agentCollectors } from "./agent-collectors.ts";
 import { type TracingCheck, tracingCheck } from "./check.ts";
 import { tracingObserver } from "./observer.ts";
 
-/** Traces of turns. `warningsOf` says why those of an agent go nowhere, or to another project than it says. */
+/**
+ * Traces of turns. `warningsOf` says why an agent's traces are not sent, or are sent to another project than
+ * configured.
+ */
 export function tracingFeature(services: Services): Contribution & Pick<TracingCheck, "warningsOf"> {
   const { look, warningsOf } = tracingCheck(services);
   const collectorOf = agentCollectors(services, look);

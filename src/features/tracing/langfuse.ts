@@ -14,8 +14,8 @@ interface Shown {
 }
 
 /**
- * The spans of a turn for the project of its agent: the turn, and below it each call of the model, of a tool and of a
- * hook, without the name of a model and without tokens (spec "Tracing").
+ * A turn's spans for its agent's project: the turn, and below it each model call, tool call and hook, without the
+ * model's name and tokens (spec "Tracing").
  */
 export function langfuseSpans(recorded: Recorded): Span[] {
   const { root, outcome, problem, startMs, endMs } = recorded;
@@ -98,7 +98,7 @@ function traceAttributes(recorded: Recorded): Attributes {
   };
 }
 
-/** A turn that somebody stopped did not fail. */
+/** The problem of a turn; a stopped turn did not fail. */
 function noticeOf({ problem }: Recorded): Pick<Shown, "level" | "statusMessage"> {
   return problem && !problem.isError ? { level: "WARNING", statusMessage: problem.message } : {};
 }

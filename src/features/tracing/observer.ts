@@ -8,12 +8,12 @@ import { type Recorded, Recorder, type Traced } from "./record.ts";
 
 type Dependencies = Pick<Services, "clock" | "tracer">;
 
-/** Traces turns and completions: for the project of their agent, and for the operator's collector. */
+/** Traces turns and completions, for their agent's project and for the operator's collector. */
 export function tracingObserver(
   { clock, tracer }: Dependencies,
   { collectorOf, operator }: { collectorOf: AgentCollectors; operator: Collector | null },
 ): TurnObserver {
-  /** The turns that run, since the turns of agents that they ask belong to their traces. */
+  /** The running turns: turns of agents that they call belong to their traces. */
   const running = new Map<string, Recorder>();
 
   const record = (traced: Traced, agents: Collector | null, end: () => void, parent: SpanRef | null): Recorder =>

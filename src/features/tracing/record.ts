@@ -4,31 +4,31 @@ import type { SpanRef } from "../../core/tracing.ts";
 import type { StartedCompletion, StartedTurn, TurnEnding, TurnListener } from "../../turn/observers.ts";
 import type { HookExecution, JsonValue, TurnEvent, TurnOutcome, Usage } from "../../turn/types.ts";
 
-/** A call of a model, as its events tell it. */
+/** A model call, recorded from its events. */
 export interface RecordedStep {
   spanId: string;
   index: number;
   startMs: number;
-  /** When the model had said everything: what follows are its calls of tools. Null: it never did. */
+  /** When the model had finished its output, before its tool calls. Null when it never did. */
   endMs: number | null;
   finishReason: string | null;
   usage: Usage;
-  /** Attempts that failed before this one, by their codes. */
+  /** The codes of failed attempts before this one. */
   retries: string[];
 }
 
-/** A call of a tool. */
+/** A tool call. */
 export interface RecordedCall {
   spanId: string;
   id: string;
   tool: string;
   args: JsonValue;
   startMs: number;
-  /** Null: it waits for a person, or had no end. One that a person refused did not fail. */
+  /** Null: it waits for approval, or did not end. A refused call did not fail. */
   end: { ms: number; failed: boolean; result: JsonValue } | null;
 }
 
-/** A run of a hook. */
+/** An execution of a hook. */
 export interface RecordedHook {
   spanId: string;
   execution: HookExecution;
@@ -40,7 +40,7 @@ export type Traced =
   | { kind: "turn"; turn: StartedTurn; askedBy: SpanRef | null }
   | { kind: "completion"; completion: StartedCompletion };
 
-/** A turn that is over, or a completion: all that its spans are made from. */
+/** A finished turn or completion, from which its spans are made. */
 export interface Recorded {
   traced: Traced;
   root: SpanRef;
@@ -57,8 +57,7 @@ export interface Recorded {
 }
 
 /**
- * Notes when the parts of a turn happened. What was said stands in the turn's outcome, so the many events of a reply cost
- * next to nothing.
+ * Notes the times of a turn's parts. The texts are in the turn's outcome, so a reply's many events cost almost nothing.
  */
 export class Recorder implements TurnListener {
   readonly root: SpanRef;
@@ -78,7 +77,7 @@ export class Recorder implements TurnListener {
     this.#onEnd = onEnd;
   }
 
-  /** The span of a call that is under way; null when there is none. */
+  /** The span of a running tool call; null for none. */
   call(toolCallId: string): SpanRef | null {
     const call = this.#open(toolCallId);
     return call ? { traceId: this.root.traceId, spanId: call.spanId } : null;
@@ -139,7 +138,7 @@ export class Recorder implements TurnListener {
   }
 }
 
-/** Without the model's messages, which may be long. */
+/** The outcome without the model's messages, which may be long. */
 const pick = ({ text, steps, usage, firstOutputMs }: TurnOutcome) => ({ text, steps, usage, firstOutputMs });
 
 function problemOf(ending: TurnEnding): Recorded["problem"] {
@@ -158,8 +157,8 @@ function problemOf(ending: TurnEnding): Recorded["problem"] {
 }
 
 /**
- * The trace of a turn and its root span, both from the turn's id: whoever has the id of a turn or of a reply finds its
- * trace, and other turns can point to it, also from another process.
+ * The trace of a turn and its root span, both derived from the turn's id: anyone with the id of a turn or reply finds
+ * its trace, and turns of other processes can link to it.
  */
 export function rootOf(turnId: string): SpanRef {
   const traceId = turnId.replaceAll("-", "");

@@ -12,8 +12,8 @@ const key = alias(accessTokens, "key");
 const managers = Object.keys(roles).filter((role) => isRoleKey(role) && roles[role].has("org.member:manage"));
 
 /**
- * The condition of an offer that still stands: its time is not over, and whoever made it may still make it. Only an Owner
- * in person offers the role of an Owner.
+ * The condition for a valid invitation: it has not expired, and its author still has the permission. Only an Owner in
+ * person offers the role of an Owner.
  */
 export function standing(now: Date): SQL | undefined {
   const { organizationId, roleKey, invitedByUser, invitedByKey } = invitations;
@@ -29,13 +29,13 @@ export function standing(now: Date): SQL | undefined {
 }
 
 /**
- * The condition of an offer that its holder may see. While somebody else knows the password, nobody does: that person
- * would join in the holder's place.
+ * The condition for an invitation that the account's holder may see. While somebody else knows the password, it is
+ * hidden, since that person would join in the holder's place.
  */
 export const ofHolder = (userId: string): SQL | undefined =>
   and(eq(invitations.userId, userId), sql`${users.passwordOrganization} is null`);
 
-/** Invitations with the fields that the wire shapes take, in the order in which they were made. */
+/** Invitations in the order of their creation, with the fields of their API forms. */
 export function selectInvitations(db: Db, which: SQL | undefined) {
   return db
     .select({
@@ -58,7 +58,7 @@ export function selectInvitations(db: Db, which: SQL | undefined) {
 
 type Row = Awaited<ReturnType<typeof selectInvitations>>[number];
 
-/** The fields of an invitation for the inviting and the invited side. */
+/** An invitation's fields for both the inviting and the invited side. */
 export function toWire({ id, roleKey, invitedBy, createdAt, expiresAt }: Row) {
   return { id, roleKey, invitedBy, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };
 }

@@ -17,8 +17,8 @@ const days = 14;
 const nowOf = ({ clock }: Services) => new Date(clock.now());
 
 /**
- * Offers the holder of an account a place in the addressed organization, or renews the offer with this role. Neither the
- * answer nor the audit log says more of the account than the caller said. Throws the 409 of a member.
+ * Invites an account's holder to the addressed organization, or renews the invitation with this role. Neither the
+ * result nor the audit log contains more about the account than the caller gave. Throws the 409 for a member.
  */
 export async function invite(ctx: Ctx, { email, roleKey }: { email: string; roleKey: RoleKey }): Promise<Invited> {
   const { actor, membership } = ctx;
@@ -48,14 +48,14 @@ export async function invite(ctx: Ctx, { email, roleKey }: { email: string; role
   return { invited: true };
 }
 
-/** The addressed organization's offers that still stand. */
+/** The addressed organization's valid invitations. */
 export async function listSent(ctx: Ctx): Promise<SentInvitation[]> {
   const own = eq(invitations.organizationId, ctx.membership.organizationId);
   const rows = await selectInvitations(ctx.db, and(own, standing(nowOf(ctx))));
   return rows.map((row) => ({ ...toWire(row), email: row.email }));
 }
 
-/** Takes an offer back. Throws the 404. */
+/** Withdraws an invitation. Throws the 404. */
 export async function withdraw(ctx: Ctx, id: string): Promise<void> {
   const own = and(eq(invitations.id, id), eq(invitations.organizationId, ctx.membership.organizationId));
   const [found] = isUuid(id) ? await selectInvitations(ctx.db, own) : [];
@@ -67,7 +67,7 @@ export async function withdraw(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The offers that the caller may accept. */
+/** The invitations that the caller may accept. */
 export async function listReceived(ctx: Ctx): Promise<Invitation[]> {
   const rows = await selectInvitations(ctx.db, and(ofHolder(userOf(ctx).id), standing(nowOf(ctx))));
   return rows.map((row) => ({
@@ -76,10 +76,7 @@ export async function listReceived(ctx: Ctx): Promise<Invitation[]> {
   }));
 }
 
-/**
- * Joins the organization, or declines. Throws the 404 of an offer that there is not, that does not stand any more, or
- * that is somebody else's.
- */
+/** Accepts or declines an invitation. Throws the 404 for a missing, invalid or foreign one. */
 export async function answerInvitation(ctx: Ctx, id: string, accept: boolean): Promise<InvitationAnswered> {
   if (!isUuid(id)) throw notFound("Invitation");
   return unlessDeadlocked(() => ctx.database.transaction((tx) => answerOnce(tx, ctx, id, accept)));
@@ -91,14 +88,15 @@ async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promis
   const [offered] = await selectInvitations(tx, own);
   if (!offered) throw notFound("Invitation");
   const { organization } = offered;
-  // Roles change under this lock, so that the inviter's is looked at as it is when the membership begins.
+  // Roles change under this lock, so the inviter's role is current when the membership begins.
   await lockOrganization(tx, organization.id);
   const [found] = await selectInvitations(tx, own).for("update", { of: invitations });
   if (!found) throw notFound("Invitation");
   const { roleKey } = found;
   await tx.delete(invitations).where(eq(invitations.id, id));
   const action = accept ? "invitation.accept" : "invitation.decline";
-  // The audit log names nobody who declines, and no IP address: only a user's first organization may see it.
+  // The audit log contains neither the name nor the IP address of a person who declines: only a user's first
+  // organization may see the latter.
   const actor = accept ? user : ({ type: "system", id: null, name: null } as const);
   const request = { id: ctx.request.id, ip: "" };
   const entry = { action, target: user.email, organizationId: organization.id, actor, request };
@@ -110,8 +108,8 @@ async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promis
 }
 
 /**
- * Ends all offers to an account: they were made to whoever held it before. The log of each organization that loses one
- * says so, and neither who did it nor where.
+ * Deletes all invitations of an account, since they were made to its former holder. The log of each inviting
+ * organization contains this without the person and address.
  */
 export async function endOffersTo(tx: Db, ctx: Ctx, { id, email }: { id: string; email: string }): Promise<void> {
   const { organizationId, roleKey } = invitations;

@@ -4,7 +4,7 @@ import { StartError } from "../../../core/errors.ts";
 import { organizations } from "../../../db/schema.ts";
 import { createManagementKey, deleteManagementKey } from "./service.ts";
 
-/** A command on this machine takes minutes at most. */
+/** The key's lifetime; a command takes minutes at most. */
 const lifetimeMs = 60 * 60_000;
 
 /** A management key for one command of this machine's operator. */
@@ -16,9 +16,9 @@ export interface OperatorKey {
 }
 
 /**
- * Issues a management key that nobody sees, so that a command has the ways and the limits of every other caller; the
- * audit log shows its name. Should the process die, the key expires within an hour. Throws a `StartError` when it is not
- * clear which organization is meant: `slug`, or the only one.
+ * Issues a management key that nobody sees, so that a command has the routes and limits of every other caller; its name
+ * is in the audit log. If the process dies, the key expires within an hour. Throws a `StartError` when neither `slug`
+ * nor a single organization decides which organization is meant.
  */
 export async function issueOperatorKey(services: Services, name: string, slug?: string): Promise<OperatorKey> {
   const { id: organizationId, slug: organizationSlug } = await findOrganization(services, slug);

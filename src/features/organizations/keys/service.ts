@@ -7,7 +7,7 @@ import { isUuid, newId } from "../../../core/ids.ts";
 import { accessTokens } from "../../../db/schema.ts";
 import type { CreatedManagementKey, ManagementKey, NewManagementKey } from "./schema.ts";
 
-/** Characters of a key that lists show: enough to recognise the key, far too few to guess it. */
+/** The characters of a key in lists: enough to recognise it, far too few to guess it. */
 const prefixLength = 10;
 
 /** The organization's keys, oldest first, without the keys themselves. */
@@ -27,7 +27,7 @@ export async function listManagementKeys({ db, membership }: Ctx): Promise<Manag
   }));
 }
 
-/** Issues a key of the addressed organization. Only this answer shows the key. Throws the 400 of a past expiry. */
+/** Issues a key of the addressed organization. Only this result contains the key. Throws the 400 for a past expiry. */
 export async function createManagementKey(
   ctx: Ctx,
   { name, expiresAt }: NewManagementKey,
@@ -62,7 +62,7 @@ export async function createManagementKey(
   };
 }
 
-/** Revokes a key at once. Throws the 404 for a key of another organization, as for a missing one. */
+/** Revokes a key at once. Throws the same 404 for a missing key and for another organization's. */
 export async function deleteManagementKey(ctx: Ctx, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound("Management key");
   const own = and(

@@ -7,10 +7,10 @@ import type { Db } from "../../../db/client.ts";
 import { members, users } from "../../../db/schema.ts";
 import type { Member } from "./schema.ts";
 
-/** The columns of `users` that every answer about a member shows. */
+/** The columns of `users` in every response about a member. */
 export const accountColumns = { userId: users.id, email: users.email, name: users.name };
 
-/** The members of all organizations; every caller narrows it to one organization. */
+/** The members of all organizations; every caller limits it to one organization. */
 export function selectMembers(db: Db) {
   return db
     .select({ ...accountColumns, roleKey: members.roleKey, passwordSetBy: users.passwordSetBy })
@@ -20,12 +20,12 @@ export function selectMembers(db: Db) {
 
 type Row = Awaited<ReturnType<typeof selectMembers>>[number];
 
-/** A member as the wire shows one. */
+/** A member in the API form. */
 export function toMember({ passwordSetBy, ...member }: Row): Member {
   return { ...member, ...(passwordSetBy === null ? {} : { passwordPending: true }) };
 }
 
-/** A member of the addressed organization. Throws the same 404 for an unknown user and for a stranger. */
+/** A member of the addressed organization. Throws the same 404 for an unknown user and for another organization's. */
 export async function findMember(
   { membership }: Ctx,
   db: Db,
@@ -37,6 +37,6 @@ export async function findMember(
   return member;
 }
 
-/** The row of `members` that makes the user a member of the addressed organization. */
+/** The condition on `members` for a user's membership in the addressed organization. */
 export const isMember = ({ organizationId }: Membership, userId: string) =>
   and(eq(members.organizationId, organizationId), eq(members.userId, userId));

@@ -23,14 +23,13 @@ export async function listMembers({ db, membership }: Ctx): Promise<Member[]> {
   return sortByName(rows.map(toMember));
 }
 
-/** Another request made the account first. */
+/** Another request created the account first. */
 const overtaken = new Error("The e-mail has an account by now");
 
 /**
- * Adds a person to the organization. An e-mail without an account gets one, with the given password or a generated one
- * that only this answer shows; until its holder chooses another password the account reaches no other organization. The
- * holder of an account that exists is invited. Throws the 403 of a caller who may not make an Owner and the 409 of a
- * member.
+ * Adds a person to the organization. A new e-mail gets an account, with the given password or a generated one that only
+ * this result contains; until its holder chooses another password the account reaches no other organization. The holder
+ * of an existing account is invited. Throws the 403 for a caller who may not make Owners and the 409 for a member.
  */
 export async function addMember(ctx: Ctx, input: NewMember): Promise<AddedMember | Invited> {
   const { email, name = nameOf(input.email), roleKey, password } = input;
@@ -58,13 +57,16 @@ export async function addMember(ctx: Ctx, input: NewMember): Promise<AddedMember
   }
 }
 
-/** Throws 404 for the member, 403 when a caller who is no Owner makes or changes one, 409 for the last Owner. */
+/**
+ * Changes a role. Throws 404 for the member, 403 when a caller who is no Owner makes or changes one, 409 for the last
+ * Owner.
+ */
 export async function changeRole(ctx: Ctx, userId: string, roleKey: RoleKey): Promise<void> {
   const { email } = await findMember(ctx, ctx.db, userId);
   const changes: Changes = {};
   await writeOrganization(ctx, { action: "member.update", target: email, summary: { userId }, changes }, async (tx) => {
     const before = await findMember(ctx, tx, userId);
-    // Read under the lock, so that the audit entry names the role that this change ends.
+    // Read under the lock, so that the audit entry contains the replaced role.
     Object.assign(changes, changesBetween({ roleKey: before.roleKey }, { roleKey }));
     if (roleKey === "owner") requireMakerOfOwners(ctx);
     else if (before.roleKey === "owner") await releaseOwner(tx, ctx.membership, userId, "change the role of an Owner");
@@ -72,7 +74,9 @@ export async function changeRole(ctx: Ctx, userId: string, roleKey: RoleKey): Pr
   });
 }
 
-/** Throws 404 for the member, 403 when a caller who is no Owner removes one, 409 for the last Owner. */
+/**
+ * Removes a member. Throws 404 for the member, 403 when a caller who is no Owner removes one, 409 for the last Owner.
+ */
 export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
   const { email } = await findMember(ctx, ctx.db, userId);
   await writeOrganization(ctx, { action: "member.remove", target: email, summary: { userId } }, (tx) =>
@@ -80,7 +84,7 @@ export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
   );
 }
 
-/** Takes the caller out of the addressed organization. Throws the 409 of its last Owner. */
+/** Removes the caller from the addressed organization. Throws the 409 for its last Owner. */
 export async function leaveOrganization(ctx: Ctx): Promise<void> {
   const { id: userId, email } = userOf(ctx);
   await writeOrganization(ctx, { action: "member.leave", target: email, summary: { userId } }, (tx) =>
@@ -88,7 +92,7 @@ export async function leaveOrganization(ctx: Ctx): Promise<void> {
   );
 }
 
-/** Ends a membership and the entries in the organization's workspaces. */
+/** Deletes a membership and its entries in the organization's workspaces. */
 async function takeOut(tx: Db, ctx: Ctx, userId: string, deed: string): Promise<void> {
   const { membership } = ctx;
   const { organizationId } = membership;
@@ -106,7 +110,10 @@ async function findAccount(db: Db, email: string) {
   return user;
 }
 
-/** Throws `overtaken` when the e-mail has an account by now. `passwordSetBy` names the caller, who knows the password. */
+/**
+ * Creates an account. Throws `overtaken` when the e-mail has one by now. `passwordSetBy` is the caller, who knows the
+ * password.
+ */
 async function createAccount(
   tx: Db,
   { actor, membership, request }: Ctx,
@@ -125,8 +132,8 @@ async function createAccount(
 }
 
 /**
- * Gives a member a generated password, which only this answer shows, and ends the member's sessions and the offers of
- * other organizations. Throws as `lockManaged` does.
+ * Sets a generated password of a member, which only this result contains, and deletes the member's sessions and the
+ * invitations of other organizations. Throws as `lockManaged` does.
  */
 export async function renewPassword(ctx: Ctx, userId: string): Promise<RenewedPassword> {
   const { email } = await findMember(ctx, ctx.db, userId);
@@ -143,7 +150,7 @@ export async function renewPassword(ctx: Ctx, userId: string): Promise<RenewedPa
   return { password, sessionsEnded: summary.sessionsEnded };
 }
 
-/** Signs a member out everywhere; answers how many sessions there were. Throws as `lockManaged` does. */
+/** Ends all sessions of a member; returns their number. Throws as `lockManaged` does. */
 export async function endMemberSessions(ctx: Ctx, userId: string): Promise<number> {
   const { email } = await findMember(ctx, ctx.db, userId);
   const summary = { userId, ended: 0 };

@@ -19,7 +19,7 @@ export async function listWorkspaceMembers(ctx: Ctx, id: string): Promise<Member
   return sortByName(rows.map(toMember));
 }
 
-/** Lets a member reach the workspace. Idempotent. Throws 404 for the workspace and the member. */
+/** Gives a member access to the workspace. Idempotent. Throws 404 for the workspace and the member. */
 export async function assignMember(ctx: Ctx, workspaceId: string, userId: string): Promise<void> {
   await writeEntry(ctx, "workspace-member.add", { workspaceId, userId }, async (tx) => {
     const added = await tx.insert(workspaceMembers).values({ workspaceId, userId }).onConflictDoNothing().returning();
@@ -27,7 +27,7 @@ export async function assignMember(ctx: Ctx, workspaceId: string, userId: string
   });
 }
 
-/** Deletes the member's entry in the workspace. Idempotent. Throws 404 for the workspace and the member. */
+/** Deletes a member's entry in the workspace. Idempotent. Throws 404 for the workspace and the member. */
 export async function unassignMember(ctx: Ctx, workspaceId: string, userId: string): Promise<void> {
   await writeEntry(ctx, "workspace-member.remove", { workspaceId, userId }, async (tx) => {
     const removed = await tx

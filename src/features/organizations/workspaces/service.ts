@@ -12,13 +12,13 @@ import { isSameName } from "../rules.ts";
 import { writeOrganization } from "../write.ts";
 import type { Workspace } from "./schema.ts";
 
-/** The workspaces within the caller's reach, by name. */
+/** The workspaces that the caller reaches, by name. */
 export async function listWorkspaces(ctx: Ctx): Promise<Workspace[]> {
   const rows = await selectWorkspaces(ctx.db).where(withinReach(ctx)).orderBy(asc(workspaces.id));
   return sortByName(rows.map(toWorkspace));
 }
 
-/** Throws the 409 of a taken name. */
+/** Creates a workspace. Throws the 409 for a taken name. */
 export async function createWorkspace(ctx: Ctx, name: string): Promise<Workspace> {
   const id = newId();
   const { organizationId } = ctx.membership;
@@ -29,7 +29,7 @@ export async function createWorkspace(ctx: Ctx, name: string): Promise<Workspace
   });
 }
 
-/** Throws 404 for the workspace, 409 for a taken name. */
+/** Renames a workspace. Throws 404 for the workspace, 409 for a taken name. */
 export async function renameWorkspace(ctx: Ctx, id: string, name: string): Promise<Workspace> {
   const { name: target } = await findWorkspace(ctx.db, ctx, id);
   const changes: Changes = {};
@@ -43,20 +43,22 @@ export async function renameWorkspace(ctx: Ctx, id: string, name: string): Promi
   });
 }
 
-/** Throws 404 for the workspace, 409 while it holds agents and for the organization's last one. */
+/**
+ * Deletes a workspace. Throws 404 for the workspace, 409 while it contains agents and for the organization's last one.
+ */
 export async function deleteWorkspace(ctx: Ctx, id: string): Promise<void> {
   const { name } = await findWorkspace(ctx.db, ctx, id);
   await writeOrganization(ctx, { action: "workspace.delete", target: name, summary: { id } }, async (tx) => {
     await findWorkspace(tx, ctx, id);
     await requireAnotherWorkspace(tx, ctx, id);
-    // The lock waits for agents that other transactions are adding to the workspace, and lets no more follow.
+    // Waits for transactions that add agents to the workspace, and blocks further ones.
     await tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id)).for("update");
     await requireEmpty(tx, id);
     await tx.delete(workspaces).where(eq(workspaces.id, id));
   });
 }
 
-/** A workspace that the same transaction wrote. */
+/** A workspace written by the same transaction. */
 async function readWorkspace(tx: Db, id: string): Promise<Workspace> {
   const [row] = await selectWorkspaces(tx).where(eq(workspaces.id, id));
   if (!row) throw new Error("A workspace that was written is not there");
@@ -107,7 +109,7 @@ function toWorkspace({ createdAt, updatedAt, ...row }: Row): Workspace {
   return { ...row, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
 }
 
-/** Throws the same 404 for a missing workspace and for one out of the caller's reach. */
+/** A workspace. Throws the same 404 for a missing one and for an unreachable one. */
 export async function findWorkspace(db: Db, ctx: Ctx, id: string): Promise<{ id: string; name: string }> {
   if (!isUuid(id)) throw notFound("Workspace");
   const [row] = await db
@@ -118,7 +120,7 @@ export async function findWorkspace(db: Db, ctx: Ctx, id: string): Promise<{ id:
   return row;
 }
 
-/** Limits a query to the workspaces of the addressed organization that the caller reaches. */
+/** Limits a query to the reachable workspaces of the addressed organization. */
 function withinReach({ membership }: Ctx): SQL | undefined {
   const scope = workspaceScope(membership);
   return and(

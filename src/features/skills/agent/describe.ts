@@ -11,7 +11,7 @@ type Agent = Pick<AgentRow, "id" | "organizationId" | "workspaceId">;
 
 const used = alias(skillVersions, "used");
 
-/** The version that the agent uses: the pinned one, or the current one of a skill that is not enabled. */
+/** The version that the agent uses: the pinned one, or a disabled skill's current one. */
 export const usedVersionId = sql`coalesce(case when ${agentSkills.enabled} then ${agentSkills.pinnedVersionId} end, ${skills.currentVersionId})`;
 
 /** The skills that the workspace allows or the agent has enabled, by slug. */

@@ -32,8 +32,8 @@ export function upgradeSkill(ctx: Ctx, slug: string, skillSlug: string): Promise
 }
 
 /**
- * Pins the version with this id or number, else the one that was pinned before. Throws as `upgradeSkill` does, and 400
- * when there is no such version.
+ * Pins the version with this id or number, else the previously pinned one. Throws as `upgradeSkill` does, and 400 for
+ * an unknown version.
  */
 export function rollBackSkill(ctx: Ctx, slug: string, skillSlug: string, version?: string): Promise<AgentSkill> {
   return changePin(ctx, [slug, skillSlug], "agent.skill.rollback", async (tx, { link }) => {
@@ -44,8 +44,8 @@ export function rollBackSkill(ctx: Ctx, slug: string, skillSlug: string, version
 }
 
 /**
- * Sets `autoLoad`, or inverts it when `wanted` is absent, and answers the new value. Throws 404 for agent and skill,
- * 400 unless the skill is enabled.
+ * Sets `autoLoad`, or inverts it without `wanted`, and returns the new value. Throws 404 for agent and skill, 400
+ * unless the skill is enabled.
  */
 export function setAutoLoad(ctx: Ctx, slug: string, skillSlug: string, wanted?: boolean): Promise<boolean> {
   const changed: Changes = {};
@@ -89,7 +89,7 @@ async function describeSkill(tx: Db, ctx: Ctx, agent: AgentRow, skillSlug: strin
   return skill;
 }
 
-/** Throws the 400 that names the tools which the version requires and the organization can't use any more. */
+/** Throws the 400 with the version's required tools that the organization no longer has. */
 async function requireToolsOf(
   tx: Db,
   offer: ToolOffer,

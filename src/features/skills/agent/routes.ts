@@ -54,7 +54,7 @@ const upgrade = guarded("agent.skill:write", {
   responses: { 201: json(Upgraded, "The skill as the agent has it now."), ...errorAnswers(404) },
 });
 
-/** A body that may be left out. */
+/** An optional body. */
 const optional = <Schema extends Parameters<typeof jsonBody>[0]>(schema: Schema) => ({
   ...jsonBody(schema),
   required: false,

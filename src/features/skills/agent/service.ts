@@ -18,7 +18,7 @@ export async function listAgentSkills(ctx: Ctx, slug: string): Promise<AgentSkil
 
 /**
  * Enables exactly these skills, by slug or name: new ones in their current version; the others keep the pinned one.
- * Throws 404 for the agent, 400 for skills that are not in the catalogue or not allowed in the workspace.
+ * Throws 404 for the agent, 400 for skills missing in the catalogue or not allowed in the workspace.
  */
 export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly string[]): Promise<AgentSkillsChanged> {
   const changed: Changes = {};
@@ -36,7 +36,7 @@ export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly str
 
 const namesOf = (list: readonly AgentSkill[]) => list.flatMap(({ name, enabled }) => (enabled ? [name] : []));
 
-/** The named skills, locked with their allowances until the transaction ends. Throws the 400. */
+/** The named skills, locked with their permissions in the workspace until the transaction ends. Throws the 400. */
 async function resolveSkills(tx: Db, agent: AgentRow, names: readonly string[]): Promise<SkillRow[]> {
   if (names.length === 0) return [];
   const unique = [...new Set(names)];
@@ -67,7 +67,7 @@ async function resolveSkills(tx: Db, agent: AgentRow, names: readonly string[]):
   return found;
 }
 
-/** The skills among these that the workspace allows, locked so until the transaction ends. */
+/** The allowed skills among these, with their permissions locked until the transaction ends. */
 export async function lockAllowed(tx: Db, workspaceId: string, list: readonly SkillRow[]): Promise<Set<string>> {
   const ids = writeArray(list.map(({ id }) => id));
   const rows = await tx
@@ -109,7 +109,7 @@ interface ToolsChanged {
   disabled: string[];
 }
 
-/** Runs `change`, updates the tools that the agent has from skills, and answers which tools it gained and lost. */
+/** Runs `change`, updates the agent's tools from skills, and returns the added and removed tools. */
 async function withSkillTools(
   tx: Db,
   services: Pick<Services, "plugins">,
@@ -130,7 +130,7 @@ async function toolNames(tx: Db, agentId: string): Promise<Set<string>> {
   const rows = await tx
     .selectDistinct({ name: agentTools.name })
     .from(agentTools)
-    // A row of source `global` only remembers a setting: the tool is off.
+    // A row of source `global` only stores a setting: the tool is off.
     .where(and(eq(agentTools.agentId, agentId), ne(agentTools.source, "global")))
     .orderBy(agentTools.name);
   return new Set(rows.map(({ name }) => name));

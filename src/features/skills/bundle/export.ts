@@ -9,7 +9,7 @@ import { requiredEnvOf } from "../find.ts";
 import { protectionOf } from "../rules.ts";
 import type { BundledEnv, BundledSkill } from "./schema.ts";
 
-/** The skills that the agent has or had on, by slug, as a bundle holds them. */
+/** The skills that the agent has or had enabled, by slug, for a bundle. */
 export function exportSkills(db: Db, agentId: string): Promise<BundledSkill[]> {
   return db
     .select({
@@ -25,7 +25,7 @@ export function exportSkills(db: Db, agentId: string): Promise<BundledSkill[]> {
     .orderBy(asc(skills.slug));
 }
 
-/** The stored variables of skills, by skill and key, as a bundle holds them: no value that answers hide. */
+/** The stored skill variables, by skill and key, for a bundle, without hidden values. */
 export async function exportSkillEnv(db: Db, cipher: Cipher, agent: AgentRow): Promise<BundledEnv[]> {
   const rows = await selectStored(db, agent);
   const entries = rows.map(async ({ row, skillSlug, versions, requiredEnv, served }) => {

@@ -10,8 +10,8 @@ import { exportSkillEnv } from "./export.ts";
 import type { BundledEnv } from "./schema.ts";
 
 /**
- * Gives an agent exactly these variables that are not sensitive, inside a transaction of `writeAgent` and after its
- * skills. Sensitive ones stay as they are stored: no bundle brings their values.
+ * Sets exactly these non-sensitive variables of an agent, inside a transaction of `writeAgent` and after its skills.
+ * Sensitive ones stay stored, since bundles do not contain their values.
  */
 export async function importSkillEnv(
   tx: Db,
@@ -40,7 +40,7 @@ export async function importSkillEnv(
     }
     const storedSecrets = new Set(keysOf(stored, skillSlug, true));
     const { declared } = await findSkillOf(tx, agent, skillSlug);
-    // A variable that the skill declares sensitive is secret, also where the bundle says otherwise.
+    // A variable that the skill declares sensitive is secret, even if the bundle says otherwise.
     const declaredSecrets = [...declared.values()].flatMap((one) => (one.sensitive ? [one.name] : []));
     const hidden = new Set([...storedSecrets, ...declaredSecrets]);
     warnOfSecrets(env, { stored: storedSecrets, hidden }, skillSlug, [...path, "env"], notes);

@@ -21,7 +21,7 @@ const BundledSkill = z.object({
 });
 export type BundledSkill = z.output<typeof BundledSkill>;
 
-/** The skills of an agent as a bundle holds them; their texts are in the catalogue. */
+/** An agent's skills in a bundle; their texts are in the catalogue. */
 export const bundledSkills = z
   .array(BundledSkill)
   .max(mostSkills, `must have at most ${mostSkills} entries`)
@@ -51,7 +51,7 @@ const BundledEnv = z.object({
 });
 export type BundledEnv = z.output<typeof BundledEnv>;
 
-/** The variables of an agent's skills as a bundle holds them: the values of those that are not sensitive. */
+/** An agent's skill variables in a bundle: only non-sensitive values. */
 export const bundledSkillEnv = z
   .array(BundledEnv)
   .max(mostSkills, `must have at most ${mostSkills} entries`)

@@ -39,8 +39,8 @@ export async function getSkill(ctx: Ctx, slug: string): Promise<Skill> {
 }
 
 /**
- * Creates a skill with its first version. Throws 400 for tools that the organization can't use, 409 for a taken slug and
- * for skills that are too many or too large.
+ * Creates a skill with its first version. Throws 400 for tools that the organization can't use, 409 for a taken slug
+ * and for skills that are too many or too large.
  */
 export async function createSkill(ctx: Ctx, { name, category, ...fields }: NewSkill): Promise<Skill> {
   const [id, versionId, slug, author] = [newId(), newId(), slugOf(name), authorOf(ctx)];
@@ -65,8 +65,8 @@ export const slugTaken = (slug: string) =>
   new EngineError("conflict", `The slug ${slug} is taken: change that skill, or choose another name`);
 
 /**
- * Saves a new version, with the scripts of the version before. Throws 404, 400 for another name and for tools as above,
- * 409 when no version number is left, for too many versions, and for skills that are too large.
+ * Saves a new version, with the scripts of the previous one. Throws 404, 400 for another name and for unusable tools,
+ * 409 when no version number is left, for too many versions, and for too large skills.
  */
 export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges): Promise<Skill> {
   const { name, category, changelog, ...fields } = changes;
@@ -88,7 +88,7 @@ export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges)
         .set({ currentVersionId: number.id, category, updatedBy: authorOf(ctx), updatedAt: sql`now()` })
         .where(eq(skills.id, skill.id));
     });
-    // The new version may bind values that agents store.
+    // The new version may restrict values that agents store.
     await touchAgents(tx, (await agentsKnowing(tx, [skill.id])).ids);
   });
   return getSkill(ctx, slug);
@@ -98,11 +98,11 @@ function fixedName(name: string): EngineError {
   return invalid([{ path: ["name"], message: `is fixed: it stays ${JSON.stringify(name)}` }]);
 }
 
-/** Deletes a skill with its versions, and takes it from the agents that have it. Throws the 404. */
+/** Deletes a skill with its versions, and removes it from agents. Throws the 404. */
 export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
   const summary: Record<string, unknown> = {};
   await write(ctx, { action: "skill.delete", target: slug, summary }, async (tx) => {
-    // The stronger lock, under which no agent can enable the skill.
+    // The stronger lock keeps agents from enabling the skill.
     const { id } = await lockSkill(tx, ctx, slug, "update");
     const affected = await agentsKnowing(tx, [id]);
     await tx.delete(skills).where(eq(skills.id, id));
@@ -112,7 +112,7 @@ export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
   });
 }
 
-/** A skill as the wire shows it. */
+/** A skill in its API form. */
 export function toSkill({ name, slug, category }: SkillRow, row: ShownVersion): Skill {
   const { description, content, requiredTools, version } = row;
   return { name, slug, category, description, content, requiredEnv: requiredEnvOf(row), requiredTools, version };

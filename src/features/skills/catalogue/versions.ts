@@ -23,7 +23,7 @@ export async function listVersions(ctx: Ctx, slug: string): Promise<SkillVersion
   return rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }));
 }
 
-/** The skill in the version with this number. Throws the 404 of the skill, or of the version. */
+/** The skill's version with this number. Throws the 404 of the skill, or of the version. */
 export async function getVersion(ctx: Ctx, slug: string, number: string): Promise<SkillVersion> {
   const { skill } = await findSkill(ctx, slug);
   const [row] = await readVersions(ctx.db, skill.id, number.includes("\u0000") ? "" : number);
@@ -36,7 +36,7 @@ export async function getVersion(ctx: Ctx, slug: string, number: string): Promis
   };
 }
 
-/** The skill with its versions, the newest ones where they are large, in the shape that an import takes. Throws the 404. */
+/** The skill with its versions, only the newest ones when they are large, in the form of an import. Throws the 404. */
 export async function exportSkill(ctx: Ctx, slug: string): Promise<ImportedSkill> {
   const { skill, version: shown } = await findSkill(ctx, slug);
   const [current] = await readVersions(ctx.db, skill.id, shown.version);

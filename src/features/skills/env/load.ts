@@ -11,16 +11,16 @@ export interface LoadedEnv {
   key: string;
   value: string;
   sensitive: boolean;
-  /** Lists of hosts: the value may go to a host that is in every list; without lists anywhere. */
+  /** Lists of hosts: the value may be sent only to hosts in every list; without lists to any host. */
   bounds: readonly (readonly string[])[];
 }
 
-/** The place that a value is sealed for: its bytes do not open in another row. */
+/** The AAD of a value: its bytes do not open in another row. */
 export const envPlace = (agentId: string, skillId: string, key: string) => `${agentId}:${skillId}:${key}`;
 
 /**
- * The declarations of a row's key in all versions. Where nobody knows under which one its value was stored, it may be
- * each of them.
+ * The declarations of a row's key in all versions. When the version of the stored value is unknown, it may be any of
+ * them.
  */
 export const declarations: SQL<Declaration[]> = sql`(
   select coalesce(jsonb_agg(jsonb_build_object('sensitive', spec -> 'sensitive', 'hosts', coalesce(spec -> 'hosts', '[]'),
@@ -29,9 +29,9 @@ export const declarations: SQL<Declaration[]> = sql`(
   where ${skillVersions.skillId} = ${skillEnv.skillId} and spec ->> 'name' = ${skillEnv.key})`;
 
 /**
- * All values that the agent stores, by skill and key, also of skills that are off and of keys that no version declares.
- * `servedSpec` answers how the version that the agent is served declares a key. One query. Rejects when a value does not
- * open, which only a wrong key can cause.
+ * All values that the agent stores, by skill and key, including those of disabled skills and undeclared keys.
+ * `servedSpec` returns the served version's declaration of a key. One query. Rejects when a value does not open, which
+ * means a wrong key.
  */
 export async function loadEnv(
   db: Db,

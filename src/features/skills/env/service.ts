@@ -22,11 +22,11 @@ interface SkillOfAgent {
   id: string;
   versionId: string;
   declared: ReadonlyMap<string, RequiredEnv>;
-  /** Whether turns of the agent are served this version. */
+  /** Whether the agent's turns get this version. */
   served: boolean;
 }
 
-/** The variables that the skill declares, then the others that are stored for it. Throws the 404 of agent and skill. */
+/** The variables that the skill declares, then its other stored ones. Throws the 404 of agent and skill. */
 export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promise<SkillEnv["env"]> {
   const agent = await findAgent(ctx, slug);
   const { id, declared, served } = await findSkillOf(ctx.db, agent, skillSlug);
@@ -49,8 +49,8 @@ export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promis
 }
 
 /**
- * Stores these variables beside the others; an empty sensitive value is skipped. Throws 404, and 400 for too many, too
- * large ones, and sensitive ones that are too short to be scrubbed.
+ * Stores these variables in addition to the others; skips an empty sensitive value. Throws 404, and 400 for too many,
+ * for too large ones, and for sensitive ones that are too short to be scrubbed.
  */
 export async function putEnv(
   ctx: Ctx,
@@ -67,7 +67,7 @@ export async function putEnv(
 }
 
 /**
- * `putEnv` inside a transaction of `writeAgent`. Answers the stored keys. `path` is that of the items in the body, for
+ * `putEnv` inside a transaction of `writeAgent`. Returns the stored keys. `path` is the items' path in the body, for
  * the 400.
  */
 export async function storeEnv(
@@ -105,7 +105,7 @@ export async function storeEnv(
   return rows.map(({ key }) => key);
 }
 
-/** Deletes a variable; one that is not stored is no error. Throws the 404 of agent and skill. */
+/** Deletes a variable. Idempotent. Throws the 404 of agent and skill. */
 export async function deleteEnv(ctx: Ctx, slug: string, skillSlug: string, key: string): Promise<void> {
   const summary = { skill: skillSlug, keys: [key] };
   let gone = 0;
@@ -154,7 +154,7 @@ async function sealItems(
 
 const ofSkill = (agentId: string, skillId: string) => and(eq(skillEnv.agentId, agentId), eq(skillEnv.skillId, skillId));
 
-/** A skill of the catalogue, with the variables of the version that the agent uses. Throws the 404. */
+/** A skill of the catalogue, with the variables of the agent's version. Throws the 404. */
 export async function findSkillOf(db: Db, agent: AgentRow, skillSlug: string): Promise<SkillOfAgent> {
   const served = sql<boolean>`coalesce(${agentSkills.enabled}, false) and ${workspaceSkills.skillId} is not null`;
   const [row] = isSkillSlug(skillSlug)

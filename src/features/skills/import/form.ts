@@ -4,7 +4,7 @@ const maxParts = 16;
 const maxHeader = 8192;
 
 /**
- * The file in the field `file` of a form. It reads no further than that field, and at most 16 parts: the platform's
+ * The file in the field `file` of a form. Reads no further than that field, and at most 16 parts, since the platform's
  * reader makes objects of all parts and headers before their number is known. Throws the 400.
  */
 export function readFormFile(contentType: string, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
@@ -36,7 +36,7 @@ function delimiterOf(contentType: string): string {
   return `--${boundary}`;
 }
 
-/** The header lines of a part, and where its content begins. */
+/** The header lines of a part, and the beginning of its content. */
 function readHead(text: string, begin: number): { text: string; end: number } {
   const head = text.slice(begin, begin + maxHeader);
   const length = head.indexOf("\r\n\r\n");

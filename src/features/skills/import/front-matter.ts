@@ -3,7 +3,7 @@ import { isObject } from "../../../core/json.ts";
 import { refuseArchive } from "./zip-directory.ts";
 
 const maxCharacters = 32 * 1024;
-/** Tokens are words, marks, line ends and the spaces between them. */
+/** The most tokens: words, marks, line ends and the spaces between them. */
 const maxTokens = 10_000;
 const maxLevels = 16;
 
@@ -12,13 +12,13 @@ export class FrontMatterBudget {
   #characters = maxCharacters;
   #tokens = maxTokens;
 
-  /** Throws the 400 beyond the limit. */
+  /** Counts characters; throws the 400 beyond the limit. */
   spendCharacters(characters: number): void {
     this.#characters -= characters;
     if (this.#characters < 0) throw refuseArchive(`its front matter is longer than ${maxCharacters} characters in all`);
   }
 
-  /** Throws the 400 beyond the limit. */
+  /** Counts a token; throws the 400 beyond the limit. */
   spendToken(): void {
     this.#tokens -= 1;
     if (this.#tokens < 0) throw refuseArchive(`its front matter has more than ${maxTokens} words and marks in all`);
@@ -26,13 +26,13 @@ export class FrontMatterBudget {
 }
 
 export interface SkillFile {
-  /** As in the file; the schema checks them. */
+  /** Unchecked fields of the file; the schema checks them. */
   fields: Record<string, unknown>;
   content: string;
 }
 
 /**
- * A `SKILL.md`, read. Its front matter has name and description and may have, at the top or under `metadata`, category,
+ * Reads a `SKILL.md`. Its front matter has name and description and may have, at the top or under `metadata`, category,
  * required-env and required-tools; other fields are for other programs. Throws the 400 for front matter that is no YAML
  * or exceeds the budget.
  */
@@ -64,7 +64,7 @@ function parseYaml(path: string, text: string, budget: FrontMatterBudget): Recor
   requirePlain(path, text, budget);
   let given: unknown;
   try {
-    // Aliases are of no use here, and make large values of small texts; comparing keys takes quadratic time.
+    // Aliases are useless here, and make large values of small texts; comparing keys takes quadratic time.
     given = parse(text, { maxAliasCount: 0, uniqueKeys: false, logLevel: "error" });
   } catch {
     throw noYaml(path);
@@ -74,8 +74,8 @@ function parseYaml(path: string, text: string, budget: FrontMatterBudget): Recor
 }
 
 /**
- * Refuses syntax that front matter has no use for, before the text is parsed: the parser makes an error object of each
- * wrong token, which is its largest cost.
+ * Refuses unneeded syntax before the text is parsed, since the parser's largest cost is an error object for each wrong
+ * token.
  */
 function requirePlain(path: string, text: string, budget: FrontMatterBudget): void {
   let depth = 0;
@@ -96,7 +96,7 @@ const unused: ReadonlySet<CST.TokenType> = new Set(["directive-line", "anchor", 
 
 const noYaml = (path: string, why = "") => refuseArchive(`the front matter of ${path} is no valid YAML${why}`);
 
-/** A list may also be written as text, since in most programs `metadata` holds only text. */
+/** Reads a list, possibly written as text, since `metadata` contains only text in most programs. */
 function list(value: unknown): unknown[] | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value.split(/[\s,]+/).filter((word) => word !== "");

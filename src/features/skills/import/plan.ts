@@ -21,12 +21,12 @@ export interface SkillPlan {
 
 type StoredNumber = Pick<VersionRow, "id" | "skillId" | "version">;
 
-/** The stored versions in one read. Each may be as large as an import. */
+/** The most stored versions of one read; each may be as large as an import. */
 const batch = 25;
 
 /**
- * Plans the import of each skill. `rows` are the stored skills by slug. Throws 409 for a slug that a skill of another
- * name has, and for too many versions.
+ * Plans the import of each skill. `rows` are the stored skills by slug. Throws 409 for a slug of a differently named
+ * skill, and for too many versions.
  */
 export async function planAll(
   tx: Db,
@@ -61,7 +61,7 @@ function planOne(
 ): SkillPlan {
   const ids = new Map(stored.map(({ id, version }) => [version, id]));
   const last = read.get(newestOf(stored)?.id ?? "");
-  // Only the newest of the stored versions can be equal to the imported one.
+  // Only the newest stored version can equal the imported one.
   const { additions, current } = planImport(last ? [{ ...versionFieldsOf(last), version: last.version }] : [], {
     ...skill,
     versions: skill.versions?.filter(({ version }) => !ids.has(version)),
@@ -81,7 +81,7 @@ function newestOf(stored: readonly StoredNumber[]): StoredNumber | undefined {
   );
 }
 
-/** The numbers of the stored versions, by skill. */
+/** The numbers of stored versions, by skill. */
 async function readNumbers(tx: Db, rows: readonly SkillRow[]): Promise<Map<string, StoredNumber[]>> {
   const { id, skillId, version } = skillVersions;
   const found =

@@ -5,10 +5,10 @@ import { shownIssues } from "../../../http/errors.ts";
 import { mostSkills, mostVersions, slugOf } from "../rules.ts";
 import { Category, neverFields, refusing, SkillName, VersionNumber, versionFields } from "../schema.ts";
 
-/** The limit of an import's body (decisions §3), and of an archive once it is unpacked. */
+/** The limit of an import's body (decisions §3), and of an unpacked archive. */
 export const importLimit = 8 * 1024 * 1024;
 
-/** The limit of all skills together, since each version is a row. */
+/** The most versions of all skills together, since each version is a row. */
 const maxVersions = 5000;
 
 /** A path inside the folder `scripts`. */
@@ -33,7 +33,7 @@ const scripts = z
   .default([])
   .openapi({ description: "JavaScript that the tool `runSkillScript` runs in a sandbox." });
 
-/** PostgreSQL has no year 0. */
+/** The first time that PostgreSQL can store, since it has no year 0. */
 const firstMoment = Date.parse("0001-01-01T00:00:00Z");
 
 const ImportedVersion = z
@@ -95,7 +95,7 @@ function slugsTwice(list: readonly { name: string }[]): string[] {
 
 type Issues = z.core.$ZodIssue[];
 
-/** The skills of an import, or its issues: it stops once there are more than an answer shows. */
+/** The skills of an import, or its issues; stops at more issues than a response contains. */
 export function parseImport(body: unknown): { skills: SkillImport["skills"] } | { issues: Issues } {
   const outline = ImportOutline.safeParse(body);
   if (!outline.success) return { issues: outline.error.issues };
@@ -112,7 +112,7 @@ export function parseImport(body: unknown): { skills: SkillImport["skills"] } | 
   return twice.length > 0 ? { issues: twice } : { skills };
 }
 
-/** The checks that are cheap for a large import. */
+/** The checks that are cheap even for a large import. */
 const ImportOutline = z.object({
   skills: z
     .array(z.unknown())

@@ -16,8 +16,8 @@ import { isMoved, storePlans } from "./store.ts";
 type Outcome = "created" | "updated" | "skipped";
 
 /**
- * Stores the skills: new ones with their history; stored ones get the versions they lack. All or nothing. Throws 400
- * for tools that the organization can't use, 409 for a slug that a skill of another name has, when no version number is
+ * Stores the skills: new ones with their history; existing ones get their missing versions. All or nothing. Throws 400
+ * for tools that the organization can't use, 409 for a slug of a differently named skill, when no version number is
  * left, for too many versions, and for skills that are too many or too large.
  */
 export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Promise<Omit<ImportAnswer, "ignored">> {
@@ -44,8 +44,7 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
 }
 
 /**
- * A history may name tools that are gone, but not by the names from before they were plugins, which nobody may use
- * again.
+ * The tools to check. A history may name removed tools, but not by their names from before plugins, which are refused.
  */
 function toolFields(list: readonly ImportedSkill[]) {
   return list.flatMap(({ requiredTools, versions = [] }, index) => [
@@ -57,7 +56,7 @@ function toolFields(list: readonly ImportedSkill[]) {
   ]);
 }
 
-/** The stored ones of these skills, by slug, locked against other changes until the transaction ends. */
+/** The stored skills among these, by slug, locked against other changes until the transaction ends. */
 async function lockSkills(tx: Db, { membership }: Ctx, list: readonly ImportedSkill[]): Promise<Map<string, SkillRow>> {
   const slugs = list.map(({ name }) => slugOf(name));
   const rows = await tx

@@ -6,7 +6,7 @@ import { skills } from "../../../db/schema.ts";
 import { agentsKnowing, touchAgents } from "../affected-agents.ts";
 import type { SkillPlan } from "./plan.ts";
 
-/** Stores what was planned, in few statements however many skills there are. */
+/** Stores the plans, in few statements for any number of skills. */
 export async function storePlans(tx: Db, ctx: Ctx, plans: readonly SkillPlan[]): Promise<void> {
   await insertSkills(
     tx,
@@ -18,7 +18,7 @@ export async function storePlans(tx: Db, ctx: Ctx, plans: readonly SkillPlan[]):
   await makeCurrent(tx, ctx, renewed);
   await moveSkills(tx, plans.filter(isMoved));
   if (renewed.length === 0) return;
-  // The new versions may bind values that agents store.
+  // The new versions may restrict values that agents store.
   const affected = await agentsKnowing(
     tx,
     renewed.map(({ id }) => id),
@@ -26,7 +26,7 @@ export async function storePlans(tx: Db, ctx: Ctx, plans: readonly SkillPlan[]):
   await touchAgents(tx, affected.ids);
 }
 
-/** Whether the skill is stored in another category. */
+/** Whether the import changes the skill's category. */
 export function isMoved({ row, skill }: SkillPlan): boolean {
   return row !== null && skill.category !== undefined && skill.category !== row.category;
 }

@@ -4,22 +4,22 @@ import { importLimit } from "./schema.ts";
 import { damaged, readDirectory, refuseArchive, storedBytes, type ZipEntry } from "./zip-directory.ts";
 
 /**
- * Beyond this size an archive that unpacks to more than a hundred times its own is hostile: no written text packs so
- * well.
+ * The size from which an archive that unpacks to more than a hundred times its own is hostile: no written text
+ * compresses so well.
  */
 const ratioFrom = 256 * 1024;
 const maxRatio = 100;
 
 /**
- * Bytes that are inflated at a time. Deflate makes at most 1032 bytes of one, so each step yields little, whatever size
- * the archive claims.
+ * The bytes inflated at a time. Deflate makes at most 1032 bytes of one, so each step yields little, whatever size the
+ * archive claims.
  */
 const step = 2048;
 
-/** The unpacked files of a zip archive, by path. Throws the 400 for a hostile or damaged one, before it costs much. */
+/** Unpacks a zip archive, to files by path. Throws the 400 for a hostile or damaged one early. */
 export function unzip(bytes: Uint8Array): Map<string, Uint8Array> {
   const entries = readDirectory(bytes);
-  // The sizes that the archive claims refuse most hostile ones at once; the real sizes are counted below.
+  // The claimed sizes refuse most hostile archives at once; the real sizes are counted below.
   new Budget(bytes.length).spend(entries.reduce((sum, { size }) => sum + size, 0));
   const budget = new Budget(bytes.length);
   return new Map(entries.map((entry) => [entry.path, unpack(storedBytes(bytes, entry), entry, budget)]));
@@ -54,9 +54,9 @@ function unpack(packed: Uint8Array, { deflated, size }: ZipEntry, budget: Budget
   return whole;
 }
 
-/** Inflates in one go, which spares a small file a large buffer; null when the size is not the claimed one. */
+/** Inflates a small file at once, without a large buffer; null when the size differs from the claimed one. */
 function inflateShort(packed: Uint8Array, size: number, budget: Budget): Uint8Array | null {
-  // One more byte of room shows a file that is too long.
+  // One extra byte shows a too long file.
   const whole = unlessDamaged(() => inflateSync(packed, { out: new Uint8Array(size + 1) }));
   if (whole.length !== size) return null;
   budget.spend(size);

@@ -1,12 +1,12 @@
 import { EngineError } from "../../../core/errors.ts";
 
-/** A file as the archive's directory describes it. Only its place is trusted; its sizes are checked later. */
+/** A file in the archive's directory. Only its position is trusted; its sizes are checked later. */
 export interface ZipEntry {
   path: string;
   deflated: boolean;
   compressedSize: number;
   size: number;
-  /** The position of its header, which its bytes follow. */
+  /** The position of its header; its bytes follow. */
   offset: number;
 }
 
@@ -22,8 +22,8 @@ export const refuseArchive = (why: string) => new EngineError("bad-request", `Th
 export const damaged = () => refuseArchive("it is damaged, or no zip");
 
 /**
- * The files in a zip archive, without folders. Throws the 400 for more than 1000 entries, for paths that lead out of
- * the folder or occur twice, for links and encryption, and for forms of zip that 8 MiB do not need.
+ * The files in a zip archive, without folders. Throws the 400 for more than 1000 entries, for paths that leave the
+ * folder or occur twice, for links and encryption, and for forms of zip that 8 MiB do not need.
  */
 export function readDirectory(bytes: Uint8Array): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -59,7 +59,7 @@ export function storedBytes(bytes: Uint8Array, { offset, compressedSize }: ZipEn
   return bytes.subarray(start, start + compressedSize);
 }
 
-/** The position of the end record, which only a comment may follow. */
+/** The position of the end record; only a comment may follow it. */
 function findEnd(view: DataView): number {
   const lowest = Math.max(0, view.byteLength - endLength - 0xffff);
   for (let at = view.byteLength - endLength; at >= lowest; at -= 1) {
@@ -77,7 +77,7 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, last: number):
   if (next > last) throw damaged();
   const path = readPath(bytes.subarray(at + entryLength, nameEnd));
   const flags = view.getUint16(at + 8, true);
-  // Bit 0 is encryption, 6 strong encryption, 13 an encrypted directory.
+  // Bit 0 means encryption, 6 strong encryption, 13 an encrypted directory.
   if ((flags & 0b10_0000_0100_0001) !== 0) throw refuseArchive(`${quote(path)} is encrypted`);
   const method = view.getUint16(at + 10, true);
   if (method !== 0 && method !== 8) throw refuseArchive(`${quote(path)} is packed by another method than deflate`);
@@ -87,7 +87,7 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, last: number):
 }
 
 /**
- * `kind` is the type of file in Unix modes. None, a folder and a plain file are allowed; links and devices are refused.
+ * Throws for links and devices. `kind` is the type of file in Unix modes; none, a folder and a plain file are allowed.
  */
 function requirePlain(path: string, kind: number): void {
   if (kind === 0xa) throw refuseArchive(`${quote(path)} is a symbolic link`);
@@ -95,7 +95,7 @@ function requirePlain(path: string, kind: number): void {
 }
 
 function readPath(bytes: Uint8Array): string {
-  // The length is checked first: normalizing takes time that grows with the square of the accents.
+  // The length is checked first, since normalizing takes quadratic time for accents.
   if (bytes.length > 4 * longestPath)
     throw refuseArchive(`the name of a file in it is longer than ${longestPath} characters`);
   let path: string;

@@ -7,7 +7,7 @@ import { type LoadedEnv, loadEnv } from "../env/load.ts";
 import { versionFieldsOf } from "../find.ts";
 import type { Script } from "../rules.ts";
 
-/** A skill as a turn serves it. */
+/** A skill in the form for turns. */
 export interface LoadedSkill {
   slug: string;
   name: string;
@@ -18,22 +18,22 @@ export interface LoadedSkill {
   scripts: Script[];
   requiredTools: string[];
   env: LoadedEnv[];
-  /** Declared variables without a value. A skill that misses variables or tools is shown as unavailable. */
+  /** Declared variables without a value. A skill with missing variables or tools is shown as unavailable. */
   missingEnv: string[];
   missingTools: string[];
 }
 
 export interface LoadedSkills {
-  /** By slug. */
+  /** The served skills, by slug. */
   served: LoadedSkill[];
-  /** All stored values, also those of skills that are not served. */
+  /** All stored values, including those of skills that are not served. */
   env: LoadedEnv[];
 }
 
 /**
- * The skills that the agent is served: in the catalogue, allowed for its workspace and enabled, each in its pinned
+ * The skills for the agent's turns: in the catalogue, allowed for its workspace and enabled, each in its pinned
  * version. Two queries, and up to two more when skills require tools that are not built in. Rejects when a value does
- * not open, which only a wrong key can cause.
+ * not open, which means a wrong key.
  */
 export async function loadSkills(
   db: Db,

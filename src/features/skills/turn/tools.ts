@@ -12,17 +12,17 @@ import {
 import type { LoadedEnv } from "../env/load.ts";
 import type { LoadedSkill } from "./load.ts";
 
-/** The placeholder of a sensitive value wherever a model could see it (spec "Skill environment variable"). */
+/** The placeholder shown to models for a sensitive value (spec "Skill environment variable"). */
 const placeholderText = (skill: string, key: string) => `{{skill_env.${skill}.${key}}}`;
 
-/** The sensitive ones of these values, to be filled in and scrubbed. */
+/** The sensitive values among these, to be filled in and scrubbed. */
 export function skillPlaceholders(env: readonly LoadedEnv[]): Placeholder[] {
   return env
     .filter(({ sensitive }) => sensitive)
     .map(({ skill, key, value, bounds }) => ({ text: placeholderText(skill, key), value, bounds }));
 }
 
-/** The list of skills in the prompt, with the whole text of those that load themselves; empty without skills. */
+/** The list of skills in the prompt, with the whole text of auto-loaded ones; empty without skills. */
 export function skillsList(skills: readonly LoadedSkill[]): string {
   if (skills.length === 0) return "";
   const listed = skills.map((skill) => {
@@ -37,8 +37,8 @@ export function skillsList(skills: readonly LoadedSkill[]): string {
 }
 
 /**
- * The tools `readSkill` and `runSkillScript` of an agent. `owner` is its organization, which has a share of the places
- * where scripts run.
+ * The tools `readSkill` and `runSkillScript` of an agent. `owner` is its organization, which has a share of the slots
+ * for scripts.
  */
 export function skillTools(skills: readonly LoadedSkill[], owner: string, scripts: Scripts): Tool[] {
   const read = readSkill.implement(async ({ skill: name }) => {
@@ -55,7 +55,7 @@ export function skillTools(skills: readonly LoadedSkill[], owner: string, script
     const skill = find(skills, name);
     const script = skill.scripts.find((candidate) => candidate.file === file);
     if (!script) throw new Error(`The skill ${skill.slug} has no script ${file}${among(skill.scripts.map(fileOf))}`);
-    // Only the skill's own values: a script can turn them into anything.
+    // Only the skill's own values, since a script can transform them in any way.
     const placeholders = skillPlaceholders(skill.env);
     const ran = await scripts.run({
       file,
@@ -73,7 +73,7 @@ export function skillTools(skills: readonly LoadedSkill[], owner: string, script
   return [read, { ...run, textOf: resultOf }];
 }
 
-/** The result of a script when it is a text, else null. */
+/** The result of a script if it is a text, else null. */
 function resultOf(ran: JsonValue): string | null {
   const result = (ran as { result?: JsonValue }).result;
   return typeof result === "string" ? result : null;
@@ -92,7 +92,7 @@ function find(skills: readonly LoadedSkill[], name: string): LoadedSkill {
 
 const among = (names: readonly string[]) => (names.length === 0 ? "" : `; there are: ${names.join(", ")}`);
 
-/** Why a skill can't be used now, or null. */
+/** Why a skill can't be used now; null when it can. */
 function problemOf({ missingEnv, missingTools }: LoadedSkill): string | null {
   const problems = [
     ...(missingEnv.length > 0 ? [`it lacks a value for ${missingEnv.join(", ")}`] : []),
@@ -101,7 +101,7 @@ function problemOf({ missingEnv, missingTools }: LoadedSkill): string | null {
   return problems.length === 0 ? null : problems.join("; ");
 }
 
-/** The value as a model may see it. */
+/** The value as models may see it. */
 const shown = ({ skill, key, value, sensitive }: LoadedEnv) => (sensitive ? placeholderText(skill, key) : value);
 
 function settings({ env }: LoadedSkill): Record<string, string> {
@@ -113,7 +113,7 @@ function settingsText(skill: LoadedSkill): string {
   return lines.length === 0 ? "" : `\n\nSettings:\n\n${lines.join("\n")}`;
 }
 
-/** The instructions, with values that are not sensitive filled in. */
+/** The instructions, with non-sensitive values filled in. */
 function body({ slug, content, env }: LoadedSkill, room?: FillingRoom): string {
   const open = env.filter(({ sensitive }) => !sensitive);
   const values = open.map(({ key, value }) => ({ text: placeholderText(slug, key), value, bounds: [] }));
@@ -124,8 +124,8 @@ function body({ slug, content, env }: LoadedSkill, room?: FillingRoom): string {
 const wholeUntil = 8_000;
 
 /**
- * The error and the logs of a script. Where the sandbox or this class cut a text, the beginning of a secret value may
- * be left at the end, which no scrubber would find: it is removed.
+ * The error and the logs of a script. A text cut by the sandbox or this class may end with the beginning of a secret
+ * value, which no scrubber finds: it is removed.
  */
 export class ScriptOutput {
   readonly #values: readonly string[];

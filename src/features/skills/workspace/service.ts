@@ -7,7 +7,7 @@ import { syncSkillTools } from "../../agents/index.ts";
 import { agentsWith, touchAgents } from "../affected-agents.ts";
 import { findWorkspace, lockSkill } from "../find.ts";
 
-/** The slugs of the skills that a workspace may use. Throws the 404 of the workspace. */
+/** The slugs of a workspace's allowed skills. Throws the 404 of the workspace. */
 export async function listAllowed(ctx: Ctx, workspaceId: string): Promise<string[]> {
   const id = await findWorkspace(ctx.db, ctx, workspaceId);
   const rows = await ctx.db
@@ -19,9 +19,7 @@ export async function listAllowed(ctx: Ctx, workspaceId: string): Promise<string
   return rows.map(({ slug }) => slug);
 }
 
-/**
- * Allows a skill; repeating that is no error. Agents that have it enabled from before are served it again. Throws 404.
- */
+/** Allows a skill. Idempotent. Agents that already have it enabled are served it again. Throws 404. */
 export async function allowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
   await changeAllowance(ctx, "skill.allow", [workspaceId, slug], async (tx, row) => {
     const added = await tx.insert(workspaceSkills).values(row).onConflictDoNothing().returning();
@@ -29,7 +27,7 @@ export async function allowSkill(ctx: Ctx, workspaceId: string, slug: string): P
   });
 }
 
-/** Disallows a skill; repeating that is no error. Agents keep it enabled, but are served it no longer. Throws 404. */
+/** Disallows a skill. Idempotent. Agents keep it enabled, but are no longer served it. Throws 404. */
 export async function disallowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
   await changeAllowance(ctx, "skill.disallow", [workspaceId, slug], async (tx, row) => {
     const { workspaceId: workspace, skillId } = row;
