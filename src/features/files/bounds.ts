@@ -2,8 +2,8 @@ import { and, eq, ne, sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import { TtlCache } from "../../core/cache.ts";
 import { EngineError } from "../../core/errors.ts";
+import { Semaphore } from "../../core/limits/semaphore.ts";
 import type { ObjectStore } from "../../core/ports.ts";
-import { FairRunner } from "../../core/queues/fair-runner.ts";
 import { conversations, files } from "../../db/schema.ts";
 
 /** Bytes of a megabyte in the policy `fileMegabytes`. */
@@ -52,7 +52,7 @@ interface Space {
   /**
    * Keeps an agent's rows from being written while its files are added up, since the sum may or may not include them.
    */
-  order: FairRunner;
+  order: Semaphore;
 }
 
 const spaces = new WeakMap<ObjectStore, Space>();
@@ -110,7 +110,7 @@ function spaceOf({ clock }: Services, directory: ObjectStore): Space {
   const known = spaces.get(directory);
   if (known) return known;
   const usages = new TtlCache<Usage>({ ttlMs: usageTtlMs, limit: 100, now: () => clock.now() });
-  const space = { usages, order: new FairRunner({ most: Number.POSITIVE_INFINITY, mostOfOne: 1 }) };
+  const space = { usages, order: new Semaphore({ most: Number.POSITIVE_INFINITY, mostOfOne: 1 }) };
   spaces.set(directory, space);
   return space;
 }

@@ -1,5 +1,5 @@
+import { FairQueue } from "../../../core/limits/fair-queue.ts";
 import type { Clock, Log, ScriptResult, ScriptRun, Scripts } from "../../../core/ports.ts";
-import { FairQueue } from "../../../core/queues/fair-queue.ts";
 import type { ScriptOrder } from "./order.ts";
 import { type ScriptJob, type ScriptThread, startThread } from "./thread.ts";
 

@@ -7,7 +7,7 @@ import {
   MessengerError,
 } from "../../../core/channels/messengers.ts";
 import { EngineError } from "../../../core/errors.ts";
-import { FairRunner } from "../../../core/queues/fair-runner.ts";
+import { Semaphore } from "../../../core/limits/semaphore.ts";
 import { storableJson } from "../../../core/text/text.ts";
 import { orAborted } from "../../../core/time/deadline.ts";
 import { pause } from "../../../core/time/pause.ts";
@@ -61,7 +61,7 @@ export type Attach = (home: Home, messages: readonly MessageWithFiles[], signal:
  */
 export function createAttach(services: Services): Attach {
   const { clock, log, database } = services;
-  const downloads = new FairRunner({ most: mostDownloads });
+  const downloads = new Semaphore({ most: mostDownloads });
 
   const remember = async (messageId: string, index: number, fate: Fate) => {
     const place = sql`array['files', ${String(index)}::text, 'fate']`;

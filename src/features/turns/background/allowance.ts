@@ -1,5 +1,5 @@
+import { FairQueue } from "../../../core/limits/fair-queue.ts";
 import type { Clock } from "../../../core/ports.ts";
-import { FairQueue } from "../../../core/queues/fair-queue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { isRetryable } from "../../../turn/failure.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context/ctx.ts";
-import { FairRunner } from "../../../core/queues/fair-runner.ts";
+import { Semaphore } from "../../../core/limits/semaphore.ts";
 import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";
 import type { Asking, Complete } from "../../../jobs/complete.ts";
@@ -75,7 +75,7 @@ export function followUpJobs(needs: Dependencies): JobKinds {
 
 /** The runner and the gathered statements that the jobs of this process share. */
 function createShared({ services }: Dependencies) {
-  const runner = new FairRunner({ most: mostAtOnce, mostOfOne });
+  const runner = new Semaphore({ most: mostAtOnce, mostOfOne });
   const { together, look } = createGathering(services.clock, () => runner.size);
   return { services, runner, together, look };
 }

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context/ctx.ts";
-import { FairRunner } from "../../../core/queues/fair-runner.ts";
+import { Semaphore } from "../../../core/limits/semaphore.ts";
 import type { TurnInput } from "../../../turn/types.ts";
 import { type FreshFiles, imageBytes } from "../../files/index.ts";
 import type { TurnRequest } from "../request.ts";
@@ -15,7 +15,7 @@ const [most, mostOfOne] = [96 * MiB, 64 * MiB];
 /** Lets turns with pictures run as far as there is memory for them: each holds up to 40 MB for as long as it takes. */
 export class Pictures {
   readonly #services: Services;
-  readonly #runner = new FairRunner({ most, mostOfOne });
+  readonly #runner = new Semaphore({ most, mostOfOne });
 
   constructor(services: Services) {
     this.#services = services;

@@ -17,7 +17,7 @@ interface Limits {
  * Bounds how much of one kind of work this process does at a time. Owners take turns. Each piece has the size 1 unless told
  * otherwise.
  */
-export class FairRunner {
+export class Semaphore {
   readonly #limits: Required<Limits>;
   readonly #waiting = new FairQueue<Waiting>();
   readonly #running = new Map<string | undefined, number>();

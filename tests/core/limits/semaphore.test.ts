@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { FairRunner } from "../../src/core/queues/fair-runner.ts";
+import { Semaphore } from "../../../src/core/limits/semaphore.ts";
 
 const never = new AbortController().signal;
 
 /** Work that says when it begins, and goes on until it is let go. */
-function pieces(runner: FairRunner) {
+function pieces(runner: Semaphore) {
   const begun: string[] = [];
   const open = new Map<string, () => void>();
   return {
@@ -25,7 +25,7 @@ function pieces(runner: FairRunner) {
 }
 
 test("so many pieces run at a time, and owners take turns", async () => {
-  const runner = new FairRunner({ most: 2 });
+  const runner = new Semaphore({ most: 2 });
   const { begun, start, end } = pieces(runner);
   const first = start("a1");
   for (const name of ["a2", "a3", "b1", "a4", "b2"]) void start(name);
@@ -41,7 +41,7 @@ test("so many pieces run at a time, and owners take turns", async () => {
 });
 
 test("pieces count by their size, and the last one may go beyond what there is", async () => {
-  const runner = new FairRunner({ most: 10, mostOfOne: 6 });
+  const runner = new Semaphore({ most: 10, mostOfOne: 6 });
   const { begun, start, end } = pieces(runner);
   for (const [name, size] of [
     ["a1", 5],
@@ -60,7 +60,7 @@ test("pieces count by their size, and the last one may go beyond what there is",
 });
 
 test("one owner never has more than its part, however many places are free", async () => {
-  const runner = new FairRunner({ most: 3, mostOfOne: 2 });
+  const runner = new Semaphore({ most: 3, mostOfOne: 2 });
   const { begun, start, end } = pieces(runner);
   for (const name of ["a1", "a2", "a3", "a4", "b1"]) void start(name);
   await end("none");
@@ -72,7 +72,7 @@ test("one owner never has more than its part, however many places are free", asy
 });
 
 test("work that fails frees its place, and work that is cancelled while it waits never begins", async () => {
-  const runner = new FairRunner({ most: 1 });
+  const runner = new Semaphore({ most: 1 });
   const { begun, start, end } = pieces(runner);
   const failing = runner.run("a", never, () => end("none").then(() => Promise.reject(new Error("It broke"))));
   const cancelled = new AbortController();

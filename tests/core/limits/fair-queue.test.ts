@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { FairQueue } from "../../src/core/queues/fair-queue.ts";
+import { FairQueue } from "../../../src/core/limits/fair-queue.ts";
 
 interface Job {
   owner: string | undefined;
