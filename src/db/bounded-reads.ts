@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { EngineError } from "../core/errors.ts";
+import { Semaphore } from "../core/limits/semaphore.ts";
 import { type Database, type Db, sqlState } from "./client.ts";
 
 const atOnce = 2;
@@ -23,20 +24,10 @@ interface Named {
  * connections too.
  */
 export function createBoundedReads(named: Named): BoundedReads {
-  const running = new Set<Promise<unknown>>();
-  let open = 0;
+  const slots = new Semaphore({ most: atOnce });
   return async (database, fn) => {
-    if (open === atOnce + mayWait) throw tooMany(named);
-    open += 1;
-    while (running.size === atOnce) await Promise.race(running);
-    const read = withDeadline(database, fn, named);
-    const leave = () => {
-      open -= 1;
-      running.delete(ended);
-    };
-    const ended = read.then(leave, leave);
-    running.add(ended);
-    return read;
+    if (slots.waiting === mayWait) throw tooMany(named);
+    return slots.run(undefined, new AbortController().signal, () => withDeadline(database, fn, named));
   };
 }
 

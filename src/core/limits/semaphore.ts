@@ -1,82 +1,105 @@
 import { FairQueue } from "./fair-queue.ts";
 
-interface Waiting {
-  owner: string;
-  size: number;
-  go(): void;
+interface Waiter {
+  owner: string | undefined;
+  permits: number;
+  begin(): void;
+  fail(reason: unknown): void;
 }
 
+/** Numbers of permits. Work takes one permit unless it says otherwise. */
 interface Limits {
-  /** The size of the work that runs at a time: while less runs, one more piece begins. */
-  most: number;
-  /** The same of one owner, where that is less. */
+  /** While fewer permits are taken, one more piece of work begins. A function may answer another limit each time. */
+  most: number | (() => number);
+  /** The same for the work of one owner; absent: as much as for all. */
   mostOfOne?: number;
 }
 
 /**
- * Bounds how much of one kind of work this process does at a time. Owners take turns. Each piece has the size 1 unless told
- * otherwise.
+ * Bounds how much work of one kind this process does at a time. Owners whose work waits take turns. Nothing is refused: a
+ * caller that bounds what waits looks at `waiting` first.
  */
 export class Semaphore {
-  readonly #limits: Required<Limits>;
-  readonly #waiting = new FairQueue<Waiting>();
-  readonly #running = new Map<string | undefined, number>();
-  #size = 0;
+  readonly #most: () => number;
+  readonly #mostOfOne: number;
+  readonly #queue = new FairQueue<Waiter>();
+  readonly #ofOwners = new Map<string | undefined, number>();
+  #taken = 0;
 
-  constructor({ most, mostOfOne = most }: Limits) {
-    this.#limits = { most, mostOfOne };
+  constructor({ most, mostOfOne = Number.POSITIVE_INFINITY }: Limits) {
+    this.#most = typeof most === "number" ? () => most : most;
+    this.#mostOfOne = mostOfOne;
   }
 
-  /** The size of all that runs. */
-  get size(): number {
-    return this.#size;
+  /** The permits that running work holds. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** The pieces of work that wait. */
+  get waiting(): number {
+    return this.#queue.size;
   }
 
   /** Does the work when its turn comes; rejects with the signal's reason when that aborts before. */
-  async run<T>(owner: string, signal: AbortSignal, work: () => Promise<T>, size = 1): Promise<T> {
-    await this.#turn(owner, size, signal);
+  async run<T>(owner: string | undefined, signal: AbortSignal, work: () => Promise<T>, permits = 1): Promise<T> {
+    const release = await this.enter(owner, signal, permits);
     try {
       return await work();
     } finally {
-      this.#count(owner, -size);
-      this.#next();
+      release();
     }
   }
 
-  #next(): void {
-    while (this.#size < this.#limits.most) {
-      const next = this.#waiting.take((owner) => this.#of(owner) < this.#limits.mostOfOne);
+  /** Takes permits when it is the owner's turn, as `run` does. The returned function gives them back: call it once. */
+  async enter(owner: string | undefined, signal: AbortSignal, permits = 1): Promise<() => void> {
+    await this.#turn(owner, signal, permits);
+    return () => {
+      this.#count(owner, -permits);
+      this.admit();
+    };
+  }
+
+  /** Begins waiting work as far as the limits allow. Call it after a limit has grown. */
+  admit(): void {
+    while (this.#taken < this.#most()) {
+      const next = this.#queue.take((owner) => this.#of(owner) < this.#mostOfOne);
       if (!next) return;
-      this.#count(next.owner, next.size);
-      next.go();
+      this.#count(next.owner, next.permits);
+      next.begin();
     }
   }
 
-  #of(owner: string | undefined): number {
-    return this.#running.get(owner) ?? 0;
+  /** Rejects all work that waits. */
+  rejectWaiting(reason: unknown): void {
+    for (let one = this.#queue.take(() => true); one; one = this.#queue.take(() => true)) one.fail(reason);
   }
 
-  #count(owner: string, change: number): void {
-    this.#size += change;
-    const running = this.#of(owner) + change;
-    if (running === 0) this.#running.delete(owner);
-    else this.#running.set(owner, running);
-  }
-
-  #turn(owner: string, size: number, signal: AbortSignal): Promise<void> {
+  #turn(owner: string | undefined, signal: AbortSignal, permits: number): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const onAbort = () => {
-        if (this.#waiting.remove(waiting)) reject(signal.reason);
+        if (this.#queue.remove(waiter)) reject(signal.reason);
       };
-      const go = () => {
+      const settled = <Value>(settle: (value: Value) => void) => (value: Value) => {
         signal.removeEventListener("abort", onAbort);
-        resolve();
+        settle(value);
       };
-      const waiting: Waiting = { owner, size, go };
+      const waiter: Waiter = { owner, permits, begin: settled(resolve), fail: settled(reject) };
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#waiting.add(waiting);
-      this.#next();
+      this.#queue.add(waiter);
+      this.admit();
     });
+  }
+
+  #of(owner: string | undefined): number {
+    return this.#ofOwners.get(owner) ?? 0;
+  }
+
+  #count(owner: string | undefined, change: number): void {
+    this.#taken += change;
+    const taken = this.#of(owner) + change;
+    if (taken === 0) this.#ofOwners.delete(owner);
+    else this.#ofOwners.set(owner, taken);
   }
 }

@@ -1,14 +1,15 @@
+import { Semaphore } from "../../core/limits/semaphore.ts";
 import { definePlugin, type Plugin } from "../../core/plugins/plugin.ts";
 import { describeTool } from "../tool.ts";
 import type { ReadFont } from "./fonts/names.ts";
 import { pdfOrder } from "./order.ts";
-import { Places } from "./places.ts";
 
 export type { ReadFont } from "./fonts/names.ts";
 
 /** Makes PDF files of markdown, in this process. */
 export function markdownPdfPlugin({ readFont }: { readFont: ReadFont }): Plugin {
-  const places = new Places(2);
+  // Each document takes memory while it is made.
+  const slots = new Semaphore({ most: 2 });
   return definePlugin({
     namespace: "markdown-pdf",
     title: "Markdown to PDF",
@@ -25,7 +26,7 @@ export function markdownPdfPlugin({ readFont }: { readFont: ReadFont }): Plugin 
         needsApproval: false,
         // The first call loads the typesetter, since most servers never make a PDF.
         execute: (order, context) =>
-          places.use(context.signal, async () => (await import("./create.ts")).create(order, context, readFont)),
+          slots.run(undefined, context.signal, async () => (await import("./create.ts")).create(order, context, readFont)),
       }),
     ],
   });

@@ -14,7 +14,7 @@ import { fastModelSpec, modelSpec } from "../agent/model.ts";
 import { type BudgetTogether, budgetTogether } from "../budget/budget-together.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
 import { limitsOf } from "../prepare.ts";
-import { Allowances } from "./allowances.ts";
+import { ModelLimits } from "./model-limits.ts";
 
 interface Dependencies {
   agents: Agents;
@@ -33,7 +33,7 @@ interface ModelChoice {
  * budget, `Postponed` when the provider wants to be asked later, and `NoAnswer`.
  */
 export function createComplete(services: Services, { agents, observers }: Dependencies): Complete {
-  const allowances = new Allowances(services);
+  const limits = new ModelLimits(services);
   const budget = budgetTogether(services);
   const admit = async (seen: AgentSeen, ownModel: boolean) => {
     const { agent } = await agents.admitSeen(seen, { type: "engine", whileInactive: false });
@@ -62,7 +62,7 @@ export function createComplete(services: Services, { agents, observers }: Depend
       return onBudget({ services, budget, together }, asked.agent, prompt, () => ask(asked, prompt, job));
     };
     const call = { owner: agent.row.organizationId, signal, ask: askNow };
-    const outcome = await allowances.of(spec).call(attempts === undefined ? call : { ...call, attempts });
+    const outcome = await limits.of(spec).call(attempts === undefined ? call : { ...call, attempts });
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.
     if (outcome.status !== "failed") throw new NoAnswer(`The model was ${outcome.status}`);
@@ -110,7 +110,7 @@ function inputOf(
     fresh: [prompt],
     continued: null,
     tools: new Map(),
-    // The allowance makes a call again: it knows how many others wait.
+    // The model's limit makes a call again: it knows how many others wait.
     limits: { ...limitsOf(policies.values, 1), attempts: 1 },
     hooks: [],
     state: new TurnState(),

@@ -73,11 +73,11 @@ export function followUpJobs(needs: Dependencies): JobKinds {
   return Object.assign({}, ...kinds.map((kind) => followUp(shared, kind, parts)));
 }
 
-/** The runner and the gathered statements that the jobs of this process share. */
+/** The slots and the gathered statements that the jobs of this process share. */
 function createShared({ services }: Dependencies) {
-  const runner = new Semaphore({ most: mostAtOnce, mostOfOne });
-  const { together, look } = createGathering(services.clock, () => runner.size);
-  return { services, runner, together, look };
+  const slots = new Semaphore({ most: mostAtOnce, mostOfOne });
+  const { together, look } = createGathering(services.clock, () => slots.taken);
+  return { services, slots, together, look };
 }
 
 type Shared = ReturnType<typeof createShared>;
@@ -92,7 +92,7 @@ const followUpJob = (kind: FollowUpKind) => defineJob(kind, Payload, ({ agentId 
  * repeats the work; where a part fails, that part gets a job of its own.
  */
 function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): JobKinds {
-  const { services, runner, together, look } = shared;
+  const { services, slots, together, look } = shared;
   const { database, clock, log } = services;
   const { next, settle, first } = dueStatements(database, kind);
   const job = followUpJob(kind);
@@ -135,7 +135,7 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): J
     const started: Promise<unknown>[] = [];
     let problem: Error | null = null;
     const start = (due: Due) =>
-      runner
+      slots
         .run(due.organizationId, signal, () => follow(due, asking))
         .catch((error: Error) => {
           problem ??= error;

@@ -15,7 +15,7 @@ const [most, mostOfOne] = [96 * MiB, 64 * MiB];
 /** Lets turns with pictures run as far as there is memory for them: each holds up to 40 MB for as long as it takes. */
 export class Pictures {
   readonly #services: Services;
-  readonly #runner = new Semaphore({ most, mostOfOne });
+  readonly #memory = new Semaphore({ most, mostOfOne });
 
   constructor(services: Services) {
     this.#services = services;
@@ -24,7 +24,7 @@ export class Pictures {
   /** Does the work of a turn with these files: at once without pictures, else when there is room for them. */
   async during<T>(owner: string, files: FreshFiles | null, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const bytes = files ? await imageBytes(this.#services, files) : 0;
-    return bytes === 0 ? work() : this.#runner.run(owner, signal, work, bytes);
+    return bytes === 0 ? work() : this.#memory.run(owner, signal, work, bytes);
   }
 }
 

@@ -1,4 +1,4 @@
-import { FairQueue } from "../../../core/limits/fair-queue.ts";
+import { Semaphore } from "../../../core/limits/semaphore.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { isRetryable } from "../../../turn/failure.ts";
@@ -16,15 +16,6 @@ const usualAttempts = 3;
 /** The longest rest and the longest wait, in milliseconds. After the wait the job is deferred, and frees its slot. */
 const [longestRestMs, longestWaitMs] = [10_000, 30_000];
 
-const anyone = () => true;
-
-interface Waiter {
-  /** Owners take turns. */
-  owner: string;
-  go(): void;
-  fail(error: unknown): void;
-}
-
 interface Call {
   owner: string;
   signal: AbortSignal;
@@ -37,13 +28,12 @@ interface Call {
  * How many calls at a time the background makes of one model with one key: more while they go well, half as many when the
  * provider pushes back (429, 5xx or no answer in time), and none until its `Retry-After` is over.
  */
-export class Allowance {
+export class ModelLimit {
   readonly #clock: Clock;
   readonly #onRest: (restMs: number) => void;
   readonly #loopDelay: () => number;
-  readonly #waiting = new FairQueue<Waiter>();
+  readonly #slots = new Semaphore({ most: () => (this.#restMs() > 0 ? 0 : Math.floor(this.#limit)) });
   #limit = firstCalls;
-  #asking = 0;
   /** How often it was lowered: until then each call raises the limit by one, and from then on each round of calls. */
   #lowered = 0;
   #restsFrom = Number.POSITIVE_INFINITY;
@@ -57,7 +47,7 @@ export class Allowance {
 
   /** Whether it holds nothing that a new one would not. */
   get isIdle(): boolean {
-    return this.#asking === 0 && this.#waiting.size === 0 && this.#restMs() === 0;
+    return this.#slots.taken === 0 && this.#slots.waiting === 0 && this.#restMs() === 0;
   }
 
   /**
@@ -66,9 +56,11 @@ export class Allowance {
    */
   async call({ owner, signal, attempts = usualAttempts, ask }: Call): Promise<TurnOutcome> {
     for (let attempt = 1; ; attempt += 1) {
-      await this.#takePlace(owner, signal);
-      const lowered = this.#lowered;
+      signal.throwIfAborted();
+      if (this.#restMs() > longestRestMs) throw this.#postponed();
+      const release = await this.#enter(owner, signal);
       try {
+        const lowered = this.#lowered;
         const outcome = await ask();
         const restMs = wantedRest(outcome, attempt);
         if (restMs === null) {
@@ -82,8 +74,7 @@ export class Allowance {
         if (!again && isThrottled(outcome)) throw this.#postponed();
         if (!again) return outcome;
       } finally {
-        this.#asking -= 1;
-        this.#admit();
+        release();
       }
     }
   }
@@ -94,7 +85,7 @@ export class Allowance {
       return;
     }
     // A limit that is not used up says nothing.
-    if (this.#asking < Math.floor(this.#limit)) return;
+    if (this.#slots.taken < Math.floor(this.#limit)) return;
     this.#limit = Math.min(mostCalls, this.#limit + (this.#lowered > 0 ? 1 / this.#limit : 1));
   }
 
@@ -108,10 +99,8 @@ export class Allowance {
     if (restMs <= this.#restMs()) return;
     this.#restsFrom = this.#clock.now();
     this.#restsUntil = this.#restsFrom + restMs;
-    if (restMs > longestRestMs) {
-      for (let one = this.#waiting.take(anyone); one; one = this.#waiting.take(anyone)) one.fail(this.#postponed());
-    }
-    this.#clock.after(restMs, () => this.#admit());
+    if (restMs > longestRestMs) this.#slots.rejectWaiting(this.#postponed());
+    this.#clock.after(restMs, () => this.#slots.admit());
   }
 
   #restMs(): number {
@@ -124,45 +113,13 @@ export class Allowance {
     return new Postponed("Model provider is rate limited", this.#restsUntil);
   }
 
-  #hasPlace(): boolean {
-    return this.#asking < Math.floor(this.#limit) && this.#restMs() === 0;
-  }
-
-  /** Lets those that wait go, as far as the limit allows. */
-  #admit(): void {
-    while (this.#hasPlace()) {
-      const next = this.#waiting.take(anyone);
-      if (!next) return;
-      this.#asking += 1;
-      next.go();
-    }
-  }
-
-  async #takePlace(owner: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#restMs() > longestRestMs) throw this.#postponed();
-    if (this.#waiting.size === 0 && this.#hasPlace()) {
-      this.#asking += 1;
-      return;
-    }
-    const turn = Promise.withResolvers<void>();
-    const waiting: Waiter = { owner, go: turn.resolve, fail: turn.reject };
-    this.#waiting.add(waiting);
-    this.#admit();
-    const leave = (error: unknown) => {
-      if (this.#waiting.remove(waiting)) turn.reject(error);
-    };
-    const onAbort = () => leave(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
+  /** Takes a slot; the returned function gives it back. Throws `Postponed` when the wait takes too long. */
+  async #enter(owner: string, signal: AbortSignal): Promise<() => void> {
+    const late = new AbortController();
     const cancel = this.#clock.after(longestWaitMs, () =>
-      leave(new Postponed("The model had no time for this call yet", this.#clock.now())),
+      late.abort(new Postponed("The model had no time for this call yet", this.#clock.now())),
     );
-    try {
-      await turn.promise;
-    } finally {
-      cancel();
-      signal.removeEventListener("abort", onAbort);
-    }
+    return this.#slots.enter(owner, AbortSignal.any([signal, late.signal])).finally(cancel);
   }
 }
 

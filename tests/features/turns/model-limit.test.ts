@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Allowance } from "../../../src/features/turns/background/allowance.ts";
+import { ModelLimit } from "../../../src/features/turns/background/model-limit.ts";
 import { Postponed } from "../../../src/jobs/postponed.ts";
 import type { Failure, TurnOutcome } from "../../../src/turn/types.ts";
 import { TestClock } from "../../clock.ts";
@@ -20,7 +20,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 function asked() {
   const clock = new TestClock();
   const loop = { lateMs: 0 };
-  const allowance = new Allowance(
+  const limit = new ModelLimit(
     clock,
     () => {},
     () => loop.lateMs,
@@ -29,13 +29,13 @@ function asked() {
   const results: unknown[] = [];
   const call = (owner = "a", signal = new AbortController().signal) => {
     const ask = () => new Promise<TurnOutcome>((end) => void open.push({ owner, end }));
-    void allowance.call({ owner, signal, ask }).then(
+    void limit.call({ owner, signal, ask }).then(
       (outcome) => results.push(outcome.status),
       (error: unknown) => results.push(error),
     );
   };
   return {
-    ...{ clock, loop, allowance, results, call },
+    ...{ clock, loop, limit, results, call },
     calls: (count: number, owner?: string) => {
       for (let n = 0; n < count; n += 1) call(owner);
     },
@@ -207,6 +207,6 @@ describe("who waits for a call", () => {
     await settled();
     expect(model.results).toMatchObject([{ message: "stop" }]);
     await model.end(done, 4);
-    expect([await model.open(), model.allowance.isIdle]).toEqual([0, true]);
+    expect([await model.open(), model.limit.isIdle]).toEqual([0, true]);
   });
 });

@@ -1,28 +1,28 @@
 import type { Services } from "../../../context/ctx.ts";
 import { loopDelay } from "../../../core/admission/loop-delay.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
-import { Allowance } from "./allowance.ts";
+import { ModelLimit } from "./model-limit.ts";
 
-/** The most allowances in memory. A deleted idle one only has to learn the limit of its model again. */
+/** The most limits in memory. A deleted idle one is only learned again. */
 const mostKept = 500;
 
-/** The allowances of the models that background work calls, one for each key. */
-export class Allowances {
+/** The limits of the models that background work calls, one for each key. */
+export class ModelLimits {
   readonly #services: Pick<Services, "clock" | "log">;
   readonly #loopDelay: () => number;
-  readonly #kept = new Map<string, Allowance>();
+  readonly #kept = new Map<string, ModelLimit>();
 
   constructor(services: Pick<Services, "clock" | "log">) {
     this.#services = services;
     this.#loopDelay = loopDelay(services.clock);
   }
 
-  of({ provider, model, baseUrl, apiKey }: ModelSpec): Allowance {
+  of({ provider, model, baseUrl, apiKey }: ModelSpec): ModelLimit {
     const key = JSON.stringify([provider, model, baseUrl, apiKey]);
     const { clock, log } = this.#services;
-    const allowance =
+    const limit =
       this.#kept.get(key) ??
-      new Allowance(
+      new ModelLimit(
         clock,
         (restMs) =>
           log.debug({ provider, model, restMs }, "A model pushes back: the background asks it less at a time"),
@@ -30,12 +30,12 @@ export class Allowances {
       );
     // Setting it anew makes this key the last one, so that the first ones were unused for longest.
     this.#kept.delete(key);
-    this.#kept.set(key, allowance);
+    this.#kept.set(key, limit);
     if (this.#kept.size > mostKept) this.#forgetOne();
-    return allowance;
+    return limit;
   }
 
   #forgetOne(): void {
-    for (const [key, allowance] of this.#kept) if (allowance.isIdle) return void this.#kept.delete(key);
+    for (const [key, limit] of this.#kept) if (limit.isIdle) return void this.#kept.delete(key);
   }
 }
