@@ -1,10 +1,8 @@
-import { systemClock } from "../src/adapters/node/clock.ts";
 import type { Services } from "../src/context/ctx.ts";
 import { newId } from "../src/core/ids.ts";
 import { scrubber } from "../src/core/scrub/scrub.ts";
 import { admit, createTurns, type Turn, type TurnRequest, type Turns } from "../src/features/turns/index.ts";
 import type { Completion } from "../src/jobs/complete.ts";
-import { createGathering } from "../src/jobs/together.ts";
 import type { StartedTurn, TurnObserver } from "../src/turn/observers.ts";
 
 /** The turns of a process of its own, without doors, and with these observers only. */
@@ -17,10 +15,9 @@ export function ownTurns(services: Services, observers: readonly TurnObserver[] 
   });
 }
 
-/** One prompt of a job beside no others, or beside so many. */
-export function asking(signal = new AbortController().signal, running = 1): Completion {
-  const { together } = createGathering(systemClock, () => running);
-  return { signal, together, purpose: "test", conversationRef: "helper:web:x" };
+/** One prompt of a job. */
+export function asking(signal = new AbortController().signal): Completion {
+  return { signal, purpose: "test", conversationRef: "helper:web:x" };
 }
 
 /** Takes a turn as the engine itself, for requests that no HTTP door allows. */

@@ -1,6 +1,5 @@
 import type { Clock } from "../core/ports.ts";
 import type { ClaimedJob } from "./claim.ts";
-import type { Together } from "./together.ts";
 
 export interface Job<Payload = unknown> {
   id: string;
@@ -12,13 +11,8 @@ export interface Job<Payload = unknown> {
 /**
  * Does a job; a job whose handler throws is tried again later. The handler may run again after it did its work, when the
  * process or the database went away before that was noted. The signal says that the job is no longer this process's to do.
- * Statements that every job of a kind needs are run by `together`, with those of other jobs.
  */
-export type JobHandler<Payload = unknown> = (
-  job: Job<Payload>,
-  signal: AbortSignal,
-  together: Together,
-) => Promise<void>;
+export type JobHandler<Payload = unknown> = (job: Job<Payload>, signal: AbortSignal) => Promise<void>;
 
 /** The work of one kind of job, and its bounds. */
 export interface JobKind {
@@ -45,7 +39,7 @@ const usuallyLongestMs = 10 * 60_000;
 
 /** Runs the job's handler; answers null when that went well. Ends with the signal even where the handler ignores it. */
 export async function attempt(
-  { clock, kinds, together }: { clock: Clock; kinds: JobKinds; together: Together },
+  { clock, kinds }: { clock: Clock; kinds: JobKinds },
   { id, kind, payload, attempts }: ClaimedJob,
   controller: AbortController,
 ): Promise<Error | null> {
@@ -58,7 +52,7 @@ export async function attempt(
   const tooLong = new Error(`It took longer than ${longestMs / 60_000} minutes`);
   const cancel = clock.after(longestMs, () => controller.abort(tooLong));
   try {
-    await Promise.race([kinds[kind]?.run({ id, payload, attempt: attempts }, signal, together), cut.promise]);
+    await Promise.race([kinds[kind]?.run({ id, payload, attempt: attempts }, signal), cut.promise]);
     return null;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

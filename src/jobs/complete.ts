@@ -1,5 +1,4 @@
 import type { AgentSeen } from "../core/ports.ts";
-import type { Together } from "./together.ts";
 
 /**
  * The answer of an agent's fast model to a prompt, for background work, without the agent's secrets. Rejects with an
@@ -11,7 +10,6 @@ export type Complete = (agent: AgentSeen, prompt: string, job: Completion) => Pr
 /** The parts of an attempt that its model calls need. */
 export interface Asking {
   signal: AbortSignal;
-  together: Together;
   /** How many times a model that refuses for a moment is called; absent: 3. A job that is retried itself passes 1. */
   attempts?: number;
 }

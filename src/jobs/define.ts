@@ -25,7 +25,7 @@ export function defineJob<Payload extends object>(
     doneBy: (handler, options = {}) => ({
       [kind]: {
         ...options,
-        run: async (job, signal, together) => handler({ ...job, payload: schema.parse(job.payload) }, signal, together),
+        run: async (job, signal) => handler({ ...job, payload: schema.parse(job.payload) }, signal),
       },
     }),
   };

@@ -1,9 +1,10 @@
 import { and, eq, isNotNull, type SQL, sql } from "drizzle-orm";
+import type { Services } from "../context/ctx.ts";
+import { batched } from "../db/batched.ts";
 import { type Database, sqlState } from "../db/client.ts";
 import { assign, fields, type RowOf } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
-import type { Gathered } from "./together.ts";
 
 /** How long a job counts as running after its lease was last renewed. */
 export const leaseMs = 30_000;
@@ -41,12 +42,12 @@ export async function endLeases({ db }: Database): Promise<void> {
     .where(isNotNull(jobs.lockedUntil));
 }
 
-/** Settles jobs that ran. The results say which were still the caller's. */
+/** Settles jobs that ran. The results say whether a job was still the caller's. */
 export interface Settling {
-  /** Deletes jobs that are done. */
-  complete: Gathered<Held, boolean>;
-  /** Frees jobs, to be done later or by others; a job of its key that was enqueued meanwhile takes a job's place. */
-  setBack: Gathered<SetBack, boolean>;
+  /** Deletes a job that is done. */
+  complete(job: Held): Promise<boolean>;
+  /** Frees a job, to be done later or by others; a job of its key that was enqueued meanwhile takes its place. */
+  setBack(job: SetBack): Promise<boolean>;
 }
 
 interface SetBack extends Held {
@@ -58,21 +59,20 @@ interface SetBack extends Held {
   counts: boolean;
 }
 
-export function createSettling(database: Database): Settling {
+export function createSettling(services: Pick<Services, "database" | "clock">): Settling {
+  const { database } = services;
   const complete = async (held: readonly Held[]) => areIn(held, await completeStatement.run(database, pairsOf(held)));
   return {
-    complete: { run: complete },
-    setBack: {
-      async run(items) {
-        try {
-          return areIn(items, await setBackStatement.run(database, { ...pairsOf(items), ...changesOf(items) }));
-        } catch (error) {
-          // Only one job of a kind and key may wait (`jobs_key`), so a newer one that waits takes over the work.
-          if (items.length > 1 || sqlState(error) !== "23505") throw error;
-          return complete(items);
-        }
-      },
-    },
+    complete: batched(services, complete),
+    setBack: batched(services, async (items: readonly SetBack[]) => {
+      try {
+        return areIn(items, await setBackStatement.run(database, { ...pairsOf(items), ...changesOf(items) }));
+      } catch (error) {
+        // Only one job of a kind and key may wait (`jobs_key`), so a newer one that waits takes over the work.
+        if (items.length > 1 || sqlState(error) !== "23505") throw error;
+        return complete(items);
+      }
+    }),
   };
 }
 

@@ -5,7 +5,6 @@ import { backoffMs } from "./backoff.ts";
 import type { ClaimedJob, DeadJob } from "./claim.ts";
 import { Postponed } from "./postponed.ts";
 import { giveUp, type Held, type Settling } from "./queue.ts";
-import type { Together } from "./together.ts";
 
 type Needs = Pick<Services, "database" | "clock" | "log" | "meters">;
 
@@ -17,7 +16,7 @@ export type Settle = (job: ClaimedJob, held: Held, problem: Error | null) => Pro
 export function createSettle(
   { database, clock, log, meters }: Needs,
   kinds: readonly string[],
-  { settling, together }: { settling: Settling; together: Together },
+  settling: Settling,
 ): Settle {
   const ended = meters.counter({
     name: "agent_engine_jobs_ended_total",
@@ -31,7 +30,7 @@ export function createSettle(
     const error = clip(storable(err.message), 500);
     const now = clock.now();
     if (err instanceof Postponed) {
-      return together(settling.setBack, { ...held, runAt: err.until, error, counts: false });
+      return settling.setBack({ ...held, runAt: err.until, error, counts: false });
     }
     if (attempts >= maxAttempts) {
       const given = await giveUp(database, held, { now, error });
@@ -39,7 +38,7 @@ export function createSettle(
       return given;
     }
     const runAt = now + backoffMs(attempts, Math.random());
-    const kept = await together(settling.setBack, { ...held, runAt, error, counts: true });
+    const kept = await settling.setBack({ ...held, runAt, error, counts: true });
     const again = new Date(runAt).toISOString();
     if (kept) log.warn({ jobId: id, kind, of: key, attempts, again, err }, "A job failed and will be tried again");
     return kept;
@@ -47,7 +46,7 @@ export function createSettle(
   // A job whose end is not noted would be done once more. Its lease is renewed meanwhile.
   return async (job, { id, lock }, problem) => {
     const kept = await patiently(clock, () =>
-      problem === null ? together(settling.complete, { id, lock }) : setBack(job, { id, lock }, problem),
+      problem === null ? settling.complete({ id, lock }) : setBack(job, { id, lock }, problem),
     );
     ended({ kind: job.kind, result: kept ? resultOf(job, problem) : "lost" });
     return kept;

@@ -18,9 +18,9 @@ export function unlessRefused<Payload>(
   { log }: Pick<Services, "log">,
   handler: JobHandler<Payload>,
 ): JobHandler<Payload> {
-  return async (job, signal, together) => {
+  return async (job, signal) => {
     try {
-      await handler(job, signal, together);
+      await handler(job, signal);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       log.info({ jobId: job.id, reason: error.message }, "Background work waits for the agent's next turn");

@@ -9,7 +9,6 @@ import { deleteOldRows } from "./old-rows.ts";
 import { createPlaces } from "./places.ts";
 import { createSettling, type Held, leaseMs, renew } from "./queue.ts";
 import { createSettle, sayFailed } from "./settle.ts";
-import { createGathering } from "./together.ts";
 
 export interface Worker {
   /** Says that a job may be due, now or at this time (milliseconds since the epoch). Call it after the commit that enqueued it. */
@@ -52,9 +51,8 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const { database, clock, log, notify } = services;
   const places = createPlaces(kinds);
   const running = new Map<string, Running>();
-  const { together, look } = createGathering(clock, () => running.size);
-  const settling = createSettling(database);
-  const settle = createSettle(services, Object.keys(kinds), { settling, together });
+  const settling = createSettling(services);
+  const settle = createSettle(services, Object.keys(kinds), settling);
   let stopping = false;
   let beating = false;
   let cancelTimer = () => {};
@@ -147,7 +145,6 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     begun += 1;
     run.ended = perform(job, run).finally(() => {
       forget(run);
-      look();
       freed += 1;
       if (freed >= running.size * freedPart) wake();
     });
@@ -156,7 +153,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
 
   const perform = async (job: ClaimedJob, run: Running) => {
     const { id: jobId, kind } = job;
-    const problem = await attempt({ clock, kinds, together }, job, run.controller);
+    const problem = await attempt({ clock, kinds }, job, run.controller);
     if (!run.ours) return;
     try {
       const settled = await settle(job, run, problem);
@@ -199,9 +196,11 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const free = async (run: Running) => {
     drop(run, "The server is stopping");
     const { id, lock } = run;
-    await together(settling.setBack, { id, lock, runAt: null, error: null, counts: false }).catch((err: unknown) =>
-      log.warn({ jobId: run.id, err }, "A job could not be freed: it waits for the end of its lease"),
-    );
+    await settling
+      .setBack({ id, lock, runAt: null, error: null, counts: false })
+      .catch((err: unknown) =>
+        log.warn({ jobId: run.id, err }, "A job could not be freed: it waits for the end of its lease"),
+      );
   };
 
   const deletions = deleteOldRows(services, [failedJobs]);

@@ -81,10 +81,12 @@ export class Semaphore {
       const onAbort = () => {
         if (this.#queue.remove(waiter)) reject(signal.reason);
       };
-      const settled = <Value>(settle: (value: Value) => void) => (value: Value) => {
-        signal.removeEventListener("abort", onAbort);
-        settle(value);
-      };
+      const settled =
+        <Value>(settle: (value: Value) => void) =>
+        (value: Value) => {
+          signal.removeEventListener("abort", onAbort);
+          settle(value);
+        };
       const waiter: Waiter = { owner, permits, begin: settled(resolve), fail: settled(reject) };
       signal.addEventListener("abort", onAbort, { once: true });
       this.#queue.add(waiter);

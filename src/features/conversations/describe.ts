@@ -8,7 +8,7 @@ import { defineJob } from "../../jobs/define.ts";
 import { isRefusal } from "../../jobs/unless-refused.ts";
 import { type Description, descriptionPrompt, firstWords, readDescription, type Wanted } from "./description-prompt.ts";
 import { descriptionStatements } from "./description-statements.ts";
-import { type Noted, noteTogether } from "./noted.ts";
+import { createNote, type Noted } from "./noted.ts";
 import { wantedOf } from "./rules.ts";
 
 /** Writes a conversation's missing title and summary. */
@@ -19,18 +19,18 @@ export const descriptionJob = defineJob(
 );
 
 interface Dependencies {
-  services: Pick<Services, "database" | "log">;
+  services: Pick<Services, "database" | "clock" | "log">;
   complete: Complete;
 }
 
 /** The jobs of this feature. */
 export function conversationJobs(needs: Dependencies): JobKinds {
   const describe = createDescribe(needs);
-  const note = noteTogether(needs.services.database, null);
+  const note = createNote(needs.services, null);
   return descriptionJob.doneBy(
-    async ({ payload: { conversationId: id } }, signal, together) => {
-      const noted = await describe(id, { title: true, summary: true }, { signal, together });
-      await together(note, { id, noted, at: "" });
+    async ({ payload: { conversationId: id } }, signal) => {
+      const noted = await describe(id, { title: true, summary: true }, { signal });
+      await note({ id, noted, at: "" });
     },
     { limit: mostModelJobs },
   );
@@ -41,11 +41,11 @@ const tries = 2;
 /** Writes the missing title and summary of a conversation, or the wanted one of them. The caller stores the result. */
 type Describe = (conversationId: string, lookedFor: Wanted, asking: Asking) => Promise<Noted>;
 
-export function createDescribe({ services: { database, log }, complete }: Dependencies): Describe {
-  const { subjectOf, firstOf } = descriptionStatements(database);
-  return async (conversationId, lookedFor, { signal, together }) => {
+export function createDescribe({ services, complete }: Dependencies): Describe {
+  const { subjectOf, firstOf } = descriptionStatements(services);
+  return async (conversationId, lookedFor, { signal }) => {
     if (!lookedFor.title && !lookedFor.summary) return {};
-    const subject = await together(subjectOf, conversationId);
+    const subject = await subjectOf(conversationId);
     if (!subject) return {};
     const lacks = wantedOf(subject);
     const wanted = { title: lookedFor.title && lacks.title, summary: lookedFor.summary && lacks.summary };
@@ -54,12 +54,12 @@ export function createDescribe({ services: { database, log }, complete }: Depend
     const purpose = "describe-conversation";
     const found = subject.ask
       ? await askFor(wanted, { messages: newest, summary }, (prompt) =>
-          complete({ slug, revision }, prompt, { signal, together, purpose, conversationRef }),
+          complete({ slug, revision }, prompt, { signal, purpose, conversationRef }),
         )
       : unasked;
     signal.throwIfAborted();
-    if (found === null) log.warn({ conversationId, agent: slug }, "The fast model gave no title or summary");
-    const plain = wanted.title && !found?.title ? firstWords(await together(firstOf, conversationId)) || null : null;
+    if (found === null) services.log.warn({ conversationId, agent: slug }, "The fast model gave no title or summary");
+    const plain = wanted.title && !found?.title ? firstWords(await firstOf(conversationId)) || null : null;
     return {
       ...(wanted.title ? { title: found?.title ?? plain } : {}),
       summary: found?.summary ?? null,

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
-import type { Database } from "../../db/client.ts";
+import type { Services } from "../../context/ctx.ts";
+import { batched } from "../../db/batched.ts";
 import { fields, jsonObject, type RowOf } from "../../db/fragments.ts";
 import { agents, conversations, messages, turns } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
-import type { Gathered } from "../../jobs/together.ts";
 import { summarizedMessages } from "./noted.ts";
 
 interface Subject {
@@ -30,30 +30,27 @@ interface Said {
   content: string;
 }
 
-/** Statements for jobs that describe conversations, each for many conversations. */
+/** Statements for jobs that describe conversations. */
 export interface DescriptionStatements {
   /** Undefined for a deleted conversation. */
-  subjectOf: Gathered<string, Subject | undefined>;
+  subjectOf(conversationId: string): Promise<Subject | undefined>;
   /** The beginning of the user's first message; empty without one. */
-  firstOf: Gathered<string, string>;
+  firstOf(conversationId: string): Promise<string>;
 }
 
-export function descriptionStatements(database: Database): DescriptionStatements {
+export function descriptionStatements(services: Pick<Services, "database" | "clock">): DescriptionStatements {
+  const { database } = services;
   return {
-    subjectOf: {
-      async run(ids) {
-        const rows = await readSubjects.run(database, { ids });
-        const found = new Map(rows.map(({ id, ...subject }) => [id, subject]));
-        return ids.map((id) => found.get(id));
-      },
-    },
-    firstOf: {
-      async run(ids) {
-        const rows = await readFirst.run(database, { ids });
-        const found = new Map(rows.map(({ id, content }) => [id, content]));
-        return ids.map((id) => found.get(id) ?? "");
-      },
-    },
+    subjectOf: batched(services, async (ids: readonly string[]) => {
+      const rows = await readSubjects.run(database, { ids });
+      const found = new Map(rows.map(({ id, ...subject }) => [id, subject]));
+      return ids.map((id) => found.get(id));
+    }),
+    firstOf: batched(services, async (ids: readonly string[]) => {
+      const rows = await readFirst.run(database, { ids });
+      const found = new Map(rows.map(({ id, content }) => [id, content]));
+      return ids.map((id) => found.get(id) ?? "");
+    }),
   };
 }
 

@@ -16,8 +16,8 @@ export { firstWords, readDescription, titleRule, type Wanted } from "./descripti
 export { findConversation } from "./find.ts";
 /** The words by which a message is found, and their column. */
 export { searchColumn, searchWords } from "./index-messages.ts";
-/** The results of background work on conversations, and their statement. */
-export { extractedSeq, type Note, type Noted, noteTogether, summarizedMessages, withExtracted } from "./noted.ts";
+/** The results of background work on conversations, and the function that stores them. */
+export { createNote, extractedSeq, type Note, type Noted, summarizedMessages, withExtracted } from "./noted.ts";
 export { wantedOf } from "./rules.ts";
 /** The stored debug data of a turn. */
 export type { PromptMessage, TurnDebug } from "./turns/schema.ts";

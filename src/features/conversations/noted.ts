@@ -1,9 +1,9 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
-import type { Database } from "../../db/client.ts";
+import type { Services } from "../../context/ctx.ts";
+import { batched } from "../../db/batched.ts";
 import { assign, column } from "../../db/fragments.ts";
 import { conversations } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
-import type { Gathered } from "../../jobs/together.ts";
 
 /** The results of background work on a conversation. Absent and null fields stay unchanged. */
 export interface Noted {
@@ -40,8 +40,11 @@ export function withExtracted(seq: SQL): SQL {
   return sql`${metadata} || jsonb_build_object('extractedSeq', (${seq})::int)`;
 }
 
-/** Stores the results of background work on conversations. With `dueAt`, a due column, they stop being due. */
-export function noteTogether(database: Database, dueAt: Column | null): Gathered<Note, void> {
+/** Makes a function that stores results of background work on a conversation. With `dueAt`, a due column, it stops being due. */
+export function createNote(
+  services: Pick<Services, "database" | "clock">,
+  dueAt: Column | null,
+): (note: Note) => Promise<void> {
   const note = statement(
     { ids: "uuid[]", ats: "text[]", titles: "text[]", summaries: "text[]", summarized: "text[]", read: "text[]" },
     (given) => {
@@ -60,18 +63,16 @@ export function noteTogether(database: Database, dueAt: Column | null): Gathered
         where ${id} = any(${given.ids}) and ${id} = noted.id`;
     },
   );
-  return {
-    async run(notes) {
-      const texts = (key: keyof Noted) => notes.map(({ noted }) => String(noted[key] ?? ""));
-      await note.run(database, {
-        ids: notes.map((one) => one.id),
-        ats: notes.map(({ at }) => at),
-        titles: texts("title"),
-        summaries: texts("summary"),
-        summarized: texts("summarized"),
-        read: texts("read"),
-      });
-      return [];
-    },
-  };
+  return batched(services, async (notes: readonly Note[]) => {
+    const texts = (key: keyof Noted) => notes.map(({ noted }) => String(noted[key] ?? ""));
+    await note.run(services.database, {
+      ids: notes.map((one) => one.id),
+      ats: notes.map(({ at }) => at),
+      titles: texts("title"),
+      summaries: texts("summary"),
+      summarized: texts("summarized"),
+      read: texts("read"),
+    });
+    return [];
+  });
 }

@@ -3,7 +3,6 @@ import type { SubjectKey } from "../../core/channels/subjects.ts";
 import type { Database } from "../../db/client.ts";
 import { memories } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
-import type { Gathered } from "../../jobs/together.ts";
 import { findNear, type Meaning } from "./meaning/find-near.ts";
 import { type Recalled, type RecalledRow, recalled, toRecalled } from "./recalled.ts";
 import { bestMatches, chooseRecalled, interleave } from "./rules.ts";
@@ -86,7 +85,7 @@ export async function recall(
   return chooseRecalled(text, rows.map(toRecalled), { limit, near });
 }
 
-const recallTogetherStatement = statement(
+const recallManyStatement = statement(
   { agentIds: "uuid[]", subjects: "text[]", words: "text[]", limits: "text[]" },
   ({ agentIds, subjects, words, limits }) => {
     const asked = {
@@ -103,22 +102,21 @@ const recallTogetherStatement = statement(
   },
 );
 
-/** `recall` for jobs, by words only. */
-export function recalledTogether(database: Database): Gathered<RecallScope & { text: string }, Recalled[]> {
-  return {
-    async run(asked) {
-      const rows = await recallTogetherStatement.run(database, {
-        agentIds: asked.map(({ agentId }) => agentId),
-        subjects: asked.map(({ subject }) => subject),
-        words: asked.map(({ text }) => queryForAny(distinctiveWords(text)) ?? ""),
-        limits: asked.map(({ limit }) => String(limit)),
-      });
-      const found = Map.groupBy(rows, ({ nth }) => Number(nth));
-      return asked.map(({ text, limit }, index) =>
-        chooseRecalled(text, (found.get(index + 1) ?? []).map(toRecalled), { limit }),
-      );
-    },
-  };
+/** `recall` for many texts at once, by words only. */
+export async function recallMany(
+  database: Database,
+  asked: readonly (RecallScope & { text: string })[],
+): Promise<Recalled[][]> {
+  const rows = await recallManyStatement.run(database, {
+    agentIds: asked.map(({ agentId }) => agentId),
+    subjects: asked.map(({ subject }) => subject),
+    words: asked.map(({ text }) => queryForAny(distinctiveWords(text)) ?? ""),
+    limits: asked.map(({ limit }) => String(limit)),
+  });
+  const found = Map.groupBy(rows, ({ nth }) => Number(nth));
+  return asked.map(({ text, limit }, index) =>
+    chooseRecalled(text, (found.get(index + 1) ?? []).map(toRecalled), { limit }),
+  );
 }
 
 async function nearTo(

@@ -6,7 +6,6 @@ import { clip, storable } from "../../core/text/text.ts";
 import { indexTerms } from "../../core/text/words.ts";
 import type { Database, Queries } from "../../db/client.ts";
 import { unlessOvertaken } from "../../db/retry.ts";
-import type { Gathered } from "../../jobs/together.ts";
 import { nearDuplicate } from "./rules.ts";
 import { longestContent } from "./schema.ts";
 import { type MemoryRow, readAlike, type WrittenFact, writeFacts } from "./store-statements.ts";
@@ -43,20 +42,16 @@ export function saveMemory(database: Queries, fact: Fact): Promise<Saved> {
   return unlessOvertaken(() => storeMemory(database, fact));
 }
 
-/** `saveMemory` for jobs, for many facts at once. */
-export function savedTogether(database: Database): Gathered<Fact, Saved> {
-  return {
-    async run(facts) {
-      // Facts of one end user are stored one after the other, since each is compared with the memories before it.
-      const first = new Map(facts.map((fact) => [fact.agent.id + fact.subject, fact] as const).reverse());
-      const apart = [...first.values()];
-      const stored = facts.length === 1 ? [] : await storeMemories(database, apart);
-      const saved = new Map(apart.map((fact, index) => [fact, stored[index]] as const));
-      const results: Saved[] = [];
-      for (const fact of facts) results.push(saved.get(fact) ?? (await saveMemory(database, fact)));
-      return results;
-    },
-  };
+/** `saveMemory` for many facts at once. */
+export async function saveMemories(database: Database, facts: readonly Fact[]): Promise<Saved[]> {
+  // Facts of one end user are stored one after the other: each is compared with the memories before it.
+  const first = new Map(facts.map((fact) => [fact.agent.id + fact.subject, fact] as const).reverse());
+  const apart = [...first.values()];
+  const stored = facts.length === 1 ? [] : await storeMemories(database, apart);
+  const saved = new Map(apart.map((fact, index) => [fact, stored[index]] as const));
+  const results: Saved[] = [];
+  for (const fact of facts) results.push(saved.get(fact) ?? (await saveMemory(database, fact)));
+  return results;
 }
 
 /** `saveMemory` inside a transaction, which the caller retries. */

@@ -26,7 +26,9 @@ export function markdownPdfPlugin({ readFont }: { readFont: ReadFont }): Plugin 
         needsApproval: false,
         // The first call loads the typesetter, since most servers never make a PDF.
         execute: (order, context) =>
-          slots.run(undefined, context.signal, async () => (await import("./create.ts")).create(order, context, readFont)),
+          slots.run(undefined, context.signal, async () =>
+            (await import("./create.ts")).create(order, context, readFont),
+          ),
       }),
     ],
   });

@@ -236,7 +236,7 @@ describe("a start", () => {
     const late = new CurrentPolicies();
     const start = handlerOf(startJobs({ ...h.services, policies: late }));
     const job = { id: newId(), payload: { agentId: agent?.id, name: "telegram" }, attempt: 1 };
-    const begin = () => start(job, new AbortController().signal, () => Promise.reject(new Error("No statement")));
+    const begin = () => start(job, new AbortController().signal);
     await expect(begin()).rejects.toThrow("The public address is changing");
     expect(telegram.requests).toHaveLength(asked);
     expect(late.values.publicAddress).toBe(address);

@@ -473,7 +473,7 @@ describe("a call of the background", () => {
   test("among many at once is held and charged with the others", async () => {
     const h = await background(taking(80, 30), 10_000);
     const statements = spyOnStatements(h.services.database);
-    const job = asking(undefined, 32);
+    const job = asking();
     expect(await Promise.all(Array.from({ length: 4 }, () => h.ask(job)))).toEqual(Array(4).fill("Yes."));
     const ofBudget = statements.texts().filter((text) => /^(with turn|update budget_periods) /.test(text));
     expect(ofBudget).toHaveLength(2);
@@ -482,7 +482,7 @@ describe("a call of the background", () => {
 
   test("among many at once is granted where the budget covers it, though not all of them", async () => {
     const h = await background(taking(80, 30), 450);
-    const job = asking(undefined, 32);
+    const job = asking();
     const asked = await Promise.allSettled(Array.from({ length: 4 }, () => h.ask(job)));
     expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
     const [refused] = asked.filter((result) => result.status === "rejected");

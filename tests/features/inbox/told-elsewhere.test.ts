@@ -223,7 +223,7 @@ async function echoed(h: Awaited<ReturnType<typeof withRoom>>, services: Service
   };
   await h.db.insert(outbox).values(part);
   const job = { id: newId(), payload: { turnId, first: 0, count: 1 }, attempt: 1 };
-  await handlerOf(echoJobs(services))(job, new AbortController().signal, undefined as never);
+  await handlerOf(echoJobs(services))(job, new AbortController().signal);
 }
 
 /** The services with transactions in which `around` does the work, and more before it is committed. */

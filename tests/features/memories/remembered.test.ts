@@ -23,7 +23,7 @@ async function crowded() {
 test("that nothing is known of an end user is seen without a look at what is known of others", async () => {
   const h = await crowded();
   const { conversationId } = await converse(h, [["I live in Bern", "Nice!"]]);
-  await unreadStatements(h.explained).sourceOf.run([conversationId]);
+  await unreadStatements({ ...h, database: h.explained }).sourceOf(conversationId);
   expect(h.reads()).toEqual([{ indexes: [expect.stringMatching(ofSubjects)], read: 0, inVain: 0 }]);
 });
 

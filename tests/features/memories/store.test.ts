@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { SubjectKey } from "../../../src/core/channels/subjects.ts";
 import { agents, conversations } from "../../../src/db/schema.ts";
 import { memoryLines, recall, searchMemories } from "../../../src/features/memories/recall.ts";
-import { savedTogether } from "../../../src/features/memories/store.ts";
+import { saveMemories } from "../../../src/features/memories/store.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { converse, type MemoryHarness, memoryHarness } from "./memories.ts";
 
@@ -65,7 +65,7 @@ describe("saving", () => {
       content: "likes TEA",
     }));
     const statements = spyOnStatements(h.database);
-    const saved = await savedTogether(h.database).run(facts);
+    const saved = await saveMemories(h.database, facts);
     expect(statements.texts()).toHaveLength(2);
     expect(saved.map(({ event }) => event)).toEqual(
       facts.map(({ subject }) => (subject === "web:user-3" ? "UPDATE" : "ADD")),
@@ -82,7 +82,8 @@ describe("saving", () => {
       ["web:bob", "The user lives in the old town of Bern"],
       ["web:ada", "The user lives in the lovely old town of Bern"],
     ] as const;
-    const saved = await savedTogether(h.database).run(
+    const saved = await saveMemories(
+      h.database,
       said.map(([subject, content]) => ({ agent: h.agent, subject, content })),
     );
     expect(saved.map(({ event }) => event)).toEqual(["ADD", "ADD", "UPDATE"]);
@@ -95,9 +96,9 @@ describe("saving", () => {
     await h.save("The user lives in Bern", { subject: "web:ada" });
     const statements = spyOnStatements(h.database);
     const first = (subject: SubjectKey, content: string) => ({ agent: h.agent, subject, content, first: true });
-    const saved = await savedTogether(h.database).run([first("web:bob", "Sings"), first("web:eve", "Sings")]);
+    const saved = await saveMemories(h.database, [first("web:bob", "Sings"), first("web:eve", "Sings")]);
     expect([saved.map(({ event }) => event), statements.texts().length]).toEqual([["ADD", "ADD"], 1]);
-    const late = await savedTogether(h.database).run([
+    const late = await saveMemories(h.database, [
       first("web:ada", "The user lives in lovely Bern"),
       first("web:zoe", "Paints"),
       first("web:zoe", "Paints!"),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { type SubjectKey, subjectChannels, subjectKey } from "../../../src/core/channels/subjects.ts";
 import { recall, searchMemories } from "../../../src/features/memories/recall.ts";
-import { savedTogether } from "../../../src/features/memories/store.ts";
+import { saveMemories } from "../../../src/features/memories/store.ts";
 import { converse, memoryHarness } from "./memories.ts";
 
 const ids = ["5", "web:5", "telegram:5", "conversation:5", ":5", "5 ", "%", "_", "''", "x".repeat(600)];
@@ -12,7 +12,7 @@ describe("an end user of one channel", () => {
     const h = await memoryHarness();
     const people = subjectChannels.flatMap((channel) => ids.map((id) => subjectKey(channel, id)));
     const said = people.map((subject, nth) => ({ agent: h.agent, subject, content: `secret ${nth} about tea` }));
-    for (let from = 0; from < said.length; from += 10) await savedTogether(h.database).run(said.slice(from, from + 10));
+    for (let from = 0; from < said.length; from += 10) await saveMemories(h.database, said.slice(from, from + 10));
     const known = async (subject: SubjectKey) => {
       const of = { agentId: h.agent.id, subject, limit: 10 };
       const found = await searchMemories(h.database, { ...of, query: "secret tea" });

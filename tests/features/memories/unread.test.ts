@@ -17,9 +17,9 @@ test("the turn of a message is looked up by its key, also by a plan that was mad
     [],
   );
   const explained = explaining(h.database);
-  const { sourceOf, earlierThan } = unreadStatements(explained.database);
-  await sourceOf.run([conversationId]);
-  await earlierThan.run([{ conversationId, subject: "web:ada", seq: 3 }]);
+  const { sourceOf, earlierThan } = unreadStatements({ ...h, database: explained.database });
+  await sourceOf(conversationId);
+  await earlierThan({ conversationId, subject: "web:ada", seq: 3 });
   const ofTurns = explained.reads("turns");
   expect(ofTurns.map(({ indexes }) => indexes)).toEqual([["turns_pkey"], ["turns_pkey"]]);
   for (const { read } of ofTurns) expect(read).toBeLessThanOrEqual(2);
@@ -28,7 +28,7 @@ test("the turn of a message is looked up by its key, also by a plan that was mad
 test("whether something is known of the end users is seen in the index, whatever is known of others", async () => {
   const h = await memoryHarness({ fastModel: "openai:fast" });
   const { conversationId } = await converse(h, [["I live in Bern", "Nice!"]]);
-  const isKnown = async () => (await unreadStatements(h.database).sourceOf.run([conversationId]))[0]?.known;
+  const isKnown = async () => (await unreadStatements(h).sourceOf(conversationId))?.known;
   expect(await isKnown()).toBe(false);
   await h.save("Likes tea", { subject: "web:bob" });
   await h.database.query(
@@ -37,7 +37,7 @@ test("whether something is known of the end users is seen in the index, whatever
     [],
   );
   const explained = explaining(h.database);
-  await unreadStatements(explained.database).sourceOf.run([conversationId]);
+  await unreadStatements({ ...h, database: explained.database }).sourceOf(conversationId);
   expect(explained.reads("memories")).toEqual([{ indexes: [expect.stringMatching(ofSubjects)], read: 0, inVain: 0 }]);
   await h.save("Sings");
   expect(await isKnown()).toBe(true);

@@ -414,9 +414,13 @@ async function crowded(columns: readonly string[]) {
 test("a page of an agent's due conversations is read in their order from the index, however many are due", async () => {
   const h = await crowded(["follow_up_due_at"]);
   const explained = explaining(h.database);
-  await dueStatements(explained.database, "followUpConversations").next(h.agent.id, Date.now(), firstPlace);
+  await dueStatements({ ...h, database: explained.database }, "followUpConversations").next(
+    h.agent.id,
+    Date.now(),
+    firstPlace,
+  );
   expect(sum(explained.reads("conversations").map(({ read }) => read))).toBe(pageSize);
-  const next = dueStatements(h.database, "followUpConversations").next;
+  const next = dueStatements(h, "followUpConversations").next;
   const page = await next(h.agent.id, Date.now(), firstPlace);
   const rest = await next(h.agent.id, Date.now(), page.at(-1) ?? firstPlace);
   const inOrder = await h.database.query<{ id: string }>(
@@ -429,7 +433,8 @@ test("a page of an agent's due conversations is read in their order from the ind
 test("what is due next is found in the order of the indexes, also where many are due for both", async () => {
   const h = await crowded(["title_due_at", "follow_up_due_at"]);
   const explained = explaining(h.database);
-  for (const kind of [titles, followUps] as const) await dueStatements(explained.database, kind).first(h.agent.id);
+  for (const kind of [titles, followUps] as const)
+    await dueStatements({ ...h, database: explained.database }, kind).first(h.agent.id);
   await createSchedule({ ...h, database: explained.database, sources: [dueFollowUps], wake: () => {} }).tick();
   const read = explained.reads("conversations");
   const [title, followUp] = [["conversations_title_due"], ["conversations_follow_up_due"]];

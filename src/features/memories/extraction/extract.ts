@@ -3,20 +3,20 @@ import type { Services } from "../../../context/ctx.ts";
 import { asActing } from "../../../core/activity/activity.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { jsonInAnswer } from "../../../core/text/prompt-data.ts";
+import { batched } from "../../../db/batched.ts";
 import { sqlState } from "../../../db/client.ts";
 import { type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import type { Asking, Complete } from "../../../jobs/complete.ts";
 import { defineJob } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
-import type { Together } from "../../../jobs/together.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
-import { type Noted, noteTogether, readDescription, type Wanted } from "../../conversations/index.ts";
+import { createNote, type Noted, readDescription, type Wanted } from "../../conversations/index.ts";
 import { enqueueEmbedding } from "../meaning/embed.ts";
-import { recalledTogether } from "../recall.ts";
+import { recallMany } from "../recall.ts";
 import { nextBatch, type Unread } from "../rules.ts";
-import { savedTogether, writtenMemory } from "../store.ts";
+import { type Fact, saveMemories, writtenMemory } from "../store.ts";
 import { type ExtractedFact, extractionPrompt, readFacts } from "./prompt.ts";
-import { type Source, type UnreadStatements, unreadStatements } from "./unread.ts";
+import { type Source, unreadStatements } from "./unread.ts";
 
 /** Learns from a conversation's messages since the last such job. */
 export const extractionJob = defineJob(
@@ -33,11 +33,11 @@ interface Dependencies {
 /** Jobs that learn facts from conversations, each from a limited part of one. */
 export function extractionJobs(needs: Dependencies): JobKinds {
   const learn = createLearn(needs);
-  const note = noteTogether(needs.services.database, null);
+  const note = createNote(needs.services, null);
   return extractionJob.doneBy(
-    async ({ payload: { conversationId: id } }, signal, together) => {
-      const noted = await learn(id, { title: false }, { signal, together });
-      await together(note, { id, noted, at: "" });
+    async ({ payload: { conversationId: id } }, signal) => {
+      const noted = await learn(id, { title: false }, { signal });
+      await note({ id, noted, at: "" });
     },
     { limit: mostModelJobs },
   );
@@ -61,14 +61,10 @@ type LookedFor = Pick<Wanted, "title">;
  */
 export function createLearn({ services, complete }: Dependencies): Learn {
   const { database, log } = services;
-  const statements = {
-    ...unreadStatements(database),
-    recalledFor: recalledTogether(database),
-    save: savedTogether(database),
-    note: noteTogether(database, null),
-  };
-  const learn: Learn = async (conversationId, lookedFor, { signal, together }) => {
-    const source = await together(statements.sourceOf, conversationId);
+  const statements = createStatements(services);
+  const note = createNote(services, null);
+  const learn: Learn = async (conversationId, lookedFor, { signal }) => {
+    const source = await statements.sourceOf(conversationId);
     if (!source) return {};
     const { unread, agent } = source;
     const batch = nextBatch(unread);
@@ -76,12 +72,12 @@ export function createLearn({ services, complete }: Dependencies): Learn {
     const wanted = { title: lookedFor.title && groups.length === 1 };
     let title: string | null = null;
     for (const messages of groups) {
-      title = await learnFrom({ services, complete, statements, together, signal, wanted }, source, messages);
+      title = await learnFrom({ services, complete, statements, signal, wanted }, source, messages);
     }
     const last = batch.at(-1)?.seq ?? 0;
     if (unread.length === batch.length) return { title, read: Math.max(last, source.lastSeq) };
     // Stored at once, since the job for the rest may begin before the caller stores anything.
-    await together(statements.note, { id: conversationId, noted: { read: last }, at: "" });
+    await note({ id: conversationId, noted: { read: last }, at: "" });
     await enqueue(database.db, extractionJob.of({ conversationId }), { organizationId: agent.organizationId });
     return { title };
   };
@@ -93,19 +89,24 @@ export function createLearn({ services, complete }: Dependencies): Learn {
     });
 }
 
-interface Learning extends Dependencies {
-  statements: UnreadStatements & {
-    recalledFor: ReturnType<typeof recalledTogether>;
-    save: ReturnType<typeof savedTogether>;
+function createStatements(services: Pick<Services, "database" | "clock">) {
+  const { database } = services;
+  return {
+    ...unreadStatements(services),
+    recalledFor: batched(services, (asked: Parameters<typeof recallMany>[1]) => recallMany(database, asked)),
+    save: batched(services, (facts: readonly Fact[]) => saveMemories(database, facts)),
   };
-  together: Together;
+}
+
+interface Learning extends Dependencies {
+  statements: ReturnType<typeof createStatements>;
   signal: AbortSignal;
   wanted: LookedFor;
 }
 
 /** Stores the facts in messages with one end user. Returns the wanted title, if the model gave one. */
 async function learnFrom(
-  { services, complete, statements, together, signal, wanted }: Learning,
+  { services, complete, statements, signal, wanted }: Learning,
   { agent, conversationId, conversationRef, ...source }: Source,
   messages: readonly Unread[],
 ): Promise<string | null> {
@@ -113,11 +114,11 @@ async function learnFrom(
   const [first] = messages;
   if (!first || !messages.some(({ role }) => role === "user")) return null;
   const { subject, seq } = first;
-  const earlier = seq > 1 ? await together(statements.earlierThan, { conversationId, subject, seq }) : [];
+  const earlier = seq > 1 ? await statements.earlierThan({ conversationId, subject, seq }) : [];
   const said = [...earlier, ...messages.map(({ role, content }) => ({ role, content, earlier: false }))];
   const text = said.map(({ content }) => content).join("\n");
   const asked = { agentId: agent.id, subject, text, limit: shownMemories };
-  const known = source.known ? await together(statements.recalledFor, asked) : [];
+  const known = source.known ? await statements.recalledFor(asked) : [];
   const prompt = extractionPrompt({
     messages: said,
     known: known.map(({ content }) => content),
@@ -125,7 +126,7 @@ async function learnFrom(
     now: new Date(clock.now()),
     mark: randomHex(24),
   });
-  const job = { signal, together, purpose: "extract-memories", conversationRef };
+  const job = { signal, purpose: "extract-memories", conversationRef };
   const { facts, title } = await askForFacts(() => complete(agent, prompt, job), wanted);
   if (facts === null) {
     log.warn({ conversationId, agent: agent.slug }, "The fast model gave no list of facts");
@@ -134,7 +135,7 @@ async function learnFrom(
   signal.throwIfAborted();
   for (const [index, fact] of facts.entries()) {
     const first = index === 0 && known.length === 0;
-    const saved = await together(statements.save, { ...fact, agent, subject, conversationId, first }).catch(unlessGone);
+    const saved = await statements.save({ ...fact, agent, subject, conversationId, first }).catch(unlessGone);
     if (saved) activity.emit(writtenMemory(asActing(agent), conversationRef, saved));
   }
   if (facts.length > 0) await enqueueEmbedding(services, database.db, agent);

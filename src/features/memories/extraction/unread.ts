@@ -1,10 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
+import type { Services } from "../../../context/ctx.ts";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
-import type { Database } from "../../../db/client.ts";
+import { batched } from "../../../db/batched.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
 import { actingAgent, agents, conversations, messages, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import type { Gathered } from "../../../jobs/together.ts";
 import { extractedSeq } from "../../conversations/index.ts";
 import { isRemembered } from "../recall.ts";
 import { batchMessages, type Unread } from "../rules.ts";
@@ -29,40 +29,37 @@ interface MessagePosition extends Pick<Unread, "subject" | "seq"> {
   conversationId: string;
 }
 
-/** Statements for jobs that learn, each for many conversations. */
+/** Statements for jobs that learn. */
 export interface UnreadStatements {
   /** Undefined for a deleted conversation. */
-  sourceOf: Gathered<string, Source | undefined>;
+  sourceOf(conversationId: string): Promise<Source | undefined>;
   /** The last messages with the same end user before a message, oldest first. */
-  earlierThan: Gathered<MessagePosition, readonly Said[]>;
+  earlierThan(message: MessagePosition): Promise<readonly Said[]>;
 }
 
-export function unreadStatements(database: Database): UnreadStatements {
+export function unreadStatements(services: Pick<Services, "database" | "clock">): UnreadStatements {
+  const { database } = services;
   return {
-    sourceOf: {
-      async run(ids) {
-        const rows = await readSources.run(database, { ids });
-        const found = new Map(
-          rows.map(({ conversationId, conversationRef, lastSeq, unread, known, ...agent }) => {
-            return [conversationId, { conversationId, conversationRef, agent, lastSeq, unread, known }];
-          }),
-        );
-        return ids.map((id) => found.get(id));
-      },
-    },
-    earlierThan: {
-      async run(places) {
-        const rows = await readEarlier.run(database, {
-          ids: places.map(({ conversationId }) => conversationId),
-          subjects: places.map(({ subject }) => subject),
-          seqs: places.map(({ seq }) => String(seq)),
-        });
-        const found = Map.groupBy(rows, ({ nth }) => Number(nth));
-        return places.map((_, index) =>
-          (found.get(index + 1) ?? []).map(({ role, content }) => ({ role, content, earlier: true })),
-        );
-      },
-    },
+    sourceOf: batched(services, async (ids: readonly string[]) => {
+      const rows = await readSources.run(database, { ids });
+      const found = new Map(
+        rows.map(({ conversationId, conversationRef, lastSeq, unread, known, ...agent }) => {
+          return [conversationId, { conversationId, conversationRef, agent, lastSeq, unread, known }];
+        }),
+      );
+      return ids.map((id) => found.get(id));
+    }),
+    earlierThan: batched(services, async (places: readonly MessagePosition[]) => {
+      const rows = await readEarlier.run(database, {
+        ids: places.map(({ conversationId }) => conversationId),
+        subjects: places.map(({ subject }) => subject),
+        seqs: places.map(({ seq }) => String(seq)),
+      });
+      const found = Map.groupBy(rows, ({ nth }) => Number(nth));
+      return places.map((_, index) =>
+        (found.get(index + 1) ?? []).map(({ role, content }) => ({ role, content, earlier: true })),
+      );
+    }),
   };
 }
 

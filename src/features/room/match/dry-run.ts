@@ -4,7 +4,6 @@ import { randomHex } from "../../../core/ids.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import { rooms } from "../../../db/schema.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
-import { createGathering } from "../../../jobs/together.ts";
 import { findAgent } from "../../agents/index.ts";
 import { mostPending } from "../backlog/add.ts";
 import { eventPrompt } from "../events/templates.ts";
@@ -27,7 +26,6 @@ type Ended = Pick<DryRun, "outcome"> & Partial<DryRun>;
 
 /** `TryOut` throws the 404 of agent and source, and the 503 of an overload. */
 export function createTryOut({ clock }: Pick<Ctx, "clock">, judge: Judge): TryOut {
-  const { together } = createGathering(clock, () => 0);
   return async (ctx, slug, sourceId, { payload, signal }) => {
     const agent = await findAgent(ctx, slug);
     const source = await findSource(ctx.db, agent, sourceId);
@@ -41,7 +39,7 @@ export function createTryOut({ clock }: Pick<Ctx, "clock">, judge: Judge): TryOu
     const event = { payload, receivedAt: clock.now(), roomOn: room?.enabled ?? false };
     const judging = { ...event, agent, definitions, verdicts, warn: () => {} };
     try {
-      const judged = await judge(judging, { signal, together });
+      const judged = await judge(judging, { signal });
       if (judged.kind === "end") return answer(endOf(judged.outcome));
       return answer({ ...actionOf(judged.definition, room), ...shown(judged.definition, payload) });
     } catch (error) {

@@ -25,7 +25,7 @@ export function matchJobs(needs: Dependencies): JobKinds {
 
 function match({ services, judge, wake }: Dependencies): JobHandler<{ eventId: string }> {
   const { database, log } = services;
-  return async ({ payload: { eventId }, attempt: begun }, signal, together) => {
+  return async ({ payload: { eventId }, attempt: begun }, signal) => {
     const event = await readPending(database.db, eventId);
     if (!event) return;
     const { agent, roomOn, verdicts, definitions, receivedAt } = event;
@@ -38,7 +38,7 @@ function match({ services, judge, wake }: Dependencies): JobHandler<{ eventId: s
     };
     try {
       // The job itself asks again.
-      const judged = await judge(judging, { signal, together, attempts: 1 });
+      const judged = await judge(judging, { signal, attempts: 1 });
       const end = judged.kind === "act" ? { definition: judged.definition } : endOf(judged.outcome);
       await conclude(services, event, end);
       wake();

@@ -41,7 +41,7 @@ export function evaluateJobs(needs: Dependencies): JobKinds {
 
 /** Takes a turn for the events that wait in an agent's Room, or its proactive one. */
 function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: boolean | undefined }> {
-  return async ({ payload: { agentId, run = false } }, signal, together) => {
+  return async ({ payload: { agentId, run = false } }, signal) => {
     const claimed = await claimWork(needs.services, { agentId, run });
     if (!claimed) return;
     const { turns, services } = needs;
@@ -55,7 +55,7 @@ function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: bool
       signal,
       about: { agent: claimed.agent.slug, requestId: claimed.claim, conversationId: ref },
       async request() {
-        const room = await compactLongHistory({ services, complete: turns.complete }, claimed, { signal, together });
+        const room = await compactLongHistory({ services, complete: turns.complete }, claimed, { signal });
         const replies = await readReplies(services.database.db, claimed);
         repliesSeenAt = replies.at(-1)?.at ?? null;
         return roomRequest(needs, { ...claimed, room }, replies);

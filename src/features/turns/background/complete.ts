@@ -3,7 +3,7 @@ import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import type { AgentSeen, ModelSpec } from "../../../core/ports.ts";
 import { monthOf } from "../../../core/time/month.ts";
-import { type Asking, type Complete, type Completion, NoAnswer } from "../../../jobs/complete.ts";
+import { type Complete, type Completion, NoAnswer } from "../../../jobs/complete.ts";
 import { Audience, nothingStored, type StartedCompletion, type TurnObserver } from "../../../turn/observers.ts";
 import { run } from "../../../turn/run.ts";
 import { TurnState } from "../../../turn/state.ts";
@@ -11,8 +11,8 @@ import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
 import { actingAs, type LiveAgent } from "../agent/load.ts";
 import { fastModelSpec, modelSpec } from "../agent/model.ts";
-import { type BudgetTogether, budgetTogether } from "../budget/budget-together.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
+import { type SharedBudget, sharedBudget } from "../budget/shared-budget.ts";
 import { limitsOf } from "../prepare.ts";
 import { ModelLimits } from "./model-limits.ts";
 
@@ -34,7 +34,7 @@ interface ModelChoice {
  */
 export function createComplete(services: Services, { agents, observers }: Dependencies): Complete {
   const limits = new ModelLimits(services);
-  const budget = budgetTogether(services);
+  const budget = sharedBudget(services);
   const admit = async (seen: AgentSeen, ownModel: boolean) => {
     const { agent } = await agents.admitSeen(seen, { type: "engine", whileInactive: false });
     const spec = fastModelSpec(services, agent) ?? (ownModel ? modelSpec(services, agent) : null);
@@ -54,12 +54,12 @@ export function createComplete(services: Services, { agents, observers }: Depend
     return outcome;
   };
   return async (seen, prompt, job) => {
-    const { signal, together, attempts, ownModel = false } = job;
+    const { signal, attempts, ownModel = false } = job;
     const { agent, spec } = await admit(seen, ownModel);
     const askNow = async () => {
       // The agent may have changed while the call waited.
       const asked = await admit(seen, ownModel);
-      return onBudget({ services, budget, together }, asked.agent, prompt, () => ask(asked, prompt, job));
+      return onBudget({ services, budget }, asked.agent, prompt, () => ask(asked, prompt, job));
     };
     const call = { owner: agent.row.organizationId, signal, ask: askNow };
     const outcome = await limits.of(spec).call(attempts === undefined ? call : { ...call, attempts });
@@ -121,7 +121,7 @@ function inputOf(
 
 /** Reserves tokens of the agent's budget, awaits `ask` and records the tokens used. Throws the budget's 429. */
 async function onBudget(
-  { services, budget, together }: { services: Services; budget: BudgetTogether; together: Asking["together"] },
+  { services, budget }: { services: Services; budget: SharedBudget },
   agent: LiveAgent,
   prompt: string,
   ask: () => Promise<TurnOutcome>,
@@ -131,10 +131,10 @@ async function onBudget(
   const promptBytes = bytesOf([prompt]);
   const tokens = cautiousTokens(promptBytes) + answerTokens(agent);
   const held = { agentId, month: monthOf(services.clock.now()), tokens };
-  const refusal = await together(budget.reserve, held);
+  const refusal = await budget.reserve(held);
   if (refusal) throw refusal;
   const outcome = await ask();
-  const failure = await together(budget.settle, { ...held, used: tokensTaken(outcome, promptBytes) });
+  const failure = await budget.settle({ ...held, used: tokensTaken(outcome, promptBytes) });
   if (failure) throw failure;
   return outcome;
 }

@@ -1,10 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
-import type { Database } from "../../../db/client.ts";
+import type { Services } from "../../../context/ctx.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
 import { conversations } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import type { Gathered } from "../../../jobs/together.ts";
-import { type Note, noteTogether, summarizedMessages } from "../../conversations/index.ts";
+import { createNote, type Note, summarizedMessages } from "../../conversations/index.ts";
 import { type FollowUpKind, followUpKinds, isDue } from "./due.ts";
 
 /** A conversation that is due. */
@@ -32,13 +31,14 @@ export const pageSize = 64;
 export interface DueStatements {
   /** The conversations of an agent that are due at a time, after one of them; at most a page. */
   next(agentId: string, now: number, after: DuePlace): Promise<readonly Due[]>;
-  /** Notes what was found out about conversations, and that they were followed up. */
-  settle: Gathered<Note, void>;
+  /** Notes what was found out about a conversation, and that it was followed up. */
+  settle(note: Note): Promise<void>;
   /** The conversation of an agent that is due next, at a time in milliseconds since the epoch; null for none. */
   first(agentId: string): Promise<{ at: number; organizationId: string } | null>;
 }
 
-export function dueStatements(database: Database, kind: FollowUpKind): DueStatements {
+export function dueStatements(services: Pick<Services, "database" | "clock">, kind: FollowUpKind): DueStatements {
+  const { database } = services;
   const dueAt = followUpKinds[kind];
   const { id, agentId, organizationId, title, messageCount } = conversations;
   const due = fields({
@@ -70,7 +70,7 @@ export function dueStatements(database: Database, kind: FollowUpKind): DueStatem
   return {
     next: (agentId, now, { at, id }) =>
       nextStatement.run(database, { agentId, now: new Date(now), afterAt: at, afterId: id }),
-    settle: noteTogether(database, dueAt),
+    settle: createNote(services, dueAt),
     first: async (agentId) => (await firstStatement.run(database, { agentId }))[0] ?? null,
   };
 }

@@ -7,7 +7,6 @@ import type { Asking, Complete } from "../../../jobs/complete.ts";
 import { defineJob, type JobDefinition } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
-import { createGathering } from "../../../jobs/together.ts";
 import { createDescribe, descriptionJob, type Noted, wantedOf } from "../../conversations/index.ts";
 import { createLearn, extractionJob } from "../../memories/index.ts";
 import { type FollowUpKind, followUpKinds } from "./due.ts";
@@ -47,10 +46,15 @@ const gatherMs = 1_000;
 /** A job is postponed for no longer, in milliseconds, since the agent may get another model. */
 const longestPostponedMs = 60_000;
 
+/** What the jobs of this process share. */
+interface Shared extends Pick<Dependencies, "services"> {
+  slots: Semaphore;
+}
+
 /** The jobs that follow turns: on a new conversation soon, and on one that goes on when it has rested. */
 export function followUpJobs(needs: Dependencies): JobKinds {
   const [describe, learn] = [createDescribe(needs), createLearn(needs)];
-  const shared = createShared(needs);
+  const shared = { services: needs.services, slots: new Semaphore({ most: mostAtOnce, mostOfOne }) };
   const lookedFor = (conversation: Due) => wantedOf({ ...conversation, ask: true });
   const parts: Part[] = [
     {
@@ -73,15 +77,6 @@ export function followUpJobs(needs: Dependencies): JobKinds {
   return Object.assign({}, ...kinds.map((kind) => followUp(shared, kind, parts)));
 }
 
-/** The slots and the gathered statements that the jobs of this process share. */
-function createShared({ services }: Dependencies) {
-  const slots = new Semaphore({ most: mostAtOnce, mostOfOne });
-  const { together, look } = createGathering(services.clock, () => slots.taken);
-  return { services, slots, together, look };
-}
-
-type Shared = ReturnType<typeof createShared>;
-
 const Payload = z.object({ agentId: z.uuid() });
 
 /** Only follow-ups that are left are enqueued one by one: RECORD and the scheduler make the others in SQL. */
@@ -91,10 +86,9 @@ const followUpJob = (kind: FollowUpKind) => defineJob(kind, Payload, ({ agentId 
  * Follows up the due conversations of an agent. A conversation stays due until that is noted, so a process that dies
  * repeats the work; where a part fails, that part gets a job of its own.
  */
-function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): JobKinds {
-  const { services, slots, together, look } = shared;
+function followUp({ services, slots }: Shared, kind: FollowUpKind, parts: readonly Part[]): JobKinds {
   const { database, clock, log } = services;
-  const { next, settle, first } = dueStatements(database, kind);
+  const { next, settle, first } = dueStatements(services, kind);
   const job = followUpJob(kind);
 
   const performPart = async (part: Part, conversation: Due, known: Noted, asking: Asking): Promise<Noted> => {
@@ -123,14 +117,14 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): J
     } catch (error) {
       // Stores the results so far; the conversation stays due for the remaining parts.
       const keeps = !asking.signal.aborted && Object.keys(noted).length > 0;
-      if (keeps) await together(settle, { id, noted, at: "" });
+      if (keeps) await settle({ id, noted, at: "" });
       throw error;
     }
-    await together(settle, { id, noted, at });
+    await settle({ id, noted, at });
   };
 
   const run: JobHandler<{ agentId: string }> = async ({ payload: { agentId } }, signal) => {
-    const asking = { signal, together };
+    const asking = { signal };
     const until = clock.now() + longestMs;
     const started: Promise<unknown>[] = [];
     let problem: Error | null = null;
@@ -139,8 +133,7 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): J
         .run(due.organizationId, signal, () => follow(due, asking))
         .catch((error: Error) => {
           problem ??= error;
-        })
-        .finally(look);
+        });
     let more = true;
     for (let place = firstPlace; more && !problem && clock.now() < until; ) {
       const page = await next(agentId, clock.now(), place);
