@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { itemsIn, textOf } from "../../src/panel/data/lists.ts";
+import { itemsIn, textOf } from "../../src/panel/data/text.ts";
 
 test.each([
   ["stop, halt", ["stop", "halt"]],

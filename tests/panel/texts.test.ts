@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isDate } from "../../src/panel/data/days.ts";
 import { changeAt, valueAt } from "../../src/panel/data/form/paths.ts";
-import { jsonIn } from "../../src/panel/data/json.ts";
+import { jsonIn } from "../../src/panel/data/text.ts";
 import { offsetIn } from "../../src/panel/data/list/offset.ts";
 import { issuesText, refusalText } from "../../src/panel/data/refusal-text.ts";
 import { everyProblem } from "../../src/panel/pages/agents/agent/tasks/schedule.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wordsIn } from "../../src/panel/data/words.ts";
+import { wordsIn } from "../../src/panel/data/text.ts";
 
 test("every word is looked for, in any case, any order and over all texts", () => {
   const has = wordsIn("  Desk help ");

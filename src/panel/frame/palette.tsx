@@ -4,7 +4,7 @@ import { useAgents } from "../data/agents.ts";
 import { isEnter } from "../data/keys.ts";
 import { goTo } from "../data/route.ts";
 import { may } from "../data/session.ts";
-import { wordsIn } from "../data/words.ts";
+import { wordsIn } from "../data/text.ts";
 import { Dialog } from "../ui/dialog/dialog.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
 

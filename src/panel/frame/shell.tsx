@@ -1,17 +1,20 @@
 import { useSignal } from "@preact/signals";
 import { LogOut, Menu, Monitor, Moon, Search, Sun } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
-import { hrefOf, route } from "../data/route.ts";
-import { organization, signOut, user } from "../data/session.ts";
+import { hrefOf, route, goTo } from "../data/route.ts";
+import { organization, signOut, user, chooseOrganization } from "../data/session.ts";
 import { theme, themes } from "../data/theme.ts";
 import { Button } from "../ui/button.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { tell, tellFailure } from "../ui/toast.tsx";
-import { OrganizationChoice } from "./organization-choice.tsx";
 import { Palette } from "./palette.tsx";
 import { RouteView } from "./route-view.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
-import { WaitingCount } from "./waiting-count.tsx";
+import { Select } from "../ui/form/field.tsx";
+import { addressed } from "../data/api.ts";
+import { readApprovals, waitingApprovals } from "../data/approvals.ts";
+import { useLoaded, useRefresh } from "../data/list/load.ts";
+import { countText } from "../ui/text/numbers.ts";
 
 /** The navigation next to the page; on a narrow screen it opens over the page. */
 export function Shell() {
@@ -176,3 +179,40 @@ const Brand = () => (
     Agent Engine
   </a>
 );
+
+/** Changes the organization and shows its first page, since an open agent or conversation belongs to the former one. */
+async function change(slug: string): Promise<void> {
+  await chooseOrganization(slug);
+  goTo([]);
+}
+
+/** The current organization; people in several choose among them. */
+function OrganizationChoice() {
+  const { value } = organization;
+  const all = user.value?.organizations ?? [];
+  if (all.length <= 1) return <span class="tenant">{value?.name ?? "No organization"}</span>;
+  return (
+    <Select
+      label="Organization"
+      value={value?.slug ?? ""}
+      choices={all.map(({ slug, name }) => ({ value: slug, label: name }))}
+      onValue={(slug) => void change(slug).catch(tellFailure)}
+    />
+  );
+}
+
+const everyMs = 15_000;
+
+/** The number of tool calls that wait for approval, next to their link; nothing for none. */
+function WaitingCount() {
+  const { reload } = useLoaded(() => readApprovals(1), [addressed.value, route.value[0]]);
+  useRefresh(reload, everyMs);
+  const count = waitingApprovals.value ?? 0;
+  if (count === 0) return null;
+  return (
+    <span class="badge warn count">
+      {countText(count)}
+      <span class="unseen"> {count === 1 ? "waits" : "wait"}</span>
+    </span>
+  );
+}

@@ -1,5 +1,5 @@
 import type { AgentBundle, ImportedAgent } from "../../../client/index.ts";
-import { jsonIn } from "../../data/json.ts";
+import { jsonIn } from "../../data/text.ts";
 import { hrefOf } from "../../data/route.ts";
 import { ImportButton } from "../../ui/dialog/import-button.tsx";
 

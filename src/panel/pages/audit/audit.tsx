@@ -10,8 +10,10 @@ import { Filters } from "../../ui/list/filters.tsx";
 import { List } from "../../ui/list/list.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
-import { actionChoices, actorChoices } from "./choices.ts";
 import { EntryView } from "./entry.tsx";
+import type { AuditStats } from "../../../client/index.ts";
+import type { Choices } from "../../ui/form/choices.ts";
+import { actionText, actorText } from "./entry-text.ts";
 
 /** The audit log of the organization. The address contains the filters. */
 export function AuditPage() {
@@ -67,4 +69,23 @@ export function AuditPage() {
       )}
     </Page>
   );
+}
+
+/** The actors in the log, as choices. */
+function actorChoices(actors: AuditStats["actors"]): Choices {
+  const named = actors.flatMap(({ actor }) => {
+    const value = actor.id ?? actor.name;
+    return value === null ? [] : [{ value, label: actorText(actor) }];
+  });
+  return [...named, { value: "key", label: "Any management key" }, { value: "system", label: "Anybody else" }];
+}
+
+/** Groups of actions, filtered by a dot at their end, and then single actions. */
+function actionChoices(actions: AuditStats["actions"]): Choices {
+  const names = actions.map(({ action }) => action).sort();
+  const kinds = [...new Set(names.map((name) => name.split(".")[0] ?? name))];
+  return [
+    ...kinds.map((kind) => ({ value: `${kind}.`, label: `All about ${kind}` })),
+    ...names.map((name) => ({ value: name, label: actionText(name) })),
+  ];
 }

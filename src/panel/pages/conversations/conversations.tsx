@@ -9,7 +9,6 @@ import { Filters } from "../../ui/list/filters.tsx";
 import { List } from "../../ui/list/list.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Marked } from "../../ui/text/marked.tsx";
 import { countText } from "../../ui/text/numbers.ts";
 import { Time } from "../../ui/text/time.tsx";
 import { ConversationPage } from "./conversation.tsx";
@@ -87,3 +86,16 @@ function ConversationsPage() {
 /** `conversations`, and `conversations/{conversationId}`. */
 export const ConversationsSection = ({ rest: [id] }: SectionProps) =>
   id === undefined ? <ConversationsPage /> : <ConversationPage key={id} id={id} />;
+
+/** A text in which a search's words are marked where it finds them: in any case, at the beginning of a word. */
+function Marked({ text, search }: { text: string; search: string }) {
+  const words = search.split(/\s+/).map((word) => word.replaceAll(outer, "").replaceAll(special, "\\$&"));
+  const wanted = words.filter((word) => word !== "").toSorted((one, other) => other.length - one.length);
+  if (wanted.length === 0) return <>{text}</>;
+  const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${wanted.join("|")})`, "giu"));
+  return <>{parts.map((part, index) => (index % 2 === 1 ? <mark key={index}>{part}</mark> : part))}</>;
+}
+
+/** The punctuation around a word, which a search ignores. */
+const outer = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
+const special = /[\\^$.*+?()[\]{}|/]/g;

@@ -1,5 +1,5 @@
 import type { Plugin, PluginSettings } from "../../../client/index.ts";
-import { itemsIn } from "../../data/lists.ts";
+import { itemsIn } from "../../data/text.ts";
 
 /**
  * An MCP server's settings as the dialog's fields contain them: names and values as lines, such as `Authorization:

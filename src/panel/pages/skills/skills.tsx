@@ -1,16 +1,21 @@
 import type { SkillImport, SkillImportAnswer } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { jsonIn } from "../../data/json.ts";
+import { jsonIn } from "../../data/text.ts";
 import { useList } from "../../data/list/list.ts";
-import { hrefOf, type SectionProps } from "../../data/route.ts";
+import { hrefOf, type SectionProps, goTo } from "../../data/route.ts";
 import { may, orgSlug } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { ImportButton } from "../../ui/dialog/import-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
 import { RefusedPage } from "../missing.tsx";
-import { NewSkillPage } from "./new-skill.tsx";
 import { SkillPage } from "./skill.tsx";
+import { useForm } from "../../data/form/form.ts";
+import { useLoaded } from "../../data/list/load.ts";
+import { SendForm } from "../../ui/form/form.tsx";
+import { Page } from "../../ui/page.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { asBody, skillFields, type Written } from "./skill-form.tsx";
 
 /** The catalogue of the organization. */
 function SkillsPage() {
@@ -95,3 +100,28 @@ const Outcome = ({ answer: { created, updated, skipped, ignored } }: { answer: S
     )}
   </>
 );
+
+const blank: Written = {
+  ...{ name: "", category: "", description: "", content: "", changelog: "" },
+  ...{ requiredTools: [], requiredEnv: [] },
+};
+
+/** Creates a skill, and allows it in the only workspace, if there is one only. */
+function NewSkillPage() {
+  const path = { orgSlug: orgSlug.value };
+  const workspaces = useLoaded(async () => (await api.listWorkspaces(path)).workspaces, []);
+  const form = useForm<Written>("new-skill", blank, async () => {
+    const { name } = form.values;
+    const skill = await api.createSkill({ ...path, body: { name, ...asBody(form.values) } });
+    const [only, ...others] = workspaces.value.value ?? [];
+    const allows = only !== undefined && others.length === 0 && may("workspace.assignment:manage");
+    if (allows) await api.allowSkill({ ...path, workspaceId: only.id, name: skill.slug });
+    tell(allows ? `${name} is there, and allowed in ${only.name}` : `${name} is there. Allow it in a workspace next.`);
+    goTo(["skills", skill.slug, ...(allows ? [] : ["workspaces"])]);
+  });
+  return (
+    <Page title="New skill">
+      <SendForm form={form} fields={skillFields(false)} action="Create" />
+    </Page>
+  );
+}

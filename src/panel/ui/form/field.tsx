@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, SelectHTMLAttributes } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { isDate } from "../../data/days.ts";
-import { itemsIn, textOf } from "../../data/lists.ts";
+import { itemsIn, textOf } from "../../data/text.ts";
 import type { Choices } from "./choices.ts";
 import type { Attributes } from "./table.ts";
 

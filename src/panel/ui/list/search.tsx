@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { wordsIn } from "../../data/words.ts";
+import { wordsIn } from "../../data/text.ts";
 import { TextField } from "../form/field.tsx";
 
 interface FilteredProps<Item> {

@@ -1,4 +1,4 @@
-import { pairsIn } from "../../../../data/lists.ts";
+import { pairsIn } from "../../../../data/text.ts";
 
 /** A mapping as text, with a line `name in the state = path in the context` for each entry. */
 export const mappingText = (mapping: Readonly<Record<string, string>>): string =>

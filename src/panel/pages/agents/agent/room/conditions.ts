@@ -1,5 +1,5 @@
 import type { EventCondition } from "../../../../../client/index.ts";
-import { pairsIn } from "../../../../data/lists.ts";
+import { pairsIn } from "../../../../data/text.ts";
 
 /** Conditions as text, with a line `path = value` for each and the value in JSON. */
 export const linesOf = (conditions: readonly EventCondition[]): string =>

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { DryRun, EventDefinition } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
 import { useAction } from "../../../../data/form/action.ts";
-import { jsonIn } from "../../../../data/json.ts";
+import { jsonIn } from "../../../../data/text.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { Dialog } from "../../../../ui/dialog/dialog.tsx";
 import { TextArea } from "../../../../ui/form/field.tsx";
