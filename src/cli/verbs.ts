@@ -6,13 +6,10 @@ import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } fr
 import { chat, type Streams } from "./chat.ts";
 import { nameCommand } from "./command-name.ts";
 import { doctor } from "./doctor.ts";
-import { forgetSecrets } from "./forget-secrets.ts";
+import { forgetSecrets, resetPassword, rotateKey } from "./rescue.ts";
 import { describeApi } from "./openapi.ts";
 import { print } from "./print.ts";
-import { pullFlags } from "./pull/flags.ts";
 import { type QuickstartOptions, quickstart, readQuickstart } from "./quickstart.ts";
-import { resetPassword } from "./reset-password.ts";
-import { rotateKey } from "./rotate-key.ts";
 import { stopOnSignals } from "./signals.ts";
 import { targetFlags } from "./target/options.ts";
 
@@ -56,7 +53,7 @@ The files are described in docs/agents-as-files.md.`,
   pull: {
     summary: "Write the agents and skills of an organization into files, as apply takes them.",
     argument: { name: "directory", description: "Where to; it is made when it is not there." },
-    flags: { ...pullFlags, ...targetFlags, json },
+    flags: { force: { type: "boolean", description: "Replace files that say something else." }, ...targetFlags, json },
     notes: `It writes no secret and removes nothing. Exit codes: 0 written, 1 failed or refused, 2 wrong usage.
 The files are described in docs/agents-as-files.md.`,
   },
