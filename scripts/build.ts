@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import manifest from "../package.json" with { type: "json" };
-import { fontFiles } from "../src/adapters/node/font-files.ts";
+import { fontFiles } from "../src/adapters/node/fonts.ts";
 import { buildModules } from "./build-modules.ts";
 import { buildPanel } from "./build-panel.ts";
 import { copyDocs } from "./copy-docs.ts";

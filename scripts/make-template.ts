@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 import manifest from "../package.json" with { type: "json" };
 import { initDbStartParams, startParams } from "../src/adapters/node/embedded/postgres.ts";
-import { readMigrations } from "../src/adapters/node/migrations.ts";
+import { readMigrations } from "../src/adapters/node/shipped.ts";
 import { applyMigrations, type Migration } from "../src/db/migrate.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));

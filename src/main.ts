@@ -1,8 +1,8 @@
-import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
+import { join } from "node:path";
 import { createMessengers } from "./adapters/messengers/index.ts";
 import { createModels } from "./adapters/models/index.ts";
-import { shippedAssets } from "./adapters/node/assets.ts";
+import { shippedAssets } from "./adapters/node/shipped.ts";
 import { systemClock } from "./adapters/node/clock.ts";
 import { directoryStore } from "./adapters/node/data/directory-store.ts";
 import { loadEncryptionKeys } from "./adapters/node/data/encryption-keys.ts";

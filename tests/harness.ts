@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { onTestFinished } from "vitest";
 import { createMessengers } from "../src/adapters/messengers/index.ts";
 import { createModels } from "../src/adapters/models/index.ts";
-import { shippedAssets } from "../src/adapters/node/assets.ts";
+import { shippedAssets } from "../src/adapters/node/shipped.ts";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { guardedFetch } from "../src/adapters/node/egress/fetch.ts";
 import { createMeters } from "../src/adapters/node/meters.ts";

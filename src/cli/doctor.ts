@@ -1,16 +1,13 @@
 import { checkPublicAddress } from "../adapters/node/machine/address.ts";
 import { checkDirectory } from "../adapters/node/machine/directory.ts";
-import { bootScrub } from "../adapters/node/machine/machine.ts";
-import { checkPlugins } from "../adapters/node/machine/plugins.ts";
-import { probe } from "../adapters/node/machine/probe.ts";
+import { bootScrub, checkPlugins, checkSettings } from "../adapters/node/machine/machine.ts";
+import { probe, type Probe } from "../adapters/node/machine/probe.ts";
 import { callProviders, checkProviders } from "../adapters/node/machine/providers.ts";
-import { checkSettings } from "../adapters/node/machine/settings.ts";
 import { localAddress } from "../core/addresses.ts";
-import { type Check, fail, warn } from "../core/check.ts";
+import { type Check, fail, warn, ok } from "../core/check.ts";
 import { ConfigError, type Environment, parseSettings, type Settings } from "../core/config.ts";
-import { installedPlugins } from "../main.ts";
+import { installedPlugins, version } from "../main.ts";
 import type { Flags } from "./arguments.ts";
-import { checkServer } from "./doctor/server.ts";
 import { checkStorage } from "./doctor/storage.ts";
 import { print, printJson } from "./print.ts";
 
@@ -62,4 +59,18 @@ async function examine(environment: Environment): Promise<Check[]> {
       policy: storage.publicAddress,
     }),
   ];
+}
+
+/** Checks the program at the settings' HOST and PORT on this machine. */
+export function checkServer(address: string, found: Probe): Check {
+  const name = "server";
+  if (found.kind === "nothing") return ok(name, `None runs at ${address}`);
+  if (found.kind === "other") {
+    return fail(name, `Something else answers at ${address}: stop it, or choose another PORT`);
+  }
+  if (found.stopping) return warn(name, `The one at ${address} is stopping`);
+  if (found.version !== version) {
+    return warn(name, `Version ${found.version} runs at ${address}, this is ${version}: restart it to update`);
+  }
+  return ok(name, `Version ${found.version} runs at ${address}`);
 }

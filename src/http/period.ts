@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { EngineError } from "../core/errors.ts";
-import { zMoment } from "../core/time/moment.ts";
+import { zMoment } from "../core/time/calendar.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 

@@ -5,7 +5,7 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openStorage } from "../../src/adapters/node/storage.ts";
 import { parseSettings } from "../../src/core/config.ts";
 import { newId } from "../../src/core/ids.ts";
-import { monthOf } from "../../src/core/time/month.ts";
+import { monthOf } from "../../src/core/time/calendar.ts";
 import { agents, budgetPeriods, conversations, toolCalls, userBudgetPeriods } from "../../src/db/schema.ts";
 import { openEngine, prepare } from "../../src/main.ts";
 import { fillDirectory, silent } from "../embedded.ts";

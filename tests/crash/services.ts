@@ -1,4 +1,4 @@
-import { shippedAssets } from "../../src/adapters/node/assets.ts";
+import { shippedAssets } from "../../src/adapters/node/shipped.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import type { Services } from "../../src/context/ctx.ts";

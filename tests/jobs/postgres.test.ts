@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { readMigrations } from "../../src/adapters/node/shipped.ts";
 import { postgresNotify } from "../../src/adapters/notify/postgres.ts";
 import { newId } from "../../src/core/ids.ts";
 import { type Database, type Queries, queriesOf } from "../../src/db/client.ts";

@@ -1,19 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -25,7 +12,7 @@ import { template } from "../../scripts/make-template.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import { superviseDatabase } from "../../src/adapters/node/embedded/thread.ts";
-import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { readMigrations } from "../../src/adapters/node/shipped.ts";
 import { openAlone } from "../../src/cli/open-alone.ts";
 import { StartError } from "../../src/core/errors.ts";
 import { openDatabase } from "../../src/db/client.ts";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { readMigrations } from "../../src/adapters/node/shipped.ts";
 import { inspectSchema } from "../../src/db/inspect.ts";
 import { startEmbedded } from "../embedded.ts";
 

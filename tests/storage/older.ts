@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { template } from "../../scripts/make-template.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { superviseDatabase } from "../../src/adapters/node/embedded/thread.ts";
-import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { readMigrations } from "../../src/adapters/node/shipped.ts";
 import type { Database, Target } from "../../src/db/client.ts";
 import { openConnection } from "../../src/db/connection.ts";
 import { applyMigrations, type Migration, migrate, type RunText } from "../../src/db/migrate.ts";

@@ -1,9 +1,9 @@
+import postgres from "postgres";
 import { connect, createServer, type Socket } from "node:net";
 import { sql } from "drizzle-orm";
-import postgres from "postgres";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { readMigrations } from "../../src/adapters/node/shipped.ts";
 import { openAlone } from "../../src/cli/open-alone.ts";
 import { StartError } from "../../src/core/errors.ts";
 import type { Database } from "../../src/db/client.ts";

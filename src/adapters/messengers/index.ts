@@ -1,11 +1,10 @@
 import type { MessengerConfig, MessengerName, Messengers } from "../../core/channels/messengers.ts";
 import type { Clock } from "../../core/ports.ts";
 import { scrubber } from "../../core/scrub/scrub.ts";
-import { identities } from "./identity.ts";
+import { identities, wordsBy } from "./options.ts";
 import { slackAccount } from "./slack/account.ts";
 import { telegramAccount } from "./telegram/account.ts";
 import { whatsAppAccount } from "./whatsapp/account.ts";
-import { wordsBy } from "./words.ts";
 
 interface Options {
   clock: Clock;

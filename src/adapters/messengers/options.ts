@@ -1,7 +1,11 @@
 import type { Clock } from "../../core/ports.ts";
-import type { Scrub } from "../../core/scrub/scrub.ts";
-import type { Identities } from "./identity.ts";
-import type { Words } from "./words.ts";
+import type { Scrub, LoadScrub } from "../../core/scrub/scrub.ts";
+import { TtlCache } from "../../core/cache.ts";
+import { MessengerError } from "../../core/channels/messengers.ts";
+import { withinTime } from "../../core/time/deadline.ts";
+import { scrubbedPreview } from "../../core/activity/preview.ts";
+import { oneLine, storable } from "../../core/text/text.ts";
+import { textOf } from "./fields.ts";
 
 /** The options of every messenger account. */
 export interface AccountOptions {
@@ -16,4 +20,43 @@ export interface AccountOptions {
   words: Words;
   /** The address of the messenger's API, without a trailing slash. */
   base: string;
+}
+
+/** People rarely change the names of bots. */
+const ttlMs = 3_600_000;
+
+/** A webhook waits no longer than this for a name, since its sender needs a response soon. */
+const patienceMs = 2_500;
+
+/**
+ * Returns the names by which bots are mentioned, requested once an hour for each bot. `ask` is called only for an
+ * unknown name; simultaneous calls share one request.
+ */
+type Identities = (key: string, ask: (signal: AbortSignal) => Promise<string>) => Promise<string>;
+
+export function identities(clock: Clock): Identities {
+  const known = new TtlCache<Promise<string>>({ ttlMs, limit: 1_000, now: () => clock.now() });
+  return (key, ask) => {
+    const found = known.get(key);
+    if (found) return found.value;
+    const asked = withinTime(clock, patienceMs, new MessengerError("The bot's name did not come in time"), ask);
+    known.set(key, asked);
+    asked.catch(() => {
+      if (known.get(key)?.value === asked) known.delete(key);
+    });
+    return asked;
+  };
+}
+
+/** A messenger's own text for an error message: one short line without secrets. */
+export type Words = (value: unknown) => Promise<string>;
+
+/** Makes `Words`; the texts are empty when the secrets can't be loaded. */
+export function wordsBy(loadScrub: LoadScrub): Words {
+  return async (value) => {
+    const text = textOf(value);
+    if (text === "") return "";
+    const scrub = await loadScrub().catch(() => null);
+    return scrub === null ? "" : oneLine(scrubbedPreview(storable(text), scrub), 300);
+  };
 }

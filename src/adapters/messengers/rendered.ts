@@ -1,3 +1,4 @@
+
 /**
  * Renders Markdown for a messenger; null when it can't be rendered, or the result is empty. The renderer is loaded when
  * used, since most servers have no messenger.
@@ -14,3 +15,6 @@ export async function rendered(
     return null;
   }
 }
+
+/** Escapes tags and mentions in a text, by the rule that Telegram and Slack share. */
+export const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

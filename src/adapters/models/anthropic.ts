@@ -1,5 +1,5 @@
+import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { ModelSpec, StreamingModel } from "../../core/ports.ts";
-import { withoutBlanks } from "./adapt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
@@ -32,5 +32,14 @@ function explain(error: unknown): unknown {
   if (!(error instanceof Error) || !error.message.startsWith("Expected a normalized Anthropic")) return error;
   return new Error("The provider's stream begins with an event that is not valid JSON or of no known shape", {
     cause: error,
+  });
+}
+
+/** A prompt without the assistant's blank texts, and without messages that then are empty. */
+function withoutBlanks(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  return prompt.flatMap((message): LanguageModelV4Prompt => {
+    if (message.role !== "assistant") return [message];
+    const content = message.content.filter((part) => part.type !== "text" || part.text.trim() !== "");
+    return content.length === 0 ? [] : [{ ...message, content }];
   });
 }

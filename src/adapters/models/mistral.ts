@@ -1,6 +1,6 @@
+import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { digest, toHex } from "../../core/ids.ts";
 import type { ModelCall, ModelSpec, StreamingModel } from "../../core/ports.ts";
-import { renameCallIds } from "./adapt.ts";
 import type { Post } from "./post.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
@@ -33,4 +33,23 @@ function foreignIds(prompt: ModelCall["prompt"]): string[] {
         )
       : [],
   );
+}
+
+/** Renames the call ids in a prompt, since another provider's ids may break this provider's rules. */
+function renameCallIds(prompt: LanguageModelV4Prompt, rename: (id: string) => string): LanguageModelV4Prompt {
+  return prompt.map((message) => {
+    if (message.role === "assistant") {
+      const content = message.content.map((part) =>
+        part.type === "tool-call" || part.type === "tool-result"
+          ? { ...part, toolCallId: rename(part.toolCallId) }
+          : part,
+      );
+      return { ...message, content };
+    }
+    if (message.role !== "tool") return message;
+    const content = message.content.map((part) =>
+      part.type === "tool-result" ? { ...part, toolCallId: rename(part.toolCallId) } : part,
+    );
+    return { ...message, content };
+  });
 }

@@ -1,5 +1,19 @@
 import { readFile } from "node:fs/promises";
-import { fontFiles } from "./font-files.ts";
+
+const sans = "@expo-google-fonts/noto-sans";
+const mono = "@expo-google-fonts/noto-sans-mono";
+
+/** The document fonts' paths in their packages. The build puts copies next to the program. */
+export const fontFiles = {
+  sans: `${sans}/400Regular/NotoSans_400Regular.ttf`,
+  "sans-bold": `${sans}/700Bold/NotoSans_700Bold.ttf`,
+  "sans-italic": `${sans}/400Regular_Italic/NotoSans_400Regular_Italic.ttf`,
+  "sans-bold-italic": `${sans}/700Bold_Italic/NotoSans_700Bold_Italic.ttf`,
+  mono: `${mono}/400Regular/NotoSansMono_400Regular.ttf`,
+  "mono-bold": `${mono}/700Bold/NotoSansMono_700Bold.ttf`,
+  symbols: "dejavu-fonts-ttf/ttf/DejaVuSans.ttf",
+  emoji: "@expo-google-fonts/noto-emoji/400Regular/NotoEmoji_400Regular.ttf",
+} as const;
 
 /** Reads a document font: next to the bundled program, or in its package for a checkout. */
 export async function readFont(name: keyof typeof fontFiles): Promise<Uint8Array<ArrayBuffer>> {

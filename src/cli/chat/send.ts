@@ -1,5 +1,4 @@
 import { AgentEngineError, createChat, StreamCutError } from "../../client/index.ts";
-import type { ChatEvent } from "./events.ts";
 import { type Address, explainAnswer, explainFailure, Refusal } from "./refusal.ts";
 
 export interface Message extends Address {
@@ -67,4 +66,12 @@ async function explain(error: unknown, refused: Response | null, message: Messag
   if (error instanceof StreamCutError) return new Refusal(error.message);
   if (error instanceof AgentEngineError && refused) return explainAnswer(refused, message, message.key !== undefined);
   return explainFailure(error, message);
+}
+
+/** One event of a turn. */
+export interface ChatEvent {
+  event: string;
+  /** The id with which the stream is resumed; null for an event without one. */
+  id: string | null;
+  data: Record<string, unknown>;
 }

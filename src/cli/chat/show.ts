@@ -1,4 +1,4 @@
-import type { ChatEvent } from "./events.ts";
+import type { ChatEvent } from "./send.ts";
 
 export interface Screen {
   write(text: string): unknown;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createMessengers } from "../../adapters/messengers/index.ts";
 import { createModels } from "../../adapters/models/index.ts";
-import { shippedAssets } from "../../adapters/node/assets.ts";
+import { shippedAssets } from "../../adapters/node/shipped.ts";
 import { systemClock } from "../../adapters/node/clock.ts";
 import { hasEmbedded } from "../../adapters/node/data/data-directory.ts";
 import { isDirectoryInUse } from "../../adapters/node/data/directory-lock.ts";

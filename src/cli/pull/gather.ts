@@ -1,3 +1,5 @@
+import agent from "../../../schema/agent.schema.json" with { type: "json" };
+import skill from "../../../schema/skill.schema.json" with { type: "json" };
 import { StartError } from "../../core/errors.ts";
 import { dataUrlBytes, imageType } from "../../core/files/image.ts";
 import { compare } from "../apply/compare.ts";
@@ -6,10 +8,12 @@ import { findWorkspace, readAgentNow, readOutline, readSkillNow } from "../apply
 import type { AgentFile } from "../files/read-agent.ts";
 import type { FileSet } from "../files/read-set.ts";
 import type { SkillFile } from "../files/read-skill.ts";
-import { publishedSchemas } from "../files/schemas.ts";
 import type { Target } from "../target/open.ts";
 import { renderAgent, renderSkill } from "./render.ts";
 import { type FileToWrite, fileName } from "./write.ts";
+
+/** The schemas with which editors check files, by the files' type. They are published with the package. */
+export const publishedSchemas: Readonly<Record<string, object>> = { agent, skill };
 
 /** The files for the directory. */
 export interface Gathered {

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { modelNameRule, providerNames } from "../../core/models/providers.ts";
 import { agentSlugPattern } from "../../core/text/names.ts";
 import { zInt4, zText } from "../../core/text/text.ts";
-import { isTimezone } from "../../core/time/time-zones.ts";
+import { isTimezone } from "../../core/time/calendar.ts";
 import { agents } from "../../db/schema.ts";
 import { iconProblem, isSlug, namesModel } from "./rules.ts";
 

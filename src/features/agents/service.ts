@@ -6,7 +6,7 @@ import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sortByName } from "../../core/text/names.ts";
-import { monthOf } from "../../core/time/month.ts";
+import { monthOf } from "../../core/time/calendar.ts";
 import { writeArray } from "../../db/arrays.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { assign, column, excluded, insertInto } from "../../db/fragments.ts";

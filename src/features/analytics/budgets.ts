@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
 import { shownSubject } from "../../core/channels/subjects.ts";
-import { monthOf } from "../../core/time/month.ts";
+import { monthOf } from "../../core/time/calendar.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import { agents, budgetPeriods, userBudgetPeriods } from "../../db/schema.ts";
 import { type AgentBudget, type Budgets, mostUsers, type UserBudget } from "./schema.ts";

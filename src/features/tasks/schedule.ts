@@ -1,4 +1,4 @@
-import { isTimezone } from "../../core/time/time-zones.ts";
+import { isTimezone } from "../../core/time/calendar.ts";
 import { cronRunsBetween, expressionProblem, horizonYears, nextCronRun } from "./cron.ts";
 
 /** When a scheduled task runs (decisions §9). */

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Clock } from "../../core/ports.ts";
-import { zMoment } from "../../core/time/moment.ts";
+import { zMoment } from "../../core/time/calendar.ts";
 import type { JsonValue, Tool } from "../../turn/types.ts";
 import { builtin } from "./definition.ts";
 
@@ -32,7 +32,7 @@ export const runSkillScript = builtin({
   seesSecrets: false,
 });
 
-export const currentTime = builtin({
+const currentTime = builtin({
   name: "currentTime",
   description: "Tells the date and the time now.",
   category: "General",
@@ -107,7 +107,7 @@ export const searchMemory = builtin({
 
 const stateKey = z.string().trim().min(1).max(128);
 
-export const getState = builtin({
+const getState = builtin({
   name: "getState",
   description: "Reads the state of this conversation: values that the application or you have noted under a key.",
   category: "State",
@@ -117,7 +117,7 @@ export const getState = builtin({
   seesSecrets: false,
 });
 
-export const setState = builtin({
+const setState = builtin({
   name: "setState",
   description:
     "Notes a value in the state of this conversation, where it stays for its later turns. Replaces what the key had.",

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { apply } from "../../../src/cli/apply.ts";
-import { patientFetch } from "../../../src/cli/target/patient-fetch.ts";
+import { patientFetch } from "../../../src/cli/target/open.ts";
 import { defaultContent } from "../../../src/features/prompts/sections.ts";
 import { directory } from "./directory.ts";
 import { type Run, run, type World, world } from "./world.ts";

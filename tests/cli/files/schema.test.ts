@@ -3,7 +3,7 @@ import { Validator } from "@cfworker/json-schema";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { readSet } from "../../../src/cli/files/read-set.ts";
-import { publishedSchemas } from "../../../src/cli/files/schemas.ts";
+import { publishedSchemas } from "../../../src/cli/pull/gather.ts";
 import { fullAgent } from "../../features/bundles/full-agent.ts";
 import { directory } from "./directory.ts";
 import { read, world } from "./world.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { zMoment } from "../../../src/core/time/moment.ts";
+import { zMoment } from "../../../src/core/time/calendar.ts";
 
 describe("a moment", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { contentVersion, dataUrlBytes, imageType } from "../../../src/core/files/image.ts";
-import { isTimezone } from "../../../src/core/time/time-zones.ts";
+import { isTimezone } from "../../../src/core/time/calendar.ts";
 import { modelCatalogue } from "../../../src/features/agents/models.ts";
 import { expectedRevision, isSlug, modelColumns, namesModel } from "../../../src/features/agents/rules.ts";
 

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { jsonObject, textOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
-import type { Words } from "../words.ts";
+import type { Words } from "../options.ts";
 
 interface Asked {
   signal: AbortSignal;

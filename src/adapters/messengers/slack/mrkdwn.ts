@@ -1,4 +1,4 @@
-import { escaped } from "../escaped.ts";
+import { escaped } from "../rendered.ts";
 import { type Markup, markLines, render, withoutBackticks } from "../markup.ts";
 
 /** An invisible character that ends a word for Slack. */

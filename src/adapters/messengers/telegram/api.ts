@@ -2,7 +2,7 @@ import { type ChannelCheck, MessengerError, type WantedWebhook } from "../../../
 import type { Clock } from "../../../core/ports.ts";
 import { integerOf, jsonObject, objectOf, textOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
-import type { Words } from "../words.ts";
+import type { Words } from "../options.ts";
 
 /** A refusal of the Bot API. */
 export class TelegramError extends MessengerError {

@@ -1,4 +1,4 @@
-import { escaped } from "../escaped.ts";
+import { escaped } from "../rendered.ts";
 import { type Markup, render } from "../markup.ts";
 
 const attribute = (text: string) => escaped(text).replaceAll('"', "&quot;");

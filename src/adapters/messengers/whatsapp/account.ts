@@ -1,24 +1,13 @@
-import {
-  type ChannelCheck,
-  FileTooLarge,
-  longestParts,
-  type MessengerAccount,
-  MessengerError,
-  type Unproven,
-  type WantedWebhook,
-  type WebhookCall,
-  type WebhookHead,
-  type WhatsAppConfig,
-} from "../../../core/channels/messengers.ts";
+import { type ChannelCheck, FileTooLarge, longestParts, type MessengerAccount, MessengerError, type Unproven, type WantedWebhook, type WebhookCall, type WebhookHead, type WhatsAppConfig } from "../../../core/channels/messengers.ts";
 import { sameText, toBase64 } from "../../../core/ids.ts";
 import { textOf } from "../fields.ts";
 import { type Downloaded, messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { hmac } from "../signature.ts";
-import { readParameters } from "./form.ts";
 import { readForm } from "./messages.ts";
 import { twilioApi, twilioAuthorization } from "./twilio.ts";
+import { formFields } from "../../../core/egress/text.ts";
 
 /** Matches the path of a message's file; other addresses at Twilio may redirect to any address of a sender's choice. */
 const mediaPath = /^\/2010-04-01\/Accounts\/AC\w{32}\/Messages\/\w{34}\/Media\/\w{2,34}$/;
@@ -172,3 +161,19 @@ const byHand = ({ url }: WantedWebhook): ChannelCheck => ({
   ok: true,
   message: `Not checked, since Twilio does not say which address it calls: compare it by hand. In Twilio's console, the WhatsApp sender's webhook for incoming messages must be ${url}, with POST`,
 });
+
+/** The most parameters. Twilio sends some 30; `URLSearchParams` may take quadratic time for a stranger's many. */
+const mostParameters = 1_000;
+
+/** The parameters of a form; null for too many. */
+const readParameters = (body: Uint8Array, contentType: string | null): URLSearchParams | null =>
+  hasTooMany(body) ? null : formFields(body, contentType ?? undefined);
+
+function hasTooMany(body: Uint8Array): boolean {
+  const ampersand = 0x26;
+  for (let [count, at] = [1, -1]; count <= mostParameters; count += 1) {
+    at = body.indexOf(ampersand, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}

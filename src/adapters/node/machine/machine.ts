@@ -1,4 +1,4 @@
-import type { Environment, Settings } from "../../../core/config.ts";
+import { type Environment, type Settings, retiredSettings, usualChatRequests } from "../../../core/config.ts";
 import type { Machine } from "../../../core/machine.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { visible } from "../../../core/text/text.ts";
@@ -7,10 +7,9 @@ import { bootSecrets } from "../log/log.ts";
 import type { InstalledPlugins } from "../plugins.ts";
 import { checkPublicAddress } from "./address.ts";
 import { checkDirectory } from "./directory.ts";
-import { checkPlugins } from "./plugins.ts";
 import { probe } from "./probe.ts";
 import { callProviders, checkProviders } from "./providers.ts";
-import { checkSettings } from "./settings.ts";
+import { type Check, ok, warn, fail } from "../../../core/check.ts";
 
 interface Known {
   environment: Environment;
@@ -54,4 +53,38 @@ export function databaseHost(url: string | undefined): string | null {
 export function bootScrub(environment: Environment): (text: string) => string {
   const scrub = scrubber(bootSecrets(environment));
   return (text) => visible(scrub(text));
+}
+
+const settingsName = "settings";
+
+/** Reports retired variables and unusual but valid settings. */
+export function checkSettings(environment: Environment, { CHAT_REQUESTS_PER_MINUTE }: Settings): Check[] {
+  const retired = retiredSettings(environment).map((warning) => warn(settingsName, warning));
+  return [
+    ...(retired.length > 0 ? retired : [ok(settingsName, "All are valid")]),
+    ...checkChatRequests(CHAT_REQUESTS_PER_MINUTE),
+  ];
+}
+
+/** Warns of an unusual chat limit. */
+export function checkChatRequests(perMinute: number): Check[] {
+  if (perMinute === usualChatRequests) return [];
+  const limit = perMinute === 0 ? "no limit" : `a limit of ${perMinute} a minute`;
+  return [
+    warn(
+      settingsName,
+      `CHAT_REQUESTS_PER_MINUTE is ${perMinute}: chat completions have ${limit} for each client address, instead of ${usualChatRequests}`,
+    ),
+  ];
+}
+
+/** Checks whether all plugins of the setting `PLUGINS` load. */
+export function checkPlugins({ shipped, loaded, problems }: InstalledPlugins): Check {
+  const name = "plugins";
+  if (problems.length > 0) {
+    const each = problems.map(({ specifier, message }) => `${specifier} (${message})`).join(", ");
+    return fail(name, `PLUGINS names what can't be used: ${each}. Mend or take out, then restart the server`);
+  }
+  const others = loaded.map(({ specifier, plugin }) => `${plugin.namespace} from ${specifier}`);
+  return ok(name, [...shipped.map(({ namespace }) => namespace), ...others].join(", ") || "None");
 }

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zMoment } from "../../../core/time/moment.ts";
+import { zMoment } from "../../../core/time/calendar.ts";
 import { isCommonYear, uncommonYear } from "../../../http/period.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";
 import { organizationPath } from "../schema.ts";

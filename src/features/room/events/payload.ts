@@ -1,5 +1,4 @@
-import { formFields } from "../../../core/egress/form.ts";
-import { answerText } from "../../../core/egress/text.ts";
+import { formFields, answerText } from "../../../core/egress/text.ts";
 import { type JsonValue, parseJson } from "../../../core/json.ts";
 import { storable, storableJson } from "../../../core/text/text.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../../core/text/text.ts";
-import { zMoment } from "../../../core/time/moment.ts";
+import { zMoment } from "../../../core/time/calendar.ts";
 import { shownIssues } from "../../../http/errors.ts";
 import { mostSkills, mostVersions, slugOf } from "../rules.ts";
 import { Category, neverFields, refusing, SkillName, VersionNumber, versionFields } from "../schema.ts";

@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../../core/text/text.ts";
-import { zMoment } from "../../../core/time/moment.ts";
-import { isTimezone } from "../../../core/time/time-zones.ts";
+import { zMoment, isTimezone } from "../../../core/time/calendar.ts";
 import { runStatuses } from "../../../db/schema.ts";
 import { page, pageQuery } from "../../../http/paging.ts";
 import { Name, SubjectChannel, Timestamp } from "../../../http/shapes.ts";

@@ -2,7 +2,7 @@ import type { Services } from "../../../context/ctx.ts";
 import { TextsRefused } from "../../../core/errors.ts";
 import { embeddingModels } from "../../../core/models/providers.ts";
 import type { Embedder, ModelSpec } from "../../../core/ports.ts";
-import { monthOf } from "../../../core/time/month.ts";
+import { monthOf } from "../../../core/time/calendar.ts";
 import { settle } from "../budget/budget.ts";
 import { type ModelOwner, modelSpec } from "./model.ts";
 

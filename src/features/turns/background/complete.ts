@@ -2,7 +2,7 @@ import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import type { AgentSeen, ModelSpec } from "../../../core/ports.ts";
-import { monthOf } from "../../../core/time/month.ts";
+import { monthOf } from "../../../core/time/calendar.ts";
 import { type Complete, type Completion, NoAnswer } from "../../../jobs/complete.ts";
 import { Audience, nothingStored, type StartedCompletion, type TurnObserver } from "../../../turn/observers.ts";
 import { run } from "../../../turn/run.ts";

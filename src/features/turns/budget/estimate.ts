@@ -1,7 +1,7 @@
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { promptTokens } from "../../../core/models/providers.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
-import { monthOf } from "../../../core/time/month.ts";
+import { monthOf } from "../../../core/time/calendar.ts";
 import { tokenCount } from "../../../turn/step.ts";
 import type { Consumption, ModelMessage, NextCall } from "../../../turn/types.ts";
 import type { LiveAgent } from "../agent/load.ts";

@@ -1,5 +1,6 @@
-import type { Hono } from "hono";
+import type { Hono, MiddlewareHandler } from "hono";
 import type { AppEnv } from "./environment.ts";
+import { EngineError } from "../core/errors.ts";
 
 /** Returns the methods of a path, for the `Allow` header of a 405. Call it after mounting all routes. */
 export function allowedMethods(app: Hono<AppEnv>): (path: string) => string[] {
@@ -28,3 +29,20 @@ function toPattern(path: string): RegExp {
     .join("/");
   return new RegExp(`^${source}$`);
 }
+
+/**
+ * Matches a `.` or `..` segment of a path, also encoded. A backslash separates segments too (URL Standard, "path
+ * state").
+ */
+const dotSegment = /^[^?#]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;
+
+/**
+ * Throws the 400 for a path with dot segments: a proxy may have allowed the path as sent while this server reads
+ * another, and a client that put `..` into a path meant a name.
+ */
+export const requirePlainPath: MiddlewareHandler<AppEnv> = async (c, next) => {
+  if (dotSegment.test(c.env?.target ?? "")) {
+    throw new EngineError("bad-request", "The path must not have . or .. as a segment");
+  }
+  await next();
+};

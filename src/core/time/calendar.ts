@@ -1,5 +1,22 @@
 import { z } from "@hono/zod-openapi";
 
+/** The first day of a moment's calendar month in UTC, as a date; budgets use it. */
+export function monthOf(now: number): string {
+  return `${new Date(now).toISOString().slice(0, 7)}-01`;
+}
+
+/** Whether the runtime knows the time zone by this IANA name. */
+export function isTimezone(name: string): boolean {
+  // Newer runtimes also accept bare offsets, which have no daylight saving time.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const loose = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(?:Z|([+-]\d{2})(?::?(\d{2}))?)$/;
 
 /** ISO 8601 allows a time without seconds and an offset without a colon or minutes; RFC 3339 allows neither. */

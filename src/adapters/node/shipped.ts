@@ -3,6 +3,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import type { Migration } from "../../db/migrate.ts";
+import { readFile } from "node:fs/promises";
+import type { Assets } from "../../core/ports.ts";
 
 /** The migrations in `drizzle/` of this package, the oldest first. */
 export function readMigrations(): Migration[] {
@@ -19,3 +21,14 @@ export function packageRoot(): string {
   }
   return directory;
 }
+
+/** The files in folders of `dist/` of this package, such as `docs/swagger-ui.css`, which the build puts there. */
+export const shippedAssets: Assets = {
+  async read(name) {
+    try {
+      return await readFile(join(packageRoot(), "dist", name));
+    } catch {
+      return null;
+    }
+  },
+};
