@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
-import { fileURLToPath } from "node:url";
-import { prepareThread } from "./adapters/node/embedded/thread.ts";
 import { readFileSync } from "node:fs";
+import { enableCompileCache } from "node:module";
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
+import { prepareThread } from "./adapters/node/embedded/thread.ts";
 import { errorCode } from "./adapters/node/error-code.ts";
 
 interface EnvFile {

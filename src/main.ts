@@ -1,8 +1,7 @@
-import manifest from "../package.json" with { type: "json" };
 import { join } from "node:path";
+import manifest from "../package.json" with { type: "json" };
 import { createMessengers } from "./adapters/messengers/index.ts";
 import { createModels } from "./adapters/models/index.ts";
-import { shippedAssets } from "./adapters/node/shipped.ts";
 import { systemClock } from "./adapters/node/clock.ts";
 import { directoryStore } from "./adapters/node/data/directory-store.ts";
 import { loadEncryptionKeys } from "./adapters/node/data/encryption-keys.ts";
@@ -18,6 +17,7 @@ import { pooledPost } from "./adapters/node/post/post.ts";
 import { explainBoot, postgresTarget } from "./adapters/node/postgres-target.ts";
 import { threadedScripts } from "./adapters/node/scripts/pool.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";
+import { shippedAssets } from "./adapters/node/shipped.ts";
 import { openStorage, type Storage, startStorage } from "./adapters/node/storage.ts";
 import { postgresNotify } from "./adapters/notify/postgres.ts";
 import { createS3 } from "./adapters/s3.ts";

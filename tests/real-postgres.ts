@@ -1,9 +1,9 @@
-import postgres from "postgres";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chownSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import postgres from "postgres";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { readMigrations } from "../src/adapters/node/shipped.ts";
 import { migrate } from "../src/db/migrate.ts";

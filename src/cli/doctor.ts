@@ -1,10 +1,10 @@
 import { checkPublicAddress } from "../adapters/node/machine/address.ts";
 import { checkDirectory } from "../adapters/node/machine/directory.ts";
 import { bootScrub, checkPlugins, checkSettings } from "../adapters/node/machine/machine.ts";
-import { probe, type Probe } from "../adapters/node/machine/probe.ts";
+import { type Probe, probe } from "../adapters/node/machine/probe.ts";
 import { callProviders, checkProviders } from "../adapters/node/machine/providers.ts";
 import { localAddress } from "../core/addresses.ts";
-import { type Check, fail, warn, ok } from "../core/check.ts";
+import { type Check, fail, ok, warn } from "../core/check.ts";
 import { ConfigError, type Environment, parseSettings, type Settings } from "../core/config.ts";
 import { installedPlugins, version } from "../main.ts";
 import type { Flags } from "./arguments.ts";

@@ -1,10 +1,10 @@
+import { StartError } from "../core/errors.ts";
 import type { OpenEngine, Setup } from "../main.ts";
 import type { Flags } from "./arguments.ts";
-import { openAlone } from "./open-alone.ts";
-import { print, printJson } from "./print.ts";
-import { StartError } from "../core/errors.ts";
 import { askPerson } from "./ask-person.ts";
 import { command } from "./command-name.ts";
+import { openAlone } from "./open-alone.ts";
+import { print, printJson } from "./print.ts";
 
 /** Seals all stored secrets with `ENCRYPTION_KEY`. A server on PostgreSQL may run meanwhile. */
 export function rotateKey(setup: Setup, { json }: Flags): Promise<void> {

@@ -6,10 +6,10 @@ import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } fr
 import { chat, type Streams } from "./chat.ts";
 import { nameCommand } from "./command-name.ts";
 import { doctor } from "./doctor.ts";
-import { forgetSecrets, resetPassword, rotateKey } from "./rescue.ts";
 import { describeApi } from "./openapi.ts";
 import { print } from "./print.ts";
 import { type QuickstartOptions, quickstart, readQuickstart } from "./quickstart.ts";
+import { forgetSecrets, resetPassword, rotateKey } from "./rescue.ts";
 import { stopOnSignals } from "./signals.ts";
 import { targetFlags } from "./target/options.ts";
 

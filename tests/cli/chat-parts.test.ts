@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { UsageError } from "../../src/cli/arguments.ts";
-import type { ChatEvent } from "../../src/cli/chat/send.ts";
 import { chatsFile, recallChat, rememberChat } from "../../src/cli/chat/memory.ts";
 import { readChatOptions } from "../../src/cli/chat/options.ts";
 import { explainAnswer, explainFailure } from "../../src/cli/chat/refusal.ts";
+import type { ChatEvent } from "../../src/cli/chat/send.ts";
 import { showReply } from "../../src/cli/chat/show.ts";
 
 const tea = { url: "http://localhost:4000", slug: "tea" };

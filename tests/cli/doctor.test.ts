@@ -1,5 +1,5 @@
-import fs, { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { once } from "node:events";
+import fs, { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo } from "node:net";
@@ -10,19 +10,25 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { createLog } from "../../src/adapters/node/log/log.ts";
 import { checkPublicAddress } from "../../src/adapters/node/machine/address.ts";
 import { checkDirectory } from "../../src/adapters/node/machine/directory.ts";
-import { checkPlugins, checkChatRequests } from "../../src/adapters/node/machine/machine.ts";
+import { checkChatRequests, checkPlugins } from "../../src/adapters/node/machine/machine.ts";
 import type { Probe } from "../../src/adapters/node/machine/probe.ts";
 import { callProviders, checkProviders } from "../../src/adapters/node/machine/providers.ts";
 import { openStorage } from "../../src/adapters/node/storage.ts";
-import { checkServer, doctor } from "../../src/cli/doctor.ts";
 import { checkStorage } from "../../src/cli/doctor/storage.ts";
+import { checkServer, doctor } from "../../src/cli/doctor.ts";
 import type { Check } from "../../src/core/check.ts";
 import { parseSettings } from "../../src/core/config.ts";
 import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
 import { agents, jobs, secrets, workspaces } from "../../src/db/schema.ts";
 import type { Engine } from "../../src/engine.ts";
-import { checkAgentKeys, checkChannels, checkJobs, checkMessages, checkPolicies } from "../../src/features/health/checks.ts";
+import {
+  checkAgentKeys,
+  checkChannels,
+  checkJobs,
+  checkMessages,
+  checkPolicies,
+} from "../../src/features/health/checks.ts";
 import { openEngine, prepare, version } from "../../src/main.ts";
 import { fillDirectory } from "../embedded.ts";
 import { type Reply, refusal, startFakeProvider } from "../fake-provider.ts";

@@ -1,6 +1,6 @@
-import { shippedAssets } from "../../src/adapters/node/shipped.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
+import { shippedAssets } from "../../src/adapters/node/shipped.ts";
 import type { Services } from "../../src/context/ctx.ts";
 import { ActivityBus } from "../../src/core/activity/bus.ts";
 import { Admission } from "../../src/core/admission/admission.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { isDate } from "../../src/panel/data/days.ts";
 import { changeAt, valueAt } from "../../src/panel/data/form/paths.ts";
-import { jsonIn } from "../../src/panel/data/text.ts";
 import { offsetIn } from "../../src/panel/data/list/offset.ts";
 import { issuesText, refusalText } from "../../src/panel/data/refusal-text.ts";
+import { jsonIn } from "../../src/panel/data/text.ts";
 import { everyProblem } from "../../src/panel/pages/agents/agent/tasks/schedule.ts";
 import { rolesGivenBy } from "../../src/panel/pages/organization/roles.ts";
 import { type FieldTable, fieldsIn, sayLabels } from "../../src/panel/ui/form/table.ts";

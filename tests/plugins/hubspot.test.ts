@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { hubspotPlugin } from "../../src/plugins/hubspot/index.ts";
-import { htmlToText, textToHtml } from "../../src/plugins/hubspot/note-text.ts";
+import { htmlToText, textToHtml } from "../../src/plugins/hubspot/notes.ts";
 import recorded from "../fixtures/plugins/hubspot.json" with { type: "json" };
 import { fakeService } from "./fake-service.ts";
 

@@ -1,6 +1,6 @@
-import postgres from "postgres";
 import { connect, createServer, type Socket } from "node:net";
 import { sql } from "drizzle-orm";
+import postgres from "postgres";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { readMigrations } from "../../src/adapters/node/shipped.ts";

@@ -1,10 +1,10 @@
-import type { Clock } from "../../core/ports.ts";
-import type { Scrub, LoadScrub } from "../../core/scrub/scrub.ts";
+import { scrubbedPreview } from "../../core/activity/preview.ts";
 import { TtlCache } from "../../core/cache.ts";
 import { MessengerError } from "../../core/channels/messengers.ts";
-import { withinTime } from "../../core/time/deadline.ts";
-import { scrubbedPreview } from "../../core/activity/preview.ts";
+import type { Clock } from "../../core/ports.ts";
+import type { LoadScrub, Scrub } from "../../core/scrub/scrub.ts";
 import { oneLine, storable } from "../../core/text/text.ts";
+import { withinTime } from "../../core/time/deadline.ts";
 import { textOf } from "./fields.ts";
 
 /** The options of every messenger account. */

@@ -1,4 +1,3 @@
-
 /**
  * Renders Markdown for a messenger; null when it can't be rendered, or the result is empty. The renderer is loaded when
  * used, since most servers have no messenger.

@@ -8,8 +8,8 @@ import { type Migration, migrate } from "../../db/migrate.ts";
 import { addVectors } from "../../db/vectors.ts";
 import { closeToOthers, fullDisk, prepareDirectory, requireOwner } from "./data/data-directory.ts";
 import { isFull, startEmbedded } from "./embedded/database.ts";
-import { readMigrations } from "./shipped.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
+import { readMigrations } from "./shipped.ts";
 
 /** The longest wait for a server's first answer, even with a longer deadline for statements. */
 const answerWithinMs = 15_000;

@@ -5,8 +5,8 @@ import { type Database, openDatabase, type Target } from "../../db/client.ts";
 import { inspectSchema, type SchemaState } from "../../db/inspect.ts";
 import { requireOwner } from "./data/data-directory.ts";
 import { openEmbedded } from "./embedded/database.ts";
-import { readMigrations } from "./shipped.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
+import { readMigrations } from "./shipped.ts";
 
 export interface UnchangedStorage extends SchemaState {
   database: Database;

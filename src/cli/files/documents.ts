@@ -1,4 +1,15 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseAllDocuments, type Document as YamlDocument, CST, Lexer } from "yaml";
+import {
+  CST,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  type Document as YamlDocument,
+} from "yaml";
 import { ConversionError, jsonOf, keyOf, resolveAlias } from "./convert.ts";
 import type { Path, Problem } from "./problem.ts";
 

@@ -1,11 +1,11 @@
+import { dirname, resolve } from "node:path";
 import type { Environment } from "../../core/config.ts";
+import { dataUrl, dataUrlBytes, imageType } from "../../core/files/image.ts";
 import { AgentBundle, unknownFields } from "../../engine.ts";
 import type { FileDocument } from "./documents.ts";
 import { fieldName, type Path, type Problem } from "./problem.ts";
-import { extractReferences, isFields, type Reference } from "./references.ts";
-import { dirname, resolve } from "node:path";
-import { dataUrl, dataUrlBytes, imageType } from "../../core/files/image.ts";
 import { isInside, readUpTo } from "./read-files.ts";
+import { extractReferences, isFields, type Reference } from "./references.ts";
 
 /** An agent as its file describes it. */
 export interface AgentFile {
@@ -99,11 +99,7 @@ async function takeIcon(bundle: Record<string, unknown>, { root, path, document 
 const largestIcon = 512 * 1024;
 
 /** Reads a picture next to an agent's file as a `data:` address; returns an explanation when it can't be used. */
-async function readIcon(
-  root: string,
-  file: string,
-  address: string,
-): Promise<{ url: string } | { problem: string }> {
+async function readIcon(root: string, file: string, address: string): Promise<{ url: string } | { problem: string }> {
   const path = resolve(dirname(file), address);
   if (!(await isInside(root, path))) return { problem: `There is no file ${address} in the directory` };
   const bytes = await readUpTo(path, largestIcon);

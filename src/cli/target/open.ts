@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type AgentEngine, AgentEngineError, createAgentEngine } from "../../client/index.ts";
 import type { Environment } from "../../core/config.ts";
 import { StartError } from "../../core/errors.ts";
@@ -5,7 +6,6 @@ import { prepare } from "../../main.ts";
 import { explainFailure } from "../chat/refusal.ts";
 import { openAlone } from "../open-alone.ts";
 import type { TargetOptions } from "./options.ts";
-import { setTimeout as pause } from "node:timers/promises";
 
 /** The organization that a command works on. */
 export interface Target {

@@ -1,4 +1,3 @@
-
 /** Media types of text. A response of another type counts as text when its bytes are UTF-8. */
 const textual = /^text\/|^application\/([\w.-]+\+)?(json|xml|yaml|javascript)$|^application\/x-www-form-urlencoded$/;
 

@@ -1,4 +1,3 @@
-
 /** Returns a function that tests whether texts contain every wanted word, in any case. */
 export function wordsIn(wanted: string): (...texts: readonly string[]) => boolean {
   const words = wanted.toLowerCase().split(/\s+/);

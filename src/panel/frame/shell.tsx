@@ -1,20 +1,20 @@
 import { useSignal } from "@preact/signals";
 import { LogOut, Menu, Monitor, Moon, Search, Sun } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
-import { hrefOf, route, goTo } from "../data/route.ts";
-import { organization, signOut, user, chooseOrganization } from "../data/session.ts";
+import { addressed } from "../data/api.ts";
+import { readApprovals, waitingApprovals } from "../data/approvals.ts";
+import { useLoaded, useRefresh } from "../data/list/load.ts";
+import { goTo, hrefOf, route } from "../data/route.ts";
+import { chooseOrganization, organization, signOut, user } from "../data/session.ts";
 import { theme, themes } from "../data/theme.ts";
 import { Button } from "../ui/button.tsx";
+import { Select } from "../ui/form/field.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { countText } from "../ui/text/numbers.ts";
 import { tell, tellFailure } from "../ui/toast.tsx";
 import { Palette } from "./palette.tsx";
 import { RouteView } from "./route-view.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
-import { Select } from "../ui/form/field.tsx";
-import { addressed } from "../data/api.ts";
-import { readApprovals, waitingApprovals } from "../data/approvals.ts";
-import { useLoaded, useRefresh } from "../data/list/load.ts";
-import { countText } from "../ui/text/numbers.ts";
 
 /** The navigation next to the page; on a narrow screen it opens over the page. */
 export function Shell() {

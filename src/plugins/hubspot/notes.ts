@@ -6,7 +6,6 @@ import type { AskApi } from "../json-api.ts";
 import { given, longText, textOrNull } from "../shapes.ts";
 import { describeTool } from "../tool.ts";
 import { id, ids, pageFields } from "./fields.ts";
-import { htmlToText, textToHtml } from "./note-text.ts";
 import { associationsTo, pageOf, recordsPath, sortOf } from "./records.ts";
 
 export const noteTools = (ask: AskApi): PluginTool[] => [createNote(ask), listNotes(ask)];
@@ -87,3 +86,35 @@ function noteOf(value: unknown): JsonObject {
     body: longText(htmlToText(textOf(body)), longestBody),
   };
 }
+
+/** Converts plain text to HTML, the format of notes. */
+export function textToHtml(text: string): string {
+  const escaped = text.replace(/[&<>]/g, (char) => entities.get(char) ?? char);
+  return escaped.replaceAll(/\r?\n/g, "<br>");
+}
+
+/** The text of a note, with its line breaks. */
+export function htmlToText(html: string): string {
+  return html
+    .replaceAll(/<(?:br|\/p|\/div|\/li|\/h[1-6]|\/tr)\b[^<>]*>/gi, "\n")
+    .replaceAll(/<[a-z/!][^<>]*>/gi, "")
+    .replaceAll(/&(?:lt|gt|quot|nbsp|#39|#x27|amp);/g, (entity) => characters.get(entity) ?? entity)
+    .replaceAll(/\n{3,}/g, "\n\n")
+    .trim();
+}
+
+const entities = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+]);
+
+const characters = new Map([
+  ["&lt;", "<"],
+  ["&gt;", ">"],
+  ["&quot;", '"'],
+  ["&nbsp;", " "],
+  ["&#39;", "'"],
+  ["&#x27;", "'"],
+  ["&amp;", "&"],
+]);

@@ -4,9 +4,9 @@ import type { ReadFont } from "./fonts/names.ts";
 import { Typefaces } from "./fonts/typeface.ts";
 import { mostLinks } from "./layout/draw.ts";
 import { Flow, type Geometry } from "./layout/flow.ts";
-import { drawFooters } from "./layout/footer.ts";
+import { linesOf } from "./layout/lines.ts";
 import { Stage } from "./layout/stage.ts";
-import { bodyBase } from "./layout/style.ts";
+import { bodyBase, gray } from "./layout/style.ts";
 import { Typesetter } from "./layout/typesetter.ts";
 import type { PdfOrder } from "./order.ts";
 import { Pace } from "./pace.ts";
@@ -104,4 +104,18 @@ function missing({ missing }: Typefaces): string[] {
     .map((code) => `${String.fromCodePoint(code)} (U+${code.toString(16).toUpperCase().padStart(4, "0")})`);
   const more = missing.size > named.length ? ` and ${missing.size - named.length} more` : "";
   return [`The fonts lack these characters, which are shown as boxes: ${named.join(", ")}${more}`];
+}
+
+/** Writes page numbers such as "3 / 12"; none for a single page. */
+function drawFooters(stage: Stage): void {
+  const { pages, geometry } = stage.flow;
+  if (pages.length < 2) return;
+  for (const [index, page] of pages.entries()) {
+    const text = `${index + 1} / ${pages.length}`;
+    const room = { width: geometry.width, height: geometry.height };
+    const base = { ...bodyBase, size: 8.5, color: gray };
+    for (const line of linesOf([{ kind: "text", text, emphasis: plain }], base, room, stage.typefaces)) {
+      stage.pen.draw(page, line, (geometry.width - line.width) / 2, geometry.height - geometry.margin.bottom + 22);
+    }
+  }
 }

@@ -5,8 +5,7 @@ import { zText } from "../../core/text/text.ts";
 import type { AskApi } from "../json-api.ts";
 import { given, longText, textOrNull } from "../shapes.ts";
 import { describeTool, zForm } from "../tool.ts";
-import { pageOf } from "./api.ts";
-import { deployId, pageFields, serviceId } from "./fields.ts";
+import { deployId, pageFields, pageOf, serviceId } from "./api.ts";
 
 export const deployTools = (ask: AskApi): PluginTool[] => [listDeploys(ask), getDeploy(ask), createDeploy(ask)];
 

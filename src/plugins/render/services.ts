@@ -5,8 +5,7 @@ import { zText } from "../../core/text/text.ts";
 import type { AskApi } from "../json-api.ts";
 import { numberOrNull, textOrNull } from "../shapes.ts";
 import { describeTool } from "../tool.ts";
-import { pageOf } from "./api.ts";
-import { pageFields, serviceId } from "./fields.ts";
+import { pageFields, pageOf, serviceId } from "./api.ts";
 
 export const serviceTools = (ask: AskApi): PluginTool[] => [listServices(ask), getService(ask)];
 

@@ -2,7 +2,17 @@ import { describe, expect, test, vi } from "vitest";
 import { objectOf } from "../../../src/adapters/messengers/fields.ts";
 import { slackText } from "../../../src/adapters/messengers/slack/messages.ts";
 import { slackEvent, slackHeaders, slackServer, slackTokens } from "../../messengers/slack-server.ts";
-import { accountAt, bytesOf, following, forTest, messageIn, nothingHidden, nowhere, payloads, webhookCall } from "./accounts.ts";
+import {
+  accountAt,
+  bytesOf,
+  following,
+  forTest,
+  messageIn,
+  nothingHidden,
+  nowhere,
+  payloads,
+  webhookCall,
+} from "./accounts.ts";
 
 const events = payloads("slack");
 const now = Date.UTC(2026, 0, 1);

@@ -1,10 +1,20 @@
-import { type Arrival, type ChannelCheck, chatOf, FileTooLarge, type MessengerAccount, MessengerError, type SlackConfig, type WantedWebhook, type WebhookCall } from "../../../core/channels/messengers.ts";
+import {
+  type Arrival,
+  type ChannelCheck,
+  chatOf,
+  FileTooLarge,
+  type MessengerAccount,
+  MessengerError,
+  type SlackConfig,
+  type WantedWebhook,
+  type WebhookCall,
+} from "../../../core/channels/messengers.ts";
 import { sameText, toHex } from "../../../core/ids.ts";
 import { clip } from "../../../core/text/text.ts";
-import { escaped, rendered } from "../rendered.ts";
 import { jsonObject, mimeOf, objectOf, textOf } from "../fields.ts";
 import { messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
+import { escaped, rendered } from "../rendered.ts";
 import { hmac } from "../signature.ts";
 import { slackApi } from "./api.ts";
 import { readEvent, rootOf } from "./messages.ts";

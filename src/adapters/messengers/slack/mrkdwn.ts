@@ -1,5 +1,5 @@
-import { escaped } from "../rendered.ts";
 import { type Markup, markLines, render, withoutBackticks } from "../markup.ts";
+import { escaped } from "../rendered.ts";
 
 /** An invisible character that ends a word for Slack. */
 const zeroWidthSpace = "\u200b";

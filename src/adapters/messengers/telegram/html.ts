@@ -1,5 +1,5 @@
-import { escaped } from "../rendered.ts";
 import { type Markup, render } from "../markup.ts";
+import { escaped } from "../rendered.ts";
 
 const attribute = (text: string) => escaped(text).replaceAll('"', "&quot;");
 

@@ -1,4 +1,16 @@
-import { type ChannelCheck, FileTooLarge, longestParts, type MessengerAccount, MessengerError, type Unproven, type WantedWebhook, type WebhookCall, type WebhookHead, type WhatsAppConfig } from "../../../core/channels/messengers.ts";
+import {
+  type ChannelCheck,
+  FileTooLarge,
+  longestParts,
+  type MessengerAccount,
+  MessengerError,
+  type Unproven,
+  type WantedWebhook,
+  type WebhookCall,
+  type WebhookHead,
+  type WhatsAppConfig,
+} from "../../../core/channels/messengers.ts";
+import { formFields } from "../../../core/egress/text.ts";
 import { sameText, toBase64 } from "../../../core/ids.ts";
 import { textOf } from "../fields.ts";
 import { type Downloaded, messengerHttp } from "../http.ts";
@@ -7,7 +19,6 @@ import { rendered } from "../rendered.ts";
 import { hmac } from "../signature.ts";
 import { readForm } from "./messages.ts";
 import { twilioApi, twilioAuthorization } from "./twilio.ts";
-import { formFields } from "../../../core/egress/text.ts";
 
 /** Matches the path of a message's file; other addresses at Twilio may redirect to any address of a sender's choice. */
 const mediaPath = /^\/2010-04-01\/Accounts\/AC\w{32}\/Messages\/\w{34}\/Media\/\w{2,34}$/;

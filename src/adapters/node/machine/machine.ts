@@ -1,4 +1,5 @@
-import { type Environment, type Settings, retiredSettings, usualChatRequests } from "../../../core/config.ts";
+import { type Check, fail, ok, warn } from "../../../core/check.ts";
+import { type Environment, retiredSettings, type Settings, usualChatRequests } from "../../../core/config.ts";
 import type { Machine } from "../../../core/machine.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { visible } from "../../../core/text/text.ts";
@@ -9,7 +10,6 @@ import { checkPublicAddress } from "./address.ts";
 import { checkDirectory } from "./directory.ts";
 import { probe } from "./probe.ts";
 import { callProviders, checkProviders } from "./providers.ts";
-import { type Check, ok, warn, fail } from "../../../core/check.ts";
 
 interface Known {
   environment: Environment;

@@ -1,4 +1,4 @@
-import { formFields, answerText } from "../../../core/egress/text.ts";
+import { answerText, formFields } from "../../../core/egress/text.ts";
 import { type JsonValue, parseJson } from "../../../core/json.ts";
 import { storable, storableJson } from "../../../core/text/text.ts";
 

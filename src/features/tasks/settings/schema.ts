@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../../core/text/text.ts";
-import { zMoment, isTimezone } from "../../../core/time/calendar.ts";
+import { isTimezone, zMoment } from "../../../core/time/calendar.ts";
 import { runStatuses } from "../../../db/schema.ts";
 import { page, pageQuery } from "../../../http/paging.ts";
 import { Name, SubjectChannel, Timestamp } from "../../../http/shapes.ts";

@@ -1,6 +1,6 @@
 import type { AgentBundle, ImportedAgent } from "../../../client/index.ts";
-import { jsonIn } from "../../data/text.ts";
 import { hrefOf } from "../../data/route.ts";
+import { jsonIn } from "../../data/text.ts";
 import { ImportButton } from "../../ui/dialog/import-button.tsx";
 
 interface Props {

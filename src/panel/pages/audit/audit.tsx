@@ -1,3 +1,4 @@
+import type { AuditStats } from "../../../client/index.ts";
 import { agentChoices, useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
 import { askedDays, isBackwards } from "../../data/days.ts";
@@ -6,13 +7,12 @@ import { useList } from "../../data/list/list.ts";
 import { useLoaded } from "../../data/list/load.ts";
 import { goTo } from "../../data/route.ts";
 import { Button } from "../../ui/button.tsx";
+import type { Choices } from "../../ui/form/choices.ts";
 import { Filters } from "../../ui/list/filters.tsx";
 import { List } from "../../ui/list/list.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { EntryView } from "./entry.tsx";
-import type { AuditStats } from "../../../client/index.ts";
-import type { Choices } from "../../ui/form/choices.ts";
 import { actionText, actorText } from "./entry-text.ts";
 
 /** The audit log of the organization. The address contains the filters. */

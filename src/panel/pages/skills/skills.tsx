@@ -1,20 +1,20 @@
 import type { SkillImport, SkillImportAnswer } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { jsonIn } from "../../data/text.ts";
+import { useForm } from "../../data/form/form.ts";
 import { useList } from "../../data/list/list.ts";
-import { hrefOf, type SectionProps, goTo } from "../../data/route.ts";
+import { useLoaded } from "../../data/list/load.ts";
+import { goTo, hrefOf, type SectionProps } from "../../data/route.ts";
 import { may, orgSlug } from "../../data/session.ts";
+import { jsonIn } from "../../data/text.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { ImportButton } from "../../ui/dialog/import-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
-import { ListPage } from "../../ui/list/list.tsx";
-import { RefusedPage } from "../missing.tsx";
-import { SkillPage } from "./skill.tsx";
-import { useForm } from "../../data/form/form.ts";
-import { useLoaded } from "../../data/list/load.ts";
 import { SendForm } from "../../ui/form/form.tsx";
+import { ListPage } from "../../ui/list/list.tsx";
 import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { RefusedPage } from "../missing.tsx";
+import { SkillPage } from "./skill.tsx";
 import { asBody, skillFields, type Written } from "./skill-form.tsx";
 
 /** The catalogue of the organization. */

@@ -1,9 +1,9 @@
+import type { Typefaces } from "../fonts/typeface.ts";
 import type { Block, Span } from "../read/blocks.ts";
 import { type Band, bandsOf, type Wish } from "./columns.ts";
 import type { Line } from "./lines.ts";
-import { widthsOf } from "./measure.ts";
 import type { Frame, Stage } from "./stage.ts";
-import { type Base, lineGray, shade } from "./style.ts";
+import { type Base, lineGray, shade, styleOf } from "./style.ts";
 
 type Table = Extract<Block, { kind: "table" }>;
 
@@ -151,4 +151,35 @@ function fitting(lines: readonly Line[], height: number): number {
     return left < 0;
   });
   return over < 0 ? lines.length : over;
+}
+
+/** The greatest measured width, since wider text is broken anyway. */
+const farthest = 2_000;
+
+/** The width of a text's longest word, and of the whole text in one line. */
+function widthsOf(spans: readonly Span[], base: Base, typefaces: Typefaces): Wish {
+  const wish: Wish = { least: 0, most: 0 };
+  let [word, line] = [0, 0];
+  const add = (width: number) => {
+    word += width;
+    line += width;
+    wish.least = Math.max(wish.least, word);
+    wish.most = Math.max(wish.most, line);
+  };
+  for (const span of spans) {
+    if (wish.least > farthest && wish.most > farthest) break;
+    if (span.kind === "break") word = line = 0;
+    else if (span.kind === "picture") add(span.picture.width * 0.75);
+    else {
+      const { font, size } = styleOf(span.emphasis, base);
+      for (const character of span.text.slice(0, farthest)) {
+        const width = ((typefaces.glyph(font, character.codePointAt(0) ?? 0)?.width ?? 0) * size) / 1000;
+        if (/\s/.test(character)) word = 0;
+        add(width);
+        if (/\s/.test(character)) word = 0;
+      }
+    }
+  }
+  // A small addition, so that rounding does not break a line.
+  return { least: wish.least + 0.1, most: wish.most + 0.1 };
 }

@@ -1,6 +1,5 @@
 import type { Heading as PlacedHeading } from "../pdf/document.ts";
 import { type Block, type ListItem, plain, type Span, textOf } from "../read/blocks.ts";
-import { Anchors } from "./anchors.ts";
 import { codeLinesOf } from "./lines.ts";
 import type { Frame, Stage } from "./stage.ts";
 import { bodyBase, codeStyle, gray, headingBase, lineGray, shade } from "./style.ts";
@@ -147,4 +146,19 @@ function heightAfter(blocks: readonly Block[], index: number): number {
     height += 40;
   }
   return height;
+}
+
+/** Names headings for links, as GitHub does. */
+class Anchors {
+  readonly #taken = new Map<string, number>();
+
+  of(title: string): string {
+    const name = title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "")
+      .replace(/\s/g, "-");
+    const times = this.#taken.get(name) ?? 0;
+    this.#taken.set(name, times + 1);
+    return times === 0 ? name : `${name}-${times}`;
+  }
 }

@@ -1,7 +1,7 @@
 import { firstHop } from "../../../../core/egress/request.ts";
 import { parseTarget } from "../../../../core/egress/target.ts";
 import type { McpTransport } from "../../../../core/ports.ts";
-import { shortSecretProblem, secretLines } from "../../../../core/scrub/scrub.ts";
+import { secretLines, shortSecretProblem } from "../../../../core/scrub/scrub.ts";
 import { isMask, isSecretSegment, longValue } from "./masks.ts";
 
 /**

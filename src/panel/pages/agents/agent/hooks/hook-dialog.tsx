@@ -1,8 +1,8 @@
 import type { Hook, NewHook } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
 import { useForm } from "../../../../data/form/form.ts";
-import { jsonIn } from "../../../../data/text.ts";
 import { useLoaded } from "../../../../data/list/load.ts";
+import { jsonIn } from "../../../../data/text.ts";
 import { type DialogProps, type FieldTable, FormDialog } from "../../../../ui/form/form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 
