@@ -46,14 +46,15 @@ export type BundledChannel = z.output<typeof BundledChannel>;
 const distinct = (list: readonly BundledChannel[]) =>
   new Set(list.map(({ channelType }) => channelType)).size === list.length;
 
-/** The channels of an agent without their credentials, as a bundle holds them. */
+/** An agent's channels in a bundle, without their credentials. */
 export const bundledChannels = z
   .array(BundledChannel)
   .max(16, "must have at most 16 entries")
   .refine(distinct, "must not name a channel twice");
 
 /**
- * `web`, the messengers that are on or have settings, and `agent`, each without its credentials, as a bundle holds them.
+ * The channels for a bundle, without their credentials: `web`, the messengers that are on or have settings, and
+ * `agent`.
  */
 export async function exportChannels(db: Db, cipher: Cipher, agentId: string): Promise<BundledChannel[]> {
   const rows = await findRows(db, agentId);
@@ -78,15 +79,15 @@ export async function exportChannels(db: Db, cipher: Cipher, agentId: string): P
 
 interface Options {
   notes: ImportNotes;
-  /** Where the bundle has the channel at an index. */
+  /** The path of a channel in the bundle, by its index. */
   channelPath(index: number): Path;
-  /** Whether Web is turned on though the agent has no key: the bundle is from before the switch (spec "Versioning" 5). */
+  /** Whether Web is turned on without a key: the bundle is older than the switch (spec "Versioning" 5). */
   opensWeb: boolean;
 }
 
 /**
- * Gives an agent exactly these channels, inside a transaction of `writeAgent` that concerns the askers; stored
- * credentials stay. A channel that lacks one is off. `agent` has the fields that the bundle gives it.
+ * Sets exactly these channels of an agent, inside a transaction of `writeAgent` that concerns the callers; stored
+ * credentials stay. A channel without its credential is off. `agent` has the bundle's fields.
  */
 export async function importChannels(
   tx: Db,
@@ -130,7 +131,7 @@ async function importWeb(
   await saveRow(tx, ctx, agent.id, "web", { enabled, config: { contextMapping, allowedOrigins } });
 }
 
-/** The settings of a messenger that a bundle may leave out, which has them removed. */
+/** Optional settings of messengers; a bundle without them removes them. */
 const emptied = {
   telegram: { allowedUserIds: null, transport: null },
   slack: { transport: null },
@@ -156,7 +157,7 @@ async function importMessenger(
     const message = `${name} is imported, and off: save the channel with ${names} to turn it on`;
     notes.warn("channel_credentials_missing", path, message);
   }
-  // A save would start the channel again.
+  // A save would restart the channel.
   const isSame = row !== null && row.enabled === enabled && sameFields(stored, fields);
   if (!isSame) await storeMessenger(tx, ctx, agent, name, { enabled, config });
 }

@@ -8,7 +8,7 @@ import { WebConfigChanges } from "./web/schema.ts";
 
 const schemas = { web: WebConfigChanges, ...changesOf, agent: AgentConfigChanges } as const;
 
-/** The fields that answers show and nobody sets: clients may send them back. */
+/** Read-only fields, which clients may send back. */
 const shownOnly: Readonly<Record<ChannelType, readonly string[]>> = {
   web: ["apiKeyConfigured"],
   telegram: ["webhookUrl"],
@@ -18,8 +18,8 @@ const shownOnly: Readonly<Record<ChannelType, readonly string[]>> = {
 };
 
 /**
- * The settings that a client sent for a channel of this type; none at all for `undefined`. Throws the 400 that names
- * each wrong field. An unknown field is one: a misspelt credential must not seem to be stored (decisions §3).
+ * Parses the settings that a client sent for a channel; `undefined` means none. Throws the 400 with each wrong field.
+ * Unknown fields are wrong too: a misspelt credential must not seem to be stored (decisions §3).
  */
 export function parseConfig<Type extends ChannelType>(type: Type, sent: unknown): z.infer<(typeof schemas)[Type]> {
   const schema = schemas[type];

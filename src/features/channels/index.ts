@@ -6,22 +6,22 @@ import { createMoved, createRegistered } from "./messengers/restart.ts";
 import { startJobs } from "./messengers/start.ts";
 import { createChannelRoutes } from "./routes.ts";
 
-/** The channels that a bundle holds. */
+/** The channels in a bundle. */
 export { bundledChannels, exportChannels, importChannels } from "./bundle.ts";
 /** An agent's account at a messenger. */
 export { type MessengerChannel, openMessenger } from "./messengers/account.ts";
-/** Finds the channels that their messengers refuse, for `doctor`. */
+/** Finds channels that their messengers refuse, for `doctor`. */
 export { inspectChannels, type TroubledChannel } from "./messengers/inspect.ts";
 /** An agent that answers at once, for the quickstart. */
 export { createQuickstartAgent, type QuickstartAgent, quickstartAgent } from "./quickstart.ts";
-/** The channel that a path names. */
+/** The channel type in a path. */
 export { channelType } from "./rules.ts";
 /** The channels of an agent, opened for its turns. */
 export { type LoadedChannels, loadChannels } from "./service.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */
 export { openWebConfig } from "./web/config.ts";
 
-/** `/api/instances/{slug}/channels`, and the starts of messengers' channels. `onWork` begins due background work. */
+/** `/api/instances/{slug}/channels`, and the starts of messengers' channels. `onWork` starts due background work. */
 export function channelsFeature(services: Services, { onWork }: { onWork: () => void }): Contribution {
   return {
     routes: [createChannelRoutes(onWork)],

@@ -8,13 +8,13 @@ import { getWeb, saveWeb } from "./web/service.ts";
 
 interface Wanted {
   slug: string;
-  /** `provider:model`; absent: what the agent has, or for a new one the installation's default. */
+  /** `provider:model`; absent: the agent's own, or the installation's default for a new agent. */
   model?: string;
-  /** Replace a key that is stored already. */
+  /** Whether to replace a stored key. */
   newKey?: boolean;
 }
 
-/** The model that answers for an agent, and the secret that its provider lacks. */
+/** The agent's model, and the secret that its provider lacks. */
 export interface Answering {
   provider: ProviderName;
   model: string;
@@ -23,12 +23,12 @@ export interface Answering {
 
 export interface QuickstartAgent extends Answering {
   slug: string;
-  /** Null when the stored one stays, since a stored key can't be shown. */
+  /** Null when the stored key stays, since it can't be shown. */
   key: string | null;
   fastModel: string | null;
 }
 
-/** The agent to make. Throws 400 for an invalid slug or model: call it before anything is made. */
+/** The agent to create. Throws 400 for an invalid slug or model: call it before anything is created. */
 export function quickstartAgent({ slug, model }: Wanted) {
   const wanted = NewAgent.safeParse({ slug, model });
   if (!wanted.success) throw invalid(wanted.error.issues);
@@ -36,9 +36,9 @@ export function quickstartAgent({ slug, model }: Wanted) {
 }
 
 /**
- * Makes the agent if it is missing, gives it the wanted model and, where its provider has a key, that provider's fast
- * model, turns Web on and stores a fresh key unless one is stored. Throws 400 for an invalid slug or model, 409 for a
- * slug of another organization.
+ * Creates the agent if it is missing, sets the wanted model and, if its provider has a key, that provider's fast model,
+ * turns Web on and stores a new key unless one is stored. Throws 400 for an invalid slug or model, 409 for a slug of
+ * another organization.
  */
 export async function createQuickstartAgent(
   ctx: Ctx,
@@ -78,7 +78,9 @@ const usualFastModels = new Map(
   Object.entries(fastModels).map(([provider, model]) => [provider, `${provider}:${model}`]),
 );
 
-/** Replaces no fast model that a person chose. A provider that can't answer gets none, so no background call fails. */
+/**
+ * Keeps a fast model that a person chose. A provider that can't be called gets none, so that no background call fails.
+ */
 async function giveFastModel(ctx: Ctx, slug: string, { provider, missing }: Answering): Promise<string | null> {
   const { fastModel } = await getAgent(ctx, slug);
   if (fastModel !== null && ![...usualFastModels.values()].includes(fastModel)) return fastModel;
@@ -87,7 +89,7 @@ async function giveFastModel(ctx: Ctx, slug: string, { provider, missing }: Answ
   return usual;
 }
 
-/** The agent's new key, or null when the stored one stays. */
+/** The agent's new key; null when the stored one stays. */
 async function openWeb(ctx: Ctx, slug: string, newKey: boolean): Promise<string | null> {
   const web = await getWeb(ctx, slug);
   const key = newKey || !web.config.apiKeyConfigured ? `sk-agent-${randomToken(24)}` : null;

@@ -11,14 +11,14 @@ export interface SealedConfig {
   config: Uint8Array;
 }
 
-/** The text that the configuration is bound to. */
+/** The AAD of the configuration. */
 const configPlace = (agentId: string, type: ChannelType) => `${agentId}:channel:${type}`;
 
 /** Limits a query for channels to one of an agent. */
 export const isChannel = (agentId: string, type: ChannelType) =>
   and(eq(channels.agentId, agentId), eq(channels.type, type));
 
-/** The row of an agent's channel; null before it was saved for the first time. */
+/** The row of an agent's channel; null before its first save. */
 export async function findRow(db: Db, agentId: string, type: ChannelType): Promise<ChannelRow | null> {
   const [row] = await db.select().from(channels).where(isChannel(agentId, type));
   return row ?? null;
@@ -30,7 +30,7 @@ export async function findRows(db: Db, agentId: string): Promise<ReadonlyMap<str
   return new Map(rows.map((row) => [row.type, row]));
 }
 
-/** The stored configuration of a channel; empty when there is no row, or one that an upgrade made (migration 0025). */
+/** The stored configuration of a channel; empty without a row, and in a row made by an upgrade (migration 0025). */
 export async function openConfig<Config extends object>(
   cipher: Cipher,
   agentId: string,
@@ -42,29 +42,34 @@ export async function openConfig<Config extends object>(
   return JSON.parse(opened) as Config;
 }
 
-/** How far a messenger's channel is: `starting` until the messenger took the credentials and knows where to deliver. */
+/**
+ * The state of a messenger's channel: `starting` until the messenger accepted the credentials and registered the
+ * webhook.
+ */
 export type ChannelStatus = "off" | "starting" | "running" | "failing";
 
 interface Saved {
   enabled: boolean;
   config: object;
-  /** The settings for the start of a messenger's channel; absent for a channel without a start. */
+  /** Settings for the start of a messenger's channel; absent for a channel without a start. */
   start?: Pick<ChannelRow, "registeredAddress" | "accountHmac"> & { status: ChannelStatus };
 }
 
 export type ChannelRow = typeof channels.$inferSelect;
 
-/** The values of a row that nobody follows until the channel was started. */
+/** The values of a row until the channel was started. */
 export const unstarted = { transport: null, followedBy: null, followedUntil: null } as const;
 
-/** The columns of an error, which lasts since the first one without a success between; null for none. */
+/** The columns of an error, which counts from the first failure without a later success; null for none. */
 export const withError = (lastError: string | null, now: number) => ({
   lastError,
   errorSince:
     lastError === null ? null : sql`coalesce(${channels.errorSince}, ${new Date(now).toISOString()}::timestamptz)`,
 });
 
-/** Inserts or replaces the row, with the configuration sealed. Who follows the channel no longer does. */
+/**
+ * Inserts or replaces the row, with the configuration sealed, and ends the lease of a process that follows the channel.
+ */
 export async function saveRow(
   tx: Db,
   ctx: Ctx,

@@ -7,7 +7,9 @@ import { isStorable } from "../../core/text/text.ts";
 export const channelTypes = ["web", ...messengerNames, "agent"] as const;
 export type ChannelType = (typeof channelTypes)[number];
 
-/** The channel that a path names. Throws 404 for another name, those of managed builds too (decisions §1, "Edition"). */
+/**
+ * The channel type in a path. Throws 404 for another name, including those of managed builds (decisions §1, "Edition").
+ */
 export function channelType(type: string): ChannelType {
   const found = channelTypes.find((known) => known === type);
   if (!found) throw notFound("Channel");
@@ -24,7 +26,10 @@ const maxEntries = 64;
 const maxKey = 128;
 const maxPath = 256;
 
-/** The problems of a context mapping (state key → dotted path in the request's context), by key. Null: the whole. */
+/**
+ * The problems of a context mapping (state key → dotted path in the request's context), by key; null for the whole
+ * mapping.
+ */
 export function mappingProblems(mapping: unknown): { key: string | null; message: string }[] {
   if (!isObject(mapping)) {
     return [{ key: null, message: "must be an object of state key to dotted path" }];
@@ -49,7 +54,7 @@ function pathProblem(path: unknown): string | null {
   return sound ? null : "must be a dotted path, such as user.id";
 }
 
-/** An origin in the spelling that browsers send, or `*` for any; null when the text is neither. */
+/** An origin in the form that browsers send, or `*` for any; null for another text. */
 export function originOf(text: string): string | null {
   if (text === "*") return text;
   const url = URL.parse(text);
@@ -64,10 +69,10 @@ interface Authentication {
   authEnabled?: boolean | undefined;
 }
 
-/** Whether the two names of one switch (decisions §4, "Web") do not contradict each other. */
+/** Whether the two names of one setting (decisions §4, "Web") agree. */
 export function switchesAgree({ requireAuthentication: one, authEnabled: other }: Authentication): boolean {
   return one === undefined || other === undefined || one === other;
 }
 
-/** Whether a value is the mask that clients show for a stored credential: sent back, it keeps the stored one. */
+/** Whether a value is the mask of a stored credential: sent back, it keeps the stored one. */
 export const isMask = (value: string) => value.startsWith("••••");

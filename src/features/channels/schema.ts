@@ -11,7 +11,7 @@ import {
 import { type ChannelType, channelTypes } from "./rules.ts";
 import { WebConfigChanges, WebConfigShown } from "./web/schema.ts";
 
-/** The channel `agent` has nothing to set but its switch. */
+/** The channel `agent` has no settings but its switch. */
 export const AgentConfigChanges = z.object({}).openapi("AgentConfigChanges");
 export const AgentConfigShown = z.object({}).openapi("AgentConfig");
 
@@ -27,7 +27,7 @@ export const configChanges = {
 export const ChannelChanges = z
   .object({
     enabled: z.boolean().optional().openapi({ description: "Left out: as it is." }),
-    // Read by `parseConfig`, since the path says which of them it is.
+    // Parsed by `parseConfig`, since the path decides which schema applies.
     config: z
       .unknown()
       .optional()

@@ -51,18 +51,18 @@ export async function turnOffChannel(ctx: Ctx, slug: string, type: ChannelType):
   else await saveAgentChannel(ctx, slug, { enabled: false }, "agent.channel.agent.delete");
 }
 
-/** Tests a messenger's channel. Throws the 404 of the agent, and 400 for a channel without an account elsewhere. */
+/** Tests a messenger's channel. Throws the 404 of the agent, and 400 for a channel without an account. */
 export async function testChannel(ctx: Ctx, slug: string, type: ChannelType): Promise<ChannelTest> {
   if (isMessenger(type)) return testMessenger(ctx, slug, type);
   await findAgent(ctx, slug);
   throw new EngineError("bad-request", `The channel ${type} has no account at a messenger that could be tested`);
 }
 
-/** The settings of an agent's channels that a turn uses. */
+/** The channel settings that a turn uses. */
 export interface LoadedChannels {
   web: WebConfig & { enabled: boolean };
   answersAgents: boolean;
-  /** The credentials of its messengers, which no turn may show. */
+  /** The credentials of the agent's messengers, which no turn may show. */
   credentials: string[];
 }
 

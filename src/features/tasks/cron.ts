@@ -1,6 +1,8 @@
 import { Cron, CronPattern } from "croner";
 
-/** A cron expression is looked for a run this far ahead. A leap day comes after 8 years at the latest (2096 to 2104). */
+/**
+ * How far ahead a run of a cron expression is searched. A leap day comes after 8 years at the latest (2096 to 2104).
+ */
 export const horizonYears = 10;
 
 /** The longest cron expression, in UTF-16 units. */
@@ -15,7 +17,7 @@ const fields = [
   ["day of the week", "0 to 7"],
 ] as const;
 
-/** The fault of an expression and how to mend it, or null. Doesn't check whether any day matches. */
+/** The problem of an expression with advice, or null. Does not check whether any day matches. */
 export function expressionProblem(expression: string): string | null {
   if (expression.length > expressionLimit) {
     return `Shorten the cron expression: it takes at most ${expressionLimit} characters`;
@@ -42,15 +44,15 @@ function isReadable(expression: string): boolean {
   }
 }
 
-/** The expression with five fields: croner writes nicknames such as `@daily` out. Throws when it can't be read. */
+/** The expression with five fields: croner expands nicknames such as `@daily`. Throws for an invalid one. */
 function parse(expression: string): string {
   return new CronPattern(expression, undefined, { mode: "5-part" }).pattern;
 }
 
 /**
- * Finds the runs of a cron expression in a time zone, between the first year and the last. The bounds are written into
- * the expression as its field of years, since croner would look for a day such as February 30 up to the year 3000.
- * `timezone` is written as the runtime writes it, since croner keeps a format for each spelling forever.
+ * Finds the runs of a cron expression in a time zone, between the first year and the last. The bounds are added to the
+ * expression as its years, since croner would search for a day such as February 30 up to the year 3000. `timezone` has
+ * the runtime's spelling, since croner stores a format for each spelling forever.
  */
 function finder(expression: string, timezone: string, from: Date, to: Date): Cron {
   const zone = new Intl.DateTimeFormat("en", { timeZone: timezone }).resolvedOptions().timeZone;
@@ -64,15 +66,15 @@ function finder(expression: string, timezone: string, from: Date, to: Date): Cro
 }
 
 /**
- * The first run after this time, or null when none comes within `horizonYears`. Throws for an expression or a time zone
- * that can't be read.
+ * The first run after this time, or null when none comes within `horizonYears`. Throws for an invalid expression or
+ * time zone.
  *
- * Where the clocks change, croner's rules hold (`fixedTimeRule` in its `CronOptions`):
- * - An expression whose minute and hour have neither `*`, `?` nor a step names fixed times. A local time that is skipped
- *   runs at the first moment after the gap, once for all times of the gap, and is left out where that moment is on the
- *   next day (America/Nuuk). A local time that comes twice runs once, at its first coming.
- * - Any other expression repeats: skipped times don't run, and times that come twice run twice, so that a task of every
- *   hour runs every hour.
+ * At clock changes croner's rules apply (`fixedTimeRule` in its `CronOptions`):
+ * - An expression whose minute and hour have neither `*`, `?` nor a step names fixed times. A skipped local time runs
+ * at the first moment after the gap, once for all times of the gap, and is omitted when that moment is on the next day
+ * (America/Nuuk). A repeated local time runs once, the first time.
+ * - Any other expression repeats: skipped times do not run, and repeated times run twice, so that an hourly task runs
+ * every hour.
  */
 export function nextCronRun(expression: string, timezone: string, after: Date): Date | null {
   const last = new Date(after);
@@ -80,7 +82,7 @@ export function nextCronRun(expression: string, timezone: string, after: Date): 
   return finder(expression, timezone, after, last).nextRun(after);
 }
 
-/** The number of compared runs: enough to contain close times of one day. */
+/** The number of compared runs: enough for close times within one day. */
 const comparedRuns = 100;
 
 /** The shortest time between two runs after `after`, in milliseconds. Throws as `nextCronRun` does. */
@@ -98,7 +100,7 @@ export function closestCronRuns(expression: string, timezone: string, after: Dat
 export function cronRunsBetween(expression: string, timezone: string, after: Date, until: Date, most: number): Date[] {
   const cron = finder(expression, timezone, after, until);
   const runs: Date[] = [];
-  // croner looks before the time it is given, and a run at `until` counts.
+  // croner searches before the given time, and a run at `until` counts.
   let before = new Date(until.getTime() + 1);
   while (runs.length < most) {
     const [run] = cron.previousRuns(1, before);

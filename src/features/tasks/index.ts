@@ -10,26 +10,26 @@ import { runJob } from "./runs/store.ts";
 import { createUpkeep, oldRuns } from "./runs/upkeep.ts";
 import { taskTools } from "./tool.ts";
 
-/** A turn may wait for others of its agent, and the policies let it take an hour. */
+/** A turn may wait for others of its agent, and the policies allow it an hour. */
 const longestMs = 3 * 60 * 60_000;
 
-/** The parts of the engine that the scheduled tasks use. */
+/** The parts of the engine that scheduled tasks use. */
 interface Dependencies {
   services: Services;
   turns: Turns;
-  /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
+  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
   wake(at?: number): void;
 }
 
 /** The jobs that run tasks. */
 export { runJob } from "./runs/store.ts";
-/** The rows that are written with a run that continues after a person's decision. */
+/** The rows written with a run's turn that continues after an approval. */
 export { continuedRun } from "./runs/turn.ts";
-/** The tasks that a bundle holds. */
+/** The tasks in a bundle. */
 export { exportTasks, importTasks } from "./settings/bundle.ts";
 export { bundledTasks } from "./settings/schema.ts";
 
-/** The door of the clock: turns that agents take at set times. */
+/** The door of scheduled tasks: turns at set times. */
 export function tasksFeature({ services, turns, wake }: Dependencies): Contribution {
   return {
     routes: [taskRoutes(wake)],

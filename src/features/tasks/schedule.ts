@@ -7,16 +7,16 @@ export type Schedule =
   | { type: "interval"; everyMs: number }
   | { type: "one-shot"; runAt: string };
 
-/** A minute: the scheduler looks twice a minute, so that it could not keep a shorter interval. */
+/** A minute: the scheduler ticks twice a minute, so it could not keep a shorter interval. */
 export const shortestInterval = 60_000;
 
-/** 366 days: what is rarer has a date, and a cron expression or a one-shot names it. */
+/** 366 days: rarer times have a date, which a cron expression or a one-shot names. */
 export const longestInterval = 366 * 24 * 3_600_000;
 
-/** Missed runs of a cron expression are counted up to this number, since croner takes some 0.1 ms to find one. */
+/** The most missed runs of a cron expression that are counted, since croner takes some 0.1 ms for each. */
 export const countedRuns = 250;
 
-/** Why a task can't have this schedule, as a sentence that says what to do, or null. */
+/** Why a task can't have this schedule, as a sentence with advice, or null. */
 export function scheduleProblem(schedule: Schedule, now: Date): string | null {
   if (schedule.type === "cron") return cronProblem(schedule.expression, schedule.timezone, now);
   if (schedule.type === "interval") return intervalProblem(schedule.everyMs);
@@ -45,10 +45,9 @@ function oneShotProblem(runAt: Date, now: Date): string | null {
 }
 
 /**
- * The first run after `after`, or null when none comes. `anchor` is the time from which an interval counts, such as the
- * creation of the task: it runs a whole number of intervals later, first after one, and knows no daylight saving time.
- * `nextCronRun` documents changes of the clock. Throws for a cron expression or a time zone
- * in which `scheduleProblem` finds a fault.
+ * The first run after `after`, or null for none. `anchor` is the time from which an interval counts, such as the task's
+ * creation: it runs whole intervals later, first after one, without regard to daylight saving time. `nextCronRun`
+ * documents clock changes. Throws for a cron expression or a time zone with a `scheduleProblem`.
  */
 export function nextRun(schedule: Schedule, after: Date, anchor: Date): Date | null {
   if (schedule.type === "cron") return nextCronRun(schedule.expression, schedule.timezone, after);
@@ -61,7 +60,7 @@ export function nextRun(schedule: Schedule, after: Date, anchor: Date): Date | n
   return new Date(anchor.getTime() + Math.max(1, passed + 1) * everyMs);
 }
 
-/** Runs that were due. There were more than `count` when `more` holds; `last` has the last ones, oldest first. */
+/** Missed runs. With `more` there were more than `count`; `last` are the last ones, oldest first. */
 export interface MissedRuns {
   count: number;
   more: boolean;
@@ -69,10 +68,10 @@ export interface MissedRuns {
 }
 
 /**
- * The runs that were due after `lastRun` and until `now`, and the last `most` of them. `lastRun` is the time for which
- * the last run was planned, not the time when it began, or the anchor when there was none: an interval counts from it.
- * The work is bounded, however long ago `lastRun` is: a cron expression is counted up to `countedRuns`, or to `most`
- * if that is larger. Throws as `nextRun` does.
+ * The runs that were due after `lastRun` and until `now`, and the last `most` of them. `lastRun` is the planned time of
+ * the last run, not its actual start, or the anchor without one: an interval counts from it. The work is bounded for
+ * any `lastRun`: a cron expression is counted up to `countedRuns`, or to `most` if that is larger. Throws as `nextRun`
+ * does.
  */
 export function missedRuns(schedule: Schedule, lastRun: Date, now: Date, most: number): MissedRuns {
   if (schedule.type === "cron") {

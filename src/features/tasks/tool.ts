@@ -16,11 +16,11 @@ import type { TaskPerson } from "./settings/shares.ts";
 
 interface Dependencies {
   services: Services;
-  /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
+  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
   wake(at?: number): void;
 }
 
-/** The tool `scheduleTask`: the agent promises to do something later, and does. */
+/** The tool `scheduleTask`, with which the agent schedules its own work. */
 export function taskTools({ services, wake }: Dependencies): ToolSource {
   return async ({ id, slug, named }) => {
     if (!named.includes(scheduleTask.name)) return [];
@@ -40,15 +40,15 @@ export function taskTools({ services, wake }: Dependencies): ToolSource {
 }
 
 /**
- * The share that a task counts into: that of the end user of the turn, or of the run's task, so that no task makes others
- * without end. Null for the Room, an event and a run that belongs to nobody.
+ * The end user whose share a task counts into: the turn's, or the run's task's, so that tasks can't make tasks without
+ * limit. Null for the Room, an event and a run without an end user.
  */
 function personOf({ origin: { source, subject }, conversation }: ToolContext): TaskPerson | null {
   const isOfNobody = source !== "user" && subject === subjectKey("conversation", conversation?.ref ?? "");
   return isOfNobody ? null : { subject, isRun: source === "scheduled" };
 }
 
-/** The tool's result: the time of the next run, and who reads its reply. */
+/** The tool's result: the time of the next run, and the readers of its reply. */
 function answerOf({ id, nextRunAt, outboundChannel }: ScheduledTask, timezone: string) {
   const nextRun = nextRunAt === null ? null : localTime(new Date(nextRunAt), timezone);
   const reply = outboundChannel === null ? "kept with the task, not sent to anybody" : `sent over ${outboundChannel}`;
@@ -114,7 +114,7 @@ function scheduleOf({ cron, timezone, everyMinutes, at }: Input, home: string): 
   return { type: "one-shot", runAt: new Date(at ?? "").toISOString() };
 }
 
-/** A call that is made again, such as by a turn that is taken anew, finds the task that it made. */
+/** A repeated call, for example by a retried turn, finds the task that it made. */
 async function findSame(
   { database }: Services,
   agentId: string,

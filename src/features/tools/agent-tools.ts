@@ -14,21 +14,21 @@ import type { ToolDefinition } from "./definition.ts";
 import { familiesOf } from "./plugins/families/of-organization.ts";
 import type { AgentTools, RequiredSecrets, ToolChanges } from "./schema.ts";
 
-/** Why a tool of an agent is on. */
+/** Why an agent's tool is on. */
 export interface ToolSetting {
-  /** A skill requires it, so that it can't be turned off. */
+  /** Whether a skill requires it, so that it can't be turned off. */
   bySkill: boolean;
-  /** Somebody chose it. */
+  /** Whether a person chose it. */
   chosen: boolean;
   needsApproval: boolean;
 }
 
-/** The tools that are on, by canonical name. */
+/** The enabled tools, by canonical name. */
 export async function toolSettings(db: Db, agentId: string): Promise<Map<string, ToolSetting>> {
   return (await readSettings(db, agentId)).settings;
 }
 
-/** The same, and the names of tools that are off and will ask for approval once they are on again. */
+/** `toolSettings`, and the names of disabled tools that need approval once they are on again. */
 export async function readSettings(db: Db, agentId: string) {
   const rows = await db.select().from(agentTools).where(eq(agentTools.agentId, agentId));
   const remembered = new Set(rows.flatMap(({ name, source }) => (source === "global" ? [name] : [])));
@@ -44,7 +44,7 @@ export async function readSettings(db: Db, agentId: string) {
   return { settings, remembered };
 }
 
-/** All tools that the agent can have, each with whether it is on. Throws the 404. */
+/** All tools available to the agent, with their settings. Throws the 404. */
 export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools["tools"]> {
   const agent = await findAgent(ctx, slug);
   const settings = await toolSettings(ctx.db, agent.id);
@@ -65,15 +65,12 @@ export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools
 const missingKeys = ({ requiredSecrets }: ToolDefinition, stored: ReadonlySet<string>) =>
   requiredSecrets.flatMap(({ key, optional }) => (optional || stored.has(key) ? [] : [key]));
 
-/** All tools that an agent can have, on or off. */
+/** All tools available to an agent, on or off. */
 export async function availableTools(ctx: Ctx, db: Db, agent: AgentRow): Promise<ToolDefinition[]> {
   return [...(await listTools(db, ctx, agent.organizationId)), ...(await agentToolsOf(db, agent))];
 }
 
-/**
- * Turns exactly these tools on. Throws 404, and 400 for unknown names and for a tool that is left out though a skill
- * requires it.
- */
+/** Enables exactly these tools. Throws 404, and 400 for unknown names and for an omitted tool that a skill requires. */
 export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChanges): Promise<AgentTools["tools"]> {
   const enabled = new Set(changes.enabled);
   const summary: Record<string, unknown> = {};
@@ -88,7 +85,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     const newly = new Set(await newlyAsking(tx, ctx, agent, enabled, settings));
     const wouldAsk = (name: string) => asks(name) || newly.has(name);
     const approval = approvalSet(changes, enabled, wouldAsk);
-    // A caller who may choose tools may also take their approval away; the audit log names these tools.
+    // A caller who may choose tools may also remove their approval; the audit log lists these tools.
     const approvalRemoved = [...new Set([...settings.keys(), ...remembered, ...newly])].filter(
       (name) => wouldAsk(name) && !approval.has(name) && (enabled.has(name) || settings.get(name)?.bySkill === false),
     );
@@ -97,7 +94,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     const after = { enabled: [...enabled].sort(), needsApproval: [...approval].sort() };
     Object.assign(changed, changesBetween(before, after));
     await tx.delete(agentTools).where(and(eq(agentTools.agentId, id), eq(agentTools.source, "manual")));
-    // A tool that only a skill turned on is among `enabled` without being chosen: it goes when the skill goes.
+    // A tool that only a skill turned on is in `enabled` without being chosen: it is removed with the skill.
     const chosen = [...enabled].filter((name) => settings.get(name)?.chosen || !settings.get(name)?.bySkill);
     if (chosen.length > 0) {
       const rows = chosen.map((name) => ({ agentId: id, name, source: "manual", needsApproval: approval.has(name) }));
@@ -108,7 +105,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
   return listAgentTools(ctx, slug);
 }
 
-/** The newly enabled tools whose plugin has a person decide about their calls. */
+/** The newly enabled tools whose plugin requires approval by default. */
 export async function newlyAsking(
   tx: Db,
   { plugins }: Ctx,
@@ -120,7 +117,7 @@ export async function newlyAsking(
   return byDefault.filter((name) => enabled.has(name) && !settings.has(name));
 }
 
-/** The secrets that the enabled tools need, each once. Throws the 404. */
+/** The secrets that the enabled tools need, without repetition. Throws the 404. */
 export async function listRequiredSecrets(ctx: Ctx, slug: string): Promise<RequiredSecrets["requiredSecrets"]> {
   const { id, organizationId } = await findAgent(ctx, slug);
   const settings = await toolSettings(ctx.db, id);
@@ -137,7 +134,7 @@ export async function listRequiredSecrets(ctx: Ctx, slug: string): Promise<Requi
   return [...required.values()];
 }
 
-/** A tool that is on may be named, also when its plugin is gone. */
+/** Throws for an unknown tool; an enabled tool is accepted even if its plugin is gone. */
 function requireKnown(
   known: ReadonlySet<string>,
   names: readonly string[],
@@ -147,7 +144,9 @@ function requireKnown(
   if (unknown.length > 0) throw new EngineError("bad-request", `Unknown tools: ${unknown.join(", ")}`);
 }
 
-/** A tool whose plugin is gone or off may be missing: callers do not see it in any list. */
+/**
+ * Throws for an omitted tool that a skill requires, unless its plugin is gone or off, since callers then can't see it.
+ */
 function requireSkillTools(
   settings: ReadonlyMap<string, ToolSetting>,
   enabled: ReadonlySet<string>,
@@ -174,7 +173,7 @@ function approvalSet(
   return new Set(needsApproval);
 }
 
-/** Changes the tools that were named; the others stay as they are. */
+/** Changes the named tools; the others stay unchanged. */
 async function setApproval(
   tx: Db,
   agentId: string,

@@ -5,12 +5,12 @@ import { agents } from "../../db/schema.ts";
 import { type AgentRow, isAskable, withinReach } from "../agents/index.ts";
 import type { ToolDefinition } from "./definition.ts";
 
-/** The agents within the caller's reach that may be asked, as tools of other agents, by slug. */
+/** The reachable agents that may be called, as tools of other agents, by slug. */
 export function agentToolsWithin(ctx: Ctx): Promise<ToolDefinition[]> {
   return select(ctx.db, withinReach(ctx));
 }
 
-/** The agents that this one can ask, as tools, by slug: those of its workspace that may be asked. */
+/** The agents that this one can call, as tools, by slug: those of its workspace that may be called. */
 export function agentToolsOf(db: Db, { id, workspaceId }: Pick<AgentRow, "id" | "workspaceId">) {
   return select(db, and(eq(agents.workspaceId, workspaceId), ne(agents.id, id)));
 }
@@ -25,7 +25,7 @@ async function select(db: Db, those: ReturnType<typeof and>): Promise<ToolDefini
   return rows.map(agentTool);
 }
 
-/** The tool that asks an agent, as catalogues and models see it. */
+/** The tool that calls an agent, for catalogues and models. */
 export function agentTool({
   slug,
   name,

@@ -12,7 +12,7 @@ export const readSkill = builtin({
     "Reads the instructions of a skill. Do this before you act on anything that a listed skill is about. Placeholders such as {{skill_env.name.KEY}} stand for values that you can't see: pass them on as they are.",
   category: "Skills",
   input: z.object({ skill: skillName }),
-  // It only looks the skill up by its name, which is no secret.
+  // It only looks up the skill by its name, which is no secret.
   effect: "none",
   seesSecrets: false,
 });
@@ -86,7 +86,7 @@ export const saveMemory = builtin({
       .describe("One word, such as preferences; general when absent."),
     importance: z.int().min(1).max(10).optional().describe("1 to 10; 5 when absent."),
   }),
-  // The fact is stored, so it must hold no secret; the same fact again updates the memory.
+  // The fact is stored, so it must contain no secret; the same fact again only updates the memory.
   effect: "none",
   seesSecrets: false,
 });
@@ -100,7 +100,7 @@ export const searchMemory = builtin({
     query: z.string().min(1).max(1000).describe("Words that the memory may contain, in the language it was saved in."),
     limit: z.int().min(1).max(20).optional().describe("How many at most; 5 when absent."),
   }),
-  // It only reads; no stored memory holds a secret that the query could name.
+  // It only reads; no stored memory contains a secret that the query could name.
   effect: "none",
   seesSecrets: false,
 });
@@ -112,7 +112,7 @@ const getState = builtin({
   description: "Reads the state of this conversation: values that the application or you have noted under a key.",
   category: "State",
   input: z.object({ key: stateKey.optional().describe("One key; all of them when absent.") }),
-  // It only reads; no stored key holds a secret.
+  // It only reads; no stored key contains a secret.
   effect: "none",
   seesSecrets: false,
 });
@@ -123,7 +123,7 @@ const setState = builtin({
     "Notes a value in the state of this conversation, where it stays for its later turns. Replaces what the key had.",
   category: "State",
   input: z.object({ key: stateKey, value: z.json().describe("Any JSON value; null removes the key.") }),
-  // The value is stored, so it must hold no secret; the same value again changes nothing.
+  // The value is stored, so it must contain no secret; the same value again changes nothing.
   effect: "none",
   seesSecrets: false,
 });
@@ -166,7 +166,7 @@ export const scheduleTask = builtin({
       .optional()
       .describe("Whether the task is forgotten once it went well; true for at when absent."),
   }),
-  // The prompt is stored, so it must hold no secret; the same task again is the one that there is.
+  // The prompt is stored, so it must contain no secret; the same task again is found, not repeated.
   effect: "none",
   seesSecrets: false,
 });
@@ -198,7 +198,7 @@ export function currentTimeTool(clock: Clock, home: string): Tool {
   });
 }
 
-/** A time as people of a zone say it, with the name of the zone. Throws an `Error` for an unknown one. */
+/** A time in a zone's usual form, with the zone's name. Throws an `Error` for an unknown zone. */
 export function localTime(now: Date, timeZone: string): string {
   try {
     return new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long", timeZone }).format(now);

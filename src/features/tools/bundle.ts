@@ -8,7 +8,7 @@ import type { AgentRow } from "../agents/index.ts";
 import { availableTools, newlyAsking, readSettings, type ToolSetting } from "./agent-tools.ts";
 import type { BundledTools } from "./schema.ts";
 
-/** The chosen tools, and those whose calls wait for a person, as a bundle holds them. */
+/** The chosen tools, and those whose calls need approval, for a bundle. */
 export async function exportTools(db: Db, agentId: string): Promise<Required<BundledTools>> {
   const { settings, remembered } = await readSettings(db, agentId);
   const those = (test: (setting: ToolSetting) => boolean) =>
@@ -18,8 +18,8 @@ export async function exportTools(db: Db, agentId: string): Promise<Required<Bun
 }
 
 /**
- * Gives an agent exactly these tools beside those of its skills, inside a transaction of `writeAgent` and after its
- * skills. A tool that the agent can't have is left out, unless it was on before. Answers the tools whose approval went.
+ * Sets exactly these tools of an agent in addition to its skills' tools, inside a transaction of `writeAgent` and after
+ * its skills. Omits an unavailable tool, unless it was on before. Returns the tools that lost their approval.
  */
 export async function importTools(
   tx: Db,
@@ -70,7 +70,7 @@ async function replaceRows(
   const on = new Set([...chosen, ...bySkill.map(({ name }) => name)]);
   const rows = [
     ...[...chosen].map((name) => ({ agentId, name, source: "manual", needsApproval: approval.has(name) })),
-    // These are off, and ask for approval once they are on.
+    // These are off, and need approval once they are on.
     ...[...approval]
       .filter((name) => !on.has(name))
       .map((name) => ({ agentId, name, source: "global", needsApproval: true })),

@@ -9,11 +9,11 @@ import { familiesOf, familyDefinitions } from "./plugins/families/of-organizatio
 import { describedTools } from "./plugins/mcp/listed.ts";
 import { isOffered } from "./plugins/mcp/offered.ts";
 
-/** The installation's offer to every organization: its families of tools, and whether MCP servers may be processes. */
+/** The installation's offer to every organization: its plugins, and whether MCP servers may be processes. */
 export type ToolOffer = Pick<Services, "plugins" | "options">;
 
 /**
- * The tools that every agent of an organization can have: the engine's own, those of families, then those of MCP servers
+ * The tools available to every agent of an organization: the engine's own, those of plugins, then those of MCP servers
  * by namespace.
  */
 export async function listTools(
@@ -41,7 +41,7 @@ export async function listTools(
   return [...builtins.map(shown), ...fromFamilies, ...fromServers];
 }
 
-/** The tools of the organization, then the agents within the caller's reach. */
+/** The organization's tools, then the agents that the caller reaches. */
 export async function toolCatalogue(ctx: Ctx): Promise<ToolDefinition[]> {
   return [...(await listTools(ctx.db, ctx, ctx.membership.organizationId)), ...(await agentToolsWithin(ctx))];
 }

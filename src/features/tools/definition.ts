@@ -8,7 +8,7 @@ type ToolOrigin = "builtin" | "plugin" | "mcp" | "agent";
 /** A secret of the agent that a tool needs (decisions §4). */
 type RequiredSecret = PluginSecret;
 
-/** A tool as catalogues show it. */
+/** A tool in catalogues. */
 export interface ToolDefinition {
   /** Canonical, such as `httpRequest`, `<namespace>:<tool>` or `agent:<slug>`. */
   name: string;
@@ -18,7 +18,7 @@ export interface ToolDefinition {
   requiredSecrets: readonly RequiredSecret[];
 }
 
-/** A tool of the engine, described; a feature adds the function that does its work. */
+/** A described tool of the engine; a feature adds the function that executes it. */
 export interface BuiltinTool<Input> extends ToolDefinition {
   implement(execute: (input: Input, context: ToolContext) => Promise<JsonValue>): Tool;
 }
@@ -32,7 +32,7 @@ interface Description<Schema extends z.ZodType> {
   seesSecrets: boolean;
 }
 
-/** Describes a tool of the engine for catalogues and models, and checks what a model sends by `input`. */
+/** Describes a tool of the engine for catalogues and models, and checks a model's arguments by `input`. */
 export function builtin<Schema extends z.ZodType>({
   input,
   effect,

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, Tool } from "../../turn/types.ts";
 import { httpRequest } from "./builtin.ts";
 import { fillingRoom, type Placeholders } from "./placeholders.ts";
 
-/** Decisions §7: 1 MiB, 15 s. */
+/** The most bytes of a response (decisions §7). */
 const maxBytes = 1024 * 1024;
 
 /** The tool `httpRequest` of an organization's agent with these placeholders. */
@@ -31,7 +31,7 @@ export function httpRequestTool({ egress, policies }: Services, owner: string, p
   return { ...tool, textOf: (result) => answerOf(result as JsonObject) };
 }
 
-/** The text of a successful answer; null for an error or an empty body. */
+/** The text of a successful response; null for an error or an empty body. */
 function answerOf({ status, body }: JsonObject): string | null {
   const succeeded = typeof status === "number" && status >= 200 && status < 300;
   return succeeded && typeof body === "string" && body !== "" ? body : null;
@@ -44,8 +44,8 @@ interface RequestParts {
 }
 
 /**
- * Fills the placeholders in. Values that are bound to hosts come last, once the host of the request is known. Throws an
- * `Error` when such a value would stand in the host.
+ * Fills in the placeholders. Values bound to hosts come last, once the request's host is known. Throws an `Error` when
+ * such a value would be part of the host.
  */
 function fillIn({ url, headers, body }: RequestParts, placeholders: Placeholders): RequestParts {
   // In a query a value is percent-encoded.

@@ -1,13 +1,13 @@
 import { digest, toHex } from "../../core/ids.ts";
 
-/** Providers take no longer name of a tool. */
+/** The longest tool name that providers accept. */
 const longest = 64;
 const hashLength = 8;
 
 /**
- * The names that models see, by canonical name (decisions §7): `:` becomes `__`, other signs become `_`. Names of more
- * than 64 characters, and names that would be the same, end in a short hash. A name is read back through this map,
- * never by splitting it.
+ * The tools' names for models, by canonical name (decisions §7): `:` becomes `__`, other signs become `_`. Longer names
+ * than 64 characters, and equal names, get a short hash at the end. A name is mapped back through this map, never by
+ * splitting it.
  */
 export async function modelNames(canonical: Iterable<string>): Promise<Map<string, string>> {
   const plain = [...new Set(canonical)].map((name) => ({ name, shown: plainName(name) }));
@@ -21,7 +21,7 @@ export async function modelNames(canonical: Iterable<string>): Promise<Map<strin
 }
 
 function plainName(name: string): string {
-  // The tool of an agent is named by what it does: `agent:my-agent` is `ask_my_agent`.
+  // An agent's tool is named after its action: `agent:my-agent` is `ask_my_agent`.
   const spoken = name.startsWith("agent:") ? `ask_${name.slice("agent:".length)}` : name;
   const pattern = name.startsWith("agent:") ? /[^A-Za-z0-9_]/g : /[^A-Za-z0-9_-]/g;
   return spoken.replaceAll(":", "__").replaceAll(pattern, "_");

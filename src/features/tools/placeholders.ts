@@ -2,38 +2,38 @@ import { admits, type Destination } from "../../core/egress/destination.ts";
 import { closing, opening } from "../../core/text/placeholder.ts";
 import type { JsonValue } from "../../turn/types.ts";
 
-/** A text that stands for a value which no model may see. */
+/** A text that stands for a value hidden from models. */
 export interface Placeholder {
-  /** In braces, without blanks. */
+  /** The name in braces, without spaces. */
   text: string;
   value: string;
   /**
-   * Lists of destinations, as `host` (https on port 443) or `host:port`. The value may go to a destination that is in
-   * every list; without lists anywhere.
+   * Lists of destinations, as `host` (https on port 443) or `host:port`. The value may be sent only to destinations in
+   * every list; without lists to any.
    */
   bounds: readonly (readonly string[])[];
 }
 
-/** How many characters of values may still be filled in. */
+/** The number of characters of values that may still be filled in. */
 export interface FillingRoom {
   left: number;
 }
 
-/** The room of one call of a tool, or of one prompt: a text may name a long value thousands of times. */
+/** The room of one tool call or one prompt, since a text may repeat a long value's placeholder thousands of times. */
 export const fillingRoom = (): FillingRoom => ({ left: 1024 * 1024 });
 
 interface Filling {
-  /** How a value is written. */
+  /** Encodes a value. */
   write?: (value: string) => string;
-  /** Shared by texts that belong together. A placeholder for whose value no room is left stays. */
+  /** Shared by related texts. A placeholder without room for its value stays. */
   room?: FillingRoom;
 }
 
 const asItIs = (value: string) => value;
 
 /**
- * Fills in an agent's placeholders, only in the arguments of tools that may have the values. A text is filled in one
- * pass: a placeholder inside a value stays text (decisions §6).
+ * Fills in an agent's placeholders, only in arguments of tools that may get the values. A text is filled in one pass: a
+ * placeholder inside a value stays text (decisions §6).
  */
 export class Placeholders {
   readonly #values: ReadonlyMap<string, Placeholder>;
@@ -41,13 +41,16 @@ export class Placeholders {
 
   constructor(list: readonly Placeholder[]) {
     this.#values = new Map(list.map((placeholder) => [placeholder.text, placeholder]));
-    // The longest first, since a name may hold braces, and so begin with another one.
+    // The longest first, since a name may contain braces, and so begin with another one.
     const names = [...this.#values.keys()].map(nameIn).sort((a, b) => b.length - a.length);
     this.#pattern =
       names.length === 0 ? null : new RegExp(`${opening}(${names.map(escapeForPattern).join("|")})${closing}`, "g");
   }
 
-  /** Fills in the values that may go to `to`; with null those that may go anywhere. Other placeholders stay. */
+  /**
+   * Fills in the values that may be sent to `to`, or with null those that may be sent anywhere. Other placeholders
+   * stay.
+   */
   fill(text: string, to: Destination | null, { write = asItIs, room = fillingRoom() }: Filling = {}): string {
     if (!this.#pattern) return text;
     return text.replaceAll(this.#pattern, (found: string, name: string) => {
@@ -61,7 +64,7 @@ export class Placeholders {
     });
   }
 
-  /** Fills in every string of a JSON value; names of fields stay as they are. */
+  /** Fills in every string of a JSON value; names of fields stay unchanged. */
   fillJson(value: JsonValue, to: Destination | null, room = fillingRoom()): JsonValue {
     if (typeof value === "string") return this.fill(value, to, { room });
     if (value === null || typeof value !== "object") return value;

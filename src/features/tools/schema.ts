@@ -71,7 +71,7 @@ export const ToolChanges = z
   .openapi("ToolChanges");
 export type ToolChanges = z.infer<typeof ToolChanges>;
 
-/** The tools of an agent as a bundle holds them. Those that skills turn on come with the skills. */
+/** An agent's tools in a bundle, without those that skills turn on. */
 export const bundledTools = {
   manualTools: names.default(["readSkill"]).openapi({
     description: "Tools that somebody chose. Left out: those of a new agent.",

@@ -8,10 +8,10 @@ import type { ToolOffer } from "./catalogue.ts";
 import { familiesOf } from "./plugins/families/of-organization.ts";
 import { isOffered } from "./plugins/mcp/offered.ts";
 
-/** Whether the tool is from before plugins. A migration renamed such tools; they can't be used any more. */
+/** Whether the tool is older than plugins. A migration renamed such tools; they can't be used any more. */
 export const isPrePluginName = (name: string) => successorsOf(name) !== null;
 
-/** An organization, or one agent of it. */
+/** An organization, or one of its agents. */
 interface ToolUser {
   organizationId: string;
   agent?: { id: string; workspaceId: string };
@@ -19,9 +19,9 @@ interface ToolUser {
 
 /**
  * Returns the names that the organization or the agent can't use. A usable name is built in, or an agent
- * (`agent:<slug>`), or a tool of a family or of an enabled MCP server (`<namespace>:<tool>`) that the installation may
- * reach. While a server has never answered, its tools are unknown: an organization can use any of them, an agent none.
- * An agent can use only the other agents of its workspace that may be asked.
+ * (`agent:<slug>`), or a tool of a plugin or of an enabled MCP server (`<namespace>:<tool>`) that the installation may
+ * use. While a server has never responded, its tools are unknown: an organization can use any of them, an agent none.
+ * An agent can use only other callable agents of its workspace.
  */
 export async function unusableTools(
   db: Db,
@@ -64,7 +64,7 @@ async function agentSlugs(db: Db, { organizationId, agent }: ToolUser, slugs: re
   return new Set(rows.map(({ slug }) => slug));
 }
 
-/** The tools under these namespaces; null where a plugin's server was never listed. */
+/** The tools of these namespaces; null for a server that was never listed. */
 async function pluginTools(
   db: Db,
   { plugins: families, options }: ToolOffer,
@@ -78,7 +78,7 @@ async function pluginTools(
     .select({
       namespace: plugins.namespace,
       status: plugins.status,
-      // Names only: schemas may be large.
+      // Only names, since schemas may be large.
       tools: sql<string[]>`jsonb_path_query_array(${plugins.tools}, '$[*].name')`,
     })
     .from(plugins)
@@ -101,7 +101,7 @@ async function pluginTools(
   ]);
 }
 
-/** The tools that took the places of those from before plugins (migration 0025). */
+/** The successors of tools from before plugins (migration 0025). */
 const successors: Readonly<Record<string, readonly [string, ...string[]]>> = {
   ghIssue: [
     "github:listIssues",
@@ -124,8 +124,8 @@ const successors: Readonly<Record<string, readonly [string, ...string[]]>> = {
 };
 
 /**
- * The tools in the place of one from before plugins, whose name can't be used any more; null for another name. Where only
- * one can be named, it is the first.
+ * The successors of a tool from before plugins, whose name can't be used any more; null for another name. The first one
+ * counts where only one can be named.
  */
 export function successorsOf(name: string): readonly [string, ...string[]] | null {
   const [, first, rest] = /^hubspot([A-Z])(\w*)$/.exec(name) ?? [];

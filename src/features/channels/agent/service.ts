@@ -5,10 +5,10 @@ import { type AgentRow, findAgent, touchAskers, writeAgent } from "../../agents/
 import { type ChannelRow, findRow, saveRow } from "../row.ts";
 import type { AgentChannel } from "../schema.ts";
 
-/** Whether other agents may ask this one: unless that was turned off. */
+/** Whether other agents may call this one: yes, unless the channel was turned off. */
 export const answersAgents = (row: Pick<ChannelRow, "enabled"> | null) => row?.enabled ?? true;
 
-/** The channel by which other agents ask this one, as the wire shows it. */
+/** The channel for calls of other agents, in its API form. */
 export function showAgent(row: Pick<ChannelRow, "enabled"> | null): AgentChannel {
   const enabled = answersAgents(row);
   return {
@@ -19,7 +19,7 @@ export function showAgent(row: Pick<ChannelRow, "enabled"> | null): AgentChannel
   };
 }
 
-/** Turns the channel on or off, or leaves it. Throws the 404 of the agent. */
+/** Turns the channel on or off, or leaves it unchanged. Throws the 404 of the agent. */
 export async function saveAgentChannel(
   ctx: Ctx,
   slug: string,
@@ -34,7 +34,7 @@ export async function saveAgentChannel(
   return showAgent(await findRow(ctx.db, id, "agent"));
 }
 
-/** `saveAgentChannel` inside a transaction of `writeAgent` that concerns the askers. Answers what it changed. */
+/** `saveAgentChannel` inside a transaction of `writeAgent` that concerns the callers. Returns the change. */
 export async function storeAgentChannel(
   tx: Db,
   ctx: Ctx,

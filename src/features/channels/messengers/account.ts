@@ -14,20 +14,20 @@ import {
   webhookAddress,
 } from "./rules.ts";
 
-/** An agent's channel of a messenger, opened. */
+/** An agent's messenger channel, opened. */
 export interface MessengerChannel {
   agent: { id: string; slug: string; organizationId: string; active: boolean };
   name: MessengerName;
   enabled: boolean;
   transport: Transport;
   account: MessengerAccount;
-  /** The webhook that the messenger is to call; null where it calls none. */
+  /** The webhook for the messenger; null when it calls none. */
   webhook: WantedWebhook | null;
-  /** Whether the webhook's secret is a part of its path. */
+  /** Whether the webhook's path contains its secret. */
   secretInPath: boolean;
 }
 
-/** The channel of an agent, whether it is on or off; null when there is none with all that it needs. */
+/** The agent's channel, on or off; null without one that has all required settings. */
 export async function openMessenger(
   services: Services,
   agent: AgentKey,
@@ -39,7 +39,7 @@ export async function openMessenger(
 type AgentKey = { id: string } | { slug: string };
 
 export interface FoundMessenger {
-  /** Null when it lacks something. */
+  /** Null when a setting is missing. */
   channel: MessengerChannel | null;
   /** The problems that make `channel` null. */
   missing: readonly Problem[];
@@ -47,7 +47,7 @@ export interface FoundMessenger {
   enabled: boolean;
   /** When the channel was last saved, to the microsecond. */
   savedAt: string;
-  /** The public address for which it is to be started. */
+  /** The public address with which to start it. */
   registeredAddress: string | null;
 }
 

@@ -9,8 +9,8 @@ import type { ChannelTest } from "../schema.ts";
 import { isReachable, missingFields, openedConfig, type StoredFields, transportOf, webhookAddress } from "./rules.ts";
 
 /**
- * Asks the messenger whether it takes the credentials and, while the channel is on, whether messages can arrive. Throws
- * the 404 of the agent, and the 400 that names what is missing.
+ * Checks whether the messenger accepts the credentials and, while the channel is on, whether messages can arrive.
+ * Throws the 404 of the agent, and the 400 with the missing settings.
  */
 export async function testMessenger(ctx: Ctx, slug: string, name: MessengerName): Promise<ChannelTest> {
   const agent = await findAgent(ctx, slug);
@@ -24,7 +24,7 @@ export async function testMessenger(ctx: Ctx, slug: string, name: MessengerName)
     ctx.agentSecrets.scrubOf(agent.id),
   );
   const wanted = { url: webhookAddress(address, name, slug, fields), secret: fields.webhookSecret ?? null };
-  // Each of its calls has a limit of its own.
+  // Each request has a limit of its own.
   const { signal } = new AbortController();
   const isWebhook = transport === "webhook";
   const asked = account.check(isWebhook ? wanted : null, signal);
@@ -40,14 +40,14 @@ export async function testMessenger(ctx: Ctx, slug: string, name: MessengerName)
 
 const verdict = (checks: ChannelCheck[]): ChannelTest => ({ ok: checks.every(({ ok }) => ok), checks });
 
-/** One check of what this server and the messenger see. */
+/** Joins two checks, of this server and of the messenger. */
 const both = (one: ChannelCheck, other: ChannelCheck): ChannelCheck => ({
   name: one.name,
   ok: one.ok && other.ok,
   message: `${one.message}. ${other.message}`,
 });
 
-/** Where no messenger can call, there is nothing to enter at one, nor to try. */
+/** The check for an address that no messenger can call: there is nothing to register or try. */
 function unreachable(address: string): ChannelCheck[] {
   const todo = "set the policy publicAddress to an https address of this server";
   return [
@@ -62,7 +62,7 @@ function unreachable(address: string): ChannelCheck[] {
 
 const timeoutMs = 10_000;
 
-/** Whether calls to the public address arrive here: an unproven one gets this server's own refusal. */
+/** Checks whether requests to the public address arrive here: an unproven one gets this server's own refusal. */
 async function checkReach(
   ctx: Ctx,
   address: string,
@@ -71,12 +71,12 @@ async function checkReach(
   signal: AbortSignal,
 ): Promise<ChannelCheck> {
   const result = (ok: boolean, message: string): ChannelCheck => ({ name: "reachable", ok, message });
-  // Without a secret in its path: the call must be refused.
+  // Without the secret in its path, the request must be refused.
   const url = webhookAddress(address, name, slug, {});
   try {
     const { status, body } = await ctx.egress.request({
       ...{ url, method: "POST", headers: {}, sensitive: true, maxBytes: 65_536, timeoutMs, signal },
-      // Nobody but who sets policies chooses this host, which may well be an inside address from here.
+      // Only people who set policies choose this host, which may well be an internal address from here.
       allowedHosts: [new URL(address).host],
     });
     if (isRefusalOfOurs(status, body)) return result(true, `${address} leads to this server`);

@@ -7,8 +7,8 @@ import { channels } from "../../../db/schema.ts";
 import type { StoredFields } from "./rules.ts";
 
 /**
- * The mark by which an account is known while a channel is on; null where several agents may use the account. Throws 409
- * when another agent uses it: a bot has one webhook, and two would take each other's messages. Marks under an older
+ * The mark that identifies an account while its channel is on; null when several agents may use the account. Throws 409
+ * when another agent uses it: a bot has one webhook, and two would take each other's messages. Marks with an older
  * encryption key count too.
  */
 export async function claimAccount(
@@ -28,7 +28,7 @@ export async function claimAccount(
   return marks[0] ?? null;
 }
 
-/** The channel that is on with this account, whichever agent's; null for none. */
+/** The enabled channel of any agent with this account; null for none. */
 export async function findUser(db: Db, cipher: Cipher, name: MessengerName, fields: StoredFields) {
   const marks = await marksOf(cipher, name, fields);
   if (marks.length === 0) return null;

@@ -7,15 +7,15 @@ import { agents, channels } from "../../../db/schema.ts";
 export interface TroubledChannel {
   slug: string;
   type: string;
-  /** Whether its messenger refuses the channel as a whole; else it refused the last message, or did not answer. */
+  /** Whether its messenger refuses the whole channel; otherwise it refused the last message, or did not respond. */
   isFailing: boolean;
-  /** In words without secrets. */
+  /** The error, without secrets. */
   error: string;
-  /** Null: an earlier release noted it, and not when. */
+  /** Null when an earlier release stored the error. */
   since: Date | null;
 }
 
-/** The channels of messengers that are on and have an error. Changes nothing. */
+/** The enabled messenger channels with an error. Changes nothing. */
 export async function inspectChannels({ db }: Database): Promise<TroubledChannel[]> {
   const { type, status, lastError, errorSince: since } = channels;
   const rows = await db

@@ -16,7 +16,7 @@ import { findUser } from "./claim.ts";
 import { missingFields, openedConfig, type StoredFields, transportOf } from "./rules.ts";
 import { enqueueStart } from "./start.ts";
 
-/** Has a messenger stop calling for an account that a channel had. */
+/** Removes a channel's former account from its messenger. */
 const leaveJob = defineJob(
   "channel.leave",
   z.object({
@@ -24,7 +24,7 @@ const leaveJob = defineJob(
     /** Absent in jobs of earlier releases. */
     agentId: z.string().optional(),
     name: z.enum(messengerNames),
-    /** The former configuration, sealed for this job: the channel may be gone. */
+    /** The former configuration, sealed for this job, since the channel may be deleted. */
     keys: z.object({ keyId: z.string(), ciphertext: z.string() }),
   }),
   ({ batch }) => batch,
@@ -35,7 +35,7 @@ interface Left {
   organizationId: string;
 }
 
-/** Has a messenger call no more for the account of `former`, a row of the agent, once `tx` is committed. */
+/** Enqueues the removal of the account in `former`, a row of the agent, for after the commit of `tx`. */
 export async function enqueueLeave(
   tx: Db,
   cipher: Cipher,
@@ -45,7 +45,7 @@ export async function enqueueLeave(
 ): Promise<void> {
   const batch = newId();
   const fields = await openConfig<StoredFields>(cipher, id, name, former).catch(() => null);
-  // Without a configured key for its credentials the account can't be left; the change goes on all the same.
+  // Without a configured key for its credentials the account can't be removed; the change goes on all the same.
   if (!fields) return;
   const { keyId, ciphertext } = await cipher.seal(JSON.stringify(fields), leavePlace(batch));
   const keys = { keyId, ciphertext: toBase64(ciphertext) };
@@ -54,7 +54,7 @@ export async function enqueueLeave(
 
 const leavePlace = (batch: string) => `leave:${batch}`;
 
-/** The same for all channels of an agent that is about to be deleted. */
+/** `enqueueLeave` for all channels of an agent before its deletion. */
 export async function leaveAll(tx: Db, cipher: Cipher, agentId: string): Promise<void> {
   const isLeft = and(eq(channels.agentId, agentId), eq(channels.enabled, true), inArray(channels.type, messengerNames));
   const { id, organizationId } = agents;
@@ -66,7 +66,7 @@ export async function leaveAll(tx: Db, cipher: Cipher, agentId: string): Promise
   for (const { agent, row } of rows) await enqueueLeave(tx, cipher, agent, row.type as MessengerName, row);
 }
 
-/** Leaves an account, unless a channel that is on has it: it was turned on again, or it is another agent's now. */
+/** Removes an account, unless an enabled channel uses it, of this or another agent. */
 export function leaveJobs(services: Services, wake: () => void): JobKinds {
   const { database, cipher, messengers, agentSecrets, clock, log } = services;
   return leaveJob.doneBy(async ({ payload: { batch, agentId, name, keys } }, signal) => {
@@ -84,7 +84,8 @@ export function leaveJobs(services: Services, wake: () => void): JobKinds {
         return log.info({ channel: name, reason: error.message }, "A former account could not be left");
       throw error.retryAfterMs === null ? error : new Postponed(error.message, clock.now() + error.retryAfterMs);
     }
-    // Another agent may have registered this account meanwhile, and the call above removed its webhook: register it again.
+    // Another agent may have registered this account meanwhile, and the request above removed its webhook: register it
+    // again.
     const user = await findUser(database.db, cipher, name, fields);
     if (!user) return;
     await enqueueStart(database.db, { id: user.agentId }, name);

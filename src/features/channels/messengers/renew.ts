@@ -8,13 +8,12 @@ import type { StoredFields } from "./rules.ts";
 import { saveMessenger } from "./service.ts";
 
 /**
- * Saves the bots anew that came from before release 1.2.0 and have no webhook secret of their own (migration 0025): the
- * save gives each one and has Telegram told it. A bot that can't be saved, such as one that two agents have, is marked
- * as failing.
+ * Saves bots from before release 1.2.0 that have no webhook secret (migration 0025): the save makes a secret and
+ * registers it at Telegram. A bot that can't be saved, for example because two agents have it, is marked as failing.
  */
 export async function renewBots(services: Services): Promise<void> {
   const bots = await findBots(services);
-  // Features that boot later know them only then.
+  // Other features load the policies only later in the start.
   if (bots.length > 0) await loadPolicies(services);
   for (const { agentId, slug, ...organization } of bots) {
     const ctx = systemCtx(services, organization, "upgrade");
@@ -30,7 +29,7 @@ export async function renewBots(services: Services): Promise<void> {
   }
 }
 
-/** The bots that are on, are to be started, and have no webhook secret. */
+/** The enabled bots without a webhook secret that should be started. */
 async function findBots({ database, cipher, log }: Services) {
   const rows = await database.db
     .select({

@@ -2,7 +2,7 @@ import type { MessengerConfig, MessengerName, Transport } from "../../../core/ch
 import { isPublicAddress } from "../../../core/egress/target.ts";
 import { isMask } from "../rules.ts";
 
-/** The fields of a messenger's channel as they are stored, sealed; a field without a value is absent. */
+/** The stored fields of a messenger's channel; a field without a value is absent. */
 export type StoredFields = Readonly<Record<string, string>>;
 
 /** A sentence about a field of `config`. */
@@ -25,7 +25,7 @@ type Mode = keyof typeof modes;
 
 type Sent = Readonly<Record<string, string | null | undefined>>;
 
-/** The stored fields with the changes in them. A mask keeps a credential, as an empty one does; null removes it. */
+/** Merges changes into the stored fields. A mask or an empty text keeps a credential; null removes it. */
 export function mergeFields(
   name: MessengerName,
   stored: StoredFields,
@@ -42,13 +42,13 @@ export function mergeFields(
   return name === "whatsapp" ? inOneMode(merged, new Map(news)) : { fields: merged, problems: [] };
 }
 
-/** The fields whose values differ; the secret of a webhook is none that anybody sets. */
+/** The fields with different values, except the webhook's secret, which nobody sets. */
 export function changedFields(before: StoredFields, after: StoredFields): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((field) => field !== "webhookSecret" && before[field] !== after[field]).sort();
 }
 
-/** Whether both are settings of the same bot, workspace or account, by the credential that names it. */
+/** Whether both settings are of the same bot, workspace or account, by the credential that identifies it. */
 export function isSameAccount(name: MessengerName, one: StoredFields, other: StoredFields): boolean {
   const field = name === "whatsapp" ? "accountSid" : "botToken";
   return one[field] === other[field];
@@ -75,7 +75,7 @@ function inOneMode(
   return { fields: { ...Object.fromEntries(fields), mode }, problems: [] };
 }
 
-/** How messages come where the channel names no transport, or none that still fits. */
+/** The transport of a channel without a chosen or still possible one. */
 export function transportOf(name: MessengerName, fields: StoredFields, publicAddress: string): Transport {
   if (name === "whatsapp") return "webhook";
   if (fields.transport !== undefined) return fields.transport as Transport;
@@ -84,7 +84,7 @@ export function transportOf(name: MessengerName, fields: StoredFields, publicAdd
   return fields.appToken === undefined ? "webhook" : "socket";
 }
 
-/** Whether a messenger may reach an address: https, and neither a local name nor a private number. */
+/** Whether a messenger may reach an address: https, and neither a local name nor a private address. */
 export function isReachable(address: string): boolean {
   const url = URL.parse(address);
   if (url?.protocol !== "https:") return false;
@@ -93,7 +93,7 @@ export function isReachable(address: string): boolean {
   return host.includes(".") && !/\.(local|localhost|internal|lan|home|home\.arpa|test|invalid)$/.test(host);
 }
 
-/** The problems that keep a channel from being turned on; empty when it can be. */
+/** The problems that prevent enabling a channel; empty when there are none. */
 export function missingFields(name: MessengerName, fields: StoredFields, transport: Transport): Problem[] {
   const needed = neededFields(name, fields, transport).filter((field) => fields[field] === undefined);
   return needed.map((field) => problem(field, `is needed before ${name} can be turned on`));
@@ -105,7 +105,7 @@ function neededFields(name: MessengerName, fields: StoredFields, transport: Tran
   return ["accountSid", ...modes[(fields.mode ?? "auth_token") as Mode], "whatsappNumber"];
 }
 
-/** The settings of a channel that can be on (`missingFields`). */
+/** The settings of a channel that can be enabled (`missingFields`). */
 export function openedConfig(name: MessengerName, fields: StoredFields, transport: Transport): MessengerConfig {
   const field = (key: string) => {
     const value = fields[key];
@@ -136,7 +136,7 @@ export function openedConfig(name: MessengerName, fields: StoredFields, transpor
     : { name, config: { ...account, credentials: { mode: "auth_token", authToken: field("authToken") } } };
 }
 
-/** The fields as the wire shows them: credentials as masks, and never the secret of a webhook. */
+/** The fields in their API form: masked credentials, and never the webhook's secret. */
 export function shownFields(name: MessengerName, { webhookSecret, ...fields }: StoredFields): Record<string, string> {
   const masked = Object.entries(fields).map(([field, value]) => [
     field,
@@ -145,27 +145,27 @@ export function shownFields(name: MessengerName, { webhookSecret, ...fields }: S
   return Object.fromEntries(masked);
 }
 
-/** Whether shared fields say anything: the mode is that of the credentials. */
+/** Whether shared fields contain settings: the mode alone comes from the credentials. */
 export const hasSettings = ({ mode, ...shared }: StoredFields) => Object.keys(shared).length > 0;
 
-/** The fields that are no secret, by name: neither a credential nor the secret of a webhook. */
+/** The fields that are neither a credential nor the webhook's secret, by name. */
 export function sharedFields(name: MessengerName, { webhookSecret, ...fields }: StoredFields): Record<string, string> {
   const shared = Object.entries(fields).filter(([field]) => !credentials[name].includes(field));
   return Object.fromEntries(shared.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The values of a channel by which somebody else could speak for it. */
+/** The values of a channel with which somebody else could impersonate it. */
 export function credentialsIn(name: MessengerName, fields: StoredFields): string[] {
   return [...credentials[name], "webhookSecret"].flatMap((field) => fields[field] ?? []);
 }
 
 const maskOf = (value: string) => `••••${value.slice(-4)}`;
 
-/** Whether the secret of a channel is a part of its webhook's path: Twilio signs nothing for API keys (spec). */
+/** Whether the webhook's path contains the channel's secret: Twilio signs nothing for API keys (spec). */
 export const hasSecretPath = (name: MessengerName, fields: StoredFields) =>
   name === "whatsapp" && fields.mode === "api_key";
 
-/** Where a messenger calls for an agent (spec, "Inbound webhooks"). */
+/** The address that a messenger calls for an agent (spec, "Inbound webhooks"). */
 export function webhookAddress(publicAddress: string, name: MessengerName, slug: string, fields: StoredFields): string {
   const path = name === "whatsapp" ? `twilio/${slug}/whatsapp` : `${name}/${slug}`;
   const secret = hasSecretPath(name, fields) ? `/${fields.webhookSecret ?? ""}` : "";

@@ -30,9 +30,9 @@ interface Wanted {
 }
 
 /**
- * Merges the changes into the stored channel and leaves its start to a job. A save of a channel that is on starts it
- * again, also when nothing changed. Throws the 404 of the agent, a 400 that names the field when the configuration does
- * not suffice, and 409 when another agent uses the account. A refused change changes nothing.
+ * Merges the changes into the stored channel and enqueues its start. A save of an enabled channel restarts it, even
+ * without changes. Throws the 404 of the agent, a 400 with the field when the configuration is incomplete, and 409 when
+ * another agent uses the account. A refused change changes nothing.
  */
 export async function saveMessenger(
   ctx: Ctx,
@@ -46,7 +46,7 @@ export async function saveMessenger(
   const change = { action: `agent.channel.${name}.update`, summary, changes: changed, unchanged };
   await writeAgent(ctx, slug, change, async (tx, agent) => {
     const { before, after, replaced } = await storeMessenger(tx, ctx, agent, name, wanted);
-    // The audit log gets only the names of sealed fields.
+    // The audit log contains only the names of sealed fields.
     summary.replaced = replaced;
     Object.assign(changed, changesBetween(before, after));
   });
@@ -54,7 +54,9 @@ export async function saveMessenger(
   return showMessenger(ctx, agent, name, await findRow(ctx.db, agent.id, name));
 }
 
-/** `saveMessenger` inside a transaction of `writeAgent`. Answers the switch before and after, and the changed fields. */
+/**
+ * `saveMessenger` inside a transaction of `writeAgent`. Returns the switch before and after, and the changed fields.
+ */
 export async function storeMessenger(tx: Db, ctx: Ctx, agent: AgentRow, name: MessengerName, wanted: Wanted) {
   const row = await findRow(tx, agent.id, name);
   const stored = await openConfig<StoredFields>(ctx.cipher, agent.id, name, row);
@@ -70,7 +72,7 @@ export async function storeMessenger(tx: Db, ctx: Ctx, agent: AgentRow, name: Me
   const status = enabled ? "starting" : "off";
   const start = { status, registeredAddress, accountHmac } as const;
   await saveRow(tx, ctx, agent.id, name, { enabled, config, start }).catch((error: unknown) => {
-    // Another agent was given the account at the same time.
+    // Another agent got the account at the same time.
     throw sqlState(error) === "23505" ? accountTaken(name) : error;
   });
   if (row?.enabled && !(enabled && isSame)) await enqueueLeave(tx, ctx.cipher, agent, name, row);
@@ -78,7 +80,7 @@ export async function storeMessenger(tx: Db, ctx: Ctx, agent: AgentRow, name: Me
   return { before: { enabled: wasEnabled }, after: { enabled }, replaced: changedFields(stored, config) };
 }
 
-/** Turns the channel off and forgets its credentials. Idempotent. Throws the 404 of the agent. */
+/** Turns the channel off and deletes its credentials. Idempotent. Throws the 404 of the agent. */
 export async function removeMessenger(ctx: Ctx, slug: string, name: MessengerName): Promise<void> {
   let removed = false;
   const change = { action: `agent.channel.${name}.delete`, unchanged: () => !removed };
@@ -90,7 +92,7 @@ export async function removeMessenger(ctx: Ctx, slug: string, name: MessengerNam
   });
 }
 
-/** A channel whose webhook proves itself by a secret of its own gets one at its first save, and another for a new account. */
+/** Adds a webhook secret at the first save, and a new one for a new account, for channels that need one. */
 function withWebhookSecret(
   name: MessengerName,
   { webhookSecret, ...fields }: StoredFields,
@@ -100,7 +102,7 @@ function withWebhookSecret(
   return { ...fields, webhookSecret: (keep && webhookSecret) || randomToken(24) };
 }
 
-/** A messenger's channel as the wire shows it; off and empty before its first save. */
+/** A messenger's channel in its API form; off and empty before its first save. */
 export async function showMessenger(
   ctx: Ctx,
   { id, slug }: Pick<AgentRow, "id" | "slug">,
@@ -110,7 +112,7 @@ export async function showMessenger(
   const fields = await openConfig<StoredFields>(ctx.cipher, id, name, row);
   const address = publicAddress(ctx);
   const transport = transportOf(name, fields, address);
-  // Anybody who knows an address with a secret in it can send messages as any person.
+  // Anyone who knows an address with a secret in it can send messages as any person.
   const maySee = !hasSecretPath(name, fields) || ctx.membership.permissions.has("agent.channel:write");
   const webhookUrl = webhookAddress(address, name, slug, fields);
   const shown = {

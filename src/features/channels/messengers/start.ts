@@ -24,13 +24,13 @@ export const startJob = defineJob(
   ({ agentId, name }) => `${agentId}:${name}`,
 );
 
-/** A messenger that is away for longer is one that nobody is waiting for. With the pauses, these take a day. */
+/** With their pauses these attempts take a day; nobody waits longer for a messenger. */
 const maxAttempts = 100;
 
-/** Other processes put a changed public address into force within 10 seconds. */
+/** Other processes apply a changed public address within 10 seconds. */
 const addressMs = 5_000;
 
-/** Has a channel started once `tx` is committed. */
+/** Enqueues a channel's start for after the commit of `tx`. */
 export async function enqueueStart(
   tx: Db,
   agent: { id: string; organizationId?: string },
@@ -40,7 +40,7 @@ export async function enqueueStart(
   await enqueue(tx, startJob.of({ agentId, name }), { organizationId, maxAttempts });
 }
 
-/** Starts a channel, and notes on it how that went. A refusal that stays is noted only; others are tried again. */
+/** Starts a channel, and stores the result in it. A permanent refusal is only stored; other failures are retried. */
 export function startJobs(services: Services): JobKinds {
   const { clock, log, notify } = services;
   return startJob.doneBy(async ({ payload: { agentId, name } }, signal) => {
@@ -65,7 +65,7 @@ export function startJobs(services: Services): JobKinds {
   });
 }
 
-/** A channel whose messages have to be asked for is started by who follows it: anew, if somebody does already. */
+/** A channel with polling or a socket is started, possibly again, by the process that follows it. */
 const startedBy = (transport: Transport) =>
   transport === "webhook"
     ? ({ status: "running" } as const)
@@ -78,7 +78,7 @@ function whole({ channel, missing: [lacks] }: FoundMessenger): MessengerChannel 
   throw new MessengerError(message, { isPermanent: true });
 }
 
-/** The channel was saved, or is to move, under an address that is not in force here: either will be soon. */
+/** The channel was saved, or should move, with an address that this process does not use yet. */
 async function waitForAddress(services: Services): Promise<never> {
   await loadPolicies(services);
   throw new Postponed("The public address is changing", services.clock.now() + addressMs);
@@ -92,7 +92,7 @@ interface Noted {
   followedUntil?: null;
 }
 
-/** Changes nothing when the channel was saved meanwhile, which has it started anew. */
+/** Changes nothing when the channel was saved meanwhile, which starts it again. */
 async function note(
   { database, clock }: Services,
   { agent, savedAt }: FoundMessenger,

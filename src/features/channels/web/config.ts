@@ -9,7 +9,7 @@ export interface WebConfig {
   allowedOrigins: readonly string[];
 }
 
-/** The stored configuration of an agent's channel `web`; empty when there is no row. */
+/** The stored configuration of an agent's channel `web`; empty without a row. */
 export async function openWebConfig(cipher: Cipher, agentId: string, row: SealedConfig | null): Promise<WebConfig> {
   return {
     contextMapping: {},

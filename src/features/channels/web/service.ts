@@ -12,7 +12,7 @@ import type { WebChannel } from "../schema.ts";
 import { openWebConfig } from "./config.ts";
 import type { WebConfigChanges } from "./schema.ts";
 
-/** The channel `web` as the wire shows it; off and empty before its first save. */
+/** The channel `web` in its API form; off and empty before its first save. */
 export async function showWeb(ctx: Ctx, agent: AgentRow, row: ChannelRow | null): Promise<WebChannel> {
   const { contextMapping, allowedOrigins } = await openWebConfig(ctx.cipher, agent.id, row);
   const enabled = row?.enabled ?? false;
@@ -29,7 +29,7 @@ export async function showWeb(ctx: Ctx, agent: AgentRow, row: ChannelRow | null)
   };
 }
 
-/** Throws the 404 of the agent. */
+/** The channel `web`. Throws the 404 of the agent. */
 export async function getWeb(ctx: Ctx, slug: string): Promise<WebChannel> {
   const agent = await findAgent(ctx, slug);
   return showWeb(ctx, agent, await findRow(ctx.db, agent.id, "web"));
@@ -49,7 +49,7 @@ export async function saveWeb(ctx: Ctx, slug: string, wanted: Wanted): Promise<W
   const newKey = isMask(apiKey) ? "" : apiKey;
   const authentication = requireAuthentication ?? authEnabled;
   const changed: Changes = {};
-  // The audit log gets only the names of sealed fields.
+  // The audit log contains only the names of sealed fields.
   const summary = { keyReplaced: newKey !== "", replaced: [] as string[] };
   const unchanged = () => !summary.keyReplaced && summary.replaced.length === 0 && Object.keys(changed).length === 0;
   const change = { action: "agent.channel.web.update", summary, changes: changed, unchanged };

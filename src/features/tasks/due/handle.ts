@@ -12,13 +12,13 @@ import { enqueueSoon } from "./work.ts";
 
 interface Dependencies {
   services: Services;
-  /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
+  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
   wake(at?: number): void;
 }
 
 /**
- * Has a task run whose time has come, and records the times that were missed. All of it is one transaction, which also
- * sets the next time: a job that runs again, or on two replicas, finds nothing to do.
+ * Enqueues the run of a due task, and records missed times. One transaction does all and sets the next time: a job that
+ * runs again, or on two replicas, finds nothing to do.
  */
 export function handleDue({ services, wake }: Dependencies): JobHandler<{ taskId: string }> {
   const { database, clock, log } = services;
@@ -38,7 +38,7 @@ export function handleDue({ services, wake }: Dependencies): JobHandler<{ taskId
 
 type Due = NonNullable<Awaited<ReturnType<typeof lockDue>>>;
 
-/** The task with its agent's slug; null when it is not due any more. */
+/** The task with its agent's slug; null when it is no longer due. */
 async function lockDue(tx: Db, taskId: string, now: Date) {
   const [found] = await tx
     .select({ task: scheduledTasks, slug: agents.slug })
@@ -50,7 +50,7 @@ async function lockDue(tx: Db, taskId: string, now: Date) {
   return found && dueAt && dueAt <= now ? { ...found, dueAt } : null;
 }
 
-/** Answers the next time; undefined when there is none. */
+/** Returns the next time; undefined for none. */
 async function settleDue(tx: Db, { task, slug, dueAt }: Due, now: Date, log: Services["log"]) {
   const plan = readable(task, dueAt, now, log);
   const { run, missed, nextRunAt } = plan ?? { run: null, missed: [], nextRunAt: null };
@@ -80,7 +80,7 @@ async function settleDue(tx: Db, { task, slug, dueAt }: Due, now: Date, log: Ser
 
 const missedReason = "Nothing could run at that time: no server ran, or the agent was inactive";
 
-/** Null for a schedule that this runtime can't read. */
+/** The plan; null for a schedule that this runtime can't read. */
 function readable(task: TaskRow, dueAt: Date, now: Date, log: Services["log"]): DuePlan | null {
   try {
     return planOf({ ...task, schedule: scheduleOf(task), dueAt }, now);
@@ -92,7 +92,7 @@ function readable(task: TaskRow, dueAt: Date, now: Date, log: Services["log"]): 
 
 type NotRun = Pick<RunRow, "dueAt" | "status" | "error"> & { alsoMissed?: number };
 
-/** Stores runs that did not take place. */
+/** Stores runs that were skipped. */
 async function record(
   tx: Db,
   { id, agentId, organizationId }: TaskRow,
@@ -102,6 +102,6 @@ async function record(
   if (runs.length === 0) return;
   const own = { taskId: id, agentId, organizationId, triggerType: "schedule", createdAt: now } as const;
   const rows = runs.map((run) => ({ ...own, ...run, id: newId() }));
-  // A run by hand may have been planned for the same moment.
+  // A manual run may be planned for the same moment.
   await tx.insert(taskRuns).values(rows).onConflictDoNothing();
 }

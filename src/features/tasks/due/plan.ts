@@ -1,6 +1,6 @@
 import { missedRuns, nextRun, type Schedule } from "../schedule.ts";
 
-/** A task whose time has come: `dueAt` is the first time that was not dealt with. */
+/** A due task: `dueAt` is its first unhandled time. */
 export interface DueTask {
   schedule: Schedule;
   anchorAt: Date;
@@ -10,22 +10,22 @@ export interface DueTask {
 
 /** The plan for the due times of a task. */
 export interface DuePlan {
-  /** The run that takes place; null for none. */
+  /** The run to make; null for none. */
   run: { dueAt: Date; triggerType: "schedule" | "missed" } | null;
-  /** The times that are only recorded, oldest first; the oldest also stands for `alsoMissed` earlier ones. */
+  /** The missed times to record, oldest first; the oldest also stands for `alsoMissed` earlier ones. */
   missed: { dueAt: Date; alsoMissed: number }[];
   nextRunAt: Date | null;
 }
 
-/** How late a run may begin, in milliseconds, and still be on time. */
+/** How late a run may begin and still count as on time, in milliseconds. */
 const punctualMs = 60_000;
 
 /** The most missed times with a record of their own. */
 export const mostMissed = 20;
 
 /**
- * Runs at most one of the times until `now`: the last one, on time, or late where the task wants that. The other times
- * are recorded as missed. Throws for a schedule that can't be read any more, such as one of a time zone that the runtime lost.
+ * Runs at most one of the times until `now`: the last one, on time, or late if the task wants that. The other times are
+ * recorded as missed. Throws for an unreadable schedule, such as one with a time zone that the runtime no longer has.
  */
 export function planOf({ schedule, anchorAt, dueAt, onMissed }: DueTask, now: Date): DuePlan {
   const later = missedRuns(schedule, dueAt, now, mostMissed + 1);

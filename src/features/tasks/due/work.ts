@@ -7,10 +7,10 @@ import { enqueue } from "../../../jobs/enqueue.ts";
 import type { DueWork } from "../../../jobs/schedule.ts";
 import { tickMs } from "../../../jobs/schedule.ts";
 
-/** Has a task run whose time has come. */
+/** Runs a due task. */
 export const dueJob = defineJob("task.due", z.object({ taskId: z.uuid() }), ({ taskId }) => taskId);
 
-/** The tasks of active agents whose time comes until the horizon. */
+/** The tasks of active agents that are due before the horizon. */
 export const dueTasks: DueWork = ({ horizon }) => sql`
   select ${dueJob.kind}, ${scheduledTasks.id}::text, ${scheduledTasks.organizationId},
     jsonb_build_object('taskId', ${scheduledTasks.id}), ${scheduledTasks.nextRunAt}
@@ -23,7 +23,7 @@ interface Due {
   nextRunAt: Date | null;
 }
 
-/** Enqueues the run of a task that is due before the next tick has looked. Wake the worker after the commit. */
+/** Enqueues the run of a task that is due before the next tick. Wake the worker after the commit. */
 export async function enqueueSoon(tx: Db, { id, organizationId, nextRunAt }: Due, now: Date): Promise<void> {
   if (!nextRunAt || nextRunAt.getTime() > now.getTime() + 2 * tickMs) return;
   await enqueue(tx, dueJob.of({ taskId: id }, nextRunAt), { organizationId });

@@ -8,26 +8,26 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import { conversations, scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import { isOpen, type OpenRun } from "./store.ts";
 
-/** How a run ended. */
+/** The end of a run. */
 export interface Ending {
   status: "completed" | "failed" | "skipped";
   output: string | null;
-  /** In words without secrets. */
+  /** The error, without secrets. */
   error: string | null;
 }
 
-/** The longest output that is kept with a run, in UTF-16 units; the conversation has all of it. */
+/** The longest stored output of a run, in UTF-16 units; the conversation contains all of it. */
 const longestOutput = 64 * 1024;
 
 interface Noted {
   attempts: number;
   /** When the run begins; absent for one that has begun. */
   now?: Date;
-  /** Why it is tried again. */
+  /** Why it is retried. */
   error?: string;
 }
 
-/** Notes an attempt of a run. Answers false when the run has ended, or its task is gone. */
+/** Stores an attempt of a run. Returns false when the run has ended, or its task was deleted. */
 export async function noteAttempt({ db }: Database, runId: string, { attempts, now, error }: Noted): Promise<boolean> {
   const begun = now ? { startedAt: sql`coalesce(${taskRuns.startedAt}, ${now.toISOString()}::timestamptz)` } : {};
   const noted = await db
@@ -38,7 +38,7 @@ export async function noteAttempt({ db }: Database, runId: string, { attempts, n
   return noted.length > 0;
 }
 
-/** Notes that the turn of a run waits for a person's decision. The turn that continues it ends the run. */
+/** Stores that a run's turn waits for approval. The turn that continues it ends the run. */
 export async function noteWaiting({ db }: Database, runId: string): Promise<void> {
   const error = "Somebody has to approve a call of the agent";
   await db
@@ -47,7 +47,7 @@ export async function noteWaiting({ db }: Database, runId: string): Promise<void
     .where(and(eq(taskRuns.id, runId), isOpen));
 }
 
-/** Ends a run, and deletes its task where that was wanted. Nothing happens to one that has ended. */
+/** Ends a run, and deletes its task if that was wanted. Does nothing when it has ended. */
 export async function endRun({ database, clock }: Services, { run, slug }: OpenRun, ending: Ending): Promise<void> {
   const completedAt = new Date(clock.now());
   await unlessDeadlocked(() =>

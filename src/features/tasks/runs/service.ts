@@ -9,7 +9,7 @@ import { getTask } from "../settings/service.ts";
 import type { TaskRun, TaskRunPage, TaskRunQuery } from "./schema.ts";
 import { hasOpenRun, queueRun, type RunRow } from "./store.ts";
 
-/** A page of a task's runs, the newest first. Throws the 404 of agent and task. */
+/** A page of a task's runs, newest first. Throws the 404 of agent and task. */
 export async function listRuns(ctx: Ctx, slug: string, id: string, query: TaskRunQuery): Promise<TaskRunPage> {
   const { limit = 20, offset = 0 } = query;
   const task = await getTask(ctx, slug, id);
@@ -29,8 +29,8 @@ export async function listRuns(ctx: Ctx, slug: string, id: string, query: TaskRu
 }
 
 /**
- * Runs a task now, whatever its schedule says and also while it is off; answers the run's id. Throws the 404 of agent
- * and task, and 409 while the agent is inactive or a run has not ended.
+ * Runs a task now, regardless of its schedule and even while it is off; returns the run's id. Throws the 404 of agent
+ * and task, and 409 while the agent is inactive or a run is open.
  */
 export async function runNow(ctx: Ctx, slug: string, id: string): Promise<string> {
   const summary: Record<string, unknown> = { taskId: id };
@@ -47,7 +47,7 @@ export async function runNow(ctx: Ctx, slug: string, id: string): Promise<string
   });
 }
 
-/** A run as the wire shows it, with why its result did not reach people. */
+/** A run in its API form, with the reason for which its result was not delivered. */
 function toRun(
   { id, status, triggerType, attempts, alsoMissed, output, error, ...row }: RunRow,
   undelivered: string | undefined,

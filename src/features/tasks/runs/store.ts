@@ -21,8 +21,8 @@ interface RunOf {
 }
 
 /**
- * Stores a run with its job, which runs it once the transaction is committed; answers its id. Call it with the task
- * locked. A run that was planned for the same moment takes it a millisecond later, so that each has a conversation.
+ * Stores a run and enqueues its job; returns its id. Call it with the task locked. A run planned for a taken moment
+ * gets the next millisecond, so that each run has its own conversation.
  */
 export async function queueRun(tx: Db, { task, slug, triggerType, now, ...planned }: RunOf): Promise<string> {
   const { id: taskId, agentId, organizationId } = task;
@@ -37,7 +37,7 @@ export async function queueRun(tx: Db, { task, slug, triggerType, now, ...planne
   return row.id;
 }
 
-/** Whether a run of the task has not ended. */
+/** Whether the task has an open run. */
 export async function hasOpenRun(tx: Db, taskId: string): Promise<boolean> {
   const [open] = await tx
     .select({ id: taskRuns.id })
@@ -47,13 +47,13 @@ export async function hasOpenRun(tx: Db, taskId: string): Promise<boolean> {
   return open !== undefined;
 }
 
-/** A run that has not ended, in literals, so that the planner finds the index of these. */
+/** The condition for an open run, in literals, so that the planner finds its index. */
 export const isOpen = sql`${taskRuns.status} in ('queued', 'running')`;
 
-/** A run that has not ended, with its task and the slug of its agent. */
+/** An open run, with its task and the slug of its agent. */
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof readOpenRun>>>;
 
-/** Null for a run that has ended, or whose task is gone. */
+/** Null for a run that has ended, or whose task was deleted. */
 export async function readOpenRun(db: Db, runId: string) {
   const [found] = await selectRuns(db).where(and(eq(taskRuns.id, runId), isOpen));
   return found ?? null;
@@ -68,19 +68,19 @@ export function selectRuns(db: Db) {
     .innerJoin(agents, eq(agents.id, taskRuns.agentId));
 }
 
-/** The parts of the name of a run's conversation: the task, and the planned time of the run. */
+/** The parts of a run's conversation id: the task, and the planned time. */
 interface Planned {
   taskId: string;
   dueAt: Date;
 }
 
-/** The place of a run's conversation in its channel, `<taskId>:<ms>`. */
+/** The `channelId` of a run's conversation, `<taskId>:<ms>`. */
 export const channelIdOf = ({ taskId, dueAt }: Planned) => `${taskId}:${dueAt.getTime()}`;
 
 /** The public id of a run's conversation (decisions §5). */
 export const refOf = (slug: string, run: Planned) => `${slug}:scheduled:${channelIdOf(run)}`;
 
-/** The run that `channelIdOf` names; null for another text. */
+/** Parses a `channelIdOf`; null for another text. */
 export function plannedOf(channelId: string): Planned | null {
   const [taskId = "", ms = ""] = channelId.split(":");
   return isUuid(taskId) && /^\d{1,15}$/.test(ms) ? { taskId, dueAt: new Date(Number(ms)) } : null;

@@ -13,7 +13,7 @@ import {
 } from "../../turns/index.ts";
 import { channelIdOf, type OpenRun, plannedOf, refOf, runJob, selectRuns } from "./store.ts";
 
-/** The attempt to take the turn of a run. `tried` counts it. */
+/** The attempt at the turn of a run; `tried` includes it. */
 export function runAttempt(found: OpenRun, tried: number, signal: AbortSignal): Attempt {
   const { run, task, slug } = found;
   const place = outboundPlace(task.agentId, task);
@@ -23,7 +23,7 @@ export function runAttempt(found: OpenRun, tried: number, signal: AbortSignal): 
     signal,
     about: { runId: run.id, taskId: task.id },
     request: async () => requestOf(found),
-    /** The reply leaves, or nothing happened and the run may be tried again. */
+    /** The reply is sent, or nothing happened and the run may be retried. */
     alongside(outcome, turnId, end) {
       if (!isStored(end)) return null;
       return place ? repliesElsewhere(place)(outcome, turnId) : nothing;
@@ -32,7 +32,7 @@ export function runAttempt(found: OpenRun, tried: number, signal: AbortSignal): 
 }
 
 /**
- * Why a person gets no more of a task that the agent made when the person asked for it; null where the person still may.
+ * Why a person no longer gets results of a task that the agent made on the person's request; null when the person does.
  * Always null for a task of an operator.
  */
 export async function closedFor(
@@ -66,8 +66,8 @@ function requestOf({ run, task, slug }: OpenRun): Omit<TurnRequest, "alongside">
 }
 
 /**
- * The rows that are written with a run's turn that continues after a person's decision. Its reply is sent to the task's
- * destination. So is a notice of its failure, since it is taken once. The job of the run ends the run.
+ * The rows written with a run's turn that continues after an approval. The turn runs only once, so its reply and a
+ * notice of its failure are both sent to the task's destination. The run's job ends the run.
  */
 export function continuedRun(services: Services): ContinuedBy {
   return async ({ agentId, channel, channelId }) => {

@@ -11,10 +11,10 @@ import { isOpen, runJob, selectRuns } from "./store.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
-/** Rows that one statement looks at. */
+/** The most rows of one statement. */
 const batchSize = 1_000;
 
-/** Upkeep of runs, once a minute: ends those whose jobs are gone. */
+/** Upkeep of runs, once a minute: ends those without a job. */
 export function createUpkeep(services: Services): () => Promise<void> {
   return every(services.clock, minuteMs, async () => {
     await endStranded(services);
@@ -23,8 +23,8 @@ export function createUpkeep(services: Services): () => Promise<void> {
 }
 
 /**
- * A run that has not ended has a job, or waits for a person's decision. What became of it without a job stands in its
- * turns; one that no turn did failed with its job, mostly since its process died again and again.
+ * Ends open runs that neither have a job nor wait for approval. The end is known from the run's turns; a run without a
+ * finished turn failed with its job, mostly because its process died repeatedly.
  */
 async function endStranded(services: Services): Promise<void> {
   const { database, log } = services;
@@ -57,7 +57,7 @@ function findStranded({ database: { db } }: Services, last: string) {
 
 const newer = alias(taskRuns, "newer");
 
-/** Runs that have ended. Each task keeps its last run. */
+/** Finished runs, except each task's last one. */
 export const oldRuns: OldRows = {
   table: taskRuns,
   since: taskRuns.createdAt,

@@ -15,17 +15,14 @@ import type { NewScheduledTask } from "./schema.ts";
 import { changeTask, insertTask, ofApi } from "./service.ts";
 import { countTasks, mostTasks } from "./shares.ts";
 
-/**
- * The tasks that people made, by name, as a bundle holds them. Those that an agent made by its tool belong to the people
- * that it talks with.
- */
+/** The tasks that people made, by name, for a bundle. Tasks that an agent made by its tool belong to its end users. */
 export async function exportTasks(db: Db, agentId: string): Promise<NewScheduledTask[]> {
   return sortByName(await tasksOfPeople(db, agentId)).map(configurationOf);
 }
 
 /**
- * Gives an agent exactly these tasks beside those that it made itself, inside a transaction of `writeAgent`. A stored one
- * of the same name stays, with its runs. Throws 400 for a schedule that can't be kept, 409 for too many tasks.
+ * Sets exactly these tasks of an agent in addition to those it made itself, inside a transaction of `writeAgent`. A
+ * stored task of the same name stays, with its runs. Throws 400 for an impossible schedule, 409 for too many tasks.
  */
 export async function importTasks(
   tx: Db,
@@ -38,7 +35,7 @@ export async function importTasks(
   checkSchedules(wanted, now, notes);
   const stored = await tasksOfPeople(tx, agent.id);
   const matched = wanted.map((task) => ({ task, row: takeNamed(stored, task.name) }));
-  // The bundle has no tasks of the remaining names.
+  // The remaining names are not in the bundle.
   if (stored.length > 0) {
     await tx.delete(scheduledTasks).where(
       inArray(
@@ -59,7 +56,7 @@ export async function importTasks(
   );
 }
 
-/** A date that has passed may stay in a file: the task is imported, and does not run again. */
+/** Notes past dates in a file: such a task is imported, but never runs again. */
 function checkSchedules(wanted: readonly NewScheduledTask[], now: Date, notes: ImportNotes): void {
   const issues = wanted.flatMap(({ name, schedule }, index) => {
     const path = ["instance", "scheduledTasks", index, "schedule"];

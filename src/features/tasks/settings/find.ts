@@ -10,7 +10,7 @@ import type { NewScheduledTask, ScheduledTask } from "./schema.ts";
 
 export type TaskRow = typeof scheduledTasks.$inferSelect;
 
-/** The schedule as it was stored. */
+/** The stored schedule. */
 export const scheduleOf = ({ schedule }: Pick<TaskRow, "schedule">) => schedule as Schedule;
 
 /** Finds a task of an agent, and locks it until the transaction ends. Throws the 404. */
@@ -48,7 +48,7 @@ export function selectTasks(db: Db) {
     .leftJoinLateral(last, sql`true`);
 }
 
-/** The tasks of an agent that people made, the oldest first. */
+/** The tasks of an agent that people made, oldest first. */
 export function tasksOfPeople(db: Db, agentId: string): Promise<TaskRow[]> {
   return db
     .select()
@@ -57,7 +57,7 @@ export function tasksOfPeople(db: Db, agentId: string): Promise<TaskRow[]> {
     .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id));
 }
 
-/** The fields of a task that a caller may set. */
+/** The settable fields of a task. */
 export function configurationOf(task: TaskRow): NewScheduledTask {
   const { name, prompt, enabled, deleteAfterRun, maxRetries, onMissed, outboundTarget } = task;
   const outboundChannel = task.outboundChannel as NewScheduledTask["outboundChannel"];
@@ -67,14 +67,14 @@ export function configurationOf(task: TaskRow): NewScheduledTask {
 
 type SelectedTask = Awaited<ReturnType<typeof selectTasks>>[number];
 
-/** Tasks of an agent as the wire shows them, with why the results of their newest runs did not reach people. */
+/** Tasks of an agent in their API form, with the reasons for which their newest runs' results were not delivered. */
 export async function showTasks(db: Db, agentId: string, rows: readonly SelectedTask[]): Promise<ScheduledTask[]> {
   const refs = rows.map(({ ref }) => ref);
   const undelivered = await undeliveredOf(db, agentId, refs);
   return rows.map((row) => toTask(row, undelivered.get(row.ref ?? "")));
 }
 
-/** A task as the wire shows it. */
+/** A task in its API form. */
 export function toTask({ task, status, at, error }: SelectedTask, undelivered?: string): ScheduledTask {
   const { id, name, prompt, enabled, deleteAfterRun, maxRetries, onMissed, outboundTarget, source, userName } = task;
   return {

@@ -36,7 +36,7 @@ const OneShotSchedule = z.object({
   runAt: zMoment().openapi({ description: "With a zone.", example: "2026-12-24T09:00:00+01:00" }),
 });
 
-/** When a scheduled task runs (decisions §9). What a shape can't tell is refused by `scheduleProblem`. */
+/** A schedule (decisions §9). `scheduleProblem` checks further rules. */
 export const Schedule = z
   .discriminatedUnion("type", [CronSchedule, IntervalSchedule, OneShotSchedule])
   .openapi("Schedule") satisfies z.ZodType<ScheduleRules>;
@@ -141,7 +141,7 @@ export const taskPath = slugParam.extend({
   id: z.string().openapi({ description: "The task's id.", example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
 });
 
-/** The tasks that a bundle holds. */
+/** The tasks in a bundle. */
 export const bundledTasks = z
   .array(NewScheduledTask.superRefine(checkOutbound).overwrite(withStoredPlace))
   .max(mostTasks, `must have at most ${mostTasks} entries`);

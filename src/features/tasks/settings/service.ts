@@ -22,7 +22,7 @@ import type {
 } from "./schema.ts";
 import { countTasks, lackOfRoom, mostTasks, oldestOver, requireRare, requireShare, type TaskPerson } from "./shares.ts";
 
-/** A page of an agent's tasks, the oldest first. Throws the 404 of the agent. */
+/** A page of an agent's tasks, oldest first. Throws the 404 of the agent. */
 export async function listTasks(ctx: Ctx, slug: string, query: ScheduledTaskQuery): Promise<ScheduledTaskPage> {
   const { limit = mostTasks, offset = 0 } = query;
   const { id } = await findAgent(ctx, slug);
@@ -45,7 +45,7 @@ export async function getTask(ctx: Ctx, slug: string, id: string): Promise<Sched
   return task;
 }
 
-/** Whom a task is for, and who made it. */
+/** The end user of a task, and its creator. */
 export type TaskOrigin = Pick<TaskRow, "source" | "subject" | "userName">;
 
 /** The origin of a task that people made. */
@@ -53,8 +53,8 @@ export const ofApi: TaskOrigin = { source: "api", subject: "", userName: null };
 
 /**
  * Creates a task. One that the agent makes counts into the share of the end user `person`. Throws the 404 of the agent;
- * 400 for a schedule that can't be kept, or is due more often than that of an end user may be, and a place that can't be stored; 409
- * when the person or the agent has as many as they can have, none of which can make room.
+ * 400 for an impossible schedule, one more frequent than an end user's may be, and an invalid destination; 409 when the
+ * person or the agent has the most tasks, none of which can be deleted.
  */
 export async function createTask(
   ctx: Ctx,
@@ -78,8 +78,8 @@ export async function createTask(
 }
 
 /**
- * Stores a task, whose schedule could be kept at `now`, inside a transaction of `writeAgent`. Its time counts from `now`,
- * also where the transaction waited for longer: a run whose time has come is due at once. Answers when the task is due.
+ * Stores a task whose schedule is valid at `now`, inside a transaction of `writeAgent`. Its times count from `now` even
+ * when the transaction waited: a run whose time has come is due at once. Returns the next due time.
  */
 export async function insertTask(
   tx: Db,
@@ -98,7 +98,7 @@ export async function insertTask(
 }
 
 /**
- * Changes the given fields. Another schedule counts from now on, and so does a task that is turned on again. Throws the
+ * Changes the given fields. A new schedule counts from now on, and so does a task that is turned on again. Throws the
  * 404 of agent and task, and 400 as `createTask` does.
  */
 export async function updateTask(
@@ -119,7 +119,7 @@ export async function updateTask(
   return getTask(ctx, slug, id);
 }
 
-/** Changes a locked task to a schedule that could be kept at `now`, as `insertTask` does. */
+/** Changes a locked task whose schedule is valid at `now`, as `insertTask` does. */
 export async function changeTask(
   tx: Db,
   ctx: Ctx,
@@ -142,7 +142,7 @@ export async function changeTask(
 const isOther = (stored: TaskRow, schedule: ScheduledTaskChanges["schedule"]) =>
   schedule !== undefined && !sameJson(schedule, scheduleOf(stored));
 
-/** Throws the 400 of another schedule, or of one that is turned on, that can't be kept. */
+/** Throws the 400 for an impossible new schedule, and for one that is turned on. */
 function requireTimes(stored: TaskRow, { schedule, enabled = stored.enabled }: ScheduledTaskChanges, now: Date): void {
   const turnedOn = enabled && !stored.enabled;
   if (isOther(stored, schedule) || turnedOn) requireSchedule(schedule ?? scheduleOf(stored), now);
@@ -157,7 +157,7 @@ function timesOf(stored: TaskRow, { schedule, enabled = stored.enabled }: Schedu
   return { anchorAt: timed.anchorAt, nextRunAt: nextRunAt(timed, now) };
 }
 
-/** Deletes a task with its runs; the conversations stay, and so does a run that has begun. Throws the 404. */
+/** Deletes a task with its runs; the conversations stay, and a started run goes on. Throws the 404. */
 export async function deleteTask(ctx: Ctx, slug: string, id: string): Promise<void> {
   const summary: Record<string, unknown> = { taskId: id };
   await writeAgent(ctx, slug, { action: "agent.task.delete", agentUnchanged: true, summary }, async (tx, agent) => {
@@ -168,8 +168,8 @@ export async function deleteTask(ctx: Ctx, slug: string, id: string): Promise<vo
 }
 
 /**
- * Deletes the oldest task that the agent made for a time that has passed. Such a task, whose run failed or did not take
- * place, stays for somebody to look at until another one needs its room. Answers false where there is none.
+ * Deletes the oldest task that the agent made for a past time. Such a task, whose run failed or was skipped, stays
+ * visible until another one needs its room. Returns false without one.
  */
 async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, organizationId }: AgentRow) {
   const [gone] = await tx
@@ -182,22 +182,22 @@ async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, or
   return true;
 }
 
-/** When a task runs: its schedule, whether it is on, and the time from which an interval counts. */
+/** The data of a task's next time: its schedule, whether it is on, and the time from which an interval counts. */
 interface Timed {
   schedule: Schedule;
   enabled: boolean;
   anchorAt: Date;
 }
 
-/** When the task is due next; null when it never is again, and while it is off. */
+/** When the task is due next; null for never, and while it is off. */
 function nextRunAt({ schedule, enabled, anchorAt }: Timed, now: Date): Date | null {
   return enabled ? nextRun(schedule, now, anchorAt) : null;
 }
 
-/** The field of a schedule that says its times. */
+/** The field of a schedule with its times. */
 const timeFields = { cron: "expression", interval: "everyMs", "one-shot": "runAt" } as const;
 
-/** Throws the 400 of a schedule that can't be kept. */
+/** Throws the 400 for an impossible schedule. */
 function requireSchedule(schedule: Schedule, now: Date): void {
   const message = scheduleProblem(schedule, now);
   if (message) throw invalid([{ path: ["schedule", timeFields[schedule.type]], message }]);

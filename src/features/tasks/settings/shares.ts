@@ -7,28 +7,28 @@ import { closestCronRuns } from "../cron.ts";
 import { isOpen } from "../runs/store.ts";
 import type { Schedule } from "../schedule.ts";
 
-// The tasks that an agent makes by its tool, and how many of them there may be (decisions §14, "Tasks of people").
+// The tasks that an agent makes by its tool, and their limits (decisions §14, "Tasks of people").
 
 /** The most tasks of an agent. */
 export const mostTasks = 100;
 
-/** The number of tasks that only the API can make. */
+/** The number of tasks reserved for the API. */
 const keptForApi = 20;
 
 /** The most tasks of an agent for one end user. */
 const mostOfPerson = 5;
 
-/** A task of an end user runs at most once in this time, in milliseconds. */
+/** The shortest time between runs of an end user's task, in milliseconds. */
 const shortestOfPerson = 15 * 60_000;
 
 /** The end user in whose turn an agent makes a task. */
 export interface TaskPerson {
   subject: SubjectKey;
-  /** Whether the turn is a run of a task: one that makes the next is as often due as the time between them. */
+  /** Whether the turn is a run of a task: a task that makes its successor runs as often as the time between them. */
   isRun: boolean;
 }
 
-/** Throws the 400 of a schedule that is due more often than a task of an end user may be. */
+/** Throws the 400 for a schedule that is more frequent than an end user's task may be. */
 export function requireRare(schedule: Schedule, now: Date, { isRun }: Pick<TaskPerson, "isRun">): void {
   if (shortestTime(schedule, now, isRun) >= shortestOfPerson) return;
   const minutes = shortestOfPerson / 60_000;
@@ -48,7 +48,7 @@ const run = (db: Db) =>
     .from(taskRuns)
     .where(and(eq(taskRuns.taskId, scheduledTasks.id), isOpen));
 
-/** A task for a time that has passed, whose run has ended. */
+/** A task for a past time, whose run has ended. */
 const isOver = (db: Db) =>
   and(
     sql`${scheduledTasks.schedule} ->> 'type' = 'one-shot'`,
@@ -57,11 +57,11 @@ const isOver = (db: Db) =>
 
 const ofAgent = (agentId: string) => and(eq(scheduledTasks.agentId, agentId), eq(scheduledTasks.source, "agent"));
 
-/** How many tasks an agent has. */
+/** The number of an agent's tasks. */
 export const countTasks = (db: Db, agentId: string): Promise<number> =>
   db.$count(scheduledTasks, eq(scheduledTasks.agentId, agentId));
 
-/** The refusal of one more task, of those that the agent made or of all; null while there is room. */
+/** The refusal of another task, of those the agent made or of all; null while there is room. */
 export async function lackOfRoom(db: Db, agentId: string, source: "api" | "agent"): Promise<EngineError | null> {
   const mostOfAgent = mostTasks - keptForApi;
   if (source === "agent" && (await db.$count(scheduledTasks, ofAgent(agentId))) >= mostOfAgent) {
@@ -72,7 +72,7 @@ export async function lackOfRoom(db: Db, agentId: string, source: "api" | "agent
   return new EngineError("conflict", `An agent has at most ${mostTasks} scheduled tasks: delete one first`);
 }
 
-/** The oldest task that the agent made and that is over, for `delete`. */
+/** The oldest finished task that the agent made, for `delete`. */
 export const oldestOver = (db: Db, agentId: string) =>
   db
     .select({ id: scheduledTasks.id })
@@ -81,7 +81,7 @@ export const oldestOver = (db: Db, agentId: string) =>
     .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id))
     .limit(1);
 
-/** Throws the 409 where an end user has as many tasks of an agent as one may have; those that are over don't count. */
+/** Throws the 409 when an end user has the most tasks of an agent; finished ones don't count. */
 export async function requireShare(db: Db, agentId: string, subject: SubjectKey): Promise<void> {
   const over = isOver(db);
   const theirs = and(ofAgent(agentId), eq(scheduledTasks.subject, subject), over && not(over));

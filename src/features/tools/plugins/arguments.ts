@@ -9,9 +9,8 @@ interface Prepared {
 }
 
 /**
- * A check of a call's arguments against the schema that a server gave of them. It throws an `Error` whose message says
- * what is wrong. Arguments pass unchecked where the schema is broken or the check would hold up the event loop: the
- * server checks them anyway.
+ * Returns a check of a call's arguments against a server's schema; it throws an `Error` with the problem. Arguments
+ * pass unchecked when the schema is broken or the check would block the event loop: the server checks them anyway.
  */
 export function argumentCheck(schema: Schema): (args: unknown) => unknown {
   let prepared: Prepared | null | undefined;
@@ -41,9 +40,9 @@ const mostWork = 20_000;
 const charactersPerUnit = 100;
 
 /**
- * How many values a JSON value holds, itself included; 100 characters of texts and names count as one more. A checkable
- * schema has no references, so each part of it meets each value at most once: the product of the two sizes bounds the
- * check.
+ * The number of values in a JSON value, itself included; 100 characters of texts and names count as one more. A
+ * checkable schema has no references, so each part of it meets each value at most once: the product of the two sizes
+ * bounds the check.
  */
 function sizeOf(value: unknown): number {
   if (typeof value === "string") return 1 + value.length / charactersPerUnit;
@@ -56,7 +55,7 @@ function problemOf({ size, validator }: Prepared, args: object): string | null {
     if (size * sizeOf(args) > mostWork) return null;
     const { valid, errors } = validator.validate(args);
     if (valid) return null;
-    // The last error is the innermost one, which names the cause; the others say that something inside is wrong.
+    // The last error is the innermost one, which names the cause; the others only say that something inside is wrong.
     const last = errors.at(-1);
     return last
       ? `${last.instanceLocation.replace(/^#\/?/, "") || "they"}: ${last.error}`
@@ -84,9 +83,9 @@ const plainKeywords: Readonly<Record<string, Check>> = {
 };
 
 /**
- * The part of a schema whose check takes a bounded time and refuses nothing that the whole schema allows. It leaves out
- * patterns, whose time has no bound; references, which can repeat each other without end; and `not`, `if` and the like,
- * which would refuse more once something inside them is left out.
+ * The part of a schema with a bounded check, which refuses nothing that the whole schema allows. It omits patterns,
+ * whose time has no bound; references, which can repeat each other without end; and `not`, `if` and the like, which
+ * would refuse more once a part inside them is omitted.
  */
 function checkable(schema: unknown): unknown {
   if (typeof schema === "boolean") return schema;
@@ -107,7 +106,7 @@ function checkable(schema: unknown): unknown {
     } else if (keyword === "allOf" && Array.isArray(value)) {
       entries.push([keyword, value.map(checkable)]);
     } else if ((keyword === "anyOf" || keyword === "oneOf") && Array.isArray(value)) {
-      // Without the parts that are left out, several of `oneOf` may match.
+      // Without the omitted parts, several of `oneOf` may match.
       entries.push(["anyOf", value.map(checkable)]);
     }
   }

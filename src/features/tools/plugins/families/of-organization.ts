@@ -7,8 +7,8 @@ import { plugins } from "../../../../db/schema.ts";
 import type { ToolDefinition } from "../../definition.ts";
 
 /**
- * The families that an organization has. An MCP server that it had under the same namespace before the family came
- * stays what its agents mean, on or off.
+ * The plugins available to an organization. An older MCP server of the organization with a plugin's namespace keeps it
+ * for its agents, on or off.
  */
 export async function familiesOf(
   db: Db,
@@ -25,7 +25,7 @@ export async function familiesOf(
   return families.filter(({ namespace }) => !taken.has(namespace));
 }
 
-/** The tools of a family as catalogues show them. */
+/** The tools of a plugin for catalogues. */
 export function familyDefinitions({ namespace, title, secrets, tools }: Plugin): ToolDefinition[] {
   return tools.map(({ name, description }) => ({
     name: pluginToolName(namespace, name),
@@ -36,7 +36,7 @@ export function familyDefinitions({ namespace, title, secrets, tools }: Plugin):
   }));
 }
 
-/** Tells the operator which families some organizations do not have, since MCP servers of theirs keep the namespace. */
+/** Logs which plugins some organizations lack, since their MCP servers keep the namespace. */
 export async function noteTaken({ database: { db }, plugins: families, log }: Services): Promise<void> {
   if (families.length === 0) return;
   const namespaces = families.map(({ namespace }) => namespace);

@@ -8,7 +8,7 @@ import { familiesOf } from "./of-organization.ts";
 import { requestFor } from "./request.ts";
 import { jsonResult } from "./result.ts";
 
-/** The part of an agent that a plugin's tools get. */
+/** The part of an agent for a plugin's tools. */
 interface FamilyAgent {
   id: string;
   organizationId: string;
@@ -18,7 +18,7 @@ interface FamilyAgent {
   secrets: ReadonlyMap<string, string>;
 }
 
-/** The tools of the families that have one of the `named` tools, as turns of an agent call them. */
+/** The tools of plugins with one of the `named` tools, as an agent's turns call them. */
 export async function familyTools(
   services: Services,
   agent: FamilyAgent,
@@ -36,20 +36,20 @@ function familyTool(services: Services, agent: FamilyAgent, family: Plugin, tool
     description: tool.description,
     inputSchema: tool.parameters,
     effect: tool.effect,
-    // A plugin gets the secrets that it declares from its context: none leaves the agent in the arguments.
+    // A plugin gets its declared secrets from its context: none leaves the agent in the arguments.
     seesSecrets: false,
     needsApproval: false,
     validate: argumentCheck(tool.parameters),
     async execute(args, context) {
       requireSecrets(family, agent);
-      // The plugin gets a copy: it can't change the arguments in the stored transcript.
+      // Copied, so that the plugin can't change the arguments in the stored transcript.
       const copy = structuredClone(args) as JsonObject;
       return jsonResult(await answerOf(tool, copy, handsOf(services, agent, family, context)));
     },
   };
 }
 
-/** Throws what to store, and where, when the agent lacks a secret that the plugin can't do without. */
+/** Throws for a missing required secret, with advice to store it. */
 function requireSecrets({ title, secrets }: Plugin, agent: FamilyAgent): void {
   const missing = secrets.filter(({ key, optional }) => !optional && !agent.secrets.has(key)).map(({ key }) => key);
   if (missing.length === 0) return;
@@ -66,19 +66,19 @@ async function answerOf(tool: PluginTool, args: JsonObject, context: PluginConte
   }
 }
 
-/** The message of a value that a plugin threw. */
+/** The message of a value thrown by a plugin. */
 function reasonOf(error: unknown): string {
   const said = error instanceof Error ? error.message : error;
   return typeof said === "string" && said.trim() !== "" ? said : "The tool failed without saying why";
 }
 
-/** The fields of a file, from a plugin that no compiler may have seen. */
+/** Checks a file's fields, since a plugin may come without types. */
 function readFile({ name, mime, bytes }: PluginFile): PluginFile {
   if (typeof name === "string" && typeof mime === "string" && bytes instanceof Uint8Array) return { name, mime, bytes };
   throw new Error("The plugin gave saveFile no name, mime and bytes: that is a defect of the plugin");
 }
 
-/** The hands of one call; the secrets are those that the plugin declares. */
+/** The context of one call, with the plugin's declared secrets. */
 function handsOf(services: Services, agent: FamilyAgent, family: Plugin, { signal, conversation }: ToolContext) {
   const { slug, name, timezone } = agent;
   const declared = family.secrets.flatMap(({ key }) => {

@@ -2,15 +2,14 @@ import { type SQL, sql } from "drizzle-orm";
 import { writeArray } from "../../../../db/arrays.ts";
 import { plugins } from "../../../../db/schema.ts";
 
-/** A tool as an MCP server lists it. */
+/** A tool in an MCP server's list. */
 export interface ListedTool {
   name: string;
   description: string;
   inputSchema: Record<string, unknown>;
 }
 
-// The tools of an organization's servers may have 16 MiB together, nearly all of it schemas: whoever wants less of them
-// has the database read them.
+// An organization's tools may have 16 MiB together, nearly all of it schemas, so the database selects the needed parts.
 
 const tool = sql`listed.tool`;
 

@@ -11,15 +11,15 @@ const longestName = 128;
 const longestDescription = 4_096;
 const deepest = 32;
 
-/** A server's tools as they are stored; `note` tells the caller which were left out. */
+/** A server's tools for storage; `note` lists the omitted ones for the caller. */
 export interface Listing {
   tools: ListedTool[];
   note: string | null;
 }
 
 /**
- * The tools of a server within bounds, whatever it listed: usable names, each once; schemas that every model provider
- * takes; at most 256 tools and 256 KiB; no text that `scrub` blots out.
+ * A server's tools within limits, whatever it listed: usable, unique names; schemas that every model provider accepts;
+ * at most 256 tools and 256 KiB; no text that `scrub` removes.
  */
 export function boundListing(listed: readonly McpTool[], scrub: Scrub = scrubber([])): Listing {
   const usable = new Map<string, ListedTool>();
@@ -56,7 +56,7 @@ function noteOf(odd: number, first: number | null): string | null {
 
 const isUsableName = (name: string) => name.trim() !== "" && name.length <= longestName && isStorable(name);
 
-/** The description is scrubbed before it is cut, since half a secret would not be found. */
+/** The description is scrubbed before it is cut, since a scrubber would miss half a secret. */
 function boundTool({ name, description, inputSchema }: McpTool, scrub: Scrub): ListedTool {
   return {
     name,
@@ -68,7 +68,7 @@ function boundTool({ name, description, inputSchema }: McpTool, scrub: Scrub): L
 const longestSchema = 64 * 1024;
 
 /**
- * Providers refuse a request in which one tool has a schema that is not an object's: such a schema becomes an open one.
+ * Replaces a schema that is not an object's by an open one, since providers refuse a whole request for one such tool.
  */
 function boundSchema(schema: McpTool["inputSchema"], scrub: Scrub): ListedTool["inputSchema"] {
   const open = { type: "object", properties: {} };

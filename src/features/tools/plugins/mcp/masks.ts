@@ -1,14 +1,14 @@
 import type { McpTransport } from "../../../../core/ports.ts";
 
 const sign = "••••";
-/** Shorter values are masked whole: four characters would reveal too much of them. */
+/** Shorter values are masked completely, since four visible characters would reveal too much. */
 const shortestShown = 12;
 
 export const isMask = (value: string) => value.startsWith(sign);
 
 const maskValue = (value: string) => (value.length < shortestShown ? sign : `${sign}${value.slice(-4).toWellFormed()}`);
 
-/** The transport as the wire shows it, with masks for the values of address, headers and variables. */
+/** The transport in its API form, with masked values in address, headers and variables. */
 export function maskTransport(transport: McpTransport) {
   if (transport.type === "http") {
     return { ...transport, url: maskUrl(transport.url), headers: mapValues(transport.headers, maskValue) };
@@ -17,9 +17,9 @@ export function maskTransport(transport: McpTransport) {
 }
 
 /**
- * The transport with the stored values in place of masks. Throws an `Error` for a mask without a stored value, and for
- * masks with the address of another origin or with another command: whoever sets a plugin up may not read its secrets,
- * so they stay with their server.
+ * Replaces masks in a transport by the stored values. Throws an `Error` for a mask without a stored value, and for
+ * masks with another origin or command: a person who sets a plugin up may not read its secrets, so they stay with their
+ * server.
  */
 export function unmaskTransport(given: McpTransport, stored: McpTransport | null): McpTransport {
   if (given.type === "http") {
@@ -63,24 +63,27 @@ function unmask(given: Values, stored: Values, field: string): Values {
 const mapValues = (values: Values, change: (value: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-/** A value in an address of at least this length counts as a secret under any name. */
+/** A value of at least this length in an address counts as a secret under any name. */
 export const longValue = 16;
 
-/** Many servers take their key in the path, as in `/s/<key>/mcp`; a long word without a digit is only a name. */
+/**
+ * Whether a path segment is a secret: many servers take their key in the path, as in `/s/<key>/mcp`; a long word
+ * without a digit is only a name.
+ */
 export const isSecretSegment = (segment: string) => segment.length >= longValue && /\d/.test(segment);
 
 /**
- * A part of a query, a fragment, or a segment of the path that holds a secret or its mask: `lead`, such as `?key=`, then
+ * A part of a query, a fragment, or a path segment that contains a secret or its mask: `lead`, such as `?key=`, then
  * `value`. A value without a name is a value too. Other segments belong to a lead.
  */
 interface Part {
   lead: string;
-  /** Parts with the same name can stand for each other; `/` for those of the path. */
+  /** Parts of the same name can replace each other; `/` for parts of the path. */
   name: string;
   value: string;
 }
 
-/** The parts of an address; all of them, joined, are the address. */
+/** The parts of an address; joined, they are the whole address. */
 function partsOf(url: string): Part[] {
   const [, head = "", path = "", tail = ""] = /^([^:/\\?#]*:[/\\]*[^/\\?#]*)?([^?#]*)(.*)$/s.exec(url) ?? [];
   const parts: Part[] = [];
@@ -105,12 +108,12 @@ const maskUrl = (url: string) =>
     .map(({ lead, value }) => lead + (value === "" ? "" : maskValue(value)))
     .join("");
 
-/** Clients may send a mask in the encoded form that a parsed address has. */
+/** Clients may send a mask in the encoded form of a parsed address. */
 const isMasked = (value: string) => isMask(value) || value.startsWith(encodeURIComponent(sign));
 
 const hasMask = (url: string) => partsOf(url).some(({ value }) => isMasked(value));
 
-/** Puts the stored values in place of masks: of parts with the same name the first for the first, and so on. */
+/** Replaces masks by stored values: for parts of the same name the first by the first, and so on. */
 function unmaskUrl(given: string, stored: string): string {
   const known = Map.groupBy(partsOf(stored), ({ name }) => name);
   const values = partsOf(given).map((part) => {

@@ -7,18 +7,18 @@ import { plugins } from "../../../../db/schema.ts";
 /** Whether the installation starts MCP servers as processes. */
 export type StdioOption = Pick<Services["options"], "allowStdioMcp">;
 
-/** Selects the plugins whose tools are offered: enabled plugins, and processes only where they may be started. */
+/** Selects the plugins whose tools are offered: enabled ones, and processes only when allowed. */
 export function isOffered({ allowStdioMcp }: StdioOption): SQL | undefined {
   return and(eq(plugins.enabled, true), allowStdioMcp ? undefined : sql`${plugins.transport} is distinct from 'stdio'`);
 }
 
-/** Why a server may not be reached, or null. */
+/** Why a server may not be used, or null. */
 export function stdioProblem({ type }: Pick<McpTransport, "type">, { allowStdioMcp }: StdioOption): string | null {
   if (type === "http" || allowStdioMcp) return null;
   return "This installation starts no MCP servers as processes: whoever runs it may set ALLOW_STDIO_MCP=true";
 }
 
-/** Throws the 400 of a process that may not be started. */
+/** Throws the 400 for a process that may not be started. */
 export function requireAllowed(transport: McpTransport, options: StdioOption): void {
   const problem = stdioProblem(transport, options);
   if (problem !== null) throw new EngineError("bad-request", problem);

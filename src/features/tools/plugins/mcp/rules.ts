@@ -5,15 +5,15 @@ import { secretLines, shortSecretProblem } from "../../../../core/scrub/scrub.ts
 import { isMask, isSecretSegment, longValue } from "./masks.ts";
 
 /**
- * Namespaces of the engine's own tools, and of the families that come with it, installed or not: one that is not may be
- * after an update. `agent` is the prefix of agents as tools.
+ * Namespaces of the engine's own tools, and of its plugins, installed or not, since an update may install them. `agent`
+ * is the prefix of agents as tools.
  */
 const reserved: ReadonlySet<string> = new Set([
   ...["agent", "builtin"],
   ...["github", "render", "hubspot", "markdown-pdf", "files"],
 ]);
 
-/** The fault of a namespace; null for one that a server may have or has. */
+/** The problem of a namespace; null for a valid one. */
 export function namespaceProblem(namespace: string): string | null {
   if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(namespace)) {
     return "namespace: must be 1 to 32 lower-case letters, digits or dashes, and not begin with a dash";
@@ -23,7 +23,7 @@ export function namespaceProblem(namespace: string): string | null {
     : null;
 }
 
-/** The fault of a server's address; null for a valid one. */
+/** The problem of a server's address; null for a valid one. */
 export function urlProblem(url: string): string | null {
   return messageOf(() => parseTarget(url));
 }
@@ -32,7 +32,7 @@ export function urlProblem(url: string): string | null {
 const protocolHeader = /^(accept|content-type|last-event-id|mcp-.*)$/i;
 const mostHeaders = 32;
 
-/** The fault of a server's headers; null for valid ones. A masked value is always valid. */
+/** The problem of a server's headers; null for valid ones. A masked value is always valid. */
 export function headersProblem(headers: Readonly<Record<string, string>>): string | null {
   const entries = Object.entries(headers).map(([name, value]) => [name, isMask(value) ? "" : value]);
   if (entries.length > mostHeaders) return `must have at most ${mostHeaders} entries`;
@@ -49,7 +49,7 @@ export function headersProblem(headers: Readonly<Record<string, string>>): strin
 
 const mostVariables = 64;
 
-/** The fault of a process's environment; null for a valid one. */
+/** The problem of a process's environment; null for a valid one. */
 export function envProblem(env: Readonly<Record<string, string>>): string | null {
   const names = Object.keys(env);
   if (names.length > mostVariables) return `must have at most ${mostVariables} entries`;
@@ -60,7 +60,7 @@ export function envProblem(env: Readonly<Record<string, string>>): string | null
 
 const credentialName = /key|token|secret|passw|pwd|auth|cookie|credential|session/i;
 
-/** The fault of a credential that is too short to be scrubbed from texts; null without one. */
+/** The problem of a credential that is too short to be scrubbed from texts; null without one. */
 function shortCredential(values: Readonly<Record<string, string>>): string | null {
   for (const [name, value] of Object.entries(values)) {
     if (!credentialName.test(name) || value === "" || isMask(value)) continue;
@@ -80,34 +80,29 @@ function messageOf(check: () => unknown): string | null {
   }
 }
 
-/** Headers that hold no secret at any server. */
+/** Headers that never contain a secret. */
 const harmlessHeaders: ReadonlySet<string> = new Set(["accept-language", "user-agent"]);
 const secretParameter = /key|token|secret|passw|auth|sig/i;
 
-/** Variables that hold settings and no secret in any process. */
+/** Variables with settings, never secrets. */
 const plainVariables: ReadonlySet<string> = new Set([
   ...["NODE_ENV", "APP_ENV", "ENVIRONMENT", "LOG_LEVEL", "DEBUG", "PATH", "HOME", "HOST", "PORT"],
   ...["LANG", "LC_ALL", "TZ", "AWS_REGION", "AWS_DEFAULT_REGION"],
 ]);
 
-/** The values of a transport that no model, log or answer may show. */
+/** The values of a transport that no model, log or response may show. */
 export function transportSecrets(transport: McpTransport): string[] {
   if (transport.type === "http") return httpSecrets(transport);
   return Object.entries(transport.env).flatMap(([name, value]) => (plainVariables.has(name) ? [] : [value]));
 }
 
-/**
- * Words of JSON Schema that are long enough to count as a secret: if they were blotted out, no schema would stay valid.
- */
+/** Words of JSON Schema that are long enough to count as a secret; scrubbing them would make every schema invalid. */
 const schemaWords: ReadonlySet<string> = new Set([
   ...["object", "string", "number", "integer", "boolean"],
   ...["properties", "required", "description", "default"],
 ]);
 
-/**
- * The secrets of a transport without words of JSON Schema, so that blotting them out leaves the schemas of a listing
- * valid.
- */
+/** A transport's secrets without words of JSON Schema, so that scrubbing them leaves a listing's schemas valid. */
 export function listingSecrets(transport: McpTransport): string[] {
   const isSchemaWord = (line: string) => schemaWords.has(line.toLowerCase());
   return transportSecrets(transport).flatMap((value) => {
@@ -132,7 +127,7 @@ function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>):
   ];
 }
 
-/** The credential after a scheme such as `Bearer`; of `Basic` also user and password. */
+/** The credential after a scheme such as `Bearer`; for `Basic` also user and password. */
 function credentialsIn(value: string): string[] {
   const [, scheme = "", credential = ""] = /^([A-Za-z][\w-]*) +(\S.*)$/.exec(value) ?? [];
   if (scheme.toLowerCase() !== "basic") return [credential];

@@ -33,7 +33,7 @@ export function sealTransport(
   return cipher.seal(JSON.stringify(transport), place(organizationId, namespace));
 }
 
-/** Throws an `EngineError` when no key opens the configuration. */
+/** Decrypts a configuration. Throws an `EngineError` when no key opens it. */
 export async function openTransport(
   cipher: Cipher,
   row: Pick<PluginRow, "organizationId" | "namespace" | "keyId" | "config">,
@@ -42,7 +42,7 @@ export async function openTransport(
   return JSON.parse(await cipher.open({ keyId, ciphertext: config }, place(organizationId, namespace)));
 }
 
-/** A digest of the open configuration: it stays the same when keys are rotated, and so does the connection. */
+/** A digest of the decrypted configuration, which key rotation does not change, so that the connection stays. */
 export const versionOf = async (transport: McpTransport) => toHex(await digest(JSON.stringify(transport)));
 
 /** Whether the plugin was not saved in between: each sealing begins with a random nonce. */
@@ -65,8 +65,7 @@ export function findPlugins(db: Db, organizationId: string): Promise<PluginRow[]
 }
 
 /**
- * The plugins of an organization that are offered, opened for a turn. Of their tools they have those with these canonical
- * names: each cached agent holds a copy.
+ * An organization's offered plugins, opened for a turn, with only the named tools, since each cached agent has a copy.
  */
 export async function loadMcpPlugins(
   services: Services,
@@ -86,7 +85,7 @@ export async function loadMcpPlugins(
   return (await Promise.all(opened)).filter(({ transport }) => stdioProblem(transport, options) === null);
 }
 
-/** A plugin as the wire shows it. One that may not be started has no tools, and says why. */
+/** A plugin in its API form. One that may not be started has no tools, and says why. */
 export async function toPlugin(
   { cipher, options }: Pick<Services, "cipher" | "options">,
   row: PluginRow,
@@ -108,8 +107,8 @@ export async function toPlugin(
 }
 
 /**
- * Notes the type of the transport beside each sealed one that an earlier release stored. One that does not open is left
- * as it is: its tools can't be called.
+ * Stores the transport's type next to configurations that an earlier release sealed. One that can't be opened is
+ * skipped: its tools can't be called.
  */
 export async function noteTransports({ database: { db }, cipher, log }: Services): Promise<void> {
   const rows = await db.select().from(plugins).where(isNull(plugins.transport));

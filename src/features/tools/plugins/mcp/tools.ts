@@ -12,15 +12,12 @@ export function mcpTools(services: Services, plugins: readonly OpenPlugin[]): To
   return plugins.flatMap((plugin) => plugin.tools.map((tool) => mcpTool(services, plugin, tool)));
 }
 
-/** The secrets of a plugin's configuration, which must be scrubbed from all that its tools and their turns say. */
+/** The secrets in a plugin's configuration, to be scrubbed from all texts of its tools and their turns. */
 export function mcpSecrets({ transport }: Pick<OpenPlugin, "transport">): string[] {
   return transportSecrets(transport);
 }
 
-/**
- * A plugin's server for the MCP port, under the policies of this moment. Throws 400 for a process that may not be
- * started.
- */
+/** A plugin's server for the MCP port, with the current policies. Throws 400 for a process that may not be started. */
 export function serverOf({ options, policies }: Services, plugin: Omit<OpenPlugin, "tools">): McpServer {
   const { organizationId, namespace, version, transport } = plugin;
   requireAllowed(transport, options);
@@ -42,9 +39,9 @@ function mcpTool(services: Services, plugin: OpenPlugin, tool: ListedTool): Tool
     name: `${plugin.namespace}:${tool.name}`,
     description: tool.description,
     inputSchema: tool.inputSchema as JsonObject,
-    // A server's word that its tool only reads is not to be trusted.
+    // A server's claim that its tool only reads is not trusted.
     effect: "external",
-    // The server may need the secret that the model knows.
+    // The server may need a secret that the model knows.
     seesSecrets: true,
     needsApproval: false,
     validate: argumentCheck(tool.inputSchema),
