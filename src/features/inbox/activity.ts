@@ -6,14 +6,16 @@ import { unlessDeadlocked } from "../../db/retry.ts";
 import { channels } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
-/** When an agent's channel last received and last sent something, and how it last failed. */
+/** When an agent's channel last received and last sent a message, and its last failure. */
 export interface Activity {
   received(agentId: string, name: MessengerName): void;
-  /** The channel's last failure is over. */
+  /** Notes a sent message, which ends the channel's last failure. */
   sent(agentId: string, name: MessengerName): void;
-  /** `isOfAccount`: the messenger refuses the channel's credentials, so that the channel as a whole fails. */
+  /**
+   * Notes a failure. `isOfAccount`: the messenger refuses the channel's credentials, so that the whole channel fails.
+   */
   failed(agentId: string, name: MessengerName, error: string, isOfAccount: boolean): void;
-  /** Stores what was noted since. Call it every 2 seconds. */
+  /** Stores the notes. Call it every 2 seconds. */
   flush(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ interface Noted {
 
 const nothing: Noted = { receivedAt: null, sentAt: null, error: null, isOfAccount: false };
 
-/** Gathers this in memory: messages of one channel would else wait for each other at its row. */
+/** Gathers notes in memory, since messages of one channel would otherwise wait for each other at its row. */
 export function createActivity({ database, clock, meters }: Pick<Services, "database" | "clock" | "meters">): Activity {
   const count = meters.counter({
     name: "agent_engine_messenger_traffic_total",
@@ -65,8 +67,8 @@ const newsShape = {
 } as const;
 
 /**
- * Another process may have stored a later time. The error of a channel that could not be started stays until it is
- * started: that a reply left does not mend it.
+ * Keeps later times of another process. The error of a channel that could not start stays until it starts: a sent reply
+ * does not fix it.
  */
 const noteStatement = statement({ news: "jsonb", now: "timestamptz" }, ({ news, now }) => {
   const { table, row } = jsonRows(news, "noted", newsShape);

@@ -15,22 +15,27 @@ import { messageRoutes } from "./messages/routes.ts";
 import { createOutbox } from "./outbox/feature.ts";
 import { oldMessages } from "./outbox/upkeep.ts";
 
-/** Finds the conversation of a place whose chat got another id. */
+/** Finds the conversation of a destination whose chat's id changed. */
 export { idsOfPlace } from "./intake/moved.ts";
-/** Counts what was given up. */
+/** Counts given-up messages. */
 export { inspectMessages, type MessagesReport } from "./messages/inspect.ts";
-/** Where results of an agent's own work go. */
+/** The destination for results of an agent's own work. */
 export { changedPlace, checkOutbound, outboundFields, outboundPlace, withStoredPlace } from "./outbox/place-schema.ts";
-/** The rows written with a turn whose reply is sent later: a continued messenger turn, or a reply that is read elsewhere. */
+/**
+ * The rows written with a turn whose reply is sent later: a continued messenger turn, or a reply to another
+ * destination.
+ */
 export { continuedElsewhere, continuedReplies, repliesElsewhere } from "./outbox/replies.ts";
-/** Has a text sent to people, or to another agent, with a transaction. */
+/** Sends a text to people, or to another agent, with a transaction. */
 export { type Message, sendTo } from "./outbox/send-to.ts";
-/** Why a reply did not reach people. */
+/** Why a reply was not delivered. */
 export { undeliveredOf, undeliveredOfTurns } from "./outbox/undelivered.ts";
-/** Why a person is to get nothing that was asked for earlier. */
+/** Why a person no longer gets earlier requested results. */
 export { closedTo } from "./outbox/ways.ts";
 
-/** The door of the messengers. `wake` says that a job is due at a time, in milliseconds since the epoch, or now. */
+/**
+ * The door of the messengers. `wake` announces a job that is due at a time, in milliseconds since the epoch, or now.
+ */
 export function inboxFeature(services: Services, turns: Turns, wake: (at?: number) => void): Contribution {
   const activity = createActivity(services);
   const store = createStore({ services, activity, tell: createTellArrived(services, turns), wake });

@@ -16,25 +16,27 @@ interface Dependencies {
   turns: Turns;
   attach: Attach;
   newer: Newer;
-  /** Says that a job is due. */
+  /** Announces a due job. */
   wake(): void;
 }
 
-/** A turn may wait for others of its conversation, and the policies let it take an hour. */
+/** A turn may wait for others of its conversation, and the policies allow it an hour. */
 const longestMs = 3 * 60 * 60_000;
 
-/** The jobs that answer what came in. */
+/** The jobs that answer incoming messages. */
 export function answerJobs(needs: Dependencies): JobKinds {
   return answerJob.doneBy(answer(needs), { limit: mostModelJobs, longestMs });
 }
 
-/** Answers messages of one conversation in one turn. Those that came meanwhile, or are too many, have a job of their own. */
+/**
+ * Answers messages of one conversation in one turn. Messages that arrived meanwhile, or are too many, get another job.
+ */
 function answer(needs: Dependencies): JobHandler<{ conversationId: string }> {
   const { services, turns, newer } = needs;
   return async ({ payload: { conversationId }, attempt: begun }, signal) => {
     const pending = await readPending(services.database.db, conversationId);
     if (!pending) return;
-    // An attempt that ended with its process was noted by the job only.
+    // Only the job counted an attempt that ended with its process.
     const tried = Math.max(begun - 1, pending.messages[0].attempts);
     const batch = batchOf(pending.messages, tried >= sharedAttempts);
     const arrivals = newer.watch(conversationId, pending.lastSeq);
@@ -55,7 +57,7 @@ interface Answered {
   batch: Batch;
 }
 
-/** Stores how an attempt at messages ended, as far as RECORD has not. */
+/** Stores the end of an attempt at messages, as far as RECORD has not. */
 async function storeEnd(
   { services, wake }: { services: Services; wake(): void },
   { pending, batch }: Answered,
@@ -66,7 +68,7 @@ async function storeEnd(
   const { id: conversationId, channel, channelId, organizationId } = conversation;
   const update = (set: object) => database.db.update(inbox).set(set).where(inArray(inbox.id, batch.ids));
   if (end.kind === "defer" && turn?.outcome.status === "aborted" && turn.outcome.reason === "superseded") {
-    // Where a job of the newer messages waits, it takes the place of this one.
+    // A waiting job for the newer messages replaces this one.
     await update({ restarts: sql`${inbox.restarts} + 1` });
   }
   if ((end.kind !== "retry" && end.kind !== "give-up") || (end.kind === "give-up" && end.why === "stopped")) return;
@@ -74,7 +76,7 @@ async function storeEnd(
     const attempts = end.alone ? sql`greatest(${inbox.attempts} + 1, ${sharedAttempts})` : sql`${inbox.attempts} + 1`;
     await update({ attempts });
   } else if (end.why === "tools-called") {
-    // The person was told when the turn was recorded.
+    // The person got the notice when the turn was recorded.
     await update({ status: "failed", error: end.reason });
   } else {
     const owner = { agentId: agent.id, organizationId, conversationId, channelId, channel };

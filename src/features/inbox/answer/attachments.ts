@@ -15,49 +15,49 @@ import { inbox } from "../../../db/schema.ts";
 import { longestFile, NoSpaceLeft, storeFile } from "../../files/index.ts";
 import { documentText, type Fate, withFileWords } from "./file-words.ts";
 
-/** How many files are held in memory at a time. Agents take turns. */
+/** The most files in memory at a time. Agents take turns. */
 const mostDownloads = 6;
 
-/** A file of a stored message, with what became of it once that is certain. */
+/** A file of a stored message, with its fate once that is final. */
 interface InboxFile extends IncomingFile {
   fate?: Fate | undefined;
 }
 
-/** A row of the inbox, as far as its files go. */
+/** A row of the inbox with its files. */
 export interface MessageWithFiles {
   id: string;
   text: string;
   files: readonly InboxFile[];
 }
 
-/** Where the files of messages belong, and how they are had. */
+/** The owner of messages' files, and their source. */
 interface Home {
   agent: { readonly id: string; readonly slug: string; readonly attachmentsEnabled: boolean };
   conversation: { readonly id: string };
   account: Pick<MessengerAccount, "download">;
 }
 
-/** The input of a turn from messages: their texts, with words about their files, and the ids of the stored files. */
+/** The input of a turn from messages: their texts with notes about files, and the stored files' ids. */
 interface Attached {
   texts: string[];
   fileIds: string[];
 }
 
-/** How long an answer waits for files, in milliseconds. */
+/** The longest wait of an answer for files, in milliseconds. */
 const patienceMs = 25_000;
 
 const attempts = 3;
 
-/** The limits of one turn: its number of files, and their bytes. */
+/** The most files of one turn, and their most bytes. */
 const [mostFiles, mostBytes] = [20, 40 * 1024 * 1024];
 
-/** Loads and stores the files of messages that are about to be answered. */
+/** Loads and stores the files of messages before they are answered. */
 export type Attach = (home: Home, messages: readonly MessageWithFiles[], signal: AbortSignal) => Promise<Attached>;
 
 /**
- * Makes the attachments of messages. What became of a file is noted in its message, so that a message that is answered
- * in a second attempt does not store it twice. A file that can't be had becomes words. Rejects with the signal's reason
- * when it aborts, and with the 404 of a conversation that is gone.
+ * Makes the attachments of messages. A file's fate is stored in its message, so that a second attempt does not store
+ * the file twice. A file that can't be loaded becomes a note. Rejects with the signal's reason after an abort, and with
+ * the 404 of a deleted conversation.
  */
 export function createAttach(services: Services): Attach {
   const { clock, log, database } = services;
@@ -154,7 +154,7 @@ export function createAttach(services: Services): Attach {
 
 interface Loaded {
   fate: Fate;
-  /** Whether another attempt would end the same. */
+  /** Whether another attempt would have the same result. */
   isCertain: boolean;
 }
 
@@ -171,15 +171,17 @@ function finalOf(error: unknown): Loaded | null {
   return error.code === "conflict" ? unsure : null;
 }
 
-/** The messages of these two kinds of errors hold no secret; other errors may. */
+/** The reason of a failure. Only these two kinds of errors have messages without secrets. */
 const reasonOf = (error: unknown) =>
   error instanceof MessengerError || error instanceof EngineError ? error.message : error;
 
 /** Counts the files of a turn against its limits. */
 interface Allotment {
-  /** Counts the next file, by the size that its messenger or its stored row names. Returns whether the turn takes it. */
+  /**
+   * Counts the next file, by its size according to the messenger or its stored row. Returns whether the turn takes it.
+   */
   file(file: InboxFile): boolean;
-  /** Counts a loaded file whose messenger named no size. Returns whether the turn takes it. */
+  /** Counts a loaded file without a declared size. Returns whether the turn takes it. */
   bytes(count: number): boolean;
 }
 

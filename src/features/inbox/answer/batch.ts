@@ -12,28 +12,28 @@ export interface PendingMessage extends Payload {
 
 /** The messages that one turn answers. */
 export interface Batch {
-  /** Every message that is answered, corrections included. */
+  /** Every answered message, including corrections. */
   ids: string[];
-  /** The messages with their corrections in them, in order. */
+  /** The messages with their corrections applied, in order. */
   messages: [PendingMessage, ...PendingMessage[]];
   /** Whether messages are left for the next turn. */
   leaves: boolean;
 }
 
-/** A turn takes no more messages, and no more of their text in UTF-16 units unless one alone is longer. */
+/** The most messages of a turn, and the most of their text in UTF-16 units, unless one alone is longer. */
 export const [mostMessages, mostText] = [100, 256 * 1024];
 
-/** A message that failed so often is tried alone from then on, so that it fails alone (decisions §8). */
+/** After this many failures a message is tried alone, so that it fails alone (decisions §8). */
 export const sharedAttempts = 2;
 
 /**
- * Chooses the messages of the next turn: as many as fit, or only the oldest one after failures. `pending` are those that
- * wait, the oldest first. A correction of one that waits takes its place; other corrections are messages of their own.
+ * Chooses the messages of the next turn: as many as fit, or only the oldest one after failures. `pending` are the
+ * waiting ones, oldest first. A correction of a waiting message replaces it; other corrections are separate messages.
  */
 export function batchOf(pending: readonly [PendingMessage, ...PendingMessage[]], alone: boolean): Batch {
   const known = new Map(pending.map((message) => [message.providerId, message]));
   const corrected = (message: PendingMessage) => (message.edits === null ? undefined : known.get(message.edits));
-  // A correction may have come before its message.
+  // A correction may arrive before its message.
   const [oldest = pending[0], ...others] = pending.filter((message) => !corrected(message));
   const taken: Batch["messages"] = [oldest];
   let length = lengthOf(oldest);
@@ -58,8 +58,8 @@ const lengthOf = ({ text, quotes }: PendingMessage) =>
   quotes.reduce((sum, quote) => sum + quote.text.length + (quote.passage?.length ?? 0), text.length);
 
 /**
- * A message as its correction has it. What becomes of its files is noted with the correction from then on; of a file that
- * it had before that is known.
+ * Applies a correction to a message. The fates of its files are stored with the correction from then on; those of files
+ * that the message already had are known.
  */
 function withCorrection(message: PendingMessage, { id, text, files, quotes }: PendingMessage): PendingMessage {
   const fates = new Map(message.files.map(({ ref, fate }) => [ref, fate]));
@@ -72,7 +72,7 @@ function withCorrection(message: PendingMessage, { id, text, files, quotes }: Pe
   };
 }
 
-/** The name of the writer; null where several people wrote. */
+/** The name of the writer; null when several people wrote. */
 export function onlyName(messages: readonly PendingMessage[]): string | null {
   const [first] = messages;
   return messages.every(({ sender }) => sender === first?.sender) ? (first?.senderName ?? null) : null;

@@ -1,11 +1,11 @@
 import { clip } from "../../../core/text/text.ts";
 import { fileName, seenImages } from "../../files/index.ts";
 
-/** A file of a message, as the messenger told of it. */
+/** A file of a message, as the messenger describes it. */
 export interface TellableFile {
   name: string;
   mime: string;
-  /** Whether it belongs to what the message refers to. */
+  /** Whether it belongs to a quoted message. */
   isQuoted?: boolean | undefined;
 }
 
@@ -15,20 +15,23 @@ export interface DocumentText {
   isWhole: boolean;
 }
 
-/** The end of loading a file. */
+/** The result of loading a file. */
 export type Fate =
-  /** It is an attachment. */
+  /** It became an attachment. */
   | { kind: "stored"; id: string; mime: string; size: number; document?: DocumentText }
   | { kind: "too-large" }
   | { kind: "failed" }
-  /** The stored files of the agent, or of the sender, have all the space that they may have. */
+  /** The stored files of the agent, or of the sender, fill the allowed space. */
   | { kind: "no-space"; of: "agent" | "user" }
-  /** The messages bring more than a turn takes. */
+  /** The messages have more files than a turn takes. */
   | { kind: "left-out" }
-  /** The agent takes no attachments. */
+  /** The agent accepts no attachments. */
   | { kind: "refused" };
 
-/** In UTF-16 units: what documents say becomes a part of the transcript, which later turns read again. */
+/**
+ * The longest document, and the most of all documents, in UTF-16 units: their texts become part of the transcript,
+ * which later turns read again.
+ */
 const [longestDocument, mostOfDocuments] = [32_000, 96_000];
 
 /** Media types of text besides `text/…`. */
@@ -39,7 +42,7 @@ export function documentText(bytes: Uint8Array, mime: string): DocumentText | nu
   if (!(mime.startsWith("text/") || textTypes.test(mime)) || mime === "text/html") return null;
   const head = bytes.subarray(0, 4 * longestDocument);
   try {
-    // The end of the head may be within a character, which a stream waits for.
+    // The end of the head may be inside a character; a stream waits for the rest.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: head.length < bytes.length });
     if (text.includes("\u0000")) return null;
     return {
@@ -52,8 +55,8 @@ export function documentText(bytes: Uint8Array, mime: string): DocumentText | nu
 }
 
 /**
- * The texts of messages with words for the model about their files, in order. `files` are those of each message. What a
- * document says follows its words, as long as all documents together are not too long.
+ * Adds notes for the model about files to the texts of messages, in order. `files` are each message's. A document's
+ * text follows its note, until all documents together are too long.
  */
 export function withFileWords(
   messages: readonly { text: string; files: readonly (TellableFile & { fate: Fate })[] }[],

@@ -19,15 +19,15 @@ interface Given {
   channel: string;
   channelId: string;
   ids: readonly string[];
-  /** In words without secrets. */
+  /** The error, without secrets. */
   error: string;
   /** Whether the person gets a notice. */
   notice: boolean;
 }
 
 /**
- * Gives messages up: marks them as failed, sends the person a notice, and has the next messages answered. Returns how
- * many were given up. Wake the worker after that.
+ * Gives messages up: marks them as failed, sends the person a notice, and enqueues the answer to the next messages.
+ * Returns their number. Wake the worker after that.
  */
 export function giveUp({ database, clock }: Pick<Services, "database" | "clock">, given: Given): Promise<number> {
   const { conversationId, organizationId, ids, error, notice } = given;
@@ -63,7 +63,7 @@ async function tell(tx: Db, { agentId, organizationId, conversationId, channel, 
   try {
     await sendTo(tx, { ...place, organizationId, conversationId, turnId: null, text: failedNotice });
   } catch (error) {
-    // A channel that is off says nothing.
+    // A disabled channel sends nothing.
     if (!(error instanceof EngineError)) throw error;
   }
 }

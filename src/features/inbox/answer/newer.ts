@@ -1,14 +1,14 @@
 import type { Services } from "../../../context/ctx.ts";
 import { newestSeq } from "./pending.ts";
 
-/** Tells what this process is answering that newer messages came. */
+/** Notifies running answers of this process of newer messages. */
 export interface Newer {
-  /** Notices messages of a conversation behind the one with the number `seq`. */
+  /** Watches a conversation for messages after number `seq`. */
   watch(conversationId: string, seq: number): Arrivals;
 }
 
 export interface Arrivals {
-  /** Calls `hear` once a newer message came, or at once if one did. */
+  /** Calls `hear` once a newer message has arrived, possibly at once. */
   hear(hear: () => void): void;
   end(): void;
 }
@@ -20,7 +20,7 @@ export function createNewer({ notify, database, log }: Pick<Services, "notify" |
   const watching = new Map<string, Set<Look>>();
   const look = (looks: Iterable<Look>) => {
     for (const one of [...looks]) {
-      // Without this look RECORD still sees the newer message.
+      // Without this read RECORD still sees the newer message.
       one().catch((err: unknown) => log.debug({ err }, "Whether a newer message came could not be read"));
     }
   };

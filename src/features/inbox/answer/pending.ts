@@ -6,7 +6,7 @@ import { mostMessages, type PendingMessage } from "./batch.ts";
 
 export type Pending = NonNullable<Awaited<ReturnType<typeof readPending>>>;
 
-/** A conversation with the messages in it that wait for an answer, the oldest first; null when none does. */
+/** A conversation with its unanswered messages, oldest first; null without any. */
 export async function readPending(db: Db, conversationId: string) {
   const { id, ref, channel, channelId, organizationId, lastInboxSeq } = conversations;
   const { slug, active, typingDelayMs, maxRestarts, attachmentsEnabled } = agents;
@@ -34,7 +34,7 @@ export async function readPending(db: Db, conversationId: string) {
   return { ...found, messages: [oldest, ...others] as const, lastSeq };
 }
 
-/** The number of the last message of a conversation; 0 when it is gone. */
+/** The number of a conversation's last message; 0 for a deleted conversation. */
 export async function newestSeq(db: Db, conversationId: string): Promise<number> {
   const [row] = await db
     .select({ seq: conversations.lastInboxSeq })

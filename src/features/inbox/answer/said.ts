@@ -1,15 +1,15 @@
 import type { Quote } from "../../../core/channels/messengers.ts";
 import type { PendingMessage } from "./batch.ts";
 
-/** A message with its own words, and those about its files. */
+/** A message with its own text, and the notes about its files. */
 interface MessageText {
   message: PendingMessage;
   words: string;
 }
 
 /**
- * The text of messages for a model: each with the message that it refers to, then its words; in a group also the name of
- * its writer. An album is one message. `texts` are the words of the messages, in their order.
+ * The text of messages for a model: each with the message that it quotes, then its own text; in a group also its
+ * writer's name. An album is one message. `texts` are the messages' texts, in order.
  */
 export function saidTexts(messages: readonly PendingMessage[], texts: readonly string[]): string[] {
   const told = messages.map((message, index): MessageText => ({ message, words: texts[index] ?? "" }));
@@ -34,12 +34,12 @@ function wordsOf(message: PendingMessage | undefined, words: string): string {
   return spoken(speakerOf({ id: message.sender, name: message.senderName }), words);
 }
 
-// People write what they want, line breaks and brackets too. What the engine says of a message begins a line, and what
-// people wrote never begins one that looks so.
+// People may write anything, including line breaks and brackets. The engine's notes about a message begin a line, and
+// no line of a person's text may look like one.
 
 const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
-/** A person as the model reads of them. No name can hold what ends it. */
+/** A person's name and id for the model. No name can contain the text that ends it. */
 export function speakerOf({ id, name }: { id: string | null; name: string | null }): string {
   const plain =
     name
@@ -50,7 +50,7 @@ export function speakerOf({ id, name }: { id: string | null; name: string | null
   return id === null ? plain : `${plain} (${id})`;
 }
 
-/** The words of a speaker in front of others: every line but the first stands in from the names of speakers. */
+/** A speaker's text in a group: every line but the first is indented, so that it can't look like another speaker's. */
 export const spoken = (speaker: string, words: string): string =>
   `${speaker}: ${words.replaceAll(lineBreak, "\n  ").replaceAll(/^ +$/gm, "")}`.trimEnd();
 
@@ -60,10 +60,10 @@ const looksQuoted = new RegExp(
   "g",
 );
 
-/** A person's own words, none of which look like those of a quote. */
+/** A person's own text, changed so that no line looks like a quote. */
 export const ownWords = (words: string): string => words.replaceAll(looksQuoted, "$1 ");
 
-/** The message that a message refers to, marked as quoted. `withFiles`: pictures or other files belong to it. */
+/** A quoted message, marked as such. `withFiles`: pictures or other files belong to it. */
 export function quoteText({ kind, author, text, passage }: Quote, withFiles: boolean): string {
   const about = kind === "reply" ? `[Reply to ${messageOf(author)}` : `[Forwarded message${writtenBy(author)}`;
   const files = withFiles ? ", with the quoted files" : "";

@@ -20,21 +20,21 @@ interface Dependencies {
   attach: Attach;
 }
 
-/** The messages that one turn is to answer. */
+/** The messages for one turn to answer. */
 interface ToAnswer {
   pending: Pending;
   batch: Batch;
   arrivals: Arrivals;
-  /** The job's. */
+  /** The job's signal. */
   signal: AbortSignal;
 }
 
-/** How often messages are tried before they are given up. */
+/** The most attempts at messages before they are given up. */
 const mostAttempts = 10;
 
 /**
- * The attempt to answer a batch. Newer messages supersede its turn while that costs nothing: until a tool or a hook ran,
- * and as often as the agent allows.
+ * The attempt to answer a batch. Newer messages supersede its turn until a tool or a hook ran, and as often as the
+ * agent allows.
  */
 export function answerAttempt({ services, attach }: Dependencies, toAnswer: ToAnswer): Attempt {
   const { pending, batch, arrivals, signal } = toAnswer;
@@ -68,7 +68,7 @@ export function answerAttempt({ services, attach }: Dependencies, toAnswer: ToAn
       });
       return typing ? showTyping(services.clock, typing) : () => {};
     },
-    /** The messages are answered and the reply leaves, or nothing happened. */
+    /** The messages are answered and the reply is sent, or nothing happened. */
     alongside(outcome, _turnId, end) {
       if (!isStored(end)) return null;
       const place = { agentId: agent.id, channel: channelOf(conversation.channel), target: conversation.channelId };
@@ -84,7 +84,7 @@ export function answerAttempt({ services, attach }: Dependencies, toAnswer: ToAn
   };
 }
 
-/** Null for a channel that is off or gone. */
+/** Null for a disabled or deleted channel. */
 async function openChannel(services: Services, { agent, conversation }: Pending): Promise<MessengerChannel | null> {
   const name = messengerNames.find((known) => known === conversation.channel);
   const channel = name ? await openMessenger(services, { id: agent.id }, name) : null;

@@ -5,11 +5,11 @@ import type { Clock } from "../../../core/ports.ts";
 export interface Typing {
   account: Pick<MessengerAccount, "typing" | "typingMs">;
   channelId: string;
-  /** How long the turn runs before the indicator shows. */
+  /** How long the turn runs before the indicator appears. */
   delayMs: number;
 }
 
-/** Shows that the agent is typing until the returned function is called. Whether the messenger takes it changes nothing. */
+/** Shows the typing indicator until the returned function is called. Failures are ignored. */
 export function showTyping(clock: Clock, { account, channelId, delayMs }: Typing): () => void {
   const { typingMs } = account;
   if (typingMs === null) return () => {};

@@ -7,10 +7,10 @@ import { giveUp } from "./give-up.ts";
 import { readPending } from "./pending.ts";
 import { answerJob } from "./work.ts";
 
-/** Conversations that one call looks at, at most. */
+/** The most conversations of one call. */
 const mostConversations = 20;
 
-/** Gives up the message at which the job of its conversation failed for good, mostly with its process. */
+/** Gives up messages whose conversation's job failed for good, mostly because its process died. */
 export async function giveUpDead(services: Services): Promise<void> {
   const { database, log } = services;
   for (const conversationId of await findDead(database)) {

@@ -3,7 +3,7 @@ import { defineJob } from "../../../jobs/define.ts";
 
 const Payload = z.object({
   conversationId: z.uuid(),
-  /** A later `runAt` of a waiting job debounces until this time: then the messages that came are answered. */
+  /** The latest time to which a waiting job's `runAt` may be moved. */
   latest: z.iso.datetime().optional(),
 });
 

@@ -5,12 +5,12 @@ import type { Db } from "../../../db/client.ts";
 import { albums } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 
-/** More than a messenger takes into an album, its edits included. */
+/** The most parts of an album, more than any messenger allows, including edits. */
 const mostParts = 50;
 
 /**
- * The messages to the agent. In a group only one part of an album names the agent. The other parts wait for it, since
- * parts come in any order and to any replica, and an album is one message (decisions §8).
+ * The messages for the agent. In a group only one part of an album mentions the agent. The other parts wait for it,
+ * since parts arrive in any order at any replica, and an album is one message (decisions §8).
  */
 export async function withAlbums(
   tx: Db,
@@ -28,7 +28,9 @@ export async function withAlbums(
 
 const isOfGroup = ({ album, isPrivate }: Incoming) => album !== null && !isPrivate;
 
-/** Adds a part to its album; answers all parts of one that is said to the agent. The row is locked until the commit. */
+/**
+ * Adds a part to its album; returns all parts once the album addresses the agent. The row is locked until the commit.
+ */
 async function partsWith(tx: Db, { agent, name }: MessengerChannel, part: Incoming): Promise<readonly Incoming[]> {
   if (part.album === null) return [part];
   const { id, isMeant } = part.album;

@@ -9,15 +9,15 @@ import { readPayload } from "./payload.ts";
 type Version = Pick<Incoming, "text" | "files">;
 
 /**
- * The messages without the edits that change neither text nor files: Telegram sends a reaction as an edit, and a
- * message must not be answered again for it (decisions §8). The conversation is locked.
+ * Removes edits that change neither text nor files: Telegram reports a reaction as an edit, and a message must not be
+ * answered again for it (decisions §8). The conversation is locked.
  */
 export async function withoutSameEdits(
   tx: Db,
   conversationId: string,
   messages: readonly Incoming[],
 ): Promise<Incoming[]> {
-  /** The newest versions of messages in this group, by the provider ids of the originals. */
+  /** The newest versions of this group's messages, by the originals' provider ids. */
   const newest = new Map<string, Version>();
   const changed: Incoming[] = [];
   for (const message of messages) {
@@ -32,7 +32,7 @@ export async function withoutSameEdits(
   return changed;
 }
 
-/** The newest version of a message that the conversation holds; null for none. */
+/** The newest stored version of a message; null for none. */
 async function storedVersion(tx: Db, conversationId: string, original: string): Promise<Version | null> {
   const isVersion = or(eq(inbox.providerId, original), sql`${inbox.payload} ->> 'edits' = ${original}`);
   const [row] = await tx
@@ -50,15 +50,15 @@ function isSame(one: Version, other: Version): boolean {
   return before?.every((file, index) => isSameFile(file, now?.[index])) ?? true;
 }
 
-/** Rows of earlier releases hold no lasting ids. */
+/** Rows of earlier releases have no permanent ids. */
 function isSameFile(one: IncomingFile, other: IncomingFile | undefined): boolean {
   if (one.lastingId !== undefined && other?.lastingId !== undefined) return one.lastingId === other.lastingId;
   return one.ref === other?.ref || (one.size !== null && one.size === other?.size && one.mime === other.mime);
 }
 
 /**
- * Drops a message that its person took back, with its edits, unless the job that answers it runs: a turn that began is
- * brought to its end (decisions §8).
+ * Drops a message that its person deleted, with its edits, unless its answering job runs: a started turn is finished
+ * (decisions §8).
  */
 export async function dropDeleted(
   tx: Db,

@@ -4,49 +4,52 @@ import { normalized } from "../../../core/text/text.ts";
 export type Heeded = "answer" | "drop" | "stop" | "resume";
 
 export interface Keywords {
-  /** Whether people can stop the agent. A person who stopped it earlier can resume it in any case. */
+  /** Whether people can opt out. A person who opted out earlier can always resume. */
   enabled: boolean;
   stop: readonly string[];
   resume: readonly string[];
 }
 
-/** Whether a message stops or resumes the agent for its sender, and whether it is heard at all. */
+/** Whether a message opts its sender out or back in, and whether it is answered at all. */
 export function heed(text: string, isStopped: boolean, { enabled, stop, resume }: Keywords): Heeded {
   if (isStopped) return isOneOf(text, resume) ? "resume" : "drop";
   return enabled && isOneOf(text, stop) ? "stop" : "answer";
 }
 
-/** A keyword is the whole text, compared as `folded` (decisions §8). */
+/** Whether the whole text is a keyword, compared as `folded` (decisions §8). */
 const isOneOf = (text: string, keywords: readonly string[]) => {
   const said = folded(text);
   return said !== "" && keywords.some((keyword) => folded(keyword) === said);
 };
 
-/** Blanks, and what nobody sees: controls, direction marks, variation selectors, Braille's blank. */
+/** Matches spaces and invisible characters: controls, direction marks, variation selectors, Braille's blank. */
 const unseen = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Punctuation with its quotes, the two quotes that Unicode takes for symbols, and the skin tones of emoji. */
+/** Matches punctuation with quotes, the two quotes that Unicode counts as symbols, and emoji skin tones. */
 const punctuation = /[\p{P}`´\p{Emoji_Modifier}]/gu;
 
-/** Above the 64 characters of a keyword, each of which may be typed as the up to 18 that NFKC makes of it. */
+/**
+ * The longest text that may be a keyword: each of a keyword's 64 characters may be typed as up to 18 that NFKC
+ * produces.
+ */
 const longestKeyword = 2_000;
 
 /**
- * A text without blanks, punctuation and what nobody sees, after NFKC and full case folding. The Turkish dotted and
- * dotless i are one letter, as are a Greek letter with its accent and without. Punctuation stays where nothing else is.
+ * A text without spaces, punctuation and invisible characters, after NFKC and full case folding. The Turkish dotted and
+ * dotless i are equal, as are a Greek letter with its accent and without. Punctuation stays when nothing else is left.
  * Empty for a text that is too long for a keyword.
  */
 function folded(text: string): string {
   const bare = text.replaceAll(unseen, "");
   const letters = bare.replaceAll(punctuation, "") || bare;
   if (letters.length > longestKeyword) return "";
-  // Decomposed, so that an accent and a dot can be told from their letter. Upper case makes ß the same as SS.
+  // Decomposed, so that accents and dots are separate from their letters. Upper case makes ß equal to SS.
   const cased = normalized(letters, "NFKD").toLowerCase().toUpperCase().toLowerCase();
   const plain = cased.replaceAll("i\u0307", "i").replaceAll("ς", "σ").replaceAll(greek, withoutAccents);
   return normalized(plain, "NFKC").replaceAll(unseen, "");
 }
 
-/** A Greek letter with its marks, which capitals lose but for the diaeresis. */
+/** Matches a Greek letter with its marks, all of which but the diaeresis are lost in capitals. */
 const greek = /\p{Script=Greek}\p{M}+/gu;
 
 const withoutAccents = (letter: string) => letter.replaceAll(/(?!\u0308)\p{M}/gu, "");

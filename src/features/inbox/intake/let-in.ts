@@ -4,7 +4,7 @@ import { type Counted, createLetIn, type LetIn } from "../../../core/queues/let-
 import { agents, inbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-/** Bounds the messages that wait for an answer: anybody may write to a bot, from any number of chats. */
+/** Limits the unanswered messages: anybody may write to a bot, from any number of chats. */
 export function letInMessages({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): LetIn {
   return createLetIn({
     clock,
@@ -14,7 +14,10 @@ export function letInMessages({ database, clock, log }: Pick<Services, "database
   });
 }
 
-/** Counts by the index of what waits, before it looks whose that is: an agent's answered messages are many more. */
+/**
+ * Counts by the index of unanswered messages before it filters by owner, since an agent's answered messages are many
+ * more.
+ */
 const countStatement = statement(
   { organizationId: "uuid" },
   ({ organizationId }) => sql<Counted>`

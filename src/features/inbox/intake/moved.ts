@@ -3,13 +3,13 @@ import { chatOf, inChat, type MovedChat } from "../../../core/channels/messenger
 import type { Db } from "../../../db/client.ts";
 import { conversations, movedChats } from "../../../db/schema.ts";
 
-/** Where an agent's channel knows a chat. */
+/** The agent's channel of a chat. */
 interface Of {
   agentId: string;
   channel: string;
 }
 
-/** Notes that a chat has another id now. */
+/** Stores a chat's new id. */
 export async function noteMoved(db: Db, { agentId, channel }: Of, { movedFrom, movedTo }: MovedChat): Promise<void> {
   await db
     .insert(movedChats)
@@ -21,8 +21,8 @@ export async function noteMoved(db: Db, { agentId, channel }: Of, { movedFrom, m
 }
 
 /**
- * A place of a chat that moved, as its conversation, targets and waiting work know it. A chat that was written in under
- * its new id before the move was known keeps that.
+ * The known form of a destination in a moved chat, which its conversation, targets and waiting work use. A chat that
+ * was already used with its new id keeps that.
  */
 export async function knownPlace(db: Db, of: Of & { slug: string }, channelId: string): Promise<string> {
   if (!mayMove(of.channel, channelId)) return channelId;
@@ -39,7 +39,7 @@ export async function knownPlace(db: Db, of: Of & { slug: string }, channelId: s
   return known ? inChat(channelId, known.chatId) : channelId;
 }
 
-/** A place as its messenger knows it now. */
+/** A destination with its chat's current id. */
 export async function placeNow(db: Db, of: Of, channelId: string): Promise<string> {
   if (!mayMove(of.channel, channelId)) return channelId;
   const [moved] = await db
@@ -49,7 +49,7 @@ export async function placeNow(db: Db, of: Of, channelId: string): Promise<strin
   return moved ? inChat(channelId, moved.movedTo) : channelId;
 }
 
-/** A place under every id that its chat has or had: all of them mean one place. */
+/** A destination with every current and former id of its chat; all of them mean one destination. */
 export async function idsOfPlace(db: Db, of: Of, channelId: string): Promise<string[]> {
   if (!mayMove(of.channel, channelId)) return [channelId];
   const { chatId, movedTo } = movedChats;
@@ -64,5 +64,5 @@ export async function idsOfPlace(db: Db, of: Of, channelId: string): Promise<str
 
 const isOf = ({ agentId, channel }: Of) => and(eq(movedChats.agentId, agentId), eq(movedChats.channel, channel));
 
-/** Only groups of Telegram do, whose ids are negative: no other message waits for the look. */
+/** Only Telegram groups move, whose ids are negative: no other message needs the look-up. */
 const mayMove = (channel: string, channelId: string) => channel === "telegram" && channelId.startsWith("-");

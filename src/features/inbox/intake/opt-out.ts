@@ -11,7 +11,7 @@ import { sendTo } from "../outbox/send-to.ts";
 import { heed } from "./keywords.ts";
 import type { Receiver } from "./statements.ts";
 
-/** A message that was stored just now. */
+/** A just stored message. */
 export interface StoredMessage {
   id: string;
   message: Incoming;
@@ -24,8 +24,8 @@ interface Scope {
 }
 
 /**
- * Heeds the keywords in messages of one conversation, in their order, and drops what people say who stopped the agent.
- * Answers whether something is to be sent for them.
+ * Applies the keywords in messages of one conversation, in order, and drops messages of people who opted out. Returns
+ * whether a notice should be sent.
  */
 export async function heedKeywords(tx: Db, scope: Scope, stored: readonly StoredMessage[]): Promise<boolean> {
   const { receiver, channel, conversationId } = scope;
@@ -73,8 +73,8 @@ async function stoppedSenders(tx: Db, scope: Scope, stored: readonly StoredMessa
 }
 
 /**
- * Gives up what the person said earlier, and what was not sent yet where nobody else reads along, and ends the tasks that
- * the agent made for them.
+ * Gives up the person's earlier messages and, if nobody else reads the chat, unsent parts, and ends the tasks that the
+ * agent made for the person.
  */
 async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Incoming, later: string[]): Promise<void> {
   const { channel } = scope;
@@ -97,7 +97,7 @@ async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Inco
     .update(inbox)
     .set({ status: "dropped" })
     .where(later.length > 0 ? and(said, notInArray(inbox.id, later)) : said);
-  // A place may be named by the person's id, which is also that of the private chat at most messengers.
+  // A destination may name the person's id, which at most messengers is also the private chat's.
   const isTheirs = inArray(chatOfTarget, [sender, privateId ?? sender]);
   await tx
     .update(outbox)

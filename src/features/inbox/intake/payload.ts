@@ -17,7 +17,7 @@ export const Payload = z.object({
     z.object({
       ...{ ref: z.string(), name: z.string(), mime: z.string(), size: z.number().nullable() },
       ...{ lastingId: z.string().optional(), isQuoted: z.boolean().optional() },
-      /** The fate of the file, once it is certain. */
+      /** The fate of the file, once it is final. */
       fate: z.custom<Fate>().optional(),
     }),
   ),
@@ -30,7 +30,7 @@ export const Payload = z.object({
 });
 export type Payload = z.infer<typeof Payload>;
 
-/** Reads a row's payload. An unreadable payload becomes a notice, since it must not hold up its whole conversation. */
+/** Reads a row's payload. An unreadable payload becomes a notice, since it must not block its whole conversation. */
 export const readPayload = (stored: unknown): Payload => Payload.safeParse(stored).data ?? unreadable;
 
 const unreadable: Payload = {

@@ -5,7 +5,7 @@ import { inbox, outbox } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import { readPayload } from "./payload.ts";
 
-/** The messages with the words of those that they answer, where their messenger only names these. */
+/** Adds the texts of quoted messages that the messenger only names. */
 export async function withQuotedWords(
   tx: Db,
   channel: MessengerChannel,
@@ -23,7 +23,7 @@ export async function withQuotedWords(
   return found;
 }
 
-/** The text of a message of the person or to them; empty where it is not stored any more. */
+/** The text of a message by the person or to them; empty when it is no longer stored. */
 async function storedWords(
   tx: Db,
   { agent, name }: MessengerChannel,
@@ -35,7 +35,7 @@ async function storedWords(
   const [sent] = await tx
     .select({ body: outbox.body })
     .from(outbox)
-    // As the index has it.
+    // In the form of the index.
     .where(and(isSent, sql`${outbox.providerMessageId} is not null`))
     .limit(1);
   if (sent) return sent.body;

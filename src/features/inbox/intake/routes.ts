@@ -44,7 +44,7 @@ const twiml = {
   description: "It is stored.",
   content: { "text/xml": { schema: z.string().openapi({ example: "<Response/>" }) } },
 };
-/** Handlers can't be typed by this content, so the type leaves it out. */
+/** The handlers' types can't express this content, so this type omits it. */
 const acknowledged: { 200: { description: string } } = { 200: twiml };
 
 const whatsapp = webhook({
@@ -73,7 +73,7 @@ const whatsappBySecret = webhook({
   responses: { ...acknowledged, ...errorAnswers(400, 404, 413, 415) },
 });
 
-/** `/webhooks/…`: where the messengers bring messages. */
+/** `/webhooks/…`: the webhooks of the messengers. */
 export function webhookRoutes(store: StoreMessages) {
   const take = async (c: Context<AppEnv>, of: Called) => {
     const { admission } = c.var.services;
@@ -111,7 +111,7 @@ interface Called {
   webhookSecret?: string;
 }
 
-/** The channel that a call is for. Throws the refusals that the head of the call decides. */
+/** The channel of a request. Throws the refusals that the request's head decides. */
 async function findCalled(
   c: Context<AppEnv>,
   { slug, name, webhookSecret = undefined }: Called,
@@ -127,14 +127,17 @@ async function findCalled(
   return { channel, head };
 }
 
-/** Has what came stored. Answers the text that the messenger wants back, or null. Throws the refusals. */
+/**
+ * Stores the arrivals of a request. Returns the text that the messenger expects in the response, or null. Throws the
+ * refusals.
+ */
 async function receive(
   c: Context<AppEnv>,
   store: StoreMessages,
   called: Called,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<string | null> {
-  // Found again, since the channel may have changed while the body was on its way.
+  // Found again, since the channel may have changed while the body arrived.
   const { channel, head } = await findCalled(c, called);
   const call = { ...head, url: calledUrl(c), body };
   const received = await channel.account.receive(call, c.var.services.clock.now());

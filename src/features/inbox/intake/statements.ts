@@ -10,7 +10,7 @@ import { debounceWaiting, type NewJob } from "../../../jobs/enqueue.ts";
 
 // Two statements store a message, since its number is known only once its conversation is locked.
 
-/** Where messages of a channel were said. */
+/** The conversation of a channel's messages. */
 export interface Place {
   agentId: string;
   channel: MessengerName;
@@ -33,7 +33,7 @@ const agentFields = fields({
     select 1 from ${optOuts} where ${optOuts.agentId} = ${agents.id} and ${optOuts.channel} = ${channels.type})`,
 });
 
-/** The agent that messages are for, as it is now. */
+/** The current data of the agent that gets messages. */
 export type Receiver = RowOf<typeof agentFields>;
 
 interface Locked {
@@ -43,12 +43,12 @@ interface Locked {
 }
 
 /**
- * Makes the conversation, or locks it: messages of one conversation are stored one transaction after the other. Null when
- * the agent or its channel is off or gone.
+ * Creates or locks the conversation: messages of one conversation are stored one transaction after the other. Null when
+ * the agent or its channel is off or deleted.
  */
 export async function lockConversation(tx: Db, { agentId, channel, ...place }: Place): Promise<Locked | null> {
   const { id, ref, lastInboxSeq } = conversations;
-  // The first writer becomes the conversation's subject: until then only the agent has written there.
+  // The first writer becomes the conversation's subject; before, only the agent has written there.
   const subject = sql`case when ${lastInboxSeq} = 0 then ${excluded(conversations.subject)} else ${conversations.subject} end`;
   const isOn = sql`${agents.id} = ${agentId} and ${agents.active} and ${channels.type} = ${channel} and ${channels.enabled}`;
   const row = { ...place, id: newId(), agentId, channel, organizationId: sql`receiver."organizationId"` };
@@ -86,13 +86,13 @@ interface Arrived {
 }
 
 interface New {
-  /** The ids of the messages that are new. */
+  /** The new messages' ids. */
   ids: Set<string>;
-  /** When their answer begins; null where there are none. */
+  /** When their answer begins; null without any. */
   answerAt: Date | null;
 }
 
-/** Stores the messages that are new, and arranges their answer where there are any. */
+/** Stores new messages and, if there are any, enqueues their answer. */
 export async function storeNew(tx: Db, { messages, work, conversationId, ...of }: Arrived): Promise<New> {
   const { agentId, channel, organizationId } = of;
   const { table, row } = jsonRows(sql`${storableJson(messages)}::jsonb`, "said", messageShape);

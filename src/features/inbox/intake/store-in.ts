@@ -20,14 +20,17 @@ interface Stored {
   said: readonly Incoming[];
   /** When the answer begins. */
   answerAt: Date;
-  /** Whether a notice of the engine's own is to be sent. */
+  /** Whether to send one of the engine's own notices. */
   sends: boolean;
 }
 
-/** `known`: nothing of it is new; `dropped`: nobody is there to answer. */
+/** `known`: all of it was stored before; `dropped`: the agent is off or deleted. */
 export type Taken = Stored | "known" | "dropped";
 
-/** Parts of an album arrive one by one, so that its answer waits for so many milliseconds even without a debounce. */
+/**
+ * Parts of an album arrive one by one, so its answer waits at least this long, in milliseconds, even without a
+ * debounce.
+ */
 const albumMs = 1_500;
 
 /** When messages are answered: after the debounce, and at the latest after ten times as long, at least 10 s. */
@@ -59,10 +62,10 @@ export async function storeIn(
     const { sender, isPrivate, providerId } = first;
     const chat = chatOf(channelId);
     const root = channelId.slice(chat.length + 1);
-    // Words from the person's private chat are not for the readers of a group.
+    // Messages sent to the person's private chat are not for a group's readers.
     const told = isPrivate && namesPerson(channel.name, sender) ? refOf(sender) : null;
     if (root === "" && told !== null) await takeOverTold(tx, { agentId, conversationId, told });
-    // A message whose own id is the thread's begins it.
+    // A message whose own id is the thread's begins the thread.
     if (root !== "" && providerId !== channelId) {
       const chats = told === null ? [refOf(chat)] : [refOf(chat), told];
       await appendRoot(tx, { agentId, conversationId, root, chats });

@@ -13,9 +13,9 @@ import type { TellArrived } from "./tell.ts";
 import { withThreadRoots } from "./thread-roots.ts";
 
 /**
- * Stores messages, with what else arrived, and arranges their answer, in one transaction. What is stored already is left
- * out, and everything while the agent or its channel is off (decisions §4). Throws `TooManyWait`, with nothing stored:
- * they are not acknowledged then, and come again.
+ * Stores messages and other arrivals, and enqueues their answer, in one transaction. Skips messages that are stored
+ * already, and all of them while the agent or its channel is off (decisions §4). Throws `TooManyWait` without storing
+ * anything; the messenger then sends them again.
  */
 export type StoreMessages = (channel: MessengerChannel, arrivals: readonly Arrival[]) => Promise<void>;
 
@@ -23,17 +23,17 @@ interface Dependencies {
   services: Services;
   activity: Activity;
   tell: TellArrived;
-  /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
+  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
   wake(at?: number): void;
 }
 
-/** How often the log tells that messages of an agent were dropped, in milliseconds. */
+/** The interval of log lines about an agent's dropped messages, in milliseconds. */
 const toldEveryMs = 60_000;
 
 export function createStore({ services, activity, tell, wake }: Dependencies): StoreMessages {
   const { database, notify, clock, log } = services;
   const letIn = letInMessages(services);
-  /** When the log last told of an agent, by its id. */
+  /** The time of the last log line, by agent id. */
   const told = new Map<string, number>();
   const tellDropped = ({ agent, name }: MessengerChannel) => {
     const now = clock.now();
@@ -47,7 +47,7 @@ export function createStore({ services, activity, tell, wake }: Dependencies): S
   return async (channel, arrivals) => {
     if (arrivals.length === 0) return;
     activity.received(channel.agent.id, channel.name);
-    // A channel that is followed was opened long ago: its agent may be active by now.
+    // A followed channel was opened long ago: its agent may be active by now.
     const isDropped = channel.transport === "webhook" && !channel.agent.active;
     if (!isDropped) await letIn(channel.agent, arrivals.filter(isMessage).length);
     const whole = isDropped ? arrivals : await withThreadRoots(services, channel, arrivals);
@@ -64,7 +64,7 @@ export function createStore({ services, activity, tell, wake }: Dependencies): S
   };
 }
 
-/** An agent that is deleted at this moment gets no messages any more. */
+/** Drops messages for an agent that is being deleted. */
 function unlessGone(error: unknown): Taken[] {
   if (sqlState(error) !== "23503") throw error;
   return [];
@@ -86,7 +86,7 @@ async function storeAll(
   const groups: [string, Incoming[]][] = [];
   for (const [place, group] of said) groups.push([await knownPlace(tx, of, place), group]);
   const taken: Taken[] = [];
-  // In one order, since each conversation is locked.
+  // In a fixed order, since each conversation is locked.
   for (const [channelId, group] of groups.sort(([a], [b]) => (a < b ? -1 : 1))) {
     taken.push(await storeIn(tx, services, channel, channelId, group));
   }

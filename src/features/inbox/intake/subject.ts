@@ -2,8 +2,8 @@ import type { Incoming, MessengerName } from "../../../core/channels/messengers.
 import { type SubjectKey, subjectKey } from "../../../core/channels/subjects.ts";
 
 /**
- * Whose memories and budget a turn touches (decisions §5): in a private chat the person's, else the conversation's. What
- * the agent knows of one person is not for those who read along.
+ * The end user whose memories and budget a turn uses (decisions §5): in a private chat the person, else the
+ * conversation. The agent's knowledge of one person is not for the other readers of a group.
  */
 export function subjectOf(
   { channel, ref }: { channel: MessengerName; ref: string },

@@ -3,7 +3,7 @@ import { scrubbedPreview } from "../../../core/activity/preview.ts";
 import type { Incoming } from "../../../core/channels/messengers.ts";
 import { actingAs, type Turns } from "../../turns/index.ts";
 
-/** Messages that were stored in a conversation, whose public id is `ref`. */
+/** Messages stored in a conversation, whose public id is `ref`. */
 interface Arrived {
   slug: string;
   ref: string;
@@ -11,10 +11,10 @@ interface Arrived {
   said: readonly Incoming[];
 }
 
-/** Tells the activity bus of messages. */
+/** Reports messages to the activity bus. */
 export type TellArrived = (arrived: Arrived) => void;
 
-/** Runs apart from the request. Loads the agent for its secrets, since people may know and write them. */
+/** Runs outside the request. Loads the agent for its secrets, since people may know and write them. */
 export function createTellArrived({ activity, log }: Services, { agents }: Pick<Turns, "agents">): TellArrived {
   const tell = ({ slug, ref, channel, said }: Arrived) =>
     agents.serve(slug, async (agent) => {

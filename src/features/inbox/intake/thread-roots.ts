@@ -5,12 +5,12 @@ import { withinTime } from "../../../core/time/deadline.ts";
 import { conversations } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 
-/** A messenger that calls a webhook waits for some 3 seconds, in milliseconds. */
+/** The longest wait in milliseconds; a messenger waits some 3 seconds for a webhook's response. */
 const patienceMs = 2_000;
 
 /**
- * Asks the messenger for the first messages of threads that arrivals only name, and answers the arrivals with them. Where
- * the thread's conversation has messages, the agent knows the first one. One that does not come stays unknown.
+ * Requests the first messages of threads that arrivals only name, and returns the arrivals with them. In a conversation
+ * with messages, the agent knows the first one. One that can't be loaded stays unknown.
  */
 export async function withThreadRoots(
   services: Services,
@@ -34,12 +34,12 @@ async function withRoot(services: Services, channel: MessengerChannel, message: 
   return { ...message, quotes, files: [...message.files, ...quoted] };
 }
 
-/** The messenger's id of the message that a thread hangs on; empty outside of threads. */
+/** The messenger's id of a thread's first message; empty outside threads. */
 const rootIn = (channelId: string) => channelId.slice(chatOf(channelId).length + 1);
 
 const isRoot = ({ messageId }: Quote, { channelId }: Incoming) => messageId !== null && messageId === rootIn(channelId);
 
-/** Whether the agent has answered in a thread, or written there of itself. */
+/** Whether the agent has written in a thread. */
 async function hasMessages({ database }: Services, { agent, name }: MessengerChannel, { channelId }: Incoming) {
   const isThread = eq(conversations.ref, `${agent.slug}:${name}:${channelId}`);
   const found = await database.db

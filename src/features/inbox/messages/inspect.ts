@@ -4,17 +4,17 @@ import { agents, inbox, outbox } from "../../../db/schema.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Messages of the last 24 hours that were given up. */
+/** Messages given up in the last 24 hours. */
 export interface MessagesReport {
-  /** Messages of people that could not be answered. */
+  /** People's messages that could not be answered. */
   unanswered: number;
   /** Messages, or parts of them, that could not be sent. */
   unsent: number;
-  /** The newest one of these; null for none. */
+  /** The newest unsent one; null for none. */
   lastUnsent: { slug: string; channel: string; error: string } | null;
 }
 
-/** Counts them for `doctor`. Changes nothing. */
+/** Counts given-up messages for `doctor`. Changes nothing. */
 export async function inspectMessages({ db }: Database, now: number): Promise<MessagesReport> {
   const failedLately = (table: typeof inbox | typeof outbox) =>
     and(eq(table.status, "failed"), gt(table.createdAt, new Date(now - dayMs)));

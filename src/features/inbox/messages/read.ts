@@ -16,7 +16,9 @@ export interface Mailbox {
 
 type Wanted = Pick<MessagesQuery, "direction" | "status"> & { id?: string };
 
-/** A page of what came and what left over a channel, the newest first. Throws the 404 of the agent and of the channel. */
+/**
+ * A page of a channel's incoming and outgoing messages, newest first. Throws the 404 of the agent and of the channel.
+ */
 export async function listMessages(ctx: Ctx, slug: string, type: string, query: MessagesQuery) {
   const { limit = 50, offset = 0, ...wanted } = query;
   const { id: agentId } = await findAgent(ctx, slug);
@@ -46,7 +48,7 @@ function selectMessages(db: Db, mailbox: Mailbox, { direction, status, id }: Wan
       ...{ id: inbox.id, direction: sql<string>`'in'`.as("direction"), status: inbox.status },
       ref: sql<string | null>`${conversations.ref}`.as("ref"),
       peer: sql<string>`${inbox.sender}`.as("peer"),
-      // A forwarded message without own words shows the forwarded text.
+      // A forwarded message without its own text shows the forwarded one.
       text: sql<string>`coalesce(nullif(${inbox.payload} ->> 'text', ''), ${inbox.payload} #>> '{quotes,0,text}', '')`.as(
         "text",
       ),

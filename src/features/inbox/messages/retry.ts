@@ -15,8 +15,8 @@ import { findMessage } from "./read.ts";
 import type { ChannelMessage } from "./schema.ts";
 
 /**
- * Has a message that failed answered, or sent, as if it came now. Of a reply, all parts that failed are sent. Throws the
- * 404 of agent, channel and message, and 409 for a message that did not fail or whose person stopped the agent.
+ * Answers or sends a failed message again, as if it were new. Of a reply, all failed parts are sent. Throws the 404 of
+ * agent, channel and message, and 409 for a message that did not fail or whose person opted out.
  */
 export async function retryMessage(ctx: Ctx, slug: string, type: string, id: string): Promise<ChannelMessage> {
   const { id: agentId, organizationId } = await findAgent(ctx, slug);
@@ -37,7 +37,10 @@ function refuse({ status }: ChannelMessage): never {
   throw new EngineError("conflict", `Only a message that failed can be tried again: this one ${now}`);
 }
 
-/** A message takes a new place in the order of arrival, behind what was answered meanwhile. Null: it did not fail. */
+/**
+ * Moves a failed message to the end of the order of arrival, after those answered meanwhile. Null for one that did not
+ * fail.
+ */
 async function answerAgain({ clock }: Ctx, tx: Db, id: string): Promise<NewJob | null> {
   const next = sql`${conversations.lastInboxSeq} + 1`;
   const of = tx.select({ of: inbox.conversationId }).from(inbox).where(isFailed(inbox, id));
@@ -54,7 +57,7 @@ async function answerAgain({ clock }: Ctx, tx: Db, id: string): Promise<NewJob |
   return changed.length === 0 ? null : answerJob.of({ conversationId: conversation.id }, new Date(clock.now()));
 }
 
-/** Refuses a retry for a person who has stopped the agent since: their message would be dropped. */
+/** Refuses a retry for a person who opted out since, whose message would be dropped. */
 async function requireListener(tx: Db, id: string): Promise<void> {
   const [stopped] = await tx
     .select({ sender: optOuts.sender })
@@ -64,7 +67,7 @@ async function requireListener(tx: Db, id: string): Promise<void> {
   if (stopped) throw new EngineError("conflict", "The person stopped the agent, and has not resumed it");
 }
 
-/** Null when the part had not failed. */
+/** Null for a part that did not fail. */
 async function sendAgain(tx: Db, id: string): Promise<NewJob | null> {
   const [part] = await tx.select().from(outbox).where(isFailed(outbox, id)).for("update");
   if (!part) return null;

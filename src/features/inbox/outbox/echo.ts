@@ -18,14 +18,14 @@ import { lockConversation } from "../intake/statements.ts";
 import { chatAt, takeOverTold } from "./named-person.ts";
 import type { Outgoing, Place } from "./outgoing.ts";
 
-/** One text of a turn in the outbox: `count` parts from the part `first` on. */
+/** One text of a turn in the outbox: `count` parts beginning with the part `first`. */
 const Echo = z.object({ turnId: z.uuid(), first: z.int(), count: z.int() });
 type Echo = z.infer<typeof Echo>;
 
-/** Writes what an agent said of itself into the conversation of the people who read it. */
+/** Appends an agent's unrequested text to its readers' conversation. */
 const echoJob = defineJob("outbox.echo", Echo, ({ turnId, first }) => `${turnId}:${first}`);
 
-/** The job that has a text of a turn belong to the conversation at its place; none where no people read it. */
+/** The job that appends a turn's text to the conversation at its destination; none when no people read it. */
 export function echoWork(
   { channel }: Pick<Place, "channel">,
   { sends }: Pick<Outgoing, "sends">,
@@ -36,8 +36,8 @@ export function echoWork(
 }
 
 /**
- * Appends a text to the transcript of the conversation at its place, so that the agent knows what people answer. A job
- * that runs again appends nothing: the message has the id of the text's first part.
+ * Appends a text to the transcript of the conversation at its destination, so that the agent knows what people reply
+ * to. A repeated job appends nothing: the message has the id of the text's first part.
  */
 export function echoJobs({ database, activity }: Services): JobKinds {
   return echoJob.doneBy(async ({ payload }) => {
@@ -59,9 +59,9 @@ async function append(tx: Db, echo: Echo): Promise<Persisted | null> {
     ref,
     subject: subjectKey("conversation", ref),
   });
-  // Where the channel was turned off meanwhile nobody reads the text.
+  // Nobody reads the text when the channel was turned off meanwhile.
   if (!conversation) return null;
-  // A person whose first word was in a thread has written nothing in their private chat itself.
+  // A person who first wrote in a thread has written nothing in the private chat itself.
   if (ref !== told && conversation.lastInboxSeq === 0) {
     await takeOverTold(tx, { agentId, conversationId: conversation.id, told });
   }
@@ -70,7 +70,7 @@ async function append(tx: Db, echo: Echo): Promise<Persisted | null> {
   return (await appendSaid(tx, said)) ? { agent: text.agent, conversationId: ref, messageId: text.id } : null;
 }
 
-/** Appends to a conversation, which is locked, what the agent said there of itself. Answers whether it was new. */
+/** Appends an agent's unrequested text to a locked conversation. Returns whether it was new. */
 async function appendSaid(
   tx: Db,
   said: Pick<typeof messages.$inferInsert, "id" | "conversationId" | "content" | "metadata">,
@@ -91,19 +91,19 @@ async function appendSaid(
   return true;
 }
 
-/** A thread of a chat in which somebody writes for the first time. */
+/** A thread of a chat in which a person writes for the first time. */
 interface NewThread {
   agentId: string;
   conversationId: string;
-  /** The messenger's id of the message that it hangs on. */
+  /** The messenger's id of the thread's first message. */
   root: string;
-  /** The public ids that the conversation of its chat may have. */
+  /** The possible public ids of the chat's conversation. */
   chats: readonly string[];
 }
 
-/** Where a thread hangs on what the agent said in its chat of itself, that is said in the thread too. */
+/** Appends to a new thread the agent's unrequested text that the thread replies to. */
 export async function appendRoot(tx: Db, { agentId, conversationId, root, chats }: NewThread): Promise<void> {
-  // Begins with the messages of the chat, since the outbox of a busy agent has a million rows.
+  // Starts from the chat's messages, since the outbox of a busy agent has a million rows.
   const [said] = await tx
     .select({ content: messages.content, metadata: messages.metadata })
     .from(conversations)
@@ -117,7 +117,7 @@ export async function appendRoot(tx: Db, { agentId, conversationId, root, chats 
   if (said) await appendSaid(tx, { ...said, id: newId(), conversationId });
 }
 
-/** The first part of a text, and the part that a thread hangs on. */
+/** The first part of a text, and the part that a thread replies to. */
 const [first, hung] = [alias(outbox, "first"), alias(outbox, "hung")];
 
 interface Text {
@@ -126,16 +126,16 @@ interface Text {
   agent: OwningAgent;
   channel: MessengerName;
   channelId: string;
-  /** The public id of the conversation at the place. */
+  /** The public id of the conversation at the destination. */
   ref: string;
-  /** The same id, but built from the person's id itself and not from their private chat. */
+  /** The public id made from the person's id instead of their private chat. */
   told: string;
-  /** The public id of the conversation of the sending turn; null where the turn has none. */
+  /** The public id of the sending turn's conversation; null without one. */
   from: string | null;
   content: string;
 }
 
-/** Null when the text, or its agent, is gone. */
+/** Null when the text, or its agent, was deleted. */
 async function readText(tx: Db, { turnId, first, count }: Echo): Promise<Text | null> {
   const { slug, organizationId, workspaceId } = agents;
   const rows = await tx

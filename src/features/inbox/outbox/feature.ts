@@ -12,7 +12,7 @@ import { createSending } from "./sending.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createWays } from "./ways.ts";
 
-/** Sends wait for messengers nearly all the time. */
+/** The most simultaneous sends, which mostly wait for messengers. */
 const mostSends = 64;
 
 /** Longer than an agent may take to answer another one. */

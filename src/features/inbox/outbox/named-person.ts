@@ -5,11 +5,11 @@ import type { Db } from "../../../db/client.ts";
 import { conversations, messages } from "../../../db/schema.ts";
 import type { Place } from "./outgoing.ts";
 
-// At Slack a target may be a person's id. The private chat in which the person answers has another id.
+// At Slack a target may be a person's id, while the private chat in which the person replies has another id.
 
 /**
- * Orders a text to a person's id and the first message in their private chat. A text stored at the same time as that
- * message would neither find the chat nor be moved into it.
+ * Orders a text to a person's id and the first message in their private chat: simultaneously stored, the text would
+ * neither find the chat nor be moved into it.
  */
 const lockTold = (tx: Db, told: string) => tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${told}, 0))`);
 
@@ -21,14 +21,15 @@ export async function chatAt(
   if (!namesPerson(channel, target)) return target;
   const known = await findPrivate(tx, agentId, target);
   if (known) return known;
-  // Locks only after the lookup: the writer of a first message locks its chat, and a text with this lock would wait for it.
+  // Locks only after the look-up: the writer of a first message locks its chat, and a text with this lock would wait
+  // for it.
   await lockTold(tx, told);
   return (await findPrivate(tx, agentId, target)) ?? target;
 }
 
 async function findPrivate(tx: Db, agentId: string, person: string): Promise<string | null> {
   const { channel, channelId, subject, updatedAt } = conversations;
-  // Not a parameter, with which a plan for all values could not use the index of Slack's people.
+  // Not a parameter, since a plan for all values could not use the index of Slack's people.
   const isOfSlack = sql`${channel} = 'slack'`;
   const isTheirs = and(eq(conversations.agentId, agentId), isOfSlack, eq(subject, subjectKey("slack", person)));
   const [found] = await tx.select({ channelId }).from(conversations).where(isTheirs).orderBy(desc(updatedAt)).limit(1);
@@ -39,11 +40,11 @@ interface FirstWord {
   agentId: string;
   /** The conversation of the private chat, which is locked. */
   conversationId: string;
-  /** The public id of the conversation at the place of the person's id. */
+  /** The public id of the conversation with the person's id. */
   told: string;
 }
 
-/** Moves the messages sent to a person's id before their first message into their private chat. */
+/** Moves messages sent to a person's id before their first message into their private chat. */
 export async function takeOverTold(tx: Db, { agentId, conversationId, told: ref }: FirstWord): Promise<void> {
   await lockTold(tx, ref);
   const { lastSeq, messageCount } = conversations;

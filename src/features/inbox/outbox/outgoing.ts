@@ -6,21 +6,21 @@ import { defineJob } from "../../../jobs/define.ts";
 import type { NewJob } from "../../../jobs/enqueue.ts";
 import type { Alongside } from "../../turns/index.ts";
 
-/** Where people, or another agent, read what an agent sends. */
+/** The destination of an agent's messages: people, or another agent. */
 const Place = z.object({
   agentId: z.uuid(),
   channel: z.string().transform(channelOf),
-  /** Where the messenger delivers, such as a chat id or a phone number; the slug of an agent. */
+  /** The messenger's target, such as a chat id or a phone number, or the slug of an agent. */
   target: z.string(),
 });
 export type Place = z.infer<typeof Place>;
 
 const placeKey = ({ agentId, channel, target }: Place) => `${agentId}:${channel}:${target}`;
 
-/** Sends what the outbox holds for one place, in order: one at a time runs for a place. */
+/** Sends a destination's outbox in order; one job at a time runs for a destination. */
 export const sendJob = defineJob("outbox.send", Place, placeKey);
 
-/** The same where another agent reads it: its turns take longer than a messenger, and ask models. */
+/** `sendJob` for another agent: its turns take longer than a messenger, and call models. */
 export const tellJob = defineJob("outbox.tell", Place, placeKey);
 
 /** Rows for the outbox and the job that sends them. */
@@ -36,12 +36,12 @@ export function outgoing(place: Place, markdown: string): Outgoing {
   return { sends, work: sends.length === 0 ? [] : [sendWork(place)] };
 }
 
-/** An agent reads a text as a whole. */
+/** The longest part for a channel; an agent reads a text as a whole. */
 function longestPart(channel: Channel): number {
   const limits: Readonly<Record<string, number>> = longestParts;
   return limits[channel] ?? Number.POSITIVE_INFINITY;
 }
 
-/** The job that sends what the outbox holds for a place. */
+/** The job that sends a destination's outbox. */
 export const sendWork = ({ agentId, channel, target }: Place): NewJob =>
   (channel === "agent" ? tellJob : sendJob).of({ agentId, channel, target });

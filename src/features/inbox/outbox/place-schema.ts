@@ -5,10 +5,10 @@ import { zText } from "../../../core/text/text.ts";
 import { invalid } from "../../../http/errors.ts";
 import type { Message } from "./send-to.ts";
 
-/** The channels over which an agent sends what nobody asked for. */
+/** The channels for an agent's unrequested messages. */
 const outboundChannels = [...messengerNames, "agent"] as const;
 
-/** Where results go, as callers name the place: both fields, or null for nowhere. */
+/** The destination of results, as callers set it: both fields, or null for none. */
 export const outboundFields = {
   outboundChannel: z
     .enum(outboundChannels)
@@ -32,7 +32,9 @@ interface Outbound {
 
 type Read<Channel> = { place: { outboundChannel: Channel; outboundTarget: string | null } } | { problem: string };
 
-/** A place as it is stored, or why it can't be: it needs both fields or none, and the target that its messenger takes. */
+/**
+ * Reads a destination, or says why it is invalid: it needs both fields or none, and a target in its messenger's form.
+ */
 function readPlace<Channel extends string | null>(channel: Channel, sent: string | null | undefined): Read<Channel> {
   const outboundTarget = sent?.trim() || null;
   if (channel === null) {
@@ -46,13 +48,13 @@ function readPlace<Channel extends string | null>(channel: Channel, sent: string
   return { place: { outboundChannel: channel, outboundTarget: read.target } };
 }
 
-/** Reports an issue of a schema where the place can't be stored. */
+/** Reports an issue of a schema for an invalid destination. */
 export function checkOutbound({ outboundChannel = null, outboundTarget }: Outbound, context: z.RefinementCtx): void {
   const read = readPlace(outboundChannel, outboundTarget);
   if ("problem" in read) context.addIssue({ code: "custom", path: ["outboundTarget"], message: read.problem });
 }
 
-/** The fields with the place as it is stored, if it can be. */
+/** The fields with the destination in its stored form, if it is valid. */
 export function withStoredPlace<Fields extends Outbound>(fields: Fields): Fields {
   const read = readPlace(fields.outboundChannel ?? null, fields.outboundTarget);
   return "place" in read ? { ...fields, outboundTarget: read.place.outboundTarget } : fields;
@@ -64,8 +66,8 @@ interface Changes<Channel> {
 }
 
 /**
- * A place with the changes in it, as it is stored. What nobody changes stays as it is: it may be from before targets were
- * checked. Throws the 400 that says what is expected.
+ * Applies changes to a destination, in its stored form. Unchanged fields stay: they may be older than the check of
+ * targets. Throws the 400 with the expected form.
  */
 export function changedPlace<Channel extends string | null>(
   sent: Changes<Channel>,
@@ -79,7 +81,7 @@ export function changedPlace<Channel extends string | null>(
   return read.place;
 }
 
-/** The stored place of an agent's results; null for none. */
+/** The stored destination of an agent's results; null for none. */
 export function outboundPlace(
   agentId: string,
   { outboundChannel, outboundTarget }: Outbound,

@@ -12,8 +12,8 @@ const waitingNotice = "Somebody has to approve this first. You get the answer he
 export const failedNotice = "Sorry, I can't answer at the moment. Please try again later.";
 
 /**
- * The messages to a person for the outcome of a turn: the reply, its text until somebody stopped it, or the notice that a
- * tool call waits for approval. Nothing for a turn that failed or was interrupted.
+ * The messages to a person for a turn's outcome: the reply, the text until somebody stopped the turn, or the notice
+ * that a tool call waits for approval. Nothing for a failed or interrupted turn.
  */
 export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
   if (outcome.status === "approval") return outgoing(place, joined(lastWords(outcome), waitingNotice));
@@ -21,22 +21,22 @@ export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
 }
 
 /**
- * The rows written with a turn that continues after a decision, for a channel whose replies are sent later. Such a turn
- * is taken once, so its failure is sent too.
+ * The rows written with a turn that continues after an approval, for a channel whose replies are sent later. Such a
+ * turn runs only once, so a notice of its failure is sent too.
  */
 export function continuedReplies({ agentId, channel, channelId }: ContinuedPlace): Awaited<ReturnType<ContinuedBy>> {
   return channels[channel].sendsLater ? { alongside: laterReplies({ agentId, channel, target: channelId }) } : {};
 }
 
-/** The rows written with a turn that is taken once and whose reply goes to a destination. */
+/** The rows written with a turn that runs only once and whose reply goes to a destination. */
 function laterReplies(place: Place): AlongsideOf {
   return (outcome) => ({ inboxIds: [], supersededAfter: null, ...repliesOrFailure(place, outcome) });
 }
 
 /**
- * The rows written with a turn of another conversation whose reply goes to a destination: the reply, its text until
- * somebody stopped it, or the notice that a tool call waits for approval. Texts of the agent become part of the
- * conversation at the destination. Nothing for a turn that failed or was interrupted.
+ * The rows written with a turn of another conversation whose reply goes to a destination: the reply, the text until
+ * somebody stopped the turn, or the notice that a tool call waits for approval. The agent's texts become part of the
+ * conversation at the destination. Nothing for a failed or interrupted turn.
  */
 export function repliesElsewhere(place: Place): AlongsideOf {
   return (outcome, turnId) => {
@@ -46,7 +46,10 @@ export function repliesElsewhere(place: Place): AlongsideOf {
   };
 }
 
-/** `repliesElsewhere` for a turn that is taken once, such as one that continues after a decision: its failure is told too. */
+/**
+ * `repliesElsewhere` for a turn that runs only once, such as one that continues after an approval: a notice of its
+ * failure is sent too.
+ */
 export function continuedElsewhere(place: Place): AlongsideOf {
   const [reply, failure] = [repliesElsewhere(place), laterReplies(place)];
   return (outcome, turnId) => (isFailure(outcome) ? failure : reply)(outcome, turnId);
@@ -58,7 +61,7 @@ function repliesOrFailure(place: Place, outcome: TurnOutcome): Outgoing {
 
 const isFailure = (outcome: TurnOutcome) => endingError(outcome) !== null && !wasStopped(outcome);
 
-/** The text of the last step that has one: what the model says between tools is not for messengers (decisions §5). */
+/** The text of the last step with one: texts between tool calls are not for messengers (decisions §5). */
 const lastWords = ({ steps }: TurnOutcome) => steps.findLast(({ text }) => !isBlank(text))?.text ?? "";
 
 const joined = (text: string, notice: string) => (isBlank(text) ? notice : `${text}\n\n${notice}`);

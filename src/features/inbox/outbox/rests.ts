@@ -1,19 +1,19 @@
 import type { Clock } from "../../../core/ports.ts";
 
-/** How long an account rests that did not answer, in milliseconds: twice as long each time, up to a minute. */
+/** How long an unresponsive account rests, in milliseconds: doubled each time, up to a minute. */
 const [firstMs, longestMs] = [2_000, 60_000];
 
-/** How long a probe of a resting account may take. */
+/** The time limit of a probe of a resting account. */
 const probeMs = 30_000;
 
 /**
- * The accounts that lately did not answer. Each hanging call holds a slot that the replies of other agents need, so such
- * an account rests, and then gets one call at a time until it answers.
+ * Accounts that recently did not respond. Each hanging request holds a slot that other agents' replies need, so such an
+ * account rests, and then gets one request at a time until it responds.
  */
 export interface Rests {
-  /** Until when the account rests; null when it may be called now. */
+  /** The end of the account's rest; null when it may be called now. */
   until(account: string): number | null;
-  /** The account answered, or did not. */
+  /** Notes whether the account responded. */
   note(account: string, answered: boolean): void;
 }
 

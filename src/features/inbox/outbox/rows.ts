@@ -12,10 +12,10 @@ import { defineJob } from "../../../jobs/define.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import type { Place } from "./outgoing.ts";
 
-/** Runs the hooks of a reply that was sent whole. */
+/** Runs the hooks of a completely sent reply. */
 export const sentJob = defineJob("outbox.sent", z.object({ turnId: z.uuid() }), ({ turnId }) => turnId);
 
-/** As literals, so that the planner finds the index of the unsent parts. */
+/** With literals, so that the planner finds the index of unsent parts. */
 export const isUnsent = sql`${outbox.status} in ('pending', 'sending')`;
 
 /** `chatOf` of a part's target. */
@@ -24,23 +24,25 @@ export const chatOfTarget = sql<string>`split_part(${outbox.target}, ':', 1)`;
 const isAt = ({ agentId, channel, target }: Place) =>
   and(eq(outbox.agentId, agentId), eq(outbox.channel, channel), eq(outbox.target, target), isUnsent);
 
-/** Why a person gets no more of an agent, in the words of a message or a run that did not take place. */
+/** The reason for which a person gets no more messages of an agent, for a message or a skipped run. */
 export const stoppedAgent = "The person stopped the agent";
 
-/** Whether a stop is of the person who reads a chat: the private one in which it was said, or one named by the person's id. */
+/**
+ * The condition for an opt-out of a chat's reader: the private chat of the opt-out, or a chat named by the person's id.
+ */
 const isOfChat = (chat: string | SQL) => or(eq(optOuts.channelId, chat), eq(optOuts.sender, chat));
 
-/** Whether the person at a place stopped the agent, and has not resumed it. */
+/** Whether the person at a destination opted out of the agent and has not resumed. */
 export async function hasStopped(db: Db, { agentId, channel, target }: Place): Promise<boolean> {
   const isTheirs = and(eq(optOuts.agentId, agentId), eq(optOuts.channel, channel), isOfChat(chatOf(target)));
   const [stopped] = await db.select({ sender: optOuts.sender }).from(optOuts).where(isTheirs).limit(1);
   return stopped !== undefined;
 }
 
-/** The first unsent part of a place. */
+/** The first unsent part for a destination. */
 export type NextPart = NonNullable<Awaited<ReturnType<typeof readNext>>>;
 
-/** The first unsent part of a place, with the agent that sends it and the turn that it belongs to; null for none. */
+/** The first unsent part for a destination, with its agent and turn; null for none. */
 export async function readNext({ db }: Database, place: Place) {
   const stopped = db
     .select({ found: sql`1` })
@@ -57,10 +59,10 @@ export async function readNext({ db }: Database, place: Place) {
       retryAt: outbox.retryAt,
       createdAt: outbox.createdAt,
       isStopped: sql<boolean>`exists ${stopped}`,
-      /** Whether it belongs to a conversation of its channel, such as what a person there is answered. */
+      /** Whether it belongs to a conversation of its channel, as a reply to a person does. */
       isReply: sql<boolean>`coalesce(${conversations.channel} = ${outbox.channel}, false)`,
       agent: { ...actingAgent, active: agents.active },
-      /** The public id of the conversation that says it; null for none. */
+      /** The public id of the sending conversation; null for none. */
       conversationRef: conversations.ref,
       turn: { subject: turns.subject, conversationId: turns.conversationId },
     })
@@ -76,11 +78,13 @@ export async function readNext({ db }: Database, place: Place) {
 
 type PartAttempt = Pick<NextPart, "id" | "attempts">;
 
-/** A part as this process left it: another one that took it over counted an attempt of its own. */
+/** The condition for a part that no other process took over, which would count an attempt. */
 const isStill = ({ id, attempts }: PartAttempt, status: string) =>
   and(eq(outbox.id, id), eq(outbox.attempts, attempts), eq(outbox.status, status));
 
-/** Notes that a part is about to be sent; answers the part as it is then, or null when it is not as it was read. */
+/**
+ * Notes that a part is about to be sent; returns the part as stored then, or null when it differs from the read one.
+ */
 export async function noteSending<Part extends NextPart>({ db }: Database, part: Part): Promise<Part | null> {
   const mayBeRepeated = part.mayBeRepeated || part.status === "sending";
   const news = { status: "sending", attempts: part.attempts + 1, mayBeRepeated };
@@ -96,13 +100,13 @@ interface Retry {
   error: string;
 }
 
-/** Notes that a part waits before it is tried again. */
+/** Notes that a part waits before its next attempt. */
 export async function noteWaiting({ db }: Database, part: PartAttempt, waiting: Retry): Promise<void> {
   const news = { ...waiting, error: storable(waiting.error) };
   await db.update(outbox).set(news).where(isStill(part, "sending"));
 }
 
-/** Notes that a part was given up, and with it those that follow it in the reply of its turn. */
+/** Gives up a part, and with it the later parts of its turn's reply. */
 export async function noteFailed({ db }: Database, part: NextPart, place: Place, error: string): Promise<void> {
   const itself = eq(outbox.id, part.id);
   const others = part.turnId === null ? undefined : eq(outbox.turnId, part.turnId);
@@ -113,15 +117,12 @@ export async function noteFailed({ db }: Database, part: NextPart, place: Place,
     .where(and(isAt(place), others ? sql`(${itself} or ${others})` : itself));
 }
 
-/** Gives up all that a place has not been sent. */
+/** Gives up all unsent parts of a destination. */
 export async function failAll(db: Db, place: Place, error: string): Promise<void> {
   await db.update(outbox).set({ status: "failed", error, retryAt: null }).where(isAt(place));
 }
 
-/**
- * Notes that a part was sent. The hooks of a reply that was sent whole are left to a job of their own; answers whether
- * there is one.
- */
+/** Notes a sent part. The hooks of a completely sent reply get a job of their own; returns whether there is one. */
 export async function noteSent(
   database: Database,
   part: PartAttempt,
@@ -134,7 +135,10 @@ export async function noteSent(
 /** The part that was sent. */
 const part = alias(outbox, "part");
 
-/** Nothing is left of the reply that the part belongs to. What a turn sent while it ran is none, and has no conversation. */
+/**
+ * Whether all parts of the part's reply are sent. Messages that a running turn sent are no reply, and have no
+ * conversation.
+ */
 const isWhole = sql`
   ${part.turnId} is not null and ${part.conversationId} is not null and not exists (
     select 1 from ${outbox} where ${outbox.turnId} = ${part.turnId} and ${outbox.id} <> ${part.id}

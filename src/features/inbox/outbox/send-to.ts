@@ -11,20 +11,20 @@ import { echoWork } from "./echo.ts";
 import { outgoing, type Place } from "./outgoing.ts";
 import { hasStopped } from "./rows.ts";
 
-/** A text in Markdown for a place. */
+/** A Markdown text for a destination. */
 export interface Message extends Place {
   organizationId: string;
   text: string;
-  /** The turn that sends it; null for a notice of the engine's own, which also reaches people who stopped the agent. */
+  /** The sending turn; null for one of the engine's own notices, which also reach people who opted out. */
   turnId: string | null;
   /** The conversation that it belongs to; absent for none. */
   conversationId?: string;
 }
 
 /**
- * Has a text sent once the transaction that `tx` is part of is committed, and what a turn sends be part of the
- * conversation at its place. Wake the worker after that. Throws 400 for a
- * blank text and for a channel that sends nothing, 409 where the channel is off or the person stopped the agent.
+ * Sends a text once the transaction of `tx` is committed; a turn's text also becomes part of the conversation at its
+ * destination. Wake the worker after that. Throws 400 for a blank text and for a channel that can't send, 409 when the
+ * channel is off or the person opted out.
  */
 export async function sendTo(
   tx: Db,
@@ -54,7 +54,7 @@ async function requireOpen(tx: Db, { agentId, channel, target }: Place): Promise
   if (!found) throw new EngineError("conflict", `The agent's channel ${name} is off: turn it on to send over it`);
 }
 
-/** An agent may write to the other active agents of its workspace, as it may ask them. */
+/** Throws unless the target is another active agent of the same workspace. */
 async function requireNeighbour(tx: Db, agentId: string, slug: string): Promise<void> {
   const sender = alias(agents, "sender");
   const [found] = await tx
@@ -65,10 +65,10 @@ async function requireNeighbour(tx: Db, agentId: string, slug: string): Promise<
   if (!found) throw new EngineError("conflict", `No other active agent ${slug} of the workspace answers agents`);
 }
 
-/** Parts that a turn sends while it runs stand behind those of its reply. */
+/** Parts that a turn sends while it runs are numbered after those of its reply. */
 const firstOfOthers = 10_000;
 
-/** Two calls of one turn at the same time wait for each other here. */
+/** Simultaneous calls in one turn wait for each other here. */
 async function nextPart(tx: Db, turnId: string): Promise<number> {
   await tx.select({ id: turns.id }).from(turns).where(eq(turns.id, turnId)).for("no key update");
   const last = sql<number>`coalesce(max(${outbox.part}), 0)`;

@@ -21,7 +21,7 @@ import {
 import { verdictOf } from "./verdict.ts";
 import { type FindWay, messengerOf } from "./ways.ts";
 
-/** A destination with more parts lets other destinations send after so long, in milliseconds. */
+/** After this time a destination with more parts lets others send, in milliseconds. */
 const shareMs = 60_000;
 
 interface Dependencies {
@@ -29,13 +29,13 @@ interface Dependencies {
   activity: Activity;
   rests: Rests;
   findWay: FindWay;
-  /** Says that a job may be due. */
+  /** Announces a job that may be due. */
   wake: () => void;
 }
 
 /**
- * The job that sends the outbox's parts for a destination, one after the other. The rows hold the progress: a job that
- * runs again continues after the last sent part.
+ * The job that sends a destination's parts, one after the other. The rows store the progress: a repeated job continues
+ * after the last sent part.
  */
 export function createSending(needs: Dependencies): JobHandler<Place> {
   const { database, clock } = needs.services;
@@ -49,7 +49,7 @@ export function createSending(needs: Dependencies): JobHandler<Place> {
   };
 }
 
-/** Sends a part or gives it up. Throws when the rest of the place has to wait. */
+/** Sends a part or gives it up. Throws when the rest of the destination has to wait. */
 async function sendPart(needs: Dependencies, place: Place, part: NextPart, signal: AbortSignal): Promise<void> {
   const { services, activity, rests, findWay } = needs;
   const { database, clock } = services;
@@ -75,7 +75,7 @@ async function sendPart(needs: Dependencies, place: Place, part: NextPart, signa
     services.activity.emit(left(place, part, { text: `A message was sent on ${place.channel}`, status: "ok" }));
     if (hasHooks) needs.wake();
   } catch (error) {
-    // Whatever else went wrong, the part may have been sent.
+    // After any other failure the part may have been sent.
     if (signal.aborted || !(error instanceof MessengerError)) throw error;
     if (name) activity.failed(place.agentId, name, error.message, error.isOfAccount);
     rests.note(account, error.isPermanent || error.retryAfterMs !== null);
@@ -100,14 +100,14 @@ async function judge({ services }: Dependencies, place: Place, part: NextPart, e
   throw new Postponed(error.message, retryAt.getTime());
 }
 
-/** Gives up a part, and what follows it in the reply. */
+/** Gives up a part and the rest of its reply. */
 async function giveUp({ database, activity }: Services, place: Place, part: NextPart, error: string): Promise<void> {
   await noteFailed(database, part, place, error);
   const text = previewOfText(`A message could not be sent on ${place.channel}: ${error}`);
   activity.emit(left(place, part, { text, status: "failed" }));
 }
 
-/** The activity entry of a part. Its text was scrubbed before it was stored. */
+/** The activity of a part. Its text was scrubbed before it was stored. */
 function left(
   { channel }: Place,
   { agent, body, conversationRef }: NextPart,
@@ -118,7 +118,7 @@ function left(
   return { kind: "outbound", ...how, agent: asActing(agent), conversationId, channel, responsePreview };
 }
 
-/** Why a part is not sent any more; null when it is. */
+/** Why a part is no longer sent; null when it is. */
 function refusalOf({ status, mayBeRepeated, isStopped, turnId }: NextPart): string | null {
   if (isStopped && turnId !== null) return stoppedAgent;
   // The part was `sending` already, and was sent again.

@@ -2,14 +2,14 @@ import { and, asc, desc, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { conversations, outbox, turns } from "../../../db/schema.ts";
 
-/** Why messages were not delivered, by the ids of what said them; in words without secrets. */
+/** Why messages were not delivered, by their senders' ids; without secrets. */
 type Undelivered = ReadonlyMap<string, string>;
 
 const isFailed = eq(outbox.status, "failed");
-/** The later parts of a reply say only that an earlier one was not sent. */
+/** Later parts of a reply only say that an earlier one was not sent. */
 const newest = [desc(outbox.createdAt), asc(outbox.part)] as const;
 
-/** Why what turns sent was not delivered, by their ids. */
+/** Why turns' messages were not delivered, by turn id. */
 export async function undeliveredOfTurns(db: Db, ids: readonly (string | null)[]): Promise<Undelivered> {
   const { turnId: by, channel, error } = outbox;
   const wanted = ids.filter((id) => id !== null);
@@ -22,7 +22,7 @@ export async function undeliveredOfTurns(db: Db, ids: readonly (string | null)[]
   return asWords(rows);
 }
 
-/** The same by the public ids of an agent's conversations. */
+/** `undeliveredOfTurns` by the public ids of an agent's conversations. */
 export async function undeliveredOf(db: Db, agentId: string, refs: readonly (string | null)[]): Promise<Undelivered> {
   const { ref: by } = conversations;
   const { channel, error } = outbox;

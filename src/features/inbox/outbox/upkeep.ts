@@ -16,7 +16,7 @@ import { isUnsent } from "./rows.ts";
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 
-/** Messages that are done or were given up, and parts of albums: all parts of one have come within an hour. */
+/** Finished and given-up messages, and parts of albums, all of which arrive within an hour. */
 export const oldMessages: OldRows[] = [
   { table: inbox, since: inbox.createdAt, afterMs: 30 * dayMs, where: ne(inbox.status, "pending") },
   { table: outbox, since: outbox.createdAt, afterMs: 30 * dayMs, where: sql`not ${isUnsent}` },
@@ -24,7 +24,7 @@ export const oldMessages: OldRows[] = [
 ];
 
 /**
- * Upkeep of the outbox: tells of lost turns and gives up messages whose job failed for good, once a minute.
+ * Upkeep of the outbox, once a minute: sends notices about lost turns and gives up messages whose job failed for good.
  */
 export function createUpkeep({ database, clock, log }: Services, wake: () => void): (() => Promise<void>)[] {
   return [
@@ -46,7 +46,7 @@ const given = {
   retryAt: sql`null`,
 };
 
-/** A place with unsent parts has a job, unless the job failed for good. */
+/** Destinations with unsent parts and no job, since it failed for good. */
 const strandedStatement = statement({ now: "timestamptz" }, ({ now }) => {
   const key = sql`${outbox.agentId} || ':' || ${outbox.channel} || ':' || ${outbox.target}`;
   const job = sql`
@@ -57,12 +57,12 @@ const strandedStatement = statement({ now: "timestamptz" }, ({ now }) => {
     where ${isUnsent} and ${isPast(outbox.createdAt, now, hourMs)} and not exists (${job}) returning ${outbox.id}`;
 });
 
-/** How many turns one call looks after, at most. */
+/** The most turns of one call. */
 const mostTurns = 100;
 
 /**
- * Tells people that they get no answer whose turn went on after a decision, and ended with its process. Such a turn is
- * taken once, since its calls may have been made. Answers how many there were. Wake the worker after that.
+ * Sends a notice to people whose turn continued after an approval and ended with its process. Such a turn runs only
+ * once, since its calls may have been made. Returns their number. Wake the worker after that.
  */
 async function tellOfLost(database: Database): Promise<number> {
   const lost = await findLost(database);
@@ -71,7 +71,7 @@ async function tellOfLost(database: Database): Promise<number> {
     for (const { turnId, organizationId, conversationId, agentId, channel, target } of lost) {
       const place = { agentId, channel: channelOf(channel), target };
       const part = { ...place, id: newId(), conversationId, turnId, part: 0, body: failedNotice };
-      // Another replica may have stored the same notice in this moment.
+      // Another replica may have just stored the same notice.
       const told = await tx.insert(outbox).values(part).onConflictDoNothing().returning({ id: outbox.id });
       if (told.length > 0) await enqueue(tx, sendWork(place), { organizationId });
     }

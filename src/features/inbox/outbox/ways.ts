@@ -14,19 +14,19 @@ import { noteMoved, placeNow } from "../intake/moved.ts";
 import type { Place } from "./outgoing.ts";
 import { hasStopped, type NextPart, stoppedAgent } from "./rows.ts";
 
-/** Sends a part; answers its id at the messenger, empty where it has none. Rejects with a `MessengerError`. */
+/** Sends a part; returns the messenger's id for it, empty without one. Rejects with a `MessengerError`. */
 type Send = (signal: AbortSignal) => Promise<string>;
 
-/** How a part gets to its place, or in words why it can't, or why nothing can. */
+/** How a part reaches its destination, or the reason why it can't, or why no part can. */
 type Way = { send: Send } | { refused: string } | { closed: string };
 
-/** Finds the way of a part as the agent's channels are now. */
+/** Finds a part's way with the agent's current channels. */
 export type FindWay = (place: Place, part: NextPart) => Promise<Way>;
 
-/** Why a person gets no answer whom the operator took off a channel's list. */
+/** The reason for a person whom the operator removed from a channel's list. */
 const unanswered = "The channel's allowedUserIds does not name the person";
 
-/** Why the person at a place is to get nothing that was asked for there earlier; null where the person is. */
+/** Why the person at a destination no longer gets earlier requested results; null when the person does. */
 export async function closedTo(services: Services, place: Place): Promise<string | null> {
   if (await hasStopped(services.database.db, place)) return stoppedAgent;
   const name = messengerOf(place);
@@ -34,7 +34,7 @@ export async function closedTo(services: Services, place: Place): Promise<string
   return opened && !opened.account.answers(place.target) ? unanswered : null;
 }
 
-/** The messenger of a place; null where another agent reads it. */
+/** The messenger of a destination; null for another agent. */
 export const messengerOf = ({ channel }: Place): MessengerName | null =>
   messengerNames.find((name) => name === channel) ?? null;
 
@@ -52,7 +52,7 @@ export function createWays(services: Services, ask: Ask): FindWay {
   };
 }
 
-/** Sends to where a chat is now. That it moved may only be known from its messenger's refusal. */
+/** Sends to a chat's current id, which may be known only from the messenger's refusal. */
 async function sendToChat(
   { database }: Services,
   { target, ...of }: Place & { channel: MessengerName },
@@ -70,7 +70,7 @@ async function sendToChat(
   }
 }
 
-/** The door between agents finds a part by its id that the other agent has read already. */
+/** Sends a part to another agent, which answers it once, by its id. */
 async function tell(ask: Ask, slug: string, part: NextPart, signal: AbortSignal): Promise<string> {
   const { id, agent, body, turn } = part;
   const parentId = turn?.conversationId ?? null;
