@@ -5,13 +5,13 @@ import { conversations, roomEvents, rooms } from "../../db/schema.ts";
 export interface RoomRef {
   /** `room:<slug>:<ms>`, the id of a conversation. */
   ref: string;
-  /** The number at its end, which is the conversation's `channelId`. */
+  /** The number at its end, the conversation's `channelId`. */
   ms: number;
 }
 
 /**
- * The id of a new conversation of an agent's Room at a time, in milliseconds since the epoch: moved on to the next one
- * that nothing has. Two transactions may find the same; `rooms_conversation` and `room_events_conversation` refuse one.
+ * The id of a new Room conversation for a time in milliseconds since the epoch, moved to the next free one. Two
+ * transactions may find the same id; `rooms_conversation` and `room_events_conversation` then refuse one.
  */
 export async function freeRoomRef(tx: Db, slug: string, now: number): Promise<RoomRef> {
   for (let ms = now; ; ms += 1) {

@@ -25,9 +25,9 @@ import { roomRoutes } from "./settings/routes.ts";
 import { definitionRoutes } from "./sources/definition-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 
-/** How the scheduler does. */
+/** The scheduler's health. */
 export { createSchedulerState, SchedulerHealth } from "./scheduler/health.ts";
-/** The Room and the event sources that a bundle holds. */
+/** The Room and the event sources in a bundle. */
 export { bundledRoom } from "./settings/schema.ts";
 export { exportRoom, importRoom } from "./settings/service.ts";
 export { importSources } from "./sources/import.ts";
@@ -39,19 +39,19 @@ export { exportSources } from "./sources/shown.ts";
 export interface RoomDependencies {
   services: Services;
   turns: Turns;
-  /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
+  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
   wake(at?: number): void;
   scheduler: SchedulerState;
 }
 
-/** The tools and rows that the Room adds to its turns that continue after a person's decision. */
+/** The tools and rows that the Room adds to its turns that continue after an approval. */
 export function continuedInRoom({ services, wake }: Pick<RoomDependencies, "services" | "wake">): ContinuedBy {
   const replied = continuedReply(services);
   const tools = continuedTools({ services, wake: () => wake() });
   return async (place) => ({ ...(await replied(place)), ...(await tools(place)) });
 }
 
-/** The door of events: turns that agents take on their own. */
+/** The door of events: turns that agents start on their own. */
 export function roomFeature(needs: RoomDependencies): Contribution {
   const { services, turns, wake, scheduler } = needs;
   const own = { services, turns, wake: () => wake() };
@@ -75,7 +75,7 @@ export function roomFeature(needs: RoomDependencies): Contribution {
     },
     due: dueRooms,
     ticks: { seldom: ledgerUpkeep(services) },
-    // Entries of a backlog that are over.
+    // Finished entries of the backlog.
     oldRows: [{ table: eventBacklog, since: eventBacklog.completedAt, afterMs: 30 * 86_400_000 }],
     beforeAgentDelete: deleteEventsOf,
     boot: async () => scheduler.booted(),

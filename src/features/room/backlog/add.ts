@@ -5,7 +5,7 @@ import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { eventBacklog, rooms } from "../../../db/schema.ts";
 
-/** The entries of an agent that may wait (spec "Limits": Backlog). */
+/** The most pending entries of an agent (spec "Limits": Backlog). */
 export const mostPending = 100;
 
 export interface NewEntry {
@@ -21,9 +21,9 @@ export interface NewEntry {
 export type Added = { outcome: "backlog"; backlogId: string } | { outcome: "backlog-full" } | { outcome: "room-off" };
 
 /**
- * Has an event handled by the agent's Room, unless the Room is off or missing, or its backlog is full. Whether the agent
- * is active is the caller's to know. The Room's row is locked until the end of the transaction, which makes the limit
- * exact however many events come at once.
+ * Adds an event to the Room's backlog, unless the Room is off or missing, or its backlog is full. The caller checks
+ * whether the agent is active. The Room's row is locked until the end of the transaction, so that the limit is exact
+ * for simultaneous events.
  */
 export async function addToBacklog(
   tx: Db,

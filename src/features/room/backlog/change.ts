@@ -11,7 +11,7 @@ import type { BacklogEntry, BacklogEntryChange } from "./schema.ts";
 import { lockRoom, type RoomRow } from "./settle.ts";
 import { type BacklogRow, type BacklogStatus, changeEntries, type EntryChange } from "./status.ts";
 
-/** The changes that an operator can make to an entry, with the statuses from which each is allowed. */
+/** An operator's changes of an entry, with the statuses from which each is allowed. */
 const changes: Record<BacklogEntryChange["status"], { action: string; from: BacklogStatus[]; to: EntryChange }> = {
   discarded: { action: "agent.room.entry.discard", from: ["pending", "failed"], to: { status: "discarded" } },
   pending: {
@@ -22,8 +22,8 @@ const changes: Record<BacklogEntryChange["status"], { action: string; from: Back
 };
 
 /**
- * Discards an entry, or has it handled again. Throws the 404 of agent and entry; 409 where its status does not allow it,
- * and for one that is to be handled in a Room that is not there or whose backlog is full.
+ * Discards an entry, or handles it again. Throws the 404 of agent and entry; 409 for another status, and when an entry
+ * to be handled has no Room or its backlog is full.
  */
 export async function changeEntry(
   ctx: Ctx,
@@ -44,7 +44,7 @@ export async function changeEntry(
   });
 }
 
-/** Throws the 409 of a Room that can't take one more entry. The Room is locked. */
+/** Throws the 409 for a Room that can't take another entry. The Room is locked. */
 function requirePlace(room: RoomRow | null): void {
   if (!room) throw new EngineError("conflict", "The agent has no Room: set it up first");
   if (room.pendingCount < mostPending) return;

@@ -7,7 +7,7 @@ import { undeliveredOfTurns } from "../../inbox/index.ts";
 import type { BacklogEntry, BacklogQuery } from "./schema.ts";
 import type { BacklogRow } from "./status.ts";
 
-/** A page of an agent's backlog, the newest first. Throws the 404 of the agent. */
+/** A page of an agent's backlog, newest first. Throws the 404 of the agent. */
 export async function listBacklog(ctx: Ctx, slug: string, { status, limit = 20, offset = 0 }: BacklogQuery) {
   const { id: agentId } = await findAgent(ctx, slug);
   const wanted = and(
@@ -34,7 +34,7 @@ export async function listBacklog(ctx: Ctx, slug: string, { status, limit = 20, 
 /** The turn that completed an entry; null for none. */
 const completedBy = ({ status, claim }: BacklogRow) => (status === "completed" ? claim : null);
 
-/** An entry as the wire shows it. */
+/** An entry in its API form. */
 export function toEntry({ definitionId, matchedAt, completedAt, notBefore, ...row }: BacklogRow): BacklogEntry {
   const { id, rawPayload, status, reactNotes, attempts, error } = row;
   return {

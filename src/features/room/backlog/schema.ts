@@ -16,7 +16,7 @@ export const entryPath = slugParam.extend({ id });
 
 export const BacklogQuery = z.object({
   status: status.optional(),
-  // Each may hold a payload of 64 KB.
+  // Each may contain a payload of 64 KB.
   ...pageQuery(20, 100),
 });
 export type BacklogQuery = z.infer<typeof BacklogQuery>;

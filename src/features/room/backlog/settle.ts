@@ -5,8 +5,8 @@ import { eventBacklog, rooms } from "../../../db/schema.ts";
 export type RoomRow = typeof rooms.$inferSelect;
 
 /**
- * Entries stay `processing` as long as the job that took them up. Should that job be lost too, the Room falls due again
- * after this, in milliseconds; while the job runs, the tick begins no other one.
+ * When a Room is due again after its job was lost, in milliseconds. Entries stay `processing` as long as their job;
+ * while it runs, the tick starts no other one.
  */
 const lostAfterMs = 10 * 60_000;
 
@@ -20,12 +20,12 @@ export async function lockRoom(tx: Db, agentId: string): Promise<RoomRow | null>
 }
 
 /**
- * Sets what follows from a Room's settings and entries: when it has something to do (`due_at`) and how many entries wait
- * (`pending_count`). Call it in each transaction that changes one of them; `now` is in milliseconds since the epoch.
- * Without a Room nothing happens.
+ * Updates the Room's derived columns from its settings and entries: its next work (`due_at`) and its number of pending
+ * entries (`pending_count`). Call it in each transaction that changes one of them; `now` is in milliseconds since the
+ * epoch. Does nothing without a Room.
  */
 export async function settleDueAt(tx: Db, agentId: string, now: number): Promise<void> {
-  // The entries are read by a statement of its own, which sees what others committed before they gave up the lock.
+  // The entries are read by a separate statement, which sees commits from before the lock.
   if (!(await lockRoom(tx, agentId))) return;
   const at = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`;
   const { status, notBefore } = eventBacklog;

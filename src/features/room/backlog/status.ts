@@ -6,7 +6,7 @@ import { lockRoom, settleDueAt } from "./settle.ts";
 export type BacklogRow = typeof eventBacklog.$inferSelect;
 export type BacklogStatus = (typeof backlogStatuses)[number];
 
-/** A change of entries. Absent fields stay as they are. */
+/** A change of entries. Absent fields stay unchanged. */
 export type EntryChange = (
   | { status: "pending" /** Null for at once. */; notBefore: Date | null }
   | { status: "processing"; claim: string }
@@ -15,13 +15,13 @@ export type EntryChange = (
 ) & {
   attempts?: number | SQL;
   reactNotes?: string | null;
-  /** In words without secrets. */
+  /** The error, without secrets. */
   error?: string | null;
 };
 
 /**
- * Gives entries of an agent another status: the only way to do so, since the Room's counter and its due time follow. The
- * Room is locked first. Answers the changed rows in no order; `now` is in milliseconds since the epoch.
+ * Changes the status of an agent's entries: the only way to do so, since the Room's counter and due time follow. The
+ * Room is locked first. Returns the changed rows in no order; `now` is in milliseconds since the epoch.
  */
 export async function changeEntries(
   tx: Db,
@@ -39,7 +39,7 @@ export async function changeEntries(
   return changed;
 }
 
-/** The columns that have a value in some statuses only. */
+/** The columns that only some statuses use. */
 function stateOf(change: EntryChange, now: Date): Pick<BacklogRow, "claim" | "notBefore" | "completedAt"> {
   const open = { claim: null, notBefore: null, completedAt: null };
   if (change.status === "pending") return { ...open, notBefore: change.notBefore };

@@ -8,13 +8,13 @@ import { converseJob } from "../ledger/store.ts";
 import { type ConversationEvent, readConversation } from "./event.ts";
 import { type ConverseDependencies, eventAttempt } from "./turn.ts";
 
-/** A turn may wait for a slot, and the policies let it take an hour. */
+/** A turn may wait for a slot, and the policies allow it an hour. */
 const longestMs = 3 * 60 * 60_000;
 
-/** How long a job waits for the turn of an attempt that it knows nothing of, in milliseconds. */
+/** How long a job waits for an earlier attempt's turn in another process, in milliseconds. */
 const runningMs = 5_000;
 
-/** The jobs that take the turns of events which matched a `conversation` definition. */
+/** The jobs that run the turns of events with a matching `conversation` definition. */
 export function converseJobs(needs: ConverseDependencies): JobKinds {
   return converseJob.doneBy(converse(needs), { limit: mostModelJobs, longestMs });
 }
@@ -28,16 +28,16 @@ function converse(needs: ConverseDependencies): JobHandler<{ eventId: string }> 
     if (fate.kind === "running") throw new Postponed("Its turn still runs", services.clock.now() + runningMs);
     if (fate.kind === "failed") return storeReason(services, event, `The turn failed: ${fate.reason}`);
     if (fate.kind !== "open") return;
-    // An attempt that ended with its process was noted by the job only.
+    // Only the job counted an attempt that ended with its process.
     const attempted = await turns.attempt(eventAttempt(needs, { event, tried: event.attempts + begun, signal }));
-    // Another process takes the turn again.
+    // Another process retries the turn.
     if (attempted.end.kind !== "give-up") signal.throwIfAborted();
     await storeEnd(services, event, attempted);
     repeatLater(services.clock, attempted);
   };
 }
 
-/** Stores how an attempt at an event's turn ended, as far as its conversation does not show it. */
+/** Stores the end of an attempt at an event's turn, unless its conversation shows it. */
 async function storeEnd(services: Services, event: ConversationEvent, { end, turn, tried }: Attempted): Promise<void> {
   if (end.kind === "retry") {
     const attempts = event.attempts + 1;
@@ -50,7 +50,7 @@ async function storeEnd(services: Services, event: ConversationEvent, { end, tur
   await storeReason(services, event, failed ? `The turn failed: ${end.reason}` : end.reason);
 }
 
-/** Stores in the ledger why the event came to nothing. */
+/** Stores in the ledger why the event had no effect. */
 async function storeReason(
   { database, log }: Services,
   { id, agent }: ConversationEvent,

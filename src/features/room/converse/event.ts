@@ -12,21 +12,21 @@ export interface ConversationEvent {
   /** `room:<slug>:<ms>`. */
   ref: string;
   payload: JsonValue;
-  /** How often its turn failed. */
+  /** The number of its failed turns. */
   attempts: number;
   agent: { id: string; slug: string };
-  /** The agent, as its tools know it. */
+  /** The agent, in the form for its tools. */
   owner: { id: string; organizationId: string };
   definitionId: string | null;
-  /** Null: its definition was deleted. */
+  /** Null when its definition was deleted. */
   contextPrompt: string | null;
   /** The definition's name. */
   name: string;
-  /** Where the reply goes: the definition's place, else the Room's; null for nowhere. */
+  /** The destination of the reply: the definition's, else the Room's; null for none. */
   place: ReturnType<typeof outboundPlace>;
 }
 
-/** Null for an event that is gone, began none, or was given up. */
+/** Null for an event that was deleted, began no conversation, or was given up. */
 export async function readConversation(db: Db, eventId: string): Promise<ConversationEvent | null> {
   const begins = and(eq(roomEvents.outcome, "conversation"), isNull(roomEvents.reason));
   const [row] = await select(db).where(and(eq(roomEvents.id, eventId), begins));
@@ -43,7 +43,9 @@ export async function readConversation(db: Db, eventId: string): Promise<Convers
   };
 }
 
-/** Where the replies go of the conversation that an event began; undefined when no event did, null for nowhere. */
+/**
+ * The destination for replies of a conversation that an event began; null for none, undefined for another conversation.
+ */
 async function placeOfConversation(
   db: Db,
   { agentId, ref }: { agentId: string; ref: string },
@@ -71,7 +73,7 @@ type Row = Awaited<ReturnType<typeof select>>[number];
 const placeOf = ({ agent, definition, room }: Row) =>
   outboundPlace(agent.id, definition ?? {}) ?? outboundPlace(agent.id, room ?? {});
 
-/** Sends the reply of an event's turn that continues after a decision: people were promised the answer. */
+/** Sends the reply of an event's turn that continues after an approval, since people expect it. */
 export function continuedReply({ database }: Pick<Services, "database">): ContinuedBy {
   return async ({ channel, agentId, ref }) => {
     if (channel !== "room") return {};

@@ -8,7 +8,7 @@ import { eventPrompt } from "../events/templates.ts";
 import { mostTries } from "../ledger/store.ts";
 import type { ConversationEvent } from "./event.ts";
 
-/** Gives the tools that the turn of an event has beside its agent's. */
+/** Returns the tools of an event's turn besides its agent's own. */
 type EventTools = (event: ConversationEvent) => readonly Tool[];
 
 export interface ConverseDependencies {
@@ -19,18 +19,18 @@ export interface ConverseDependencies {
 
 interface ToConverse {
   event: ConversationEvent;
-  /** How often the turn was taken, this time included. */
+  /** The number of attempts, including this one. */
   tried: number;
-  /** The job's. */
+  /** The job's signal. */
   signal: AbortSignal;
 }
 
-/** A repeat of the job finds the turn by the event's id, whatever the attempt says. */
+/** A repeated job finds the turn by the event's id, in any attempt. */
 async function identityOf({ id }: Pick<ConversationEvent, "id">) {
   return { key: id, digest: toHex(await digest(id)) };
 }
 
-/** The attempt to take the turn of an event. */
+/** The attempt at an event's turn. */
 export function eventAttempt(
   { tools }: Pick<ConverseDependencies, "tools">,
   { event, tried, signal }: ToConverse,
@@ -49,7 +49,7 @@ export function eventAttempt(
         door: "room",
         ref,
         stored: true,
-        // The first words are a stranger's, between marks.
+        // The first message contains a stranger's text between marks, so it makes no title.
         title: name,
         origin: {
           channel: "room",
@@ -66,7 +66,7 @@ export function eventAttempt(
         tools: tools(event),
       };
     },
-    /** The reply goes out with the turn; an attempt that another one follows leaves nothing. */
+    /** The reply is sent with the turn; an attempt that will be repeated sends nothing. */
     alongside(outcome, turnId, end) {
       if (end.kind === "retry" || end.kind === "defer") return null;
       return place ? repliesElsewhere(place)(outcome, turnId) : nothing;

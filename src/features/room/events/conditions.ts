@@ -35,7 +35,7 @@ export const EventConditions = z.array(EventCondition).max(mostConditions).opena
   description: "What must hold before the model is asked, which costs tokens: all of it.",
 });
 
-/** The first condition that the payload does not meet; null when it meets all. A missing value is not null. */
+/** The first condition that the payload does not meet; null when it meets all. A missing value differs from null. */
 export function unmetCondition(conditions: readonly EventCondition[], payload: JsonValue): EventCondition | null {
   return conditions.find(({ path, equals }) => valueAt(payload, path) !== equals) ?? null;
 }

@@ -3,14 +3,14 @@ import { dataLines } from "../../../core/text/prompt-data.ts";
 import { normalized } from "../../../core/text/text.ts";
 
 interface MatchingQuestion {
-  /** The definition's `matchingPrompt`: which events it is about, in its author's words. */
+  /** The definition's `matchingPrompt`, which describes its events. */
   description: string;
   payload: JsonValue;
   /** Random, so that no sender of an event can write it. */
   mark: string;
 }
 
-/** The question to a model whether an event is one that a definition describes. The payload is data, whatever it says. */
+/** The question to a model whether a definition describes an event. The payload is data, whatever it says. */
 export function matchingPrompt({ description, payload, mark }: MatchingQuestion): string {
   return `An event came from another system. Decide whether it is one of the events that this description is about:
 
@@ -23,7 +23,7 @@ ${dataLines(mark, [payload])}
 Is the event one that the description is about? Answer with one word and nothing else: yes or no`;
 }
 
-/** The words that decide (decisions §9). */
+/** The deciding words and their verdicts (decisions §9). */
 const words = new Map<string, boolean>([
   ...["yes", "y", "yeah", "yep", "true", "sì", "si", "certo", "vero", "esatto"].map((word) => [word, true] as const),
   ...["no", "n", "nope", "false", "falso"].map((word) => [word, false] as const),
@@ -38,19 +38,19 @@ export function readVerdict(answer: string): boolean | null {
 }
 
 /**
- * A model's thinking at the start of its answer. The engine removes thinking only from chat completions, and no block
- * that the prompt opened. The first or the last mark may be missing.
+ * Matches a model's thinking at the start of its answer. The engine removes thinking only from chat completions, and no
+ * block that the prompt opened. The first or the last mark may be missing.
  */
 const thoughts = /^.*<\/think(?:ing)?>|^\s*<think(?:ing)?>.*$/is;
 
-/** Tags, and the line that opens a fence and may name a language. */
+/** Matches tags, and a line that opens a fence, possibly with a language. */
 const markup = /<\/?[a-z][^<>]*>|^\s*(?:```|~~~)[a-z]*[^\S\n]*\n/gi;
 
-/** Joiners, direction marks, variation selectors and the like: nobody who reads the answer sees them. */
+/** Matches invisible characters: joiners, direction marks, variation selectors and the like. */
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Reaches to a blank or a mark of a pause. `yes/no` and `y'all` are words of their own, and decide nothing. */
+/** Matches up to a space or a pause mark. `yes/no` and `y'all` are other words, and decide nothing. */
 const firstWord = /[\p{L}\p{N}][^\s,;:!?…–—]*/u;
 
-/** All characters after the last letter or digit. */
+/** Matches all characters after the last letter or digit. */
 const decoration = /(?<=[\p{L}\p{M}\p{N}])[^\p{L}\p{M}\p{N}]+$/u;

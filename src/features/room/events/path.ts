@@ -3,10 +3,13 @@ import type { JsonValue } from "../../../core/json.ts";
 /** The limit of a path, in characters. */
 export const longestPath = 512;
 
-/** A name behind the beginning or a dot, or a key as JSON in brackets: `labels["app.kubernetes.io/name"]`. */
+/** Matches a name at the beginning or after a dot, or a key as JSON in brackets: `labels["app.kubernetes.io/name"]`. */
 const step = /(?:^|(?<!^)\.)((?:(?!\[")[^.])+)|\[("(?:[^"\\]|\\.)*")\]/gy;
 
-/** Why a text is no path; null when it is one. Other brackets are part of a name: forms have fields such as `data[id]`. */
+/**
+ * Why a text is no path; null for a path. Other brackets are part of a name, since forms have fields such as
+ * `data[id]`.
+ */
 export function pathProblem(path: string): string | null {
   const names = namesOf(path);
   return names === null || names.some((name) => name === "" || name.trim() !== name)
@@ -14,12 +17,12 @@ export function pathProblem(path: string): string | null {
     : null;
 }
 
-/** The value at a path such as `issue.labels.0.name`; undefined when there is none. Only what the payload itself holds. */
+/** The value at a path such as `issue.labels.0.name`; undefined without one. Reads only the payload's own fields. */
 export function valueAt(payload: JsonValue, path: string): JsonValue | undefined {
   return namesOf(path)?.reduce<JsonValue | undefined>(memberOf, payload);
 }
 
-/** The names of a path in order; null when the text is no path. */
+/** The names of a path in order; null for an invalid one. */
 function namesOf(path: string): string[] | null {
   const found = [...path.matchAll(step)];
   if (found.length === 0 || found.reduce((sum, [text]) => sum + text.length, 0) < path.length) return null;

@@ -2,10 +2,12 @@ import { answerText, formFields } from "../../../core/egress/text.ts";
 import { type JsonValue, parseJson } from "../../../core/json.ts";
 import { storable, storableJson } from "../../../core/text/text.ts";
 
-/** The limit of a webhook's body, in raw bytes. */
+/** The largest webhook body, in raw bytes. */
 export const mostPayloadBytes = 65_536;
 
-/** PostgreSQL and the functions that walk a value recurse: 64 KB of brackets would exhaust their stacks. */
+/**
+ * The deepest nesting: PostgreSQL and functions over values recurse, and 64 KB of brackets would exhaust their stacks.
+ */
 export const deepestPayload = 200;
 
 /** The errors of an unreadable webhook request, in the order of the checks (decisions §9). */
@@ -14,9 +16,8 @@ export type PayloadProblem = "payload too large" | "unsupported content type" | 
 export type ReadPayload = { ok: true; payload: JsonValue } | { ok: false; error: PayloadProblem };
 
 /**
- * The payload of a webhook as it can be stored: without NUL, half surrogates and numbers that JSON can't write. A whole
- * number of too many digits becomes a text. A form becomes an object of strings; a field that came several times is a
- * list of them.
+ * A webhook's payload in storable form: without NUL, lone surrogates and numbers that JSON can't represent. A too long
+ * whole number becomes a text. A form becomes an object of strings; a repeated field becomes a list.
  */
 export function readPayload(body: Uint8Array, contentType: string | null): ReadPayload {
   if (body.byteLength > mostPayloadBytes) return { ok: false, error: "payload too large" };
@@ -43,10 +44,10 @@ function jsonValue(body: Uint8Array, contentType: string): unknown {
   return parseJson(text, deepestPayload, longDigits.test(text) ? wholeAsText : undefined);
 }
 
-/** Whole numbers that lose digits have so many. To look at each value takes some 50 times as long as to parse it. */
+/** Matches whole numbers that may lose digits. Checking each value takes some 50 times as long as parsing. */
 const longDigits = /\d{16}/;
 
-/** Ids of 64 bits would lose their last digits as numbers. */
+/** Reads a too long whole number as a text: a 64-bit id would lose its last digits as a number. */
 function wholeAsText(_key: string, value: unknown, { source = "" }: { source?: string } = {}): unknown {
   return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
 }

@@ -3,16 +3,16 @@ import { opening } from "../../../core/text/placeholder.ts";
 import { dataLines, inlineData } from "../../../core/text/prompt-data.ts";
 import { longestPath, pathProblem, valueAt } from "./path.ts";
 
-/** Each may stand for the whole payload. */
+/** The most placeholders, since each may stand for the whole payload. */
 const mostPlaceholders = 16;
 
 /**
- * `{{payload}}`, or `{{payload.…}}` with a path and the blanks behind it. They have no pattern of their own there: with
- * two that take blanks, a long run of them would be tried at each place where it can be cut.
+ * Matches `{{payload}}`, or `{{payload.…}}` with a path and the spaces after it. The spaces have no separate pattern
+ * there: with two patterns for spaces, a long run would be tried at each position.
  */
 const placeholder = new RegExp(String.raw`${opening}payload(?:\s*|(?:\.|(?=\["))([^{}]{0,${longestPath}}))\}\}`, "g");
 
-/** Why a definition can't have the text as a prompt; null when it can. */
+/** Why a text can't be a definition's prompt; null when it can. */
 export function templateProblem(text: string): string | null {
   const paths = [...text.matchAll(placeholder)].map(([, path]) => path?.trimEnd());
   if (paths.length > mostPlaceholders) return `must have at most ${mostPlaceholders} placeholders of the payload`;
@@ -23,7 +23,7 @@ export function templateProblem(text: string): string | null {
 
 /**
  * The prompt of a definition with the payload's values, each as JSON between the marks, and a note that they are data.
- * A missing value is null. What is filled in is not filled in itself, and any other `{{…}}` is text.
+ * A missing value is null. Placeholders inside values stay text, and so does any other `{{…}}`.
  */
 export function fillTemplate(text: string, payload: JsonValue, mark: string): string {
   const filled = text.replaceAll(placeholder, (_found, path: string | undefined) =>
@@ -33,8 +33,8 @@ export function fillTemplate(text: string, payload: JsonValue, mark: string): st
 }
 
 /**
- * The text about an event for a model: the prompt of a definition, filled in. A prompt without a placeholder is followed
- * by the whole payload, so that the model always sees data of the event.
+ * The text about an event for a model: a definition's prompt, filled in. Without a placeholder the whole payload
+ * follows, so that the model always sees the event's data.
  */
 export function eventPrompt(text: string, payload: JsonValue, mark: string): string {
   const filled = fillTemplate(text, payload, mark);

@@ -17,7 +17,7 @@ import type { EventAnswer } from "./schema.ts";
 /** A request to a webhook. */
 interface WebhookCall {
   token: string;
-  /** The body, or the reason why it could not be read. */
+  /** The body, or the reason why it is unreadable. */
   body: Uint8Array | PayloadProblem;
   contentType: string | undefined;
   authorization: string | undefined;
@@ -27,15 +27,15 @@ interface WebhookCall {
 }
 
 /**
- * Stores the event of a request in the ledger, with the job that matches it, and returns the answer to the sender. Throws
- * the 401 of a request without the source's key, and the 503s.
+ * Stores a request's event in the ledger, with the job that matches it, and returns the response to the sender. Throws
+ * the 401 for a request without the source's key, and the 503s.
  */
 export type Receive = (call: WebhookCall) => Promise<EventAnswer>;
 
 interface Dependencies {
   services: Services;
   letIn: LetIn;
-  /** Begins work that is due. */
+  /** Starts due work. */
   wake(): void;
 }
 
@@ -49,7 +49,7 @@ export function createReceive(needs: Dependencies): Receive {
   });
   const receive: Receive = async (call) => {
     const { body, client } = call;
-    // In one branch for all tokens: else who tries random ones would get a share for each.
+    // In one branch for all tokens: otherwise a client with random tokens would get a share for each.
     const source = await admission.during(["webhooks", "", client], () => findSourceByToken(services, call.token));
     const isTooLarge = body === "payload too large";
     if (!source) return { ok: false, error: isTooLarge ? body : "unknown token" };
@@ -58,7 +58,7 @@ export function createReceive(needs: Dependencies): Receive {
         { agent: source.agent.slug, source: source.id },
         "An event was refused: its call lacks the source's key",
       );
-      // The size is checked before the key. The ledger has only what the sender proved.
+      // The size is checked before the key. The ledger contains only events with a proven sender.
       if (isTooLarge) return { ok: false, error: body };
       throw new EngineError("unauthorized", "This event source wants its key, as Authorization: Bearer <key>");
     }
@@ -103,7 +103,10 @@ async function keep(
 
 type Judged = Pick<NewEvent, "payload" | "outcome" | "reason"> & { answer: EventAnswer };
 
-/** The ledger entry of a call of a source, and the answer to its sender. `body` says why it could not be read, where it could not. */
+/**
+ * The ledger entry of a source's request, and the response to its sender. `body` may be the reason why it is
+ * unreadable.
+ */
 function eventOf(
   { enabled, active }: Pick<WebhookSource, "enabled" | "active">,
   body: Uint8Array | PayloadProblem,
@@ -113,14 +116,14 @@ function eventOf(
   const read: ReadPayload = readPayload(body, contentType ?? null);
   if (!read.ok) return unreadable(read.error, answerText(body, contentType));
   const { payload } = read;
-  // The sender can do nothing about these two.
+  // The sender can't fix these two cases.
   const answer = { ok: true } as const;
   if (!enabled) return { payload, outcome: "source-disabled", reason: "The event source is turned off", answer };
   if (!active) return { payload, outcome: "room-off", reason: "The agent is inactive", answer };
   return { payload, outcome: "pending", answer };
 }
 
-/** The activity entry of a received event. */
+/** The activity of a received event. */
 function received(source: string, { outcome, reason }: Pick<NewEvent, "outcome" | "reason">): Happening {
   const webhook = { source, phase: "received" } as const;
   return outcome === "pending"

@@ -35,7 +35,7 @@ const event = webhook({
   },
 });
 
-/** `/webhooks/{webhookToken}`: where senders bring events. */
+/** `/webhooks/{webhookToken}`: the webhooks of event sources. */
 export function intakeRoutes(receive: Receive) {
   const routes = router();
   // A webhook of managed builds (decisions §1, "Edition"), and no token.
@@ -60,7 +60,7 @@ export function intakeRoutes(receive: Receive) {
   });
 }
 
-/** The refusals of a body that are answered with 200, since senders can mend none of them by trying again. */
+/** Problems of a body that get a 200, since senders could fix none of them by retrying. */
 const problems: Partial<Record<ErrorCode, PayloadProblem>> = {
   "too-large": "payload too large",
   "unsupported-media-type": "unsupported content type",

@@ -16,7 +16,7 @@ const problems = [
   ...["unsupported content type", "invalid payload"],
 ] as const satisfies readonly IntakeProblem[];
 
-/** The answer to a call of a webhook. */
+/** The response to a webhook request. */
 export const EventAnswer = z
   .object({
     ok: z.boolean().openapi({ description: "Whether the event is stored; not, whether anything comes of it." }),
@@ -25,7 +25,7 @@ export const EventAnswer = z
   .openapi("EventAnswer", { example: { ok: true } });
 export type EventAnswer = { ok: true } | { ok: false; error: IntakeProblem };
 
-/** Both media types, by plain schemas: the handler reads the body itself. */
+/** Both media types with plain schemas, since the handler reads the body itself. */
 export const eventContent = {
   "application/json": {
     schema: {},

@@ -22,8 +22,8 @@ const [batchSize, pageSize] = [50, 10_000];
 const mostSteps = 100;
 
 /**
- * Deletes the events that are over of each agent: all but its newest 100,000 with 1 GiB of payloads, and what is older than
- * 30 days. All agents are looked at every 10 minutes, by several calls where one is not enough. Call it every 10 seconds.
+ * Deletes each agent's finished events, except its newest 100,000 with 1 GiB of payloads, and those older than 30 days.
+ * Checks all agents every 10 minutes, in several calls if necessary. Call it every 10 seconds.
  */
 export function forgetEvents(
   { database, clock }: Pick<Services, "database" | "clock">,
@@ -42,7 +42,7 @@ export function forgetEvents(
   });
 }
 
-/** Looks at each agent in turn. A step is one statement. */
+/** Checks each agent in turn. A step is one statement. */
 async function* forgetting(queries: Queries, now: () => Date, most: number): AsyncGenerator<void, void> {
   for (const { agentId } of await agentsStatement.run(queries, {})) {
     let [since, left] = ["infinity", most];
@@ -58,7 +58,7 @@ async function* forgetting(queries: Queries, now: () => Date, most: number): Asy
   }
 }
 
-/** Written as a value, so that the index is asked for each agent and never read as a whole. */
+/** Written as a value, so that the index is read for each agent and never as a whole. */
 const agentsStatement = statement(
   {},
   () => sql<{ agentId: string }>`
@@ -67,9 +67,9 @@ const agentsStatement = statement(
 );
 
 /**
- * A page of an agent's events that came before a time, the newest first: when the last of those came that `bytes` has room
- * for, null where there is room for a page that is not full; and the bytes left behind them all, below 0 where there was not
- * room. The limit is hidden from the planner, which would sort all events of the agent until it has figures.
+ * A page of an agent's events before a time, newest first: the time of the last event for which `bytes` has room, null
+ * when a not full page has room; and the remaining bytes, negative without room. The limit is hidden from the planner,
+ * which would otherwise sort all events of the agent until it has statistics.
  */
 const pageStatement = statement(
   { agentId: "uuid", before: "timestamptz", bytes: "bigint" },
@@ -85,15 +85,18 @@ const pageStatement = statement(
         order by ${roomEvents.receivedAt} desc limit (select ${pageSize})) as page) as summed`,
 );
 
-/** Whether a subquery finds nothing. As a value it is asked for one row after the other, along an index. */
+/** Whether a subquery finds nothing. As a value it is evaluated row by row, along an index. */
 const none = (found: SQL) => sql`(${found} limit 1) is null`;
 
-/** No job of the event's turn waits or runs. Their keys are read once, where an event began a conversation. */
+/**
+ * The condition that no job of the event's turn exists. The jobs' keys are read once, when an event began a
+ * conversation.
+ */
 const hasNoJob = sql`${roomEvents.id} <> all(array(
     select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseJob.kind} and ${waits} union all
     select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseJob.kind} and ${isRunning}))`;
 
-/** A turn that waits for a person's decision reads the event when it goes on. */
+/** The condition that no turn waits for approval, since it reads the event when it continues. */
 const hasNoTurn = none(sql`
     select 1 from ${conversations} join ${turns} on ${turns.conversationId} = ${conversations.id}
     where ${conversations.ref} = ${roomEvents.conversationRef} and ${turns.status} in ('queued', 'running', 'approval')`);
@@ -102,7 +105,7 @@ const hasNoEntry = none(sql`
     select 1 from ${eventBacklog}
     where ${eventBacklog.roomEventId} = ${roomEvents.id} and ${eventBacklog.status} in ('pending', 'processing')`);
 
-/** Whether nothing more comes of an event. */
+/** The condition for a finished event. */
 const isOver = sql`case ${roomEvents.outcome}
     when 'pending' then false when 'conversation' then ${hasNoJob} and ${hasNoTurn}
     when 'backlog' then ${hasNoEntry} else true end`;
@@ -120,7 +123,7 @@ const deleteStatement = statement(
     returning ${roomEvents.id}`,
 );
 
-/** Deletes all events of an agent, and what they left to its Room, in the transaction that deletes the agent. */
+/** Deletes all events of an agent, and its backlog, in the transaction that deletes the agent. */
 export async function deleteEventsOf(tx: Db, agentId: string): Promise<void> {
   await deleteRows(tx, eventBacklog, eq(eventBacklog.agentId, agentId));
   await deleteRows(tx, roomEvents, eq(roomEvents.agentId, agentId));

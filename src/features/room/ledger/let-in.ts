@@ -6,7 +6,7 @@ import { statement } from "../../../db/statement.ts";
 import { lane, waits } from "../../../jobs/claim-statement.ts";
 import { converseJob, matchJob } from "./store.ts";
 
-/** Bounds the events that wait for the matcher or for their turns. Call it before an event is stored that is to be matched. */
+/** Limits the events that wait for the matcher or their turns. Call it before storing an event that will be matched. */
 export function letInEvents({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): LetIn {
   return createLetIn({
     clock,
@@ -16,7 +16,7 @@ export function letInEvents({ database, clock, log }: Pick<Services, "database" 
   });
 }
 
-/** Walks the lane of the organization, and no further than what it may have. */
+/** Reads the organization's lane, up to its limit. */
 const countStatement = statement({ organizationId: "uuid" }, ({ organizationId }) => {
   const ofKind = ({ kind }: { kind: string }) => sql`(
     select ${jobs.payload} ->> 'agentId' as agent from ${jobs}

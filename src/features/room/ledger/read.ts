@@ -12,7 +12,7 @@ import type { RoomEvent, RoomEventsQuery } from "./schema.ts";
 
 type EventRow = typeof roomEvents.$inferSelect;
 
-/** A page of an agent's ledger, the newest first. Throws the 404 of the agent. */
+/** A page of an agent's ledger, newest first. Throws the 404 of the agent. */
 export async function listEvents(ctx: Ctx, slug: string, query: RoomEventsQuery) {
   const { limit = 20, offset = 0, outcome, eventSourceId } = query;
   const { id: agentId } = await findAgent(ctx, slug);
@@ -58,7 +58,7 @@ export async function findEvent(db: Db, agentId: string, id: string): Promise<Ev
   return row;
 }
 
-/** Events as the wire shows them, with why the replies of the conversations that they began did not reach people. */
+/** Events in their API form, with the reasons for which replies of their conversations were not delivered. */
 async function showEvents(db: Db, agentId: string, rows: readonly EventRow[]): Promise<RoomEvent[]> {
   const refs = rows.map(({ conversationRef }) => conversationRef);
   const undelivered = await undeliveredOf(db, agentId, refs);

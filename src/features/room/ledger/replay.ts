@@ -11,9 +11,8 @@ import { findEvent } from "./read.ts";
 import { storeEvent } from "./store.ts";
 
 /**
- * Has an event handled anew, by the definitions as they are now and also while its source is off. Answers the id of the
- * new event. Throws the 404 of agent and event, 409 for one that could not be read or whose source is gone, and the 503 of
- * `letIn`.
+ * Reruns an event with the current definitions, even while its source is off. Returns the new event's id. Throws the
+ * 404 of agent and event, 409 for an unreadable event or a deleted source, and the 503 of `letIn`.
  */
 export async function replayEvent(ctx: Ctx, slug: string, eventId: string, letIn: LetIn): Promise<string> {
   const agent = await findAgent(ctx, slug);
@@ -36,7 +35,7 @@ export async function replayEvent(ctx: Ctx, slug: string, eventId: string, letIn
   });
 }
 
-/** Keeps the source from being deleted until the transaction ends. Throws the 409 when it is gone. */
+/** Keeps the source from being deleted until the transaction ends. Throws the 409 for a deleted one. */
 async function holdSource(tx: Db, id: string | null): Promise<string> {
   const [source] = id
     ? await tx.select({ id: eventSources.id }).from(eventSources).where(eq(eventSources.id, id)).for("key share")

@@ -51,7 +51,7 @@ export const RoomEventAnswer = z.object({ event: RoomEvent }).openapi("RoomEvent
 export const RoomEventsQuery = z.object({
   outcome: outcome.optional(),
   eventSourceId: sourceId.optional(),
-  // Each may hold a payload of 64 KB.
+  // Each may contain a payload of 64 KB.
   ...pageQuery(20, 100),
 });
 export type RoomEventsQuery = z.infer<typeof RoomEventsQuery>;

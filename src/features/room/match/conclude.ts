@@ -15,18 +15,18 @@ import type { EventDefinition } from "../sources/find.ts";
 import type { PendingEvent } from "./event.ts";
 import type { Verdict } from "./schema.ts";
 
-/** How an event ends: by a definition's action, or without any. */
+/** The end of an event's matching: a definition's action, or none. */
 export type Ending =
   | { definition: EventDefinition }
-  /** `reason` is in words without secrets. */
+  /** `reason` contains no secrets. */
   | { outcome: (typeof eventOutcomes)[number]; reason?: string };
 
 type Columns = Partial<typeof roomEvents.$inferInsert>;
 
 /**
- * Stores how an event ended, and with it what is to be done: an entry in the backlog, or the job of a turn. Nothing
- * happens when another process ended it meanwhile. Wake the worker after that. Throws `Postponed` when the definition was
- * deleted meanwhile: others may match.
+ * Stores the end of an event's matching together with its effect: an entry in the backlog, or the job of a turn. Does
+ * nothing when another process ended it meanwhile. Wake the worker after that. Throws `Postponed` when the definition
+ * was deleted meanwhile, since others may match.
  */
 export async function conclude(
   { database, clock, activity }: Pick<Services, "database" | "clock" | "activity">,
@@ -36,13 +36,13 @@ export async function conclude(
   const stored = await unlessOvertaken(() =>
     database.transaction(async (tx) => {
       const now = clock.now();
-      // Before the event, as the deletion of an agent locks it.
+      // Locked before the event, as the deletion of an agent does.
       if ("definition" in ending && ending.definition.action === "conversation") await lockAgent(tx, event.agent.id);
       const isPending = and(eq(roomEvents.id, event.id), eq(roomEvents.outcome, "pending"));
       const [found] = await tx.select({ id: roomEvents.id }).from(roomEvents).where(isPending).for("update");
       if (!found) return null;
       const columns = "definition" in ending ? await act(tx, event, ending.definition, now) : ending;
-      // From here on the attempts are those of the turn.
+      // From here on attempts count the turn's.
       const common = { verdicts: jsonOf(event.verdicts), matchedAt: new Date(now), attempts: 0 };
       await tx
         .update(roomEvents)
@@ -54,7 +54,7 @@ export async function conclude(
   if (stored) activity.emit(matched(event, ending, stored));
 }
 
-/** The activity entry of an event whose end was stored. */
+/** The activity of an event whose end was stored. */
 function matched({ sourceName, agent }: PendingEvent, ending: Ending, stored: Columns): Activity {
   const source = sourceName ?? "a deleted source";
   const definition = "definition" in ending ? ending.definition.name : null;
@@ -70,7 +70,7 @@ function matched({ sourceName, agent }: PendingEvent, ending: Ending, stored: Co
   };
 }
 
-/** Notes what was found of an event until an error, and how often its model failed by now. */
+/** Stores the verdicts found until an error, and the number of the model's failures. */
 export async function noteAttempt(
   { database }: Pick<Services, "database">,
   { id, verdicts }: PendingEvent,
@@ -83,15 +83,15 @@ export async function noteAttempt(
     .where(isPending);
 }
 
-/** A model wrote parts of them. */
+/** Storable JSON, since a model wrote parts of the verdicts. */
 const jsonOf = (verdicts: readonly Verdict[]) => sql<Verdict[]>`${storableJson(verdicts)}::jsonb`;
 
-/** Conversations of an agent's Room begin one after the other, so that each finds an id of its own. */
+/** Locks the agent, so that its Room's conversations begin one after the other, each with an id of its own. */
 async function lockAgent(tx: Db, agentId: string): Promise<void> {
   await tx.select({ id: agents.id }).from(agents).where(eq(agents.id, agentId)).for("no key update");
 }
 
-/** Keeps the definition from being deleted until the transaction ends. Throws `Postponed` when it is gone. */
+/** Keeps the definition from being deleted until the transaction ends. Throws `Postponed` for a deleted one. */
 async function holdDefinition(tx: Db, id: string, now: number): Promise<void> {
   const own = tx.select({ id: eventDefinitions.id }).from(eventDefinitions).where(eq(eventDefinitions.id, id));
   const [found] = await own.for("key share");

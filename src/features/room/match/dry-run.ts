@@ -18,7 +18,7 @@ export type TryOut = (ctx: Ctx, slug: string, sourceId: string, tried: Tried) =>
 
 interface Tried {
   payload: JsonValue;
-  /** The caller's. */
+  /** The caller's signal. */
   signal: AbortSignal;
 }
 
@@ -54,7 +54,7 @@ function endOf(outcome: "no-match" | "room-off"): Ended {
 
 type Room = Pick<typeof rooms.$inferSelect, "enabled" | "pendingCount"> | undefined;
 
-/** The outcome that a match would have. */
+/** The outcome of a match. */
 function actionOf({ action }: EventDefinition, room: Room): Ended {
   if (action === "conversation") return { outcome: action };
   if (!room?.enabled) return { outcome: "room-off", reason: whyNot["room-off"] };
@@ -68,7 +68,7 @@ function shown(definition: EventDefinition, payload: JsonValue): Pick<DryRun, "d
   return { definition: { id, name, action }, prompt: eventPrompt(template, payload, randomHex(24)) };
 }
 
-/** Throws what is not about the agent or its model. */
+/** Throws errors that concern neither the agent nor its model. */
 function failureOf(error: unknown): Ended {
   if (error instanceof Postponed) return { outcome: "matcher-failed", reason: error.message };
   const end = endOfAsking(error, { tried: 1, most: 1 });

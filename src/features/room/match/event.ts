@@ -6,26 +6,26 @@ import { actingAgent, agents, eventSources, roomEvents, rooms } from "../../../d
 import { definitionsOf, type EventDefinition } from "../sources/find.ts";
 import type { Verdict } from "./schema.ts";
 
-/** An event that waits to be matched, with the agent and its Room as they are now. */
+/** An event to be matched, with the current agent and its Room. */
 export interface PendingEvent {
   id: string;
-  /** Null: its source was deleted. */
+  /** Null when its source was deleted. */
   sourceId: string | null;
   payload: JsonValue;
   /** In milliseconds since the epoch. */
   receivedAt: number;
   /** The verdicts of earlier attempts. */
   verdicts: Verdict[];
-  /** How often its model failed. */
+  /** The number of its model's failures. */
   attempts: number;
-  /** The name of its source; null: it was deleted. */
+  /** The name of its source; null for a deleted one. */
   sourceName: string | null;
   agent: ActingAgent & { revision: number; active: boolean };
   roomOn: boolean;
   definitions: EventDefinition[];
 }
 
-/** Null for an event that is gone, or matched already. */
+/** Null for an event that was deleted or matched already. */
 export async function readPending(db: Db, eventId: string): Promise<PendingEvent | null> {
   const [row] = await db
     .select({

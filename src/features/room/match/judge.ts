@@ -9,25 +9,25 @@ import type { EventDefinition } from "../sources/find.ts";
 import { type Matching, nextStep, passed, type Step, verdictOf } from "./rules.ts";
 import type { Verdict } from "./schema.ts";
 
-/** How the matching of an event ends: with a definition, or without one. */
+/** The end of an event's matching: with a definition, or without one. */
 type Judged = Extract<Step<EventDefinition>, { kind: "act" | "end" }>;
 
 /** An event that is being matched. */
 interface Judging extends Matching {
   agent: AgentSeen;
-  /** When the event came, in milliseconds since the epoch. */
+  /** When the event arrived, in milliseconds since the epoch. */
   receivedAt: number;
-  /** The enabled ones of its source, in the order of asking. */
+  /** The enabled definitions of its source, in order. */
   definitions: readonly EventDefinition[];
-  /** Grows by what is found, so that a later attempt goes on where an error ended this one. */
+  /** Verdicts are added as they are found, so that a later attempt continues after an error. */
   verdicts: Verdict[];
-  /** Told of each answer that decides nothing. */
+  /** Called for each undecided answer. */
   warn(verdict: Verdict): void;
 }
 
 /**
- * Asks the fast model of an agent, or else its own one, which definition an event matches: one after the other, until one
- * does. Throws what `complete` throws.
+ * Asks the agent's fast model, or else its own, which definition an event matches: one after the other, until one does.
+ * Throws the errors of `complete`.
  */
 export type Judge = (judging: Judging, asking: Asking) => Promise<Judged>;
 
@@ -53,12 +53,12 @@ export function createJudge({ clock }: Pick<Services, "clock">, complete: Comple
   };
 }
 
-/** The end of an attempt to ask about a definition; null for an error that is about neither the model nor the agent. */
+/** The end of a failed attempt to ask the model; null for an error that concerns neither the model nor the agent. */
 export function endOfAsking(error: unknown, tries: Tries): AttemptEnd | null {
   const isKnown = error instanceof EngineError || error instanceof NoAnswer || error instanceof ProviderSetupError;
   return isKnown ? endOfError(error, tries) : null;
 }
 
-/** The outcome of an event whose definitions could not be asked. */
+/** The outcome of an event whose definitions could not be checked. */
 export const outcomeOf = (end: AttemptEnd) =>
   end.kind === "give-up" && end.why === "off" ? "room-off" : "matcher-failed";

@@ -11,14 +11,14 @@ import { nextStep } from "./rules.ts";
 interface Dependencies {
   services: Services;
   judge: Judge;
-  /** Says that a job is due. */
+  /** Announces a due job. */
   wake(): void;
 }
 
-/** Many definitions are asked one after the other, and each may wait for its model. */
+/** Many definitions are checked one after the other, and each may wait for its model. */
 const longestMs = 60 * 60_000;
 
-/** The jobs that decide what an event means to an agent. */
+/** The jobs that match events. */
 export function matchJobs(needs: Dependencies): JobKinds {
   return matchJob.doneBy(match(needs), { limit: mostModelJobs, longestMs });
 }
@@ -37,7 +37,7 @@ function match({ services, judge, wake }: Dependencies): JobHandler<{ eventId: s
         log.warn({ agent: agent.slug, eventId: event.id, definitionId }, warning ?? ""),
     };
     try {
-      // The job itself asks again.
+      // The job itself repeats the question.
       const judged = await judge(judging, { signal, attempts: 1 });
       const end = judged.kind === "act" ? { definition: judged.definition } : endOf(judged.outcome);
       await conclude(services, event, end);
@@ -49,7 +49,7 @@ function match({ services, judge, wake }: Dependencies): JobHandler<{ eventId: s
   };
 }
 
-/** How an event ends for which no definition is asked; null where they are. */
+/** The end of an event without any question; null when definitions are checked. */
 function unasked({ agent, sourceId }: PendingEvent) {
   if (!agent.active) return { outcome: "room-off", reason: inactive } as const;
   return sourceId === null ? ({ outcome: "no-match", reason: "The event source was deleted" } as const) : null;
@@ -58,7 +58,9 @@ function unasked({ agent, sourceId }: PendingEvent) {
 const endOf = (outcome: "no-match" | "room-off") =>
   outcome === "room-off" ? { outcome, reason: whyNot["room-off"] } : { outcome };
 
-/** Stores that a definition could not be asked. Throws where the job is to be done again; `lost` attempts ended before. */
+/**
+ * Stores that a definition could not be checked. Throws when the job must be repeated; `lost` attempts ended before.
+ */
 async function storeEnd(services: Services, event: PendingEvent, error: unknown, lost: number): Promise<void> {
   const { clock, log } = services;
   if (error instanceof Postponed) await noteAttempt(services, event, event.attempts);

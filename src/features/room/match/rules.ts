@@ -5,28 +5,28 @@ import { readVerdict } from "../events/matching-prompt.ts";
 import type { EventDefinition } from "../sources/find.ts";
 import type { Verdict } from "./schema.ts";
 
-/** An event while its definitions are asked. */
+/** An event while its definitions are checked. */
 export interface Matching {
   payload: JsonValue;
-  /** In the order of asking. */
+  /** In the order of the questions. */
   verdicts: readonly Verdict[];
-  /** Whether the agent's Room takes entries. */
+  /** Whether the agent's Room accepts entries. */
   roomOn: boolean;
 }
 
 export type Step<Definition> =
-  /** The model is asked whether the event is one of the definition's. */
+  /** Asks the model whether the definition describes the event. */
   | { kind: "ask"; definition: Definition }
-  /** The definition is passed over, and the model not asked: the payload does not meet this condition of it. */
+  /** Skips the definition without asking, since the payload does not meet this condition. */
   | { kind: "pass"; definition: Definition; unmet: EventCondition }
-  /** The definition matches: its action is taken. */
+  /** The definition matches, and its action follows. */
   | { kind: "act"; definition: Definition }
-  /** No definition is left whose match would do anything. */
+  /** No definition is left whose match would have an effect. */
   | { kind: "end"; outcome: "no-match" | "room-off" };
 
 type MatchRule = Pick<EventDefinition, "id" | "action" | "conditions">;
 
-/** The next step of matching an event. `definitions` are in the order in which models are asked about them. */
+/** The next step of matching an event. `definitions` are in the order of the questions. */
 export function nextStep<Definition extends MatchRule>(
   definitions: readonly Definition[],
   { payload, verdicts, roomOn }: Matching,
@@ -39,13 +39,13 @@ export function nextStep<Definition extends MatchRule>(
   if (!definition) return { kind: "end", outcome: "no-match" };
   const unmet = unmetCondition(definition.conditions, payload);
   if (unmet) return { kind: "pass", definition, unmet };
-  // Without a Room an entry for the backlog would come to nothing, so nobody pays for the question.
+  // Without a Room an entry for the backlog would have no effect, so the model is not asked.
   const isIdle = (one: Definition) => one.action === "backlog" || unmetCondition(one.conditions, payload) !== null;
   if (!roomOn && left.every(isIdle)) return { kind: "end", outcome: "room-off" };
   return { kind: "ask", definition };
 }
 
-/** The longest answer in the ledger, in UTF-16 units; longer answers are cut. */
+/** The longest stored answer, in UTF-16 units; longer ones are cut. */
 const longestAnswer = 500;
 
 const undecided = "The answer begins neither with yes nor with no, so it counts as no match";

@@ -38,7 +38,7 @@ export const TriedPayload = z
   })
   .openapi("TriedPayload");
 
-/** The outcome that an event would have. */
+/** The outcome of a dry run. */
 export const DryRun = z
   .object({
     outcome: z.enum(["conversation", "backlog", "no-match", "room-off", "backlog-full", "matcher-failed"]),

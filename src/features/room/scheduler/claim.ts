@@ -7,20 +7,20 @@ import { lockRoom, type RoomRow, settleDueAt } from "../backlog/settle.ts";
 import { type BacklogRow, changeEntries } from "../backlog/status.ts";
 import { mostAttempts, putBack } from "./fates.ts";
 
-/** An entry with the definition that it matched; null when that was deleted since. */
+/** An entry with its matching definition; null when that was deleted. */
 interface ClaimedEntry extends BacklogRow {
   definition: typeof eventDefinitions.$inferSelect | null;
 }
 
 /** The work of one turn of a Room. */
 export interface Claimed {
-  /** Distinguishes this work from that of a process whose lease ended. */
+  /** Distinguishes this claim from that of a process with a lost lease. */
   claim: string;
   agent: { id: string; slug: string; organizationId: string; revision: number };
   room: RoomRow;
-  /** The oldest first; none for a proactive turn. */
+  /** The entries, oldest first; empty for a proactive turn. */
   entries: ClaimedEntry[];
-  /** Whether entries are left that could be taken up now. */
+  /** Whether ready entries are left. */
   leaves: boolean;
   /** The Room's conversation as stored; null before its first turn. */
   conversation: RoomConversation | null;
@@ -35,14 +35,13 @@ interface RoomConversation {
 
 interface WorkRequest {
   agentId: string;
-  /** Whether somebody wants a turn now, also without events. */
+  /** Whether an operator wants a turn now, even without events. */
   run: boolean;
 }
 
 /**
- * Takes up what an agent's Room has to do; null when there is nothing to do now. Entries that a dead process left are
- * given back first. While a person has yet to decide about a call in the Room's conversation, the Room waits: its next
- * turn would refuse that call.
+ * Claims an agent's due Room work; null when nothing is due. First returns entries of a dead process. While a call in
+ * the Room's conversation waits for approval, the Room waits: its next turn would refuse that call.
  */
 export function claimWork({ database, clock }: Services, asked: WorkRequest): Promise<Claimed | null> {
   const { agentId } = asked;
@@ -102,7 +101,7 @@ async function takeEntries(tx: Db, { agentId, now, claim }: Taking) {
     .from(eventBacklog)
     .where(and(eq(eventBacklog.agentId, agentId), eq(status, "pending"), isDue))
     .orderBy(asc(matchedAt), asc(id))
-    // Some of them may have to wait for an attempt of their own.
+    // Some of them may need an attempt of their own.
     .limit(2 * mostEntries)
     .for("update", { skipLocked: true });
   const chosen = batchOf(waiting);
@@ -128,7 +127,7 @@ function isProactive({ prompt, evalIntervalMinutes, lastEvaluatedAt, createdAt }
   return (lastEvaluatedAt ?? createdAt).getTime() + evalIntervalMinutes * 60_000 <= now;
 }
 
-/** A turn takes up no more entries, and no more bytes of JSON in them unless one alone has more. */
+/** The most entries of a turn, and the most bytes of their JSON, unless one alone has more. */
 export const [mostEntries, mostBytes] = [10, 256 * 1024];
 
 interface Waiting {
@@ -139,8 +138,8 @@ interface Waiting {
 }
 
 /**
- * Chooses the entries of the next turn from those that wait, the oldest first. The last attempt of an entry is its own,
- * so that one which no turn survives fails alone.
+ * Chooses the entries of the next turn from the pending ones, oldest first. The last attempt of an entry is its own, so
+ * that an entry that crashes every turn fails alone.
  */
 export function batchOf(waiting: readonly Waiting[]): string[] {
   const isLast = ({ attempts }: Waiting) => attempts >= mostAttempts - 1;

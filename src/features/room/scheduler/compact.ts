@@ -11,7 +11,7 @@ import { compactionPrompt, mostShown, type Said } from "./compaction-prompt.ts";
 /** A longer history is compacted before the next turn. */
 const [mostMessages, mostBytes] = [40, 64 * 1024];
 
-/** A summary leaves the newest messages out: at most this number, with at most these bytes. */
+/** The newest messages that a summary omits: at most this number, with at most these bytes. */
 const [keptMessages, keptBytes] = [10, 16 * 1024];
 
 /** The longest summary, in UTF-16 units. */
@@ -29,8 +29,8 @@ interface Stored extends Said {
 }
 
 /**
- * Has a model sum up the older messages of a Room whose history has become long; answers the Room with what is in force
- * then. Where that fails, the history stays as it is.
+ * Summarizes the older messages of a Room with a long history; returns the claim with the Room's new state. After a
+ * failure the history stays unchanged.
  */
 export async function compactLongHistory(
   { services, complete }: Dependencies,
@@ -77,8 +77,8 @@ async function isLong(db: Db, conversationId: string, seq: number): Promise<bool
 }
 
 /**
- * The newest messages since the last summary, oldest first. Older messages than these are left out of every summary:
- * they exist only where no model could sum up for long.
+ * The newest messages since the last summary, oldest first. Older messages are never summarized: they exist only when
+ * no model could summarize for long.
  */
 async function readHistory(db: Db, conversationId: string, seq: number): Promise<Stored[]> {
   const { role, content, steps } = messages;
@@ -91,7 +91,7 @@ async function readHistory(db: Db, conversationId: string, seq: number): Promise
   return newestFirst.reverse();
 }
 
-/** All but the newest messages. What stays begins with a message to the agent, as a history must. */
+/** All but the newest messages. The rest begins with a message to the agent, as a history must. */
 export function olderPart<M extends Pick<Stored, "role" | "bytes">>(history: readonly M[]): M[] {
   let [kept, bytes] = [0, 0];
   for (const message of history.toReversed()) {
@@ -104,7 +104,7 @@ export function olderPart<M extends Pick<Stored, "role" | "bytes">>(history: rea
   return history.slice(0, first < 0 ? history.length : history.length - kept + first);
 }
 
-/** Null where the history was compacted meanwhile. */
+/** Null when the history was compacted meanwhile. */
 async function storeSummary(
   db: Db,
   { agentId, compactedSeq }: Claimed["room"],

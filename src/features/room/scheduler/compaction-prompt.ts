@@ -1,7 +1,7 @@
 import { dataLines } from "../../../core/text/prompt-data.ts";
 import { clip } from "../../../core/text/text.ts";
 
-/** A message as it is stored. */
+/** A stored message. */
 export interface Said {
   role: string;
   content: string;
@@ -9,21 +9,21 @@ export interface Said {
 }
 
 interface CompactionInput {
-  /** The summary of still earlier messages; empty without any. */
+  /** The summary of even earlier messages; empty without any. */
   summary: string;
   messages: readonly Said[];
   /** Random, so that no message can contain it. */
   mark: string;
 }
 
-/** In UTF-16 units; longer texts, and the calls of a message together, are cut. */
+/** The longest text, and the most of a message's tool calls, in UTF-16 units; longer ones are cut. */
 const [longestText, longestCalls] = [4_000, 2_000];
 
-/** More messages than these, the newest ones, are not shown, nor more than so many UTF-16 units of them. */
+/** The most messages shown, the newest ones, and the most UTF-16 units of them. */
 export const mostShown = 200;
 const longestShown = 200_000;
 
-/** The prompt that asks a model to sum up the older messages of a Room. All of them are data. */
+/** The prompt for a summary of a Room's older messages, all of which are data. */
 export function compactionPrompt({ summary, messages, mark }: CompactionInput): string {
   const shown = shownOf(messages);
   return `You keep the notes of an agent that works on its own. Sum up its work below, so that it can go on without reading it again: what happened, what it decided and why, what it told people and what they answered, what is still open, and names, numbers and ids that it may need again. Leave out what is settled and will not matter any more.
@@ -39,7 +39,7 @@ ${dataLines(mark, shown)}
 Answer with the summary and nothing else, in at most 1000 words.`;
 }
 
-/** The newest messages that are shown, oldest first: what no summary was made of for long must not be too much for a model. */
+/** The newest messages that are shown, oldest first: a long unsummarized history must not be too much for a model. */
 function shownOf(messages: readonly Said[]) {
   let left = longestShown;
   const newestFirst = messages.slice(-mostShown).toReversed();
@@ -55,7 +55,7 @@ function shownOf(messages: readonly Said[]) {
   return shown.slice(0, end < 0 ? shown.length : end).toReversed();
 }
 
-/** The calls of a message's steps as text, with their results. */
+/** The tool calls of a message's steps as text, with their results. */
 function callsOf(steps: unknown): { calls?: string } {
   if (!Array.isArray(steps)) return {};
   const calls = steps.flatMap((step: { toolCalls?: unknown[]; toolResults?: unknown[] } | null) => [

@@ -26,20 +26,20 @@ import { roomTools, type ToolDependencies } from "./tools/index.ts";
 interface Dependencies {
   services: Services;
   turns: Turns;
-  /** Says that a job is due. */
+  /** Announces a due job. */
   wake(): void;
 }
 
-/** A turn may wait for others of its conversation, and the policies let it take an hour. */
+/** A turn may wait for others of its conversation, and the policies allow it an hour. */
 const longestMs = 3 * 60 * 60_000;
 
-/** The jobs that take the turns of Rooms. */
+/** The jobs that run Rooms' turns. */
 export function evaluateJobs(needs: Dependencies): JobKinds {
   const limit = () => needs.services.policies.values.roomSlots;
   return evaluateJob.doneBy(evaluate(needs), { limit, scarce: true, longestMs });
 }
 
-/** Takes a turn for the events that wait in an agent's Room, or its proactive one. */
+/** Runs a turn for the pending events of an agent's Room, or its proactive one. */
 function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: boolean | undefined }> {
   return async ({ payload: { agentId, run = false } }, signal) => {
     const claimed = await claimWork(needs.services, { agentId, run });
@@ -50,7 +50,7 @@ function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: bool
     let repliesSeenAt: Date | null = null;
     const attempted = await turns.attempt({
       slug: claimed.agent.slug,
-      // Each entry counts its own attempts.
+      // Each entry has its own count of attempts.
       tries: { tried: 1, most: Number.POSITIVE_INFINITY, items: claimed.entries.length },
       signal,
       about: { agent: claimed.agent.slug, requestId: claimed.claim, conversationId: ref },
@@ -65,7 +65,7 @@ function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: bool
     });
     const end = roomEnd(attempted, watched.acted());
     const ended = { end, turnId: attempted.turn?.id ?? null, repliesSeenAt };
-    // Without its end stored, the work would be taken for lost and done once more.
+    // Without a stored end the work would count as lost and be repeated.
     await patiently(services.clock, () => storeEnd(services, claimed, ended));
     logEnd(services, claimed, end);
     signal.throwIfAborted();
@@ -74,10 +74,10 @@ function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: bool
   };
 }
 
-/** How long a provider that has no time is left alone at least, in milliseconds. */
+/** The shortest pause after a rate limit of the provider, in milliseconds. */
 const shortestRestMs = 60_000;
 
-/** In the Room a stopped turn is taken again, and that a provider has no time is not counted against the entries. */
+/** The end of a Room's turn: a stopped turn is repeated, and a provider's rate limit is not counted as an attempt. */
 function roomEnd({ end, turn }: Attempted, acted: boolean): AttemptEnd {
   if (end.kind === "give-up" && end.why === "stopped" && acted) {
     return giveUp("tools-called", `${end.reason}. It is not tried again, since tools were called`);
@@ -95,7 +95,7 @@ function logEnd({ log }: Services, { agent, entries, claim: requestId }: Claimed
   log.warn(about, "A turn of a Room came to nothing");
 }
 
-/** The request of one turn for all that was claimed. */
+/** The request of one turn for the whole claim. */
 function roomRequest(
   needs: ToolDependencies,
   { agent, room, entries, claim }: Claimed,

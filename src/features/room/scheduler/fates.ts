@@ -4,27 +4,28 @@ import { eventBacklog } from "../../../db/schema.ts";
 import type { AttemptEnd } from "../../turns/index.ts";
 import { type BacklogRow, changeEntries, type EntryChange } from "../backlog/status.ts";
 
-/** How often a turn takes an entry up before it fails (decisions §9). */
+/** The most attempts of an entry before it fails (decisions §9). */
 export const mostAttempts = 3;
 
-/** How long an entry waits for a person's reply or decision, in milliseconds. */
+/** The longest wait of an entry for a person's reply or decision, in milliseconds. */
 export const patienceMs = 24 * 60 * 60_000;
 
-/** How long an entry rests after its first and its second attempt, in milliseconds. */
+/** The rests of an entry after its first and its second attempt, in milliseconds. */
 const rests = [60_000, 5 * 60_000];
 
-/** How long the entries of an agent rest that takes no turns for now, in milliseconds. */
+/** The rest of entries while their agent can't run turns, in milliseconds. */
 const closedMs = 60 * 60_000;
 
-/** How a turn of the Room ended; `lost`: with its process. */
+/** The end of a Room's turn; `lost`: its process died. */
 export type RoomEnd = AttemptEnd | { kind: "lost"; reason: string };
 
-/** An entry that a turn took up and that the agent did not mark as completed. */
+/** An entry after a turn that did not complete it. */
 export type Held = Pick<BacklogRow, "attempts" | "notBefore">;
 
 /**
  * The change of an entry after a turn. An entry about which the agent asked a person has a `notBefore` and waits for
- * the reply until then; a `notBefore` in the past means that the person answered. `now` is in milliseconds since the epoch.
+ * the reply until then; a `notBefore` in the past means that the person replied. `now` is in milliseconds since the
+ * epoch.
  */
 export function fateOf({ attempts, notBefore }: Held, end: RoomEnd, now: number): EntryChange {
   const uncounted = { status: "pending", attempts: Math.max(0, attempts - 1) } as const;
@@ -63,8 +64,8 @@ function tried(attempts: number, error: string, restMs: number, now: number): En
 }
 
 /**
- * Ends the work on an agent's entries that are `processing`, of one claim or of all, in a transaction that holds the lock
- * of the Room. Answers the ids of those that wait again.
+ * Ends the work on an agent's `processing` entries, of one claim or of all, in a transaction with the Room's lock.
+ * Returns the ids of the entries that wait again.
  */
 export async function putBack(
   tx: Db,

@@ -42,14 +42,17 @@ interface Dependencies {
   services: Services;
   schedule: () => Pick<Schedule, "lastTickAt">;
   running(kind: string): number;
-  /** The kind of the jobs that run tasks. */
+  /** The kind of jobs that run tasks. */
   taskKind: string;
 }
 
-/** A process that has not looked for due work for so long is stalled (decisions §9), in milliseconds. */
+/** A process that has not looked for due work for this long is stalled (decisions §9), in milliseconds. */
 const stalledMs = 2 * 60_000;
 
-/** Strangers may ask as often as they like: the database is asked once in this time, in milliseconds. */
+/**
+ * The shortest time between two reads of the database, in milliseconds, since strangers may request this any number of
+ * times.
+ */
 const freshMs = 5_000;
 
 const health = createRoute({
@@ -68,11 +71,11 @@ const health = createRoute({
 
 export interface SchedulerState {
   read(): Promise<SchedulerHealth>;
-  /** To be called at the start: a process that never ticked is stalled two minutes later. */
+  /** Call it at the start: a process that never ticks is stalled two minutes later. */
   booted(): void;
 }
 
-/** How the scheduler of this process does. */
+/** The health of this process's scheduler. */
 export function createSchedulerState({ services, schedule, running, taskKind }: Dependencies): SchedulerState {
   const { clock, log, policies } = services;
   const kinds = [evaluateJob.kind, converseJob.kind, taskKind];
@@ -107,15 +110,15 @@ export function schedulerHealth({ read }: SchedulerState) {
   });
 }
 
-/** Counts of waiting and stuck work, of all agents. */
+/** The numbers of waiting and stuck work, of all agents. */
 export interface WaitingWork {
   /** Entries of backlogs with the status `pending`. */
   pending: number;
-  /** Jobs whose lease ended over a minute ago: no process has claimed them since. */
+  /** Jobs whose lease ended over a minute ago and that no process has claimed since. */
   stuckRuns: number;
 }
 
-/** `kinds` are those of the jobs that take turns which nobody asked for in person. */
+/** `kinds` are the kinds of jobs that run unattended turns. */
 export async function readWork(
   { database, clock }: Pick<Services, "database" | "clock">,
   kinds: readonly string[],

@@ -3,12 +3,12 @@ import { dataLines } from "../../../core/text/prompt-data.ts";
 import { fillTemplate } from "../events/templates.ts";
 import type { Reply } from "./replies.ts";
 
-/** An event that waits in the backlog. */
+/** An event in the backlog. */
 interface InputEntry {
   id: string;
   matchedAt: Date;
   rawPayload: unknown;
-  /** Null when it was deleted since. */
+  /** Null when it was deleted. */
   definition: { name: string; interpretationPrompt: string } | null;
 }
 
@@ -23,7 +23,7 @@ interface Input {
   mark: string;
 }
 
-/** The user message of a Room's turn. Texts from outside are marked as data, so that the model follows none of them. */
+/** The user message of a Room's turn. Outside texts are marked as data, so that the model follows none of them. */
 export function roomInput({ prompt, summary, entries, replies, mark }: Input): string {
   return [
     prompt,
@@ -46,7 +46,7 @@ function eventText({ id, matchedAt, rawPayload, definition }: InputEntry, mark: 
   const filled = fillTemplate(told, payload, mark);
   const name = definition ? `: ${definition.name}` : "";
   const head = `Event ${id} of ${matchedAt.toISOString()}${name}`;
-  // No event reaches the agent without its payload.
+  // Every event reaches the agent with its payload.
   const data = filled === told ? [dataLines(mark, [payload])] : [];
   return [head, filled, ...data].filter((part) => part.trim() !== "").join("\n\n");
 }

@@ -6,14 +6,14 @@ import type { DueWork } from "../../../jobs/schedule.ts";
 
 const Payload = z.object({
   agentId: z.uuid(),
-  /** Whether somebody wants a turn now, also without events. */
+  /** Whether an operator wants a turn now, even without events. */
   run: z.boolean().optional(),
 });
 
-/** Takes a turn of an agent's Room. */
+/** Runs a turn of an agent's Room. */
 export const evaluateJob = defineJob("room.evaluate", Payload, ({ agentId }) => agentId);
 
-/** The Rooms of active agents that have something to do now. */
+/** The Rooms of active agents with due work. */
 export const dueRooms: DueWork = ({ now }) => sql`
   select ${evaluateJob.kind}, ${rooms.agentId}::text, ${rooms.organizationId},
     jsonb_build_object('agentId', ${rooms.agentId}), ${rooms.dueAt}

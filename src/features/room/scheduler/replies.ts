@@ -21,8 +21,8 @@ const [mostReplies, longestReply] = [20, 4_000];
 const longestLockMs = 10 * 60_000;
 
 /**
- * Whether a messenger's conversation is at a place: the very one, a thread or topic of it, or the private one of a person
- * by whose id the place is named: `subject` is a key.
+ * Whether a messenger's conversation is at a destination: the same, a thread or topic of it, or the private chat of a
+ * person whose id the destination names; `subject` is a key.
  */
 export function isAtPlace(
   of: Record<"channel" | "channelId" | "subject", unknown>,
@@ -34,8 +34,8 @@ export function isAtPlace(
 }
 
 /**
- * The messages of people, since the last turn that read them, at the destinations of the Room and of all open entries,
- * oldest first. The Room has one read mark for all of them, so a reply about an entry of a later turn is read now.
+ * People's messages since the last turn that read them, at the destinations of the Room and of all open entries, oldest
+ * first. The Room has one read mark for all, so a reply about a later turn's entry is read now.
  */
 export async function readReplies(
   db: Db,
@@ -51,7 +51,8 @@ export async function readReplies(
   const seen = conversation?.metadata[repliesSeen];
   const since = typeof seen === "string" ? new Date(seen) : room.createdAt;
   const { channel, channelId, subject, messageCount, updatedAt } = conversations;
-  // Matches the index of an agent's last conversations. A transaction that waits for a lock writes the time before the wait.
+  // Uses the index of an agent's recent conversations. A transaction that waits for a lock writes the time from before
+  // the wait.
   const isRecent = and(gt(messageCount, sql`0`), gt(updatedAt, new Date(since.getTime() - longestLockMs)));
   const { createdAt: at, seq, content: text } = messages;
   const chat = sql`${channel}, split_part(${channelId}, ':', 1)`;
@@ -76,7 +77,7 @@ export async function readReplies(
     .map(({ channel, channelId, at, text }) => ({ channel, channelId, at, text: clip(text, longestReply) }));
 }
 
-/** The places of the definitions that an agent's open entries matched. */
+/** The destinations of the definitions that match an agent's open entries. */
 function ownersOfPlaces(db: Db, agentId: string) {
   const { outboundChannel, outboundTarget } = eventDefinitions;
   const isOpen = inArray(eventBacklog.status, ["pending", "processing"]);

@@ -9,16 +9,16 @@ import type { Claimed } from "./claim.ts";
 import { putBack } from "./fates.ts";
 import { evaluateJob } from "./job.ts";
 
-/** How the turn ended that was taken for a claim. */
+/** The end of a claim's turn. */
 export interface Ended {
   end: AttemptEnd;
-  /** Null: none was taken. */
+  /** Null when no turn was run. */
   turnId: string | null;
-  /** The newest message of a person that the stored turn knows; null for none. */
+  /** The newest reply that the stored turn has read; null for none. */
   repliesSeenAt: Date | null;
 }
 
-/** Stores how a turn of the Room ended, all in one transaction. What another claim took over is left to that one. */
+/** Stores the end of a Room's turn in one transaction. Entries that another claim took over are left to it. */
 export function storeEnd({ database, clock }: Services, claimed: Claimed, ended: Ended): Promise<void> {
   const { agent, claim, leaves } = claimed;
   const { end, turnId } = ended;
@@ -28,7 +28,7 @@ export function storeEnd({ database, clock }: Services, claimed: Claimed, ended:
     if (!(await lockRoom(tx, agentId))) return;
     const waiting = await putBack(tx, { agentId, now }, end, claim);
     if (end.kind === "approval" && waiting.length > 0) {
-      // The end of the turn that waits for a decision finds them by it.
+      // The end of the turn that waits for approval finds them by it.
       await tx.update(eventBacklog).set({ claim: turnId }).where(inArray(eventBacklog.id, waiting));
     }
     await noteReplies(tx, claimed, ended);
@@ -43,7 +43,7 @@ export function storeEnd({ database, clock }: Services, claimed: Claimed, ended:
   });
 }
 
-/** The field of the conversation's metadata that tells which replies of people its turns know. */
+/** The metadata field with the time of the last read reply. */
 export const repliesSeen = "repliesSeenAt";
 
 async function noteReplies(tx: Db, { room }: Claimed, { end, repliesSeenAt }: Ended): Promise<void> {

@@ -17,13 +17,13 @@ import { isAtPlace } from "./replies.ts";
 
 interface Dependencies {
   services: Pick<Services, "database" | "clock" | "log">;
-  /** Says that a job is due. */
+  /** Announces a due job. */
   wake(): void;
 }
 
 /**
- * Has entries taken up at once that waited for people: when a person wrote to the agent at their place (spec "States and
- * transitions"), and when a turn of the Room has gone on after a decision. It observes turns, so that none waits for it.
+ * Makes waiting entries due: when a person wrote to the agent at their destination (spec "States and transitions"), and
+ * when a Room's turn continued after an approval. Observes turns, so that none waits for it.
  */
 export function repliesTrigger({ services, wake }: Dependencies): TurnObserver {
   const { database, clock, log } = services;
@@ -64,12 +64,12 @@ function mayWake({ origin: { channel }, continues }: StartedTurn): boolean {
   return channel === "room" ? continues !== null : messengerNames.some((name) => name === channel);
 }
 
-/** Whether the turn's messages can be read. */
+/** Whether the turn's messages are stored. */
 function isStored(ending: TurnEnding): ending is Extract<TurnEnding, { outcome: TurnOutcome }> {
   return "outcome" in ending && !(ending.outcome.status === "aborted" && ending.outcome.reason === "superseded");
 }
 
-/** A turn that went on stopped for another decision: what waited for the first one waits for that. */
+/** A continued turn stopped for another approval: its entries wait for that one. */
 async function waitOn({ database, clock }: Dependencies["services"], agentId: string, before: string, turnId: string) {
   const own = and(
     eq(eventBacklog.agentId, agentId),
@@ -87,7 +87,7 @@ const entry = alias(eventBacklog, "entry");
 const definition = alias(eventDefinitions, "definition");
 const isOpen = sql`${entry.status} in ('pending', 'processing')`;
 
-/** A person wrote at a place: what waits for that place, or could be taken up anyway, is. */
+/** A person wrote at a destination: makes the entries due that wait for it, or are ready anyway. */
 const repliedStatement = statement(
   { ...types, channel: "text", channelId: "text", subject: "text" },
   ({ channel, channelId, subject, ...values }) => {
@@ -105,7 +105,7 @@ const repliedStatement = statement(
   },
 );
 
-/** A turn went on that had waited for a decision: its entries waited with it. */
+/** A turn continued after an approval: makes its waiting entries due. */
 const decidedStatement = statement({ ...types, turnId: "uuid" }, ({ turnId, ...values }) =>
   wakeEntries(
     values,

@@ -4,10 +4,10 @@ import { Timestamp } from "../../../http/shapes.ts";
 import { checkOutbound, outboundFields, withStoredPlace } from "../../inbox/index.ts";
 
 const longestPrompt = 32_768;
-/** A week, in minutes. */
+/** The longest interval: a week, in minutes. */
 const longestInterval = 10_080;
 
-/** A blank prompt is none. */
+/** Stores a blank prompt as an empty one. */
 const emptyIfBlank = (prompt: string) => (prompt.trim() === "" ? "" : prompt);
 
 /** The fields that callers may set, with their descriptions: one list for change and read. */
@@ -59,7 +59,7 @@ export const RoomSaved = z.object({ success: z.literal(true) }).openapi("RoomSav
 
 export const RoomQueued = z.object({ queued: z.literal(true) }).openapi("RoomQueued");
 
-/** The Room as a bundle holds it; null for none. */
+/** The Room in a bundle; null for none. */
 export const bundledRoom = z
   .object({
     enabled: settable.enabled.default(true),

@@ -14,14 +14,14 @@ import { freeRoomRef } from "../conversation-ref.ts";
 import { evaluateJob } from "../scheduler/job.ts";
 import type { BundledRoom, Room, RoomChanges } from "./schema.ts";
 
-/** Throws the 404 of the agent. */
+/** The agent's Room. Throws the 404 of the agent. */
 export async function getRoom(ctx: Ctx, slug: string): Promise<Room> {
   const { id } = await findAgent(ctx, slug);
   const [room] = await ctx.db.select().from(rooms).where(eq(rooms.agentId, id));
   return room ? toRoom(room) : { configured: false };
 }
 
-/** The settings of an agent's Room, as a bundle holds them. */
+/** The settings of an agent's Room, for a bundle. */
 export async function exportRoom(db: Db, agentId: string): Promise<BundledRoom> {
   const [room] = await db.select().from(rooms).where(eq(rooms.agentId, agentId));
   return room ? settingsOf(room) : null;
@@ -29,7 +29,7 @@ export async function exportRoom(db: Db, agentId: string): Promise<BundledRoom> 
 
 /**
  * Changes the given settings of an agent's Room; the first call creates it. Throws the 404 of the agent, and the 400
- * of a place that can't be stored.
+ * for an invalid destination.
  */
 export async function saveRoom(ctx: Ctx, slug: string, input: RoomChanges): Promise<void> {
   const changes: Changes = {};
@@ -59,15 +59,15 @@ async function storeRoom(tx: Db, ctx: Ctx, agent: AgentRow, input: RoomChanges) 
   return { created: !known, changes };
 }
 
-/** Gives an agent exactly this Room, or none, inside a transaction of `writeAgent`. */
+/** Sets exactly this Room of an agent, or none, inside a transaction of `writeAgent`. */
 export async function importRoom(tx: Db, ctx: Ctx, agent: AgentRow, wanted: BundledRoom): Promise<void> {
   if (wanted) await storeRoom(tx, ctx, agent, wanted);
   else await removeRoom(tx, ctx, agent.id);
 }
 
 /**
- * Forgets an agent's Room and discards what waits in its backlog; its conversation stays. Without a Room nothing
- * happens. Throws the 404 of the agent.
+ * Deletes an agent's Room and its pending entries; its conversation stays. Does nothing without a Room. Throws the 404
+ * of the agent.
  */
 export async function deleteRoom(ctx: Ctx, slug: string): Promise<void> {
   const summary = { discarded: 0 };
@@ -80,7 +80,7 @@ export async function deleteRoom(ctx: Ctx, slug: string): Promise<void> {
   });
 }
 
-/** `deleteRoom` inside a transaction of `writeAgent`. Answers how many entries were discarded; null without a Room. */
+/** `deleteRoom` inside a transaction of `writeAgent`. Returns the number of discarded entries; null without a Room. */
 async function removeRoom(tx: Db, ctx: Ctx, agentId: string): Promise<number | null> {
   if (!(await lockRoom(tx, agentId))) return null;
   const isOpen = inArray(eventBacklog.status, ["pending", "processing"]);
@@ -91,8 +91,8 @@ async function removeRoom(tx: Db, ctx: Ctx, agentId: string): Promise<number | n
 }
 
 /**
- * Has an agent take a turn in its Room now, also without events and before entries that are to wait. Throws the 404 of
- * the agent, and 409 while the Room or the agent is off. Wake the worker after that.
+ * Starts a turn in an agent's Room now, even without events, and ends the rests of entries. Throws the 404 of the
+ * agent, and 409 while the Room or the agent is off. Wake the worker after that.
  */
 export async function runRoom(ctx: Ctx, slug: string): Promise<void> {
   const change = { action: "agent.room.run", agentUnchanged: true };
@@ -102,7 +102,7 @@ export async function runRoom(ctx: Ctx, slug: string): Promise<void> {
     if (!room.enabled) throw new EngineError("conflict", "The Room is off: switch it on first");
     if (!active) throw new EngineError("conflict", "The agent is inactive: activate it first");
     const { status, notBefore, claim } = eventBacklog;
-    // An entry that keeps its claim waits for a decision about a call that is made for it.
+    // An entry with a claim waits for the approval of its call.
     const rests = and(eq(status, "pending"), isNotNull(notBefore), isNull(claim));
     await changeEntries(tx, { agentId, now: ctx.clock.now() }, rests, { status: "pending", notBefore: null });
     await enqueue(tx, evaluateJob.of({ agentId, run: true }), { organizationId });
@@ -124,7 +124,7 @@ function settingsOf({ enabled, prompt, outboundChannel, outboundTarget, evalInte
   return { enabled, prompt, outboundChannel: channel, outboundTarget, evalIntervalMinutes };
 }
 
-/** A Room as the wire shows it. */
+/** A Room in its API form. */
 function toRoom(room: RoomRow): Room {
   return {
     ...{ configured: true, id: room.id, ...settingsOf(room) },

@@ -11,14 +11,14 @@ import { type DefinitionRow, findDefinition, findSource, selectDefinitions } fro
 import { mostDefinitions, nextPriority } from "./rules.ts";
 import { showDefinition } from "./shown.ts";
 
-/** The definitions of a source, in the order in which the matcher asks. Throws the 404 of agent and source. */
+/** The definitions of a source, in the matcher's order. Throws the 404 of agent and source. */
 export async function listDefinitions(ctx: Ctx, slug: string, sourceId: string): Promise<EventDefinition[]> {
   const source = await findSource(ctx.db, await findAgent(ctx, slug), sourceId);
   const rows = await selectDefinitions(ctx.db, eq(eventDefinitions.sourceId, source.id));
   return rows.map(showDefinition);
 }
 
-/** Throws the 404 of agent and source, and 409 for too many definitions. */
+/** Creates a definition. Throws the 404 of agent and source, and 409 for too many definitions. */
 export async function createDefinition(
   ctx: Ctx,
   slug: string,
@@ -44,7 +44,7 @@ export async function createDefinition(
 
 /**
  * Changes the given fields; `conditions` are replaced as a whole. Throws the 404 of agent, source and definition, and
- * the 400 of a place that can't be stored.
+ * the 400 for an invalid destination.
  */
 export async function updateDefinition(
   ctx: Ctx,
@@ -68,7 +68,7 @@ export async function updateDefinition(
 
 const configurationOf = ({ createdAt, updatedAt, ...fields }: EventDefinition) => fields;
 
-/** Throws the 404 of agent, source and definition. */
+/** Deletes a definition. Throws the 404 of agent, source and definition. */
 export async function deleteDefinition(
   ctx: Ctx,
   slug: string,
@@ -81,7 +81,7 @@ export async function deleteDefinition(
   });
 }
 
-/** No turn sees a definition: nobody need load the agent anew. */
+/** Turns do not use definitions, so no agent needs to reload. */
 const change = (verb: string) => ({ action: `agent.event-definition.${verb}`, agentUnchanged: true });
 
 function one([row]: DefinitionRow[]): EventDefinition {

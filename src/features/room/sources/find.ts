@@ -7,10 +7,10 @@ import { actingAgent, agents, eventDefinitions, eventSources } from "../../../db
 import type { EventCondition } from "../events/conditions.ts";
 import { type DefinitionRow, selectDefinitions } from "./rows.ts";
 
-/** An enabled definition, as the matcher reads it. */
+/** An enabled definition, in the matcher's form. */
 export type EventDefinition = Omit<DefinitionRow, "conditions"> & { conditions: readonly EventCondition[] };
 
-/** A source as its webhook sees it. */
+/** A source, in its webhook's form. */
 export interface WebhookSource {
   id: string;
   name: string;
@@ -18,7 +18,7 @@ export interface WebhookSource {
   enabled: boolean;
   /** Whether the agent is active. */
   active: boolean;
-  /** The key that each request must carry; null where the address is enough. */
+  /** The key that each request must have; null when the address suffices. */
   authKey: string | null;
 }
 
@@ -36,12 +36,12 @@ export async function findSourceByToken(
   if (!row) return null;
   const { id, name, enabled, hasAuthKey } = row.source;
   const { authKey = null } = hasAuthKey ? await openCredentials(cipher, row.source) : {};
-  // A key that can't be read must not leave the webhook open.
+  // An unreadable key must not leave the webhook open.
   if (hasAuthKey && authKey === null) throw new Error(`The event source ${id} has lost its key`);
   return { id, name, enabled, authKey, agent: row.agent, active: row.active };
 }
 
-/** The enabled definitions of a source, in the order in which the matcher asks. */
+/** The enabled definitions of a source, in the matcher's order. */
 export async function definitionsOf(db: Db, sourceId: string): Promise<EventDefinition[]> {
   const enabled = and(eq(eventDefinitions.sourceId, sourceId), eq(eventDefinitions.enabled, true));
   const rows = await selectDefinitions(db, enabled);

@@ -18,7 +18,7 @@ interface OfSource {
 }
 
 /**
- * Gives sources of an agent exactly these definitions. A stored one of the same name stays, so that the backlog's
+ * Sets exactly these definitions of an agent's sources. A stored one of the same name stays, so that the backlog's
  * entries keep it.
  */
 export async function importDefinitions(tx: Db, ctx: Ctx, agent: AgentRow, lists: readonly OfSource[]): Promise<void> {
@@ -41,13 +41,13 @@ export async function importDefinitions(tx: Db, ctx: Ctx, agent: AgentRow, lists
     .onConflictDoUpdate({ target: id, set: { ...set, updatedAt: sql`now()` } });
 }
 
-/** The rows of one source, in the order in which the matcher is to ask. */
+/** The rows of one source, in the matcher's order. */
 function plan({ sourceId, definitions }: OfSource, stored: DefinitionRow[], now: number) {
   const wanted = placeDefinitions(definitions).map((definition) => ({
     definition,
     row: takeNamed(stored, definition.name),
   }));
-  // Equal priorities are told apart by age.
+  // Definitions with equal priorities are ordered by age.
   const ages = wanted.map(({ row }, index) => row?.createdAt ?? new Date(now + index));
   const fits = wanted.every(({ definition: { priority } }, index) => {
     const before = wanted[index - 1]?.definition;
@@ -60,7 +60,7 @@ function plan({ sourceId, definitions }: OfSource, stored: DefinitionRow[], now:
   });
 }
 
-/** The definitions of a source as they are stored, by priority: one without a priority stands behind those before it. */
+/** The definitions of a source in stored form, by priority: one without a priority follows those before it. */
 export function placeDefinitions(definitions: readonly NewEventDefinition[]) {
   const priorities: number[] = [];
   const placed = definitions.map(({ description = "", matchingPrompt = description, ...definition }) => {

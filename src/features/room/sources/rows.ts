@@ -31,7 +31,7 @@ export async function findDefinition(db: Db, source: { id: string }, id: string)
   return row;
 }
 
-/** The definitions that meet a condition, in the order in which the matcher asks. */
+/** The definitions that meet a condition, in the matcher's order. */
 export function selectDefinitions(db: Db, condition: SQL | undefined): Promise<DefinitionRow[]> {
   return db
     .select()

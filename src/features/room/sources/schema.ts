@@ -87,7 +87,7 @@ export const EventSourceChanges = z
   .openapi("EventSourceChanges", { example: { enabled: false } });
 export type EventSourceChanges = z.infer<typeof EventSourceChanges>;
 
-/** A source's address, as it is shown where it was made. */
+/** A source's address, shown to its creators. */
 export const EventSourceAddress = z.object({ id: z.uuid(), ...address }).openapi("EventSourceAddress");
 export type EventSourceAddress = z.infer<typeof EventSourceAddress>;
 
@@ -115,6 +115,6 @@ const bundledSource = z.object({
     .default([]),
 });
 
-/** The sources that a bundle holds: neither their addresses nor their keys. */
+/** The sources in a bundle, without their addresses and keys. */
 export const bundledSources = z.array(bundledSource).max(mostSources, `must have at most ${mostSources} entries`);
 export type BundledSource = z.output<typeof bundledSource>;

@@ -26,7 +26,7 @@ export async function listSources(ctx: Ctx, slug: string): Promise<EventSource[]
   return Promise.all(rows.map((row) => showSource(ctx, row, definitions.get(row.id) ?? [])));
 }
 
-/** Throws the 404 of the agent, and 409 for too many sources. */
+/** Creates a source. Throws the 404 of the agent, and 409 for too many sources. */
 export async function createSource(
   ctx: Ctx,
   slug: string,
@@ -71,7 +71,7 @@ export async function updateSource(
     if (!row) throw notFound("Event source");
     const { config, ...fields } = changesBetween(configurationOf(stored), configurationOf(row));
     Object.assign(changed, fields);
-    // The audit log gets only the names of fields that are sealed or may hold a secret.
+    // The audit log contains only the names of fields that are sealed or may contain a secret.
     summary.replaced = [...(config ? ["config"] : []), ...(replacesKey ? ["authKey"] : [])];
     return showSource(ctx, row, await selectDefinitions(tx, eq(eventDefinitions.sourceId, row.id)));
   });
@@ -87,7 +87,7 @@ export async function deleteSource(ctx: Ctx, slug: string, id: string): Promise<
   });
 }
 
-/** Gives the source another address; the former one is unknown at once. Throws the 404 of agent and source. */
+/** Gives the source a new address; the former one stops working at once. Throws the 404 of agent and source. */
 export async function rotateToken(ctx: Ctx, slug: string, id: string): Promise<EventSourceAddress> {
   return writeAgent(ctx, slug, { ...change("rotate-token"), summary: { sourceId: id } }, async (tx, agent) => {
     const stored = await findSource(tx, agent, id);
@@ -100,5 +100,5 @@ export async function rotateToken(ctx: Ctx, slug: string, id: string): Promise<E
   });
 }
 
-/** Turns hide the credentials of sources, and so are to know new ones; those that are gone do no harm. */
+/** Turns hide sources' credentials, so they need new ones; deleted ones do no harm. */
 const change = (verb: string) => ({ action: `agent.event-source.${verb}`, agentUnchanged: verb === "delete" });

@@ -26,19 +26,19 @@ export async function showSource(
   };
 }
 
-/** Anybody with the address can send events, so only callers who may create a source see it. */
+/** Anyone with the address can send events, so only callers who may create a source see it. */
 async function addressFor(ctx: Ctx, row: SourceRow): Promise<Partial<Omit<EventSourceAddress, "id">>> {
   if (!ctx.membership.permissions.has("agent.room:write")) return {};
   const { webhookToken } = await openCredentials(ctx.cipher, row);
   return addressOf(ctx, webhookToken);
 }
 
-/** Where the sender of a source posts its events. */
+/** The address to which a source's sender posts its events. */
 export function addressOf(ctx: Ctx, webhookToken: string): Omit<EventSourceAddress, "id"> {
   return { webhookToken, webhookUrl: `${publicAddress(ctx)}/webhooks/${webhookToken}` };
 }
 
-/** A definition as the wire shows it. */
+/** A definition in its API form. */
 export function showDefinition(row: DefinitionRow): EventDefinition {
   const { sourceId, agentId, createdBy, updatedBy, conditions, createdAt, updatedAt, ...shown } = row;
   return {
@@ -50,7 +50,7 @@ export function showDefinition(row: DefinitionRow): EventDefinition {
   };
 }
 
-/** The sources of an agent by name, with their definitions in order, as a bundle holds them: without credentials. */
+/** The sources of an agent by name, with their definitions in order, for a bundle: without credentials. */
 export async function exportSources(db: Db, agentId: string): Promise<BundledSource[]> {
   const rows = await db
     .select()
@@ -74,7 +74,7 @@ function toBundled(
   };
 }
 
-/** A definition as a bundle holds it. */
+/** A definition in a bundle. */
 export function bundledDefinition(row: DefinitionRow): NewEventDefinition {
   const { id, createdAt, updatedAt, ...definition } = showDefinition(row);
   return definition;

@@ -24,7 +24,7 @@ const tool = builtin({
   seesSecrets: false,
 });
 
-/** Hides the Room's messages before the turn, for which the summary stands from the next turn on. */
+/** Hides the Room's messages before the turn; from the next turn on the summary replaces them. */
 export function compactRoomHistory({ services: { database } }: ToolDependencies, { id: agentId }: RoomAgent): Tool {
   return tool.implement(async ({ summary }, { conversation }) => {
     if (!conversation) throw new Error("Nothing of this conversation is stored, so there is nothing to replace");

@@ -10,16 +10,16 @@ import { sendMessageOfRoom, sendMessageTool } from "./send-message.ts";
 export type { RoomAgent, ToolDependencies } from "./dependencies.ts";
 
 /**
- * The tools of a turn in an agent's Room, beside the agent's own. `claim` is what the entries of the turn have as theirs:
- * they wait where the agent asks a person without naming one of them.
+ * The tools of a turn in an agent's Room, besides the agent's own. `claim` identifies the turn's entries, all of which
+ * wait when the agent asks a person without naming one.
  */
 export function roomTools(needs: ToolDependencies, agent: RoomAgent, claim: string): readonly Tool[] {
   return [markEventsCompleted(needs, agent), sendMessageOfRoom(needs, agent, claim), compactRoomHistory(needs, agent)];
 }
 
 /**
- * Gives a turn of a Room, or of an event, its tools again when it continues after a person's decision, and the same
- * part of the Room's history as before.
+ * Restores the tools of a Room's or event's turn that continues after an approval, with the same part of the Room's
+ * history.
  */
 export function continuedTools(needs: ToolDependencies): ContinuedBy {
   return async ({ channel, agentId, ref, turnId }) => {
