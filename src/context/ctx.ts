@@ -1,9 +1,9 @@
 import type { ActivityBus } from "../core/activity/bus.ts";
-import type { Admission } from "../core/admission/admission.ts";
 import type { Messengers } from "../core/channels/messengers.ts";
 import type { Cipher } from "../core/credentials/cipher.ts";
 import { roles } from "../core/credentials/permissions.ts";
 import { newId } from "../core/ids.ts";
+import type { Admission } from "../core/limits/admission.ts";
 import type { Machine } from "../core/machine.ts";
 import type { Meters } from "../core/meters.ts";
 import type { Plugin } from "../core/plugins/plugin.ts";

@@ -1,5 +1,5 @@
 import { and, eq, gt, type SQL, sql } from "drizzle-orm";
-import { judge, type Limit, type ThrottleResult, type ThrottleWindow } from "../core/admission/throttle.ts";
+import { judge, type Limit, type ThrottleResult, type ThrottleWindow } from "../core/limits/throttle.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Database } from "./client.ts";
 import { assign, column, excluded, fields, insertInto, type RowOf } from "./fragments.ts";

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { EngineError } from "../core/errors.ts";
 import { readBytes } from "../core/files/read-bytes.ts";
-import { type Incoming, Unfinished } from "../core/queues/unfinished.ts";
+import { ByteBound, type IncomingBytes } from "../core/limits/byte-bound.ts";
 import { clientKey } from "./callers/address.ts";
 import type { AppEnv } from "./environment.ts";
 import { readOn } from "./read-on.ts";
@@ -13,7 +13,7 @@ export const maxBodyBytes = mebibyte;
 
 /** Bounds the bytes received so far in bodies of all unauthenticated callers together. */
 export const strangersBodies = () =>
-  new Unfinished(
+  new ByteBound(
     { most: 64 * mebibyte, mostOfOne: 32 * mebibyte },
     () =>
       new EngineError("unavailable", "Too many large bodies come in at the same time: send it again soon", {
@@ -22,14 +22,14 @@ export const strangersBodies = () =>
   );
 
 /** Counts the body of an unauthenticated caller until `end` is called. */
-export const holdBody = (c: Context<AppEnv>): Incoming => c.get("bodies").begin(clientKey(c.get("ip")));
+export const holdBody = (c: Context<AppEnv>): IncomingBytes => c.get("bodies").begin(clientKey(c.get("ip")));
 
 /**
  * Throws the 413 for a longer body. A declared length is trusted, because servers enforce it; a body without one is
  * read here, up to the limit, and put back into the request. A body that was read has been limited before. `grow` gets
  * the number of bytes before they are stored, and may throw to refuse the body.
  */
-export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes, grow: Incoming["grow"] = () => {}) {
+export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes, grow: IncomingBytes["grow"] = () => {}) {
   if (c.req.method === "GET" || c.req.method === "HEAD") return;
   const declared = requireLength(c, limit);
   if (declared !== null) return grow(declared);
@@ -44,7 +44,7 @@ export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes, grow: 
 export async function readBody(
   c: Context<AppEnv>,
   limit: number,
-  grow: Incoming["grow"],
+  grow: IncomingBytes["grow"],
 ): Promise<Uint8Array<ArrayBuffer>> {
   requireLength(c, limit);
   const { body } = c.req.raw;
@@ -77,7 +77,7 @@ async function readUpTo(
   c: Context<AppEnv>,
   body: ReadableStream<Uint8Array>,
   limit: number,
-  grow: Incoming["grow"],
+  grow: IncomingBytes["grow"],
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
     // The server would take a cancel for a broken request, and close the connection before the response.

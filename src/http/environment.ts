@@ -1,7 +1,7 @@
 import type { Ctx, Services } from "../context/ctx.ts";
-import type { LocalThrottle } from "../core/admission/local-throttle.ts";
+import type { ByteBound } from "../core/limits/byte-bound.ts";
+import type { LocalThrottle } from "../core/limits/local-throttle.ts";
 import type { Log } from "../core/ports.ts";
-import type { Unfinished } from "../core/queues/unfinished.ts";
 
 /**
  * The variables that middleware sets for every request. Handlers read them as `c.var`. The path of a chat request uses
@@ -17,7 +17,7 @@ export interface AppEnv {
     /** The counters of refused requests. */
     refused: LocalThrottle;
     /** The bodies that unauthenticated callers are sending. */
-    bodies: Unfinished;
+    bodies: ByteBound;
     /** Set on guarded routes only. */
     ctx: Ctx;
   };

@@ -1,9 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Services } from "../context/ctx.ts";
-import { Overloaded } from "../core/admission/admission.ts";
-import { LocalThrottle } from "../core/admission/local-throttle.ts";
 import { newId } from "../core/ids.ts";
+import { Overloaded } from "../core/limits/admission.ts";
+import { LocalThrottle } from "../core/limits/local-throttle.ts";
 import { clip } from "../core/text/text.ts";
 import { strangersBodies } from "./body.ts";
 import { clientAddress } from "./callers/address.ts";

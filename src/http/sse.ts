@@ -1,5 +1,5 @@
 import type { Clock } from "../core/ports.ts";
-import { type Outlet, offerText } from "../core/queues/outlet.ts";
+import { type Outlet, offerText } from "../core/text/outlet.ts";
 
 /** A stream without events for this long gets a comment (spec "Limits", "Stream keep-alive"). */
 const keepAliveMs = 25_000;

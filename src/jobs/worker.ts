@@ -1,6 +1,6 @@
 import type { Services } from "../context/ctx.ts";
 import { newId } from "../core/ids.ts";
-import { Rounds } from "../core/queues/rounds.ts";
+import { Rounds } from "../core/limits/rounds.ts";
 import { Rest } from "../core/time/rest.ts";
 import { attempt, type JobKinds } from "./attempt.ts";
 import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";

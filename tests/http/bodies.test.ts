@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { EngineError } from "../../src/core/errors.ts";
-import { Unfinished } from "../../src/core/queues/unfinished.ts";
+import { ByteBound } from "../../src/core/limits/byte-bound.ts";
 import { harness } from "../harness.ts";
 
 const json = { "Content-Type": "application/json" };
@@ -30,7 +30,7 @@ function begin(h: Awaited<ReturnType<typeof harness>>, path: string, headers: Re
 }
 
 test("bodies count until they end, and large ones are refused beyond the bounds of one owner and of all", () => {
-  const bodies = new Unfinished({ most: 300_000, mostOfOne: 200_000 }, () => new EngineError("unavailable", "full"));
+  const bodies = new ByteBound({ most: 300_000, mostOfOne: 200_000 }, () => new EngineError("unavailable", "full"));
   const [a, b] = [bodies.begin("a"), bodies.begin("a")];
   a.grow(150_000);
   expect(() => b.grow(100_000)).toThrow("full");

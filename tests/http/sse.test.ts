@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { listen } from "../../src/adapters/node/server.ts";
-import { offeredText } from "../../src/core/queues/outlet.ts";
+import { offeredText } from "../../src/core/text/outlet.ts";
 import { eventStream } from "../../src/http/sse.ts";
 import { TestClock } from "../clock.ts";
 

@@ -3,7 +3,7 @@ import { connect, createServer } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { listen } from "../../src/adapters/node/server.ts";
 import { explain } from "../../src/cli/explain.ts";
-import { type Outlet, offerText } from "../../src/core/queues/outlet.ts";
+import { type Outlet, offerText } from "../../src/core/text/outlet.ts";
 import { knowNoNames } from "../unknown-names.ts";
 
 async function listening(host = "127.0.0.1") {

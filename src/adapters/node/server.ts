@@ -2,7 +2,7 @@ import { type Server, ServerResponse } from "node:http";
 import { createServer, type Server as SocketServer } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { offeredText } from "../../core/queues/outlet.ts";
+import { offeredText } from "../../core/text/outlet.ts";
 import { writeText } from "./write-text.ts";
 
 interface Bindings {

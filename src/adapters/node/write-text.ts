@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Outlet, TextSource } from "../../core/queues/outlet.ts";
+import type { Outlet, TextSource } from "../../core/text/outlet.ts";
 
 /** Sends a response's head and its text, instead of its body. */
 export function writeText(

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
-import { type Limit, requireAllowed } from "../../core/admission/throttle.ts";
 import { isSamePassword } from "../../core/credentials/password.ts";
+import { type Limit, requireAllowed } from "../../core/limits/throttle.ts";
 import type { Db } from "../../db/client.ts";
 import { users } from "../../db/schema.ts";
 import { countCall, forgetCalls, uncountCall } from "../../db/throttle.ts";

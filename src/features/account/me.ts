@@ -1,9 +1,9 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
-import { type Limit, requireAllowed } from "../../core/admission/throttle.ts";
 import { changesBetween } from "../../core/changes.ts";
 import { permissionsOf } from "../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
+import { type Limit, requireAllowed } from "../../core/limits/throttle.ts";
 import { sortByName } from "../../core/text/names.ts";
 import { accessTokens, firstOrganization, members, organizations, reachable, users } from "../../db/schema.ts";
 import { countCall } from "../../db/throttle.ts";

@@ -1,8 +1,8 @@
 import { and, eq, gt, isNull } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
-import type { Limit } from "../../core/admission/throttle.ts";
 import { EngineError } from "../../core/errors.ts";
 import { digest, newId, randomToken } from "../../core/ids.ts";
+import type { Limit } from "../../core/limits/throttle.ts";
 import { oneTimeTokens } from "../../db/schema.ts";
 import { countCall } from "../../db/throttle.ts";
 import { recordEvent } from "./audit.ts";

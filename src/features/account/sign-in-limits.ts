@@ -1,7 +1,7 @@
 import { and, eq, gt, ne } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
-import { type Limit, requireAllowed } from "../../core/admission/throttle.ts";
 import { EngineError } from "../../core/errors.ts";
+import { type Limit, requireAllowed } from "../../core/limits/throttle.ts";
 import type { Db } from "../../db/client.ts";
 import { members, signInAddresses, users } from "../../db/schema.ts";
 import { countWatched, forgetCalls, uncountCall } from "../../db/throttle.ts";

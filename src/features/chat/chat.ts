@@ -1,6 +1,6 @@
 import type { Services } from "../../context/ctx.ts";
-import type { ThrottleResult } from "../../core/admission/throttle.ts";
 import type { TtlCache } from "../../core/cache.ts";
+import type { ThrottleResult } from "../../core/limits/throttle.ts";
 import type { Turns } from "../turns/index.ts";
 import type { Continuations } from "./replay/continuations.ts";
 import type { ForeignTurns } from "./replay/foreign.ts";

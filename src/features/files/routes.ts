@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { policyLimit, requireAllowed } from "../../core/admission/throttle.ts";
 import { notFound } from "../../core/errors.ts";
+import { policyLimit, requireAllowed } from "../../core/limits/throttle.ts";
 import { countCall } from "../../db/throttle.ts";
 import { clientKey } from "../../http/callers/address.ts";
 import { countRefused } from "../../http/callers/refused.ts";

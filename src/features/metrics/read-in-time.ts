@@ -1,5 +1,5 @@
 import type { Services } from "../../context/ctx.ts";
-import { sharedRead } from "../../core/queues/shared-read.ts";
+import { sharedRead } from "../../core/limits/shared-read.ts";
 import { withinTime } from "../../core/time/deadline.ts";
 
 /** Monitoring needs a response soon, even without the database's numbers. In milliseconds. */

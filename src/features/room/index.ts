@@ -7,8 +7,8 @@ import { converseJobs } from "./converse/converse.ts";
 import { continuedReply } from "./converse/event.ts";
 import { createReceive } from "./intake/receive.ts";
 import { intakeRoutes } from "./intake/routes.ts";
+import { boundEvents } from "./ledger/backlog-bound.ts";
 import { deleteEventsOf } from "./ledger/forget.ts";
-import { letInEvents } from "./ledger/let-in.ts";
 import { ledgerRoutes } from "./ledger/routes.ts";
 import { ledgerUpkeep } from "./ledger/upkeep.ts";
 import { createTryOut } from "./match/dry-run.ts";
@@ -55,11 +55,11 @@ export function continuedInRoom({ services, wake }: Pick<RoomDependencies, "serv
 export function roomFeature(needs: RoomDependencies): Contribution {
   const { services, turns, wake, scheduler } = needs;
   const own = { services, turns, wake: () => wake() };
-  const letIn = letInEvents(services);
+  const boundBacklog = boundEvents(services);
   const judge = createJudge(services, turns.complete);
   return {
     routes: [
-      ...[intakeRoutes(createReceive({ services, letIn, wake: own.wake })), ledgerRoutes(letIn, wake)],
+      ...[intakeRoutes(createReceive({ services, boundBacklog, wake: own.wake })), ledgerRoutes(boundBacklog, wake)],
       ...[roomRoutes(own.wake), backlogRoutes, sourceRoutes, definitionRoutes],
       ...[dryRunRoutes(createTryOut(services, judge)), schedulerHealth(scheduler)],
     ],

@@ -1,4 +1,4 @@
-import type { Limit } from "../../core/admission/throttle.ts";
+import type { Limit } from "../../core/limits/throttle.ts";
 import type { CallOfTurn } from "../../turn/observers.ts";
 import type { DisconnectRule } from "../../turn/relay.ts";
 import type { Continued, JsonObject, ModelMessage, Origin, Tool } from "../../turn/types.ts";

@@ -1,7 +1,7 @@
 import { audit } from "../../context/audit.ts";
 import type { Ctx } from "../../context/ctx.ts";
-import type { Limit } from "../../core/admission/throttle.ts";
 import type { EngineError } from "../../core/errors.ts";
+import type { Limit } from "../../core/limits/throttle.ts";
 import { clip, storable } from "../../core/text/text.ts";
 import { countCall } from "../../db/throttle.ts";
 

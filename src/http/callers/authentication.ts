@@ -4,10 +4,10 @@ import type { Context } from "hono";
 import type { Actor, Ctx, Services } from "../../context/ctx.ts";
 import { type Membership, membershipIn } from "../../context/membership.ts";
 import { unknownToken } from "../../context/standing.ts";
-import { judge, type Limit, policyLimit, requireAllowed, type ThrottleWindow } from "../../core/admission/throttle.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../../core/credentials/tokens.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { digest } from "../../core/ids.ts";
+import { judge, type Limit, policyLimit, requireAllowed, type ThrottleWindow } from "../../core/limits/throttle.ts";
 import { fields, orNull, type RowOf } from "../../db/fragments.ts";
 import {
   accessTokens,

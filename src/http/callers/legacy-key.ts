@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
-import { type Limit, requireAllowed } from "../../core/admission/throttle.ts";
+import { type Limit, requireAllowed } from "../../core/limits/throttle.ts";
 import type { Database } from "../../db/client.ts";
 import { accessTokens } from "../../db/schema.ts";
 import { countCall, uncountCall } from "../../db/throttle.ts";

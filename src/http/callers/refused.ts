@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { policyLimit, requireAllowed } from "../../core/admission/throttle.ts";
+import { policyLimit, requireAllowed } from "../../core/limits/throttle.ts";
 import type { AppEnv } from "../environment.ts";
 import { clientKey } from "./address.ts";
 

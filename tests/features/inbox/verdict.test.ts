@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { MessengerError } from "../../../src/core/channels/messengers.ts";
-import { createRests } from "../../../src/features/inbox/outbox/rests.ts";
 import { verdictOf } from "../../../src/features/inbox/outbox/verdict.ts";
-import { TestClock } from "../../clock.ts";
 
 const now = Date.UTC(2026, 0, 2);
 const part = { attempts: 1, mayBeRepeated: false, createdAt: new Date(now - 60_000) };
@@ -37,23 +35,4 @@ test("what may have been sent stays so, and is given up once it may have been se
     error: "It said no; it may have been delivered all the same",
   });
   expect(verdictOf(error({}), repeated, now, 0)).toMatchObject({ kind: "waits", status: "pending" });
-});
-
-test("an account that does not answer rests, longer each time, and then gets one call at a time until it answers", async () => {
-  const clock = new TestClock();
-  const rests = createRests(clock);
-  const start = clock.now();
-  expect(rests.until("a")).toBe(null);
-  rests.note("a", false);
-  expect(rests.until("a")).toBe(start + 2_000);
-  expect(rests.until("b")).toBe(null);
-  await clock.advance(2_000);
-  expect(rests.until("a")).toBe(null);
-  expect(rests.until("a")).toBe(start + 32_000);
-  rests.note("a", false);
-  expect(rests.until("a")).toBe(start + 6_000);
-  for (let n = 0; n < 10; n += 1) rests.note("a", false);
-  expect(rests.until("a")).toBe(clock.now() + 60_000);
-  rests.note("a", true);
-  expect(rests.until("a")).toBe(null);
 });

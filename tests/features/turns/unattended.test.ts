@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Overloaded } from "../../../src/core/admission/admission.ts";
 import { EngineError } from "../../../src/core/errors.ts";
+import { Overloaded } from "../../../src/core/limits/admission.ts";
 import { type AttemptEnd, endOfError, isStored, repeatLater, type Tries } from "../../../src/features/turns/index.ts";
 import { endOfTurn } from "../../../src/features/turns/unattended/end.ts";
 import { NoAnswer } from "../../../src/jobs/complete.ts";

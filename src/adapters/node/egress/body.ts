@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { EgressError } from "../../../core/egress/target.ts";
-import type { Incoming } from "../../../core/queues/unfinished.ts";
+import type { IncomingBytes } from "../../../core/limits/byte-bound.ts";
 import { errorCode } from "../error-code.ts";
 
 type Decode = (bytes: Uint8Array, maxOutputLength: number) => Promise<Uint8Array>;
@@ -38,7 +38,7 @@ const mostPieces = 20_000;
 interface Bounds {
   maxBytes: number;
   /** Counts the bytes on the wire. */
-  incoming: Incoming;
+  incoming: IncomingBytes;
 }
 
 /** The decompressed body of a response; throws an `EgressError` if it is longer than `maxBytes` or incomplete. */

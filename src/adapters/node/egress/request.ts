@@ -3,8 +3,8 @@ import { firstHop, type Hop } from "../../../core/egress/request.ts";
 import { EgressError } from "../../../core/egress/target.ts";
 import { answerText } from "../../../core/egress/text.ts";
 import { unfinishedAnswers } from "../../../core/egress/unfinished.ts";
+import type { ByteBound } from "../../../core/limits/byte-bound.ts";
 import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../../core/ports.ts";
-import type { Unfinished } from "../../../core/queues/unfinished.ts";
 import { orAborted, withinTime } from "../../../core/time/deadline.ts";
 import { plainHeaders } from "../plain-headers.ts";
 import { readBytes } from "./body.ts";
@@ -17,7 +17,7 @@ interface Options extends Omit<Network, "resolve"> {
   /** `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
   /** The count of unfinished responses, shared with other readers of tool responses; a separate count unless given. */
-  unfinished?: Unfinished;
+  unfinished?: ByteBound;
 }
 
 const usualTimeoutMs = 15_000;
@@ -50,7 +50,7 @@ export function createEgress({
 interface FollowOptions {
   request: EgressRequest;
   network: Network;
-  unfinished: Unfinished;
+  unfinished: ByteBound;
   signal: AbortSignal;
 }
 

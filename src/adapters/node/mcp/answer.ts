@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { EgressError } from "../../../core/egress/target.ts";
 import { isObject } from "../../../core/json.ts";
-import type { Incoming } from "../../../core/queues/unfinished.ts";
+import type { IncomingBytes } from "../../../core/limits/byte-bound.ts";
 import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
 import { Lines } from "./lines.ts";
 import { mendAnswer } from "./mend.ts";
@@ -17,7 +17,7 @@ const mostEvents = 1_000;
  * of events, whose notifications, requests and other answers are dropped. Throws an `EgressError` if the answer is
  * missing.
  */
-export async function readAnswer(response: IncomingMessage, id: RequestId, incoming: Incoming): Promise<string> {
+export async function readAnswer(response: IncomingMessage, id: RequestId, incoming: IncomingBytes): Promise<string> {
   const type = response.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type === "text/event-stream") {
     let events = 0;
@@ -39,14 +39,14 @@ export async function readAnswer(response: IncomingMessage, id: RequestId, incom
 }
 
 /** The whole body as text; throws an `EgressError` if it is longer than `limit` bytes. */
-export async function readText(response: IncomingMessage, limit: number, incoming: Incoming): Promise<string> {
+export async function readText(response: IncomingMessage, limit: number, incoming: IncomingBytes): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of bounded(response, limit, incoming)) text += decoder.decode(chunk, { stream: true });
   return text + decoder.decode();
 }
 
-async function* bounded(response: IncomingMessage, limit: number, incoming: Incoming): AsyncGenerator<Uint8Array> {
+async function* bounded(response: IncomingMessage, limit: number, incoming: IncomingBytes): AsyncGenerator<Uint8Array> {
   const coding = response.headers["content-encoding"] ?? "identity";
   if (coding !== "identity") throw new EgressError("The server compresses its answers though it was asked not to");
   let length = 0;
@@ -61,7 +61,7 @@ async function* bounded(response: IncomingMessage, limit: number, incoming: Inco
 }
 
 /** The data of the events of a stream (WHATWG "Server-sent events"), one text for each event that has any. */
-async function* eventData(response: IncomingMessage, incoming: Incoming): AsyncGenerator<string> {
+async function* eventData(response: IncomingMessage, incoming: IncomingBytes): AsyncGenerator<string> {
   const lines = new Lines();
   let data: string[] = [];
   for await (const chunk of bounded(response, mostWireBytes, incoming)) {

@@ -1,7 +1,7 @@
 import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mcp";
 import { isObject, type JsonValue } from "../../../core/json.ts";
+import type { ByteBound } from "../../../core/limits/byte-bound.ts";
 import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
-import type { Unfinished } from "../../../core/queues/unfinished.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import { withinTime } from "../../../core/time/deadline.ts";
 import type { Network } from "../egress/send.ts";
@@ -16,7 +16,7 @@ export interface ConnectOptions {
   /** The server as it is now: its allowed hosts may change during the connection. */
   server: () => McpServer;
   network: Network;
-  unfinished: Unfinished;
+  unfinished: ByteBound;
   /** The variables of our environment that a process gets. */
   environment: Readonly<Record<string, string>>;
   clock: Clock;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { firstHop, type Hop } from "../../../core/egress/request.ts";
 import { EgressError } from "../../../core/egress/target.ts";
+import type { ByteBound, IncomingBytes } from "../../../core/limits/byte-bound.ts";
 import type { McpServer } from "../../../core/ports.ts";
-import type { Incoming, Unfinished } from "../../../core/queues/unfinished.ts";
 import { explainFailure } from "../egress/failure.ts";
 import { type Network, sendChecked } from "../egress/send.ts";
 import { type RequestId, readAnswer, readText } from "./answer.ts";
@@ -12,7 +12,7 @@ interface Options {
   network: Network;
   /** The server as it is now: its allowed hosts may change during the connection. */
   server: () => Pick<McpServer, "allowedHosts" | "owner">;
-  unfinished: Unfinished;
+  unfinished: ByteBound;
   /** Called when the server does not know the session any more. */
   onLostSession: () => void;
   /** Aborted once nobody waits for the server any more: the library ends a session without a signal of its own. */
@@ -89,7 +89,7 @@ interface ReadResponse {
 async function readResponse(
   response: IncomingMessage,
   id: RequestId | null,
-  incoming: Incoming,
+  incoming: IncomingBytes,
 ): Promise<ReadResponse> {
   const { statusCode: status = 0 } = response;
   const session = response.headers["mcp-session-id"];

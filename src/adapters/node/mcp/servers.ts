@@ -1,8 +1,8 @@
 import type { Environment } from "../../../core/config.ts";
 import { unfinishedAnswers } from "../../../core/egress/unfinished.ts";
 import type { JsonValue } from "../../../core/json.ts";
+import type { ByteBound } from "../../../core/limits/byte-bound.ts";
 import type { Clock, Log, Mcp, McpServer, McpTool } from "../../../core/ports.ts";
-import type { Unfinished } from "../../../core/queues/unfinished.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { orAborted, withinTime } from "../../../core/time/deadline.ts";
 import { resolveBySystem } from "../egress/names.ts";
@@ -19,7 +19,7 @@ interface Options extends Omit<Network, "resolve"> {
   /** All addresses of a name; `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
   /** The count of unfinished answers, shared with other readers of tool answers; a count of its own unless given. */
-  unfinished?: Unfinished;
+  unfinished?: ByteBound;
 }
 
 const connectMs = 15_000;
@@ -42,7 +42,7 @@ interface Entry {
 }
 
 class Connections implements Mcp {
-  readonly #options: Options & { unfinished: Unfinished };
+  readonly #options: Options & { unfinished: ByteBound };
   readonly #setbacks: Setbacks;
   /** The entries that take calls, by the ids of their servers. */
   readonly #current = new Map<string, Entry>();

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { type Limit, requireAllowed, type ThrottleResult } from "../../../core/admission/throttle.ts";
 import { toHex } from "../../../core/ids.ts";
+import { type Limit, requireAllowed, type ThrottleResult } from "../../../core/limits/throttle.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import { countRefused } from "../../../http/callers/refused.ts";
 import type { AppEnv } from "../../../http/environment.ts";

@@ -1,9 +1,9 @@
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { Share } from "../../../core/admission/admission.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { digest, newId, toHex } from "../../../core/ids.ts";
+import type { Share } from "../../../core/limits/admission.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import { originOfForeignPage } from "../../../http/callers/origin.ts";
 import type { AppEnv } from "../../../http/environment.ts";

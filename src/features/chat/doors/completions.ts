@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import type { Services } from "../../../context/ctx.ts";
-import { Overloaded } from "../../../core/admission/admission.ts";
-import { Throttled } from "../../../core/admission/throttle.ts";
 import { tokenKind } from "../../../core/credentials/tokens.ts";
 import { asEngineError } from "../../../core/errors.ts";
 import { randomHex } from "../../../core/ids.ts";
+import { Overloaded } from "../../../core/limits/admission.ts";
+import { Throttled } from "../../../core/limits/throttle.ts";
 import { agentSlugPattern } from "../../../core/text/names.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import { countRefused } from "../../../http/callers/refused.ts";

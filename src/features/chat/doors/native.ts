@@ -1,8 +1,8 @@
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { Overloaded, type Share } from "../../../core/admission/admission.ts";
-import { Throttled } from "../../../core/admission/throttle.ts";
 import { EngineError } from "../../../core/errors.ts";
+import { Overloaded, type Share } from "../../../core/limits/admission.ts";
+import { Throttled } from "../../../core/limits/throttle.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import type { Arrival, Caller, Grant, Seat, TurnRequest } from "../../turns/index.ts";

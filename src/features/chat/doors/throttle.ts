@@ -5,7 +5,7 @@ import {
   requireAllowed,
   Throttled,
   type ThrottleResult,
-} from "../../../core/admission/throttle.ts";
+} from "../../../core/limits/throttle.ts";
 import { countCall } from "../../../db/throttle.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import { countRefused, strangerKey } from "../../../http/callers/refused.ts";

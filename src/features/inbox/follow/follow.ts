@@ -1,6 +1,6 @@
 import type { Services } from "../../../context/ctx.ts";
 import { newId } from "../../../core/ids.ts";
-import { Rounds } from "../../../core/queues/rounds.ts";
+import { Rounds } from "../../../core/limits/rounds.ts";
 import { pause } from "../../../core/time/pause.ts";
 import type { StoreMessages } from "../intake/store.ts";
 import { type Followed, follow } from "./followed.ts";

@@ -1,6 +1,6 @@
 import type { Services } from "../../../context/ctx.ts";
 import { MessengerError } from "../../../core/channels/messengers.ts";
-import { TooManyWait } from "../../../core/queues/let-in.ts";
+import { BacklogFull } from "../../../core/limits/backlog-bound.ts";
 import { pause } from "../../../core/time/pause.ts";
 import { type MessengerChannel, openMessenger } from "../../channels/index.ts";
 import type { StoreMessages } from "../intake/store.ts";
@@ -48,8 +48,8 @@ async function keepFollowing(options: Options, leased: Leased, signal: AbortSign
       await store(channel, arrivals);
     } catch (err) {
       const told = { agent: channel.agent.slug, channel: name, err };
-      // Another log line reports `TooManyWait` for all channels, once a minute.
-      if (!(err instanceof TooManyWait)) services.log.warn(told, "Messages could not be stored: they come again");
+      // Another log line reports `BacklogFull` for all channels, once a minute.
+      if (!(err instanceof BacklogFull)) services.log.warn(told, "Messages could not be stored: they come again");
       throw err;
     }
   };

@@ -5,8 +5,8 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import type { Activity } from "../activity.ts";
 import { withAlbums } from "./albums.ts";
+import { boundMessages } from "./backlog-bound.ts";
 import { dropDeleted } from "./edits.ts";
-import { letInMessages } from "./let-in.ts";
 import { knownPlace, noteMoved } from "./moved.ts";
 import { storeIn, type Taken } from "./store-in.ts";
 import type { TellArrived } from "./tell.ts";
@@ -14,7 +14,7 @@ import { withThreadRoots } from "./thread-roots.ts";
 
 /**
  * Stores messages and other arrivals, and enqueues their answer, in one transaction. Skips messages that are stored
- * already, and all of them while the agent or its channel is off (decisions §4). Throws `TooManyWait` without storing
+ * already, and all of them while the agent or its channel is off (decisions §4). Throws `BacklogFull` without storing
  * anything; the messenger then sends them again.
  */
 export type StoreMessages = (channel: MessengerChannel, arrivals: readonly Arrival[]) => Promise<void>;
@@ -32,7 +32,7 @@ const toldEveryMs = 60_000;
 
 export function createStore({ services, activity, tell, wake }: Dependencies): StoreMessages {
   const { database, notify, clock, log } = services;
-  const letIn = letInMessages(services);
+  const boundBacklog = boundMessages(services);
   /** The time of the last log line, by agent id. */
   const told = new Map<string, number>();
   const tellDropped = ({ agent, name }: MessengerChannel) => {
@@ -49,7 +49,7 @@ export function createStore({ services, activity, tell, wake }: Dependencies): S
     activity.received(channel.agent.id, channel.name);
     // A followed channel was opened long ago: its agent may be active by now.
     const isDropped = channel.transport === "webhook" && !channel.agent.active;
-    if (!isDropped) await letIn(channel.agent, arrivals.filter(isMessage).length);
+    if (!isDropped) await boundBacklog(channel.agent, arrivals.filter(isMessage).length);
     const whole = isDropped ? arrivals : await withThreadRoots(services, channel, arrivals);
     const work = () => database.transaction((tx) => storeAll(tx, services, channel, whole));
     const taken = await unlessDeadlocked(work).catch(unlessGone);

@@ -1,4 +1,5 @@
 import type { Services } from "../../../context/ctx.ts";
+import { createCircuitBreaker } from "../../../core/limits/circuit-breaker.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { createAsk } from "../../handoff/index.ts";
@@ -6,7 +7,6 @@ import type { Turns } from "../../turns/index.ts";
 import type { Activity } from "../activity.ts";
 import { echoJobs } from "./echo.ts";
 import { sendJob, tellJob } from "./outgoing.ts";
-import { createRests } from "./rests.ts";
 import { sentJob } from "./rows.ts";
 import { createSending } from "./sending.ts";
 import { createUpkeep } from "./upkeep.ts";
@@ -34,7 +34,7 @@ interface Outbox {
 /** Sends messages to people and to other agents. */
 export function createOutbox({ services, turns, activity, wake }: Dependencies): Outbox {
   const findWay = createWays(services, createAsk(services, turns));
-  const run = createSending({ services, activity, rests: createRests(services.clock), findWay, wake });
+  const run = createSending({ services, activity, breaker: createCircuitBreaker(services.clock), findWay, wake });
   const runHooks: JobHandler<{ turnId: string }> = ({ payload }, signal) => turns.replySent(payload.turnId, signal);
   return {
     jobs: {

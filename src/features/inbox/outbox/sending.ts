@@ -2,12 +2,12 @@ import type { Services } from "../../../context/ctx.ts";
 import { asActing, type Activity as Happened } from "../../../core/activity/activity.ts";
 import { previewOfText } from "../../../core/activity/preview.ts";
 import { MessengerError } from "../../../core/channels/messengers.ts";
+import type { CircuitBreaker } from "../../../core/limits/circuit-breaker.ts";
 import { patiently } from "../../../db/retry.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import type { Activity } from "../activity.ts";
 import type { Place } from "./outgoing.ts";
-import type { Rests } from "./rests.ts";
 import {
   failAll,
   type NextPart,
@@ -27,7 +27,7 @@ const shareMs = 60_000;
 interface Dependencies {
   services: Services;
   activity: Activity;
-  rests: Rests;
+  breaker: CircuitBreaker;
   findWay: FindWay;
   /** Announces a job that may be due. */
   wake: () => void;
@@ -51,7 +51,7 @@ export function createSending(needs: Dependencies): JobHandler<Place> {
 
 /** Sends a part or gives it up. Throws when the rest of the destination has to wait. */
 async function sendPart(needs: Dependencies, place: Place, part: NextPart, signal: AbortSignal): Promise<void> {
-  const { services, activity, rests, findWay } = needs;
+  const { services, activity, breaker, findWay } = needs;
   const { database, clock } = services;
   if (part.retryAt && part.retryAt.getTime() > clock.now()) throw new Postponed("It waits", part.retryAt.getTime());
   const refusal = refusalOf(part);
@@ -60,14 +60,14 @@ async function sendPart(needs: Dependencies, place: Place, part: NextPart, signa
   if ("closed" in way) return failAll(database.db, place, way.closed);
   if ("refused" in way) return giveUp(services, place, part, way.refused);
   const account = `${place.agentId}:${place.channel}`;
-  const restsUntil = rests.until(account);
+  const restsUntil = breaker.until(account);
   if (restsUntil !== null) throw new Postponed("Its messenger did not answer", restsUntil + Math.random() * 1_000);
   const sending = await noteSending(database, part);
   if (!sending) throw new Postponed("Another process sends it", clock.now() + 5_000);
   const name = messengerOf(place);
   try {
     const providerMessageId = await way.send(signal);
-    rests.note(account, true);
+    breaker.note(account, true);
     if (name) activity.sent(place.agentId, name);
     const sent = { providerMessageId, sentAt: new Date(clock.now()) };
     const note = () => noteSent(database, sending, sent);
@@ -78,7 +78,7 @@ async function sendPart(needs: Dependencies, place: Place, part: NextPart, signa
     // After any other failure the part may have been sent.
     if (signal.aborted || !(error instanceof MessengerError)) throw error;
     if (name) activity.failed(place.agentId, name, error.message, error.isOfAccount);
-    rests.note(account, error.isPermanent || error.retryAfterMs !== null);
+    breaker.note(account, error.isPermanent || error.retryAfterMs !== null);
     await judge(needs, place, sending, error);
   }
 }

@@ -3,8 +3,8 @@ import { answerText } from "../../../core/egress/text.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { sameText } from "../../../core/ids.ts";
 import type { JsonValue } from "../../../core/json.ts";
+import { type BacklogBound, BacklogFull } from "../../../core/limits/backlog-bound.ts";
 import type { Log } from "../../../core/ports.ts";
-import { type LetIn, TooManyWait } from "../../../core/queues/let-in.ts";
 import { sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import type { Happening } from "../../../turn/activity.ts";
@@ -34,7 +34,7 @@ export type Receive = (call: WebhookCall) => Promise<EventAnswer>;
 
 interface Dependencies {
   services: Services;
-  letIn: LetIn;
+  boundBacklog: BacklogBound;
   /** Starts due work. */
   wake(): void;
 }
@@ -67,7 +67,7 @@ export function createReceive(needs: Dependencies): Receive {
   };
   return async (call) => {
     const answer = await receive(call).catch((error: unknown) => {
-      if (error instanceof TooManyWait) answered({ answer: "too many wait" });
+      if (error instanceof BacklogFull) answered({ answer: "too many wait" });
       throw error;
     });
     answered({ answer: answer.ok ? "stored" : answer.error });
@@ -80,13 +80,13 @@ const isProven = ({ authKey }: WebhookSource, authorization: string | undefined)
   authKey === null || sameText(bearer(authorization) ?? "", authKey);
 
 async function keep(
-  { services: { database, clock, activity }, letIn, wake }: Dependencies,
+  { services: { database, clock, activity }, boundBacklog, wake }: Dependencies,
   source: WebhookSource,
   { body, contentType }: WebhookCall,
 ): Promise<EventAnswer> {
   const { answer, ...event } = eventOf(source, body, contentType);
   const { id: sourceId, agent } = source;
-  if (event.outcome === "pending") await letIn(agent);
+  if (event.outcome === "pending") await boundBacklog(agent);
   const { id: agentId, organizationId } = agent;
   const row = { ...event, sourceId, agentId, organizationId, receivedAt: new Date(clock.now()) };
   try {

@@ -3,7 +3,7 @@ import type { Ctx } from "../../../context/ctx.ts";
 import { write } from "../../../context/write.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { JsonValue } from "../../../core/json.ts";
-import type { LetIn } from "../../../core/queues/let-in.ts";
+import type { BacklogBound } from "../../../core/limits/backlog-bound.ts";
 import type { Db } from "../../../db/client.ts";
 import { eventSources } from "../../../db/schema.ts";
 import { findAgent } from "../../agents/index.ts";
@@ -12,12 +12,17 @@ import { storeEvent } from "./store.ts";
 
 /**
  * Reruns an event with the current definitions, even while its source is off. Returns the new event's id. Throws the
- * 404 of agent and event, 409 for an unreadable event or a deleted source, and the 503 of `letIn`.
+ * 404 of agent and event, 409 for an unreadable event or a deleted source, and the 503 of `boundBacklog`.
  */
-export async function replayEvent(ctx: Ctx, slug: string, eventId: string, letIn: LetIn): Promise<string> {
+export async function replayEvent(
+  ctx: Ctx,
+  slug: string,
+  eventId: string,
+  boundBacklog: BacklogBound,
+): Promise<string> {
   const agent = await findAgent(ctx, slug);
   const { id: agentId, organizationId } = agent;
-  await letIn(agent);
+  await boundBacklog(agent);
   const summary: Record<string, string> = { eventId };
   const change = { action: "agent.room.event.replay", target: slug, agentId, agentUnchanged: true, summary };
   return write(ctx, change, async (tx) => {

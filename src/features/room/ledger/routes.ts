@@ -1,4 +1,4 @@
-import type { LetIn } from "../../../core/queues/let-in.ts";
+import type { BacklogBound } from "../../../core/limits/backlog-bound.ts";
 import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
 import { slugParam } from "../../agents/index.ts";
 import { getEvent, listEvents } from "./read.ts";
@@ -44,7 +44,7 @@ const replay = guarded("agent.room:write", {
 });
 
 /** `/api/instances/{slug}/room/events`. `wake` starts due work. */
-export function ledgerRoutes(letIn: LetIn, wake: () => void) {
+export function ledgerRoutes(boundBacklog: BacklogBound, wake: () => void) {
   return router()
     .openapi(list, async (c) => {
       return c.json(await listEvents(c.var.ctx, c.req.valid("param").slug, c.req.valid("query")), 200);
@@ -55,7 +55,7 @@ export function ledgerRoutes(letIn: LetIn, wake: () => void) {
     })
     .openapi(replay, async (c) => {
       const { slug, id } = c.req.valid("param");
-      const made = await replayEvent(c.var.ctx, slug, id, letIn);
+      const made = await replayEvent(c.var.ctx, slug, id, boundBacklog);
       wake();
       return c.json({ id: made }, 201);
     });

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
-import { sharedRead } from "../../../core/queues/shared-read.ts";
+import { sharedRead } from "../../../core/limits/shared-read.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
 import { jobs, rooms } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context/ctx.ts";
-import { loopDelay } from "../../../core/admission/loop-delay.ts";
+import { loopDelay } from "../../../core/limits/loop-delay.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import { ModelLimit } from "./model-limit.ts";
 

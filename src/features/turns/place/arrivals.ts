@@ -1,5 +1,5 @@
-import type { Admission, Share } from "../../../core/admission/admission.ts";
 import { EngineError } from "../../../core/errors.ts";
+import type { Admission, Share } from "../../../core/limits/admission.ts";
 import { AgentChanged } from "../access/agents.ts";
 import { waitingLimit } from "./open-statement.ts";
 import { lineFull } from "./take.ts";

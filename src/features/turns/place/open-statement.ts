@@ -1,6 +1,6 @@
 import { type Column, type SQL, sql, type Table } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { ThrottleWindow } from "../../../core/admission/throttle.ts";
+import type { ThrottleWindow } from "../../../core/limits/throttle.ts";
 import { assign, column, excluded, fields, insertInto, type RowOf } from "../../../db/fragments.ts";
 import { agents, conversations, turns } from "../../../db/schema.ts";
 import { statement, type Values, variants } from "../../../db/statement.ts";

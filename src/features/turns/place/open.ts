@@ -1,4 +1,4 @@
-import { judge, requireAllowed } from "../../../core/admission/throttle.ts";
+import { judge, requireAllowed } from "../../../core/limits/throttle.ts";
 import type { Database } from "../../../db/client.ts";
 import { throttleValues } from "../../../db/throttle.ts";
 import type { FirstReservation, PromptRoom } from "../budget/estimate.ts";

@@ -1,5 +1,5 @@
-import { Overloaded } from "../../../core/admission/admission.ts";
 import { EngineError, ProviderSetupError } from "../../../core/errors.ts";
+import { Overloaded } from "../../../core/limits/admission.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";
 import { NoAnswer } from "../../../jobs/complete.ts";

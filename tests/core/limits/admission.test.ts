@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { Admission, Overloaded, type Share } from "../../../src/core/admission/admission.ts";
-import { leastPlaces as places } from "../../../src/core/admission/limit.ts";
-import { loopDelay } from "../../../src/core/admission/loop-delay.ts";
+import { leastPlaces as places } from "../../../src/core/limits/adaptive-limit.ts";
+import { Admission, Overloaded, type Share } from "../../../src/core/limits/admission.ts";
+import { loopDelay } from "../../../src/core/limits/loop-delay.ts";
 import type { Log } from "../../../src/core/ports.ts";
 import { TestClock } from "../../clock.ts";
 

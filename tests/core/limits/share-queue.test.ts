@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { FairLine, type Share, type Waiter } from "../../../src/core/admission/line.ts";
+import { type Share, ShareQueue, type Waiter } from "../../../src/core/limits/share-queue.ts";
 
 /** Shares are written as `organization/agent/client`. */
 const shareOf = (name: string) => name.split("/") as unknown as Share;
 const nameOf = (waiter: Waiter | undefined) => waiter?.share.join("/");
 
 function line(...waiting: string[]) {
-  const line = new FairLine();
+  const line = new ShareQueue();
   for (const name of waiting) line.join({ share: shareOf(name), admit: () => {}, refuse: () => {} });
   const next = () => {
     const waiter = line.next();

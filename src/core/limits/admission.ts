@@ -1,10 +1,10 @@
 import { EngineError } from "../errors.ts";
 import type { Clock, Log } from "../ports.ts";
-import { AdaptiveLimit, leastPlaces } from "./limit.ts";
-import { FairLine, type Share, type Waiter } from "./line.ts";
+import { AdaptiveLimit, leastPlaces } from "./adaptive-limit.ts";
 import { loopDelay } from "./loop-delay.ts";
+import { type Share, ShareQueue, type Waiter } from "./share-queue.ts";
 
-export type { Share } from "./line.ts";
+export type { Share } from "./share-queue.ts";
 
 /** Refuses further calls at once when the waiting calls exceed those that get slots in this time, in milliseconds. */
 const waitMs = 250;
@@ -54,13 +54,13 @@ interface Needs {
 
 /**
  * Admits work that costs the database and this process at once, such as the opening of a turn: as much at a time as both
- * can take without being late (`AdaptiveLimit`), in fair shares (`FairLine`). What waits for others, such as a turn for
+ * can take without being late (`AdaptiveLimit`), in fair shares (`ShareQueue`). What waits for others, such as a turn for
  * its model, has no place here, however much of it there is.
  */
 export class Admission {
   readonly #needs: Required<Needs>;
   readonly #limit = new AdaptiveLimit();
-  readonly #line = new FairLine();
+  readonly #line = new ShareQueue();
   /** When each piece of work that goes on began, the oldest first. */
   readonly #begun = new Set<{ at: number }>();
   #endedAt = 0;

@@ -1,5 +1,5 @@
 /** One body or answer whose bytes come in. */
-export interface Incoming {
+export interface IncomingBytes {
   /** Counts further bytes of it; throws the refusal when large ones hold too much already. */
   grow(bytes: number): void;
   /** It is whole, or given up. */
@@ -19,7 +19,7 @@ const always = 64 * 1024;
  * Counts the bytes that a process holds of bodies or answers that are not whole yet. Each of them has a limit of its own,
  * but many come at a time, and their senders decide how long they stay unfinished.
  */
-export class Unfinished {
+export class ByteBound {
   readonly #limits: Limits;
   readonly #refusal: () => Error;
   readonly #held = new Map<string | undefined, number>();
@@ -30,7 +30,7 @@ export class Unfinished {
     this.#refusal = refusal;
   }
 
-  begin(owner?: string): Incoming {
+  begin(owner?: string): IncomingBytes {
     let length = 0;
     return {
       grow: (bytes) => {

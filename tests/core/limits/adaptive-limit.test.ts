@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AdaptiveLimit, leastPlaces } from "../../../src/core/admission/limit.ts";
+import { AdaptiveLimit, leastPlaces } from "../../../src/core/limits/adaptive-limit.ts";
 
 const calm = { lateMs: 0, tookMs: [5], stalledMs: 0, reached: false };
 

@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
-import { type Counted, createLetIn, type LetIn } from "../../../core/queues/let-in.ts";
+import { type BacklogBound, type Counted, createBacklogBound } from "../../../core/limits/backlog-bound.ts";
 import { agents, inbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
 /** Limits the unanswered messages: anybody may write to a bot, from any number of chats. */
-export function letInMessages({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): LetIn {
-  return createLetIn({
+export function boundMessages({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): BacklogBound {
+  return createBacklogBound({
     clock,
     message: "Too many messages wait to be answered: send it again later",
     count: (organizationId) => countStatement.run(database, { organizationId }),

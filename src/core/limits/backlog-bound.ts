@@ -24,7 +24,7 @@ const refusingMs = 5_000;
 const toldEveryMs = 60_000;
 
 /** The refusal of something since too much waits already; nothing of it is stored. */
-export class TooManyWait extends EngineError {
+export class BacklogFull extends EngineError {
   constructor(message: string) {
     super("unavailable", message, { retryAfterSeconds: 60 });
   }
@@ -36,8 +36,8 @@ interface Owner {
   organizationId: string;
 }
 
-/** Call it before `count` more are stored, 1 where none is named, and outside of a transaction. Throws `TooManyWait`. */
-export type LetIn = (agent: Owner, count?: number) => Promise<void>;
+/** Call it before `count` more are stored, 1 where none is named, and outside of a transaction. Throws `BacklogFull`. */
+export type BacklogBound = (agent: Owner, count?: number) => Promise<void>;
 
 /** The number of an agent's waiting items. */
 export interface Counted {
@@ -63,7 +63,7 @@ interface Waiting {
 }
 
 /** Bounds what waits to be handled, while more of it comes than is handled. */
-export function createLetIn({ clock, message, count, onRefused }: Options): LetIn {
+export function createBacklogBound({ clock, message, count, onRefused }: Options): BacklogBound {
   const now = () => clock.now();
   const counts = new TtlCache<Promise<Waiting>>({ ttlMs: countedMs, limit: 1_000, now });
   const told = new TtlCache<true>({ ttlMs: toldEveryMs, limit: 1_000, now });
@@ -84,7 +84,7 @@ export function createLetIn({ clock, message, count, onRefused }: Options): LetI
         told.set(id, true);
         onRefused(agent);
       }
-      throw new TooManyWait(message);
+      throw new BacklogFull(message);
     }
     waiting.all += more;
     waiting.byAgent.set(id, ofAgent(waiting, id) + more);

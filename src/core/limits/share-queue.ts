@@ -24,7 +24,7 @@ const branch = (): Branch => ({ busy: 0, waiting: 0, branches: new Map(), line: 
  * among equal ones to the one whose last place was the longest ago; then to its agent and to the agent's client in the
  * same way. Who has to go is of the organization, agent and client with the most waiting.
  */
-export class FairLine {
+export class ShareQueue {
   readonly #all = branch();
 
   get busy(): number {

@@ -1,14 +1,19 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
-import { type Counted, createLetIn, type LetIn, mostOfOrganization } from "../../../core/queues/let-in.ts";
+import {
+  type BacklogBound,
+  type Counted,
+  createBacklogBound,
+  mostOfOrganization,
+} from "../../../core/limits/backlog-bound.ts";
 import { jobs } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { lane, waits } from "../../../jobs/claim-statement.ts";
 import { converseJob, matchJob } from "./store.ts";
 
 /** Limits the events that wait for the matcher or their turns. Call it before storing an event that will be matched. */
-export function letInEvents({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): LetIn {
-  return createLetIn({
+export function boundEvents({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): BacklogBound {
+  return createBacklogBound({
     clock,
     message: "Too many events wait to be handled: send it again later",
     count: (organizationId) => countStatement.run(database, { organizationId }),

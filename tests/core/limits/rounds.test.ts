@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Rounds } from "../../src/core/queues/rounds.ts";
+import { Rounds } from "../../../src/core/limits/rounds.ts";
 
 /** Rounds that end when the test says so. */
 function controlled() {
