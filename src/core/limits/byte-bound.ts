@@ -1,3 +1,5 @@
+import { Tally } from "./tally.ts";
+
 /** One body or answer whose bytes come in. */
 export interface IncomingBytes {
   /** Counts further bytes of it; throws the refusal when large ones hold too much already. */
@@ -22,8 +24,7 @@ const always = 64 * 1024;
 export class ByteBound {
   readonly #limits: Limits;
   readonly #refusal: () => Error;
-  readonly #held = new Map<string | undefined, number>();
-  #size = 0;
+  readonly #held = new Tally();
 
   constructor(limits: Limits, refusal: () => Error) {
     this.#limits = limits;
@@ -35,24 +36,15 @@ export class ByteBound {
     return {
       grow: (bytes) => {
         length += bytes;
-        const ofOwner = this.#count(owner, bytes);
+        this.#held.add(owner, bytes);
         const { most, mostOfOne } = this.#limits;
-        if (length <= always || (this.#size <= most && ofOwner <= mostOfOne)) return;
+        if (length <= always || (this.#held.sum <= most && this.#held.of(owner) <= mostOfOne)) return;
         throw this.#refusal();
       },
       end: () => {
-        this.#count(owner, -length);
+        this.#held.add(owner, -length);
         length = 0;
       },
     };
-  }
-
-  /** Returns the bytes that the owner holds now. */
-  #count(owner: string | undefined, change: number): number {
-    this.#size += change;
-    const held = (this.#held.get(owner) ?? 0) + change;
-    if (held === 0) this.#held.delete(owner);
-    else this.#held.set(owner, held);
-    return held;
   }
 }

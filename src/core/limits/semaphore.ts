@@ -1,4 +1,5 @@
 import { FairQueue } from "./fair-queue.ts";
+import { Tally } from "./tally.ts";
 
 interface Waiter {
   owner: string | undefined;
@@ -23,8 +24,7 @@ export class Semaphore {
   readonly #most: () => number;
   readonly #mostOfOne: number;
   readonly #queue = new FairQueue<Waiter>();
-  readonly #ofOwners = new Map<string | undefined, number>();
-  #taken = 0;
+  readonly #taken = new Tally();
 
   constructor({ most, mostOfOne = Number.POSITIVE_INFINITY }: Limits) {
     this.#most = typeof most === "number" ? () => most : most;
@@ -33,7 +33,7 @@ export class Semaphore {
 
   /** The permits that running work holds. */
   get taken(): number {
-    return this.#taken;
+    return this.#taken.sum;
   }
 
   /** The pieces of work that wait. */
@@ -55,17 +55,17 @@ export class Semaphore {
   async enter(owner: string | undefined, signal: AbortSignal, permits = 1): Promise<() => void> {
     await this.#turn(owner, signal, permits);
     return () => {
-      this.#count(owner, -permits);
+      this.#taken.add(owner, -permits);
       this.admit();
     };
   }
 
   /** Begins waiting work as far as the limits allow. Call it after a limit has grown. */
   admit(): void {
-    while (this.#taken < this.#most()) {
-      const next = this.#queue.take((owner) => this.#of(owner) < this.#mostOfOne);
+    while (this.#taken.sum < this.#most()) {
+      const next = this.#queue.take((owner) => this.#taken.of(owner) < this.#mostOfOne);
       if (!next) return;
-      this.#count(next.owner, next.permits);
+      this.#taken.add(next.owner, next.permits);
       next.begin();
     }
   }
@@ -92,16 +92,5 @@ export class Semaphore {
       this.#queue.add(waiter);
       this.admit();
     });
-  }
-
-  #of(owner: string | undefined): number {
-    return this.#ofOwners.get(owner) ?? 0;
-  }
-
-  #count(owner: string | undefined, change: number): void {
-    this.#taken += change;
-    const taken = this.#of(owner) + change;
-    if (taken === 0) this.#ofOwners.delete(owner);
-    else this.#ofOwners.set(owner, taken);
   }
 }

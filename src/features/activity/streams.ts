@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { Ctx, Services } from "../../context/ctx.ts";
 import type { Watcher } from "../../core/activity/bus.ts";
 import { EngineError } from "../../core/errors.ts";
+import { Tally } from "../../core/limits/tally.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { type EventSink, eventStream, eventStreamHeaders } from "../../http/sse.ts";
 import type { OpenStreams, Reading } from "../turns/index.ts";
@@ -18,8 +19,7 @@ export class ActivityStreams {
   readonly #services: Services;
   readonly #rights: Pick<OpenStreams, "watch">;
   readonly #sinks = new Set<EventSink>();
-  readonly #byCaller = new Map<string, number>();
-  #open = 0;
+  readonly #open = new Tally();
   #stopped = false;
 
   constructor(services: Services, rights: Pick<OpenStreams, "watch">) {
@@ -69,20 +69,15 @@ export class ActivityStreams {
   #enter({ actor, policies }: Ctx): () => void {
     const { total, perUser } = policies.values.activityConnections;
     const caller = actor.id ?? "";
-    const own = this.#byCaller.get(caller) ?? 0;
     if (this.#stopped) throw full("The server is stopping");
-    if (this.#open >= total) throw full("Too many activity streams are open");
-    if (own >= perUser) throw full("You have too many activity streams open");
-    this.#open += 1;
-    this.#byCaller.set(caller, own + 1);
+    if (this.#open.sum >= total) throw full("Too many activity streams are open");
+    if (this.#open.of(caller) >= perUser) throw full("You have too many activity streams open");
+    this.#open.add(caller, 1);
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      this.#open -= 1;
-      const rest = (this.#byCaller.get(caller) ?? 0) - 1;
-      if (rest > 0) this.#byCaller.set(caller, rest);
-      else this.#byCaller.delete(caller);
+      this.#open.add(caller, -1);
     };
   }
 }

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { EngineError } from "../../../core/errors.ts";
+import { Tally } from "../../../core/limits/tally.ts";
 import type { Clock, Log, Passwords } from "../../../core/ports.ts";
 import { workerFile } from "../worker-file.ts";
 import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./worker.ts";
@@ -47,18 +48,15 @@ export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): P
 
 /** Limits each client's simultaneous calls; calls without a client are not limited. */
 function createShares() {
-  const calls = new Map<string, number>();
+  const calls = new Tally();
   return async <T>(client: string | undefined, work: () => Promise<T>): Promise<T> => {
     if (client === undefined) return work();
-    const held = calls.get(client) ?? 0;
-    if (held >= maxOfClient) throw crowding();
-    calls.set(client, held + 1);
+    if (calls.of(client) >= maxOfClient) throw crowding();
+    calls.add(client, 1);
     try {
       return await work();
     } finally {
-      const left = (calls.get(client) ?? 1) - 1;
-      if (left > 0) calls.set(client, left);
-      else calls.delete(client);
+      calls.add(client, -1);
     }
   };
 }

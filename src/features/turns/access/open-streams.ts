@@ -2,6 +2,7 @@ import type { Ctx, Services } from "../../../context/ctx.ts";
 import { requirePermission } from "../../../context/membership.ts";
 import { membershipNow } from "../../../context/standing.ts";
 import { EngineError } from "../../../core/errors.ts";
+import { Tally } from "../../../core/limits/tally.ts";
 import { admit, type Grant } from "./admit.ts";
 import type { Agents } from "./agents.ts";
 import { type Reading, refusalOf } from "./reading.ts";
@@ -29,7 +30,7 @@ interface Guest {
  * activity.
  */
 export class OpenStreams {
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Tally();
   readonly #guests = new Set<Guest>();
   readonly #readings = new Set<Reading>();
   readonly #services: Services;
@@ -49,9 +50,8 @@ export class OpenStreams {
 
   /** Takes a seat for a reply to `client`. Throws the 429 when `streamLimit` seats are taken. */
   enter(client: string, grant: Grant): Seat {
-    const count = this.#counts.get(client) ?? 0;
-    if (count >= streamLimit) throw tooMany();
-    this.#counts.set(client, count + 1);
+    if (this.#counts.of(client) >= streamLimit) throw tooMany();
+    this.#counts.add(client, 1);
     const guest: Guest = { grant, revoke: () => {} };
     this.#guests.add(guest);
     return {
@@ -59,7 +59,7 @@ export class OpenStreams {
         guest.revoke = revoke;
       },
       leave: () => {
-        if (this.#guests.delete(guest)) this.#uncount(client);
+        if (this.#guests.delete(guest)) this.#counts.add(client, -1);
       },
     };
   }
@@ -130,12 +130,6 @@ export class OpenStreams {
       if (!(refusal instanceof EngineError)) throw refusal;
       guest.revoke(refusal);
     }
-  }
-
-  #uncount(client: string): void {
-    const count = this.#counts.get(client) ?? 0;
-    if (count > 1) this.#counts.set(client, count - 1);
-    else this.#counts.delete(client);
   }
 }
 
