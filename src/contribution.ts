@@ -50,8 +50,6 @@ type Upkeep = (() => Promise<void>) | readonly (() => Promise<void>)[];
 export interface Ticks {
   /** Every 2 seconds, for changes that callers notice. */
   often?: Upkeep;
-  /** Every 5 seconds, for leases, which last 30 seconds. */
-  leases?: Upkeep;
   /** Every 10 seconds. */
   seldom?: Upkeep;
 }

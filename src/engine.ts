@@ -48,8 +48,8 @@ import { answeringModel, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
 import { createOpening } from "./http/opening.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
+import { endLeases, Heartbeat } from "./jobs/heartbeat.ts";
 import { deleteOldRows } from "./jobs/old-rows.ts";
-import { endLeases } from "./jobs/queue.ts";
 import { createSchedule } from "./jobs/schedule.ts";
 import { createWorker } from "./jobs/worker.ts";
 
@@ -120,8 +120,8 @@ export interface Engine {
   /** The report for `doctor`, from a database with this release's schema. Changes nothing. */
   inspect(): Promise<Inspection>;
   /**
-   * Renews the leases of running turns, which last 30 seconds. Call it every 5 seconds, separately from other upkeep,
-   * so that the next call is in time even when one hangs until its deadline.
+   * Renews the leases of this process's turns, jobs and followed channels, which last 30 seconds. Call it every 5
+   * seconds, separately from other upkeep, so that the next call is in time even when one hangs until its deadline.
    */
   renewLeases(): Promise<void>;
   /**
@@ -150,7 +150,9 @@ export function createEngine(services: Services): Engine {
   // Both are filled below, since `createTurns` needs the tools and observers of features that are created after it.
   const features: Contribution[] = [];
   let observers: Required<Contribution>["observers"] = [];
+  const heartbeat = new Heartbeat(services);
   const turns = createTurns(services, {
+    heartbeat,
     toolSources: () => features.flatMap(({ tools }) => tools ?? []),
     observers: () => observers,
     onWork: (at) => worker.wake(at),
@@ -191,7 +193,7 @@ export function createEngine(services: Services): Engine {
     secretsFeature(services),
     skillsFeature,
     channelsFeature(services, { onWork: () => worker.wake() }),
-    inboxFeature(services, turns, (at) => worker.wake(at)),
+    inboxFeature({ services, turns, heartbeat, wake: (at) => worker.wake(at) }),
     roomFeature({
       ...{ services, turns, wake: (at) => worker.wake(at) },
       scheduler,
@@ -217,7 +219,7 @@ export function createEngine(services: Services): Engine {
     features.flatMap(({ routes }) => routes ?? []),
     opening,
   );
-  const worker = createWorker(services, allJobs(features));
+  const worker = createWorker({ ...services, heartbeat }, allJobs(features));
   const schedule = createSchedule({
     ...services,
     sources: features.flatMap(({ due }) => due ?? []),
@@ -233,8 +235,9 @@ export function createEngine(services: Services): Engine {
     app,
     holdUntil: opening.holdUntil,
     async boot({ owner }) {
-      for (const { boot } of features) await boot?.();
       if (services.options.soleProcess) await endLeases(services.database);
+      else heartbeat.waitForOthers();
+      for (const { boot } of features) await boot?.();
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
       // Due work has waited already; the first requests come before it.
@@ -265,7 +268,7 @@ export function createEngine(services: Services): Engine {
       return { organization, key, fetch: call, close: revoke };
     },
     inspect: () => inspect(services),
-    renewLeases: () => allOf(ticks("leases")),
+    renewLeases: () => heartbeat.beat(),
     closeRevoked: () => allOf(ticks("often")),
     tick: () => allOf([...ticks("seldom"), ...deletions, schedule.tick, worker.tick]),
     async stop(graceMs) {

@@ -3,11 +3,13 @@ import { newId } from "../src/core/ids.ts";
 import { scrubber } from "../src/core/scrub/scrub.ts";
 import { admit, createTurns, type Turn, type TurnRequest, type Turns } from "../src/features/turns/index.ts";
 import type { Completion } from "../src/jobs/complete.ts";
+import { Heartbeat } from "../src/jobs/heartbeat.ts";
 import type { StartedTurn, TurnObserver } from "../src/turn/observers.ts";
 
 /** The turns of a process of its own, without doors, and with these observers only. */
 export function ownTurns(services: Services, observers: readonly TurnObserver[] = []): Turns {
   return createTurns(services, {
+    heartbeat: new Heartbeat(services),
     toolSources: () => [],
     observers: () => observers,
     onWork: () => {},

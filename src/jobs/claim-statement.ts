@@ -3,6 +3,7 @@ import { assign, fields, type RowOf } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import { commonLane } from "../db/tables/work.ts";
+import { hasLapsed, leaseUntil } from "./heartbeat.ts";
 
 /** The expression that `jobs_lanes` is an index of. */
 export const lane = sql<string>`coalesce(${jobs.organizationId}, ${commonLane}::uuid)`;
@@ -38,7 +39,7 @@ export const waits = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is n
 const isDue = sql`${waits} and ${jobs.runAt} <= ${now}`;
 
 /** A process that died holds the job. */
-const isLapsed = sql`${jobs.lockedUntil} < ${now}`;
+const isLapsed = hasLapsed(jobs.lockedUntil);
 
 /** Not written as `is not null`, which the planner takes for nearly all rows until it has figures. */
 export const isRunning = sql`${jobs.lockedUntil} > '-infinity'`;
@@ -87,7 +88,7 @@ const lanes = sql`(
  */
 export const claimStatement = statement(
   {
-    ...{ now: "timestamptz", lock: "uuid", until: "timestamptz" },
+    ...{ now: "timestamptz", lock: "uuid" },
     ...{ kinds: "text[]", free: "text[]", share: "text[]", after: "uuid[]" },
     ...{ runningIds: "uuid[]", runningKinds: "text[]", runningLanes: "uuid[]", takesOver: "boolean" },
   },
@@ -145,7 +146,7 @@ export const claimStatement = statement(
       select * from abandoned union all select * from first union all select * from further
     ), claimed as (
       update ${jobs}
-      set ${assign(jobs, { lockedBy: given.lock, lockedUntil: given.until, attempts: sql`${jobs.attempts} + 1` })}
+      set ${assign(jobs, { lockedBy: given.lock, lockedUntil: leaseUntil, attempts: sql`${jobs.attempts} + 1` })}
       where ${jobs.id} = any(array(select id from chosen)) returning ${claimedFields}
     )
     select

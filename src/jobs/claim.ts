@@ -1,6 +1,5 @@
 import type { Queries } from "../db/client.ts";
 import { type Claim, type ClaimedJob, claimStatement, leftStatement } from "./claim-statement.ts";
-import { leaseMs } from "./queue.ts";
 
 export type { Claim, ClaimedJob, DeadJob } from "./claim-statement.ts";
 
@@ -32,7 +31,7 @@ interface Asked {
 /** Takes jobs that are due, as far as there are places for their kinds and lanes. */
 export async function claim(queries: Queries, { places, running, takesOver, lock, now }: Asked): Promise<Claim> {
   const [row] = await claimStatement.run(queries, {
-    ...{ now: new Date(now), lock, until: new Date(now + leaseMs) },
+    ...{ now: new Date(now), lock },
     kinds: places.map(({ kind }) => kind),
     free: places.map(({ free }) => String(free)),
     share: places.map(({ share }) => String(share)),

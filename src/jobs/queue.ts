@@ -1,13 +1,11 @@
-import { and, eq, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Services } from "../context/ctx.ts";
 import { batched } from "../db/batched.ts";
 import { type Database, sqlState } from "../db/client.ts";
 import { assign, fields, type RowOf } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
-
-/** How long a job counts as running after its lease was last renewed. */
-export const leaseMs = 30_000;
+import { leaseUntil } from "./heartbeat.ts";
 
 /** A job that a process runs. */
 export interface Held {
@@ -16,30 +14,15 @@ export interface Held {
 }
 
 const renewStatement = statement(
-  { ids: "uuid[]", locks: "uuid[]", until: "timestamptz" },
-  // An earlier renewal that was held up may end after a later one.
-  ({ ids, locks, until }) => sql<{ id: string; lock: string | null }>`
-    update ${jobs} set ${assign(jobs, { lockedUntil: sql`greatest(${jobs.lockedUntil}, ${until})` })} from unnest(${ids}, ${locks}) as held(id, lock)
-    where ${jobs.id} = held.id and ${jobs.lockedBy} = held.lock
-    returning ${fields({ id: jobs.id, lock: jobs.lockedBy })}`,
+  { ids: "uuid[]", locks: "uuid[]" },
+  ({ ids, locks }) => sql<RowOf<typeof returned>>`
+    update ${jobs} set ${assign(jobs, { lockedUntil: leaseUntil })} from unnest(${ids}, ${locks}) as held(id, lock)
+    where ${isHeldBy(ids)} returning ${returned}`,
 );
 
-/** Renews the leases of these jobs. Answers those that are still the caller's, as lock and id in one text. */
-export async function renew(database: Database, held: readonly Held[], now: number): Promise<Set<string>> {
-  const rows = await renewStatement.run(database, {
-    ids: held.map(({ id }) => id),
-    locks: held.map(({ lock }) => lock),
-    until: new Date(now + leaseMs),
-  });
-  return new Set(rows.map(({ lock, id }) => lock + id));
-}
-
-/** Ends the leases of all jobs at once, where it is certain that the processes which ran them are gone. */
-export async function endLeases({ db }: Database): Promise<void> {
-  await db
-    .update(jobs)
-    .set({ lockedUntil: new Date(0) })
-    .where(isNotNull(jobs.lockedUntil));
+/** Renews the leases of these jobs. The results say which are still the caller's. */
+export async function renew(database: Database, held: readonly Held[]): Promise<boolean[]> {
+  return areIn(held, await renewStatement.run(database, pairsOf(held)));
 }
 
 /** Settles jobs that ran. The results say whether a job was still the caller's. */

@@ -5,9 +5,10 @@ import { Rest } from "../core/time/rest.ts";
 import { attempt, type JobKinds } from "./attempt.ts";
 import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";
 import { failedJobs } from "./failed.ts";
+import type { Heartbeat } from "./heartbeat.ts";
 import { deleteOldRows } from "./old-rows.ts";
 import { createPlaces } from "./places.ts";
-import { createSettling, type Held, leaseMs, renew } from "./queue.ts";
+import { createSettling, type Held, renew } from "./queue.ts";
 import { createSettle, sayFailed } from "./settle.ts";
 
 export interface Worker {
@@ -26,7 +27,7 @@ export interface Worker {
   stop(graceMs: number): Promise<void>;
 }
 
-type Needs = Pick<Services, "database" | "clock" | "log" | "notify" | "meters">;
+type Needs = Pick<Services, "database" | "clock" | "log" | "notify" | "meters"> & { heartbeat: Heartbeat };
 
 interface Running extends Held, InLane {
   /** False once the job was taken over by another process, or freed. */
@@ -35,7 +36,6 @@ interface Running extends Held, InLane {
   ended: Promise<void>;
 }
 
-const beatMs = leaseMs / 6;
 /** A job that falls due later is found by the next `tick`. */
 const horizonMs = 10_000;
 const restMs = 1_000;
@@ -48,13 +48,12 @@ const quietMs = 1_000;
 
 /** Does the jobs of these kinds, of each kind no more at a time than its limit. */
 export function createWorker(services: Needs, kinds: JobKinds): Worker {
-  const { database, clock, log, notify } = services;
+  const { database, clock, log, notify, heartbeat } = services;
   const places = createPlaces(kinds);
   const running = new Map<string, Running>();
   const settling = createSettling(services);
   const settle = createSettle(services, Object.keys(kinds), settling);
   let stopping = false;
-  let beating = false;
   let cancelTimer = () => {};
   /** When the timer wakes the worker; it asks the database for nothing before that. */
   let timerAt = Number.POSITIVE_INFINITY;
@@ -64,26 +63,8 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   let freed = 0;
   /** Jobs that this worker began. */
   let begun = 0;
-  /** Once it is over, the worker takes over what other processes' leases ran out for. */
-  const forbearance = new Rest(clock);
   const quiet = new Rest(clock);
   let endListening: (() => void) | null = null;
-
-  /**
-   * Awaits a statement. An outage of the database keeps all processes from renewing their leases, so after one each gets
-   * a whole lease's time to do so before this worker takes its jobs over.
-   */
-  const heedingOutages = async <T>(asked: Promise<T>): Promise<T> => {
-    const began = clock.now();
-    try {
-      const answer = await asked;
-      if (forbearance.isEndless || clock.now() - began > beatMs) forbearance.begin(leaseMs);
-      return answer;
-    } catch (error) {
-      forbearance.begin(Number.POSITIVE_INFINITY);
-      throw error;
-    }
-  };
 
   /** Takes due jobs into the free places. */
   const claiming = new Rounds(async () => {
@@ -93,8 +74,9 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     const free = places.free(jobs);
     if (free.length > 0) {
       const [lock, now] = [newId(), clock.now()];
-      const asked = claim(database, { places: free, running: jobs, takesOver: forbearance.isOver, lock, now });
-      const { claimed, dead, nextAt } = await heedingOutages(asked);
+      const takesOver = heartbeat.mayTakeOver;
+      const asked = { places: free, running: jobs, takesOver, lock, now };
+      const { claimed, dead, nextAt } = await claim(database, asked);
       places.served(claimed);
       for (const job of dead) sayFailed(log, job);
       // A job that waited for a dead one of its key may go now.
@@ -148,7 +130,6 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
       freed += 1;
       if (freed >= running.size * freedPart) wake();
     });
-    beat();
   };
 
   const perform = async (job: ClaimedJob, run: Running) => {
@@ -167,23 +148,12 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     if (running.get(run.id) === run) running.delete(run.id);
   };
 
-  /** Renews the leases as long as a job runs. A renewal that hangs does not keep the next one back. */
-  const beat = () => {
-    if (beating || running.size === 0) return;
-    beating = true;
-    clock.after(beatMs, () => {
-      beating = false;
-      renewLeases().catch((err: unknown) => log.warn({ err }, "Leases of jobs could not be renewed"));
-      beat();
-    });
-  };
-
-  const renewLeases = async () => {
+  heartbeat.add(async () => {
     const asked = [...running.values()];
     if (asked.length === 0) return;
-    const held = await heedingOutages(renew(database, asked, clock.now()));
-    for (const run of asked) if (!held.has(run.lock + run.id)) drop(run, "The job was taken over");
-  };
+    const held = await renew(database, asked);
+    for (const [index, run] of asked.entries()) if (!held[index]) drop(run, "The job was taken over");
+  });
 
   const drop = (run: Running, reason: string) => {
     // A job that ended meanwhile has no lease any more, rightly.

@@ -26,6 +26,23 @@ test("the engine's upkeep looks after jobs, and leaves alone what nobody here ca
   ]);
 });
 
+test("a start beside other processes leaves them a lease's time to renew the leases of their jobs", async () => {
+  const h = await harness();
+  const { db } = h.services.database;
+  // Its process may run it and be about to reach the database again after an outage. One more attempt is one too many.
+  const job = { kind: "task.run", payload: { runId: newId() }, attempts: 1, maxAttempts: 1 };
+  await db.insert(jobs).values({ ...job, lockedBy: newId(), lockedUntil: new Date(0) });
+  const statusOf = async () => (await db.select().from(jobs))[0]?.status;
+  await h.engine.boot({});
+  await h.engine.tick();
+  await h.clock.advance(29_000);
+  await h.engine.tick();
+  expect(await statusOf()).toBe("pending");
+  await h.clock.advance(1_000);
+  await h.engine.tick();
+  expect(await statusOf()).toBe("failed");
+});
+
 test("an engine that stops disconnects from other replicas", async () => {
   let closed = 0;
   const close = async () => {

@@ -7,6 +7,7 @@ import type { Database } from "../../src/db/client.ts";
 import { jobs } from "../../src/db/schema.ts";
 import type { JobHandler, JobKind, JobKinds } from "../../src/jobs/attempt.ts";
 import { enqueue, type NewJob } from "../../src/jobs/enqueue.ts";
+import { Heartbeat } from "../../src/jobs/heartbeat.ts";
 import { createWorker } from "../../src/jobs/worker.ts";
 import { TestClock } from "../clock.ts";
 import { openTestDatabase } from "../database.ts";
@@ -54,9 +55,14 @@ export async function jobHarness(given?: Database, givenNotify?: Notify) {
   const clock = new TestClock();
   const { log, lines } = keepLines();
   const notify = givenNotify ?? localNotify(log);
+  /** A worker with a heartbeat every 5 seconds of its clock. */
   const worker = (kinds: Readonly<Record<string, JobHandler | JobKind>>, own: Clock = clock) => {
+    const heartbeat = new Heartbeat({ clock: own });
+    // As the statement about channels, by which a process without jobs notices an outage.
+    heartbeat.add(async () => void (await database.query("select 1", [])));
+    keepBeating(heartbeat, own);
     const made = createWorker(
-      { database, clock: own, log, notify, meters: unmeasured },
+      { database, clock: own, log, notify, meters: unmeasured, heartbeat },
       Object.fromEntries(Object.entries(kinds).map(asKind)),
     );
     onTestFinished(() => made.stop(0));
@@ -71,7 +77,30 @@ export async function jobHarness(given?: Database, givenNotify?: Notify) {
       enqueue(database.db, { ...newJob(kind), payload, ...job }, { organizationId, maxAttempts }),
     rows: () => database.db.select().from(jobs).orderBy(asc(jobs.id)),
     at: (ms: number) => new Date(clock.now() + ms),
+    /** Lets so much time pass for the leases of jobs, which go by the clock of the database. */
+    age: (ms: number) =>
+      database.query("update jobs set locked_until = locked_until - $1::int * interval '1 ms'", [ms]),
+    /** How many milliseconds the leases of the jobs last from now on, the longest first. */
+    left: async () => {
+      const rows = await database.query<{ ms: number }>(
+        "select (extract(epoch from locked_until - now()) * 1000)::float8 as ms from jobs where locked_until is not null order by 1 desc",
+        [],
+      );
+      return rows.map(({ ms }) => ms);
+    },
   };
+}
+
+function keepBeating(heartbeat: Heartbeat, clock: Clock): void {
+  let cancel = () => {};
+  const next = () => {
+    cancel = clock.after(5_000, () => {
+      heartbeat.beat().catch(() => {});
+      next();
+    });
+  };
+  next();
+  onTestFinished(() => cancel());
 }
 
 const asKind = ([name, kind]: [string, JobHandler | JobKind]): [string, JobKind] => [

@@ -14,7 +14,7 @@ import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { explaining, sum } from "../plan.ts";
 import { startThrowaway } from "../real-postgres.ts";
 import { follow } from "../runtime/program.ts";
-import { jobHarness, stall } from "./jobs.ts";
+import { gate, jobHarness, stall } from "./jobs.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -122,10 +122,36 @@ describe.skipIf(!server)("several processes", () => {
     };
     await h.worker(handlers, systemClock).work();
     expect(done).toEqual([]);
-    const later = { now: () => Date.now() + 31_000, after: systemClock.after };
-    await h.worker(handlers, later).work();
+    await h.age(31_000);
+    await h.worker(handlers, systemClock).work();
     expect(done).toEqual([[{ n: 1 }, 2]]);
     expect(await h.rows()).toEqual([]);
+  });
+
+  test("one that was frozen for longer than a lease gives up what another one took over", async () => {
+    const { url, pools } = await twoPools();
+    const h = await jobHarness(pools[0]);
+    await h.enqueue("count", { n: 1 });
+    const script = fileURLToPath(new URL("victim.ts", import.meta.url));
+    const victim = follow(spawn(process.execPath, [script, url], { stdio: ["ignore", "pipe", "pipe"] }));
+    await victim.printed(/took \S+/);
+    // It keeps its job for as long as it renews the lease.
+    await h.age(25_000);
+    await expect.poll(async () => (await h.left())[0]).toBeGreaterThan(25_000);
+    victim.child.kill("SIGSTOP");
+    await h.age(31_000);
+    const rescue = gate();
+    const worker = h.worker({ count: rescue.handler }, systemClock);
+    await worker.tick();
+    await rescue.begun;
+    victim.child.kill("SIGCONT");
+    await victim.printed(/lost \S+: The job was taken over/);
+    expect(await h.rows()).toMatchObject([{ attempts: 2, status: "pending" }]);
+    rescue.open();
+    await worker.work();
+    expect(await h.rows()).toEqual([]);
+    victim.child.kill("SIGKILL");
+    await victim.ended;
   });
 
   test("a claim that waits for nobody: what another one is claiming is skipped", async () => {

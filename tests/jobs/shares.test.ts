@@ -137,7 +137,7 @@ describe("an organization", () => {
     expect(dead.running()).toEqual(["a", "a", "a", "b"]);
     await h.database.db
       .update(jobs)
-      .set({ lockedUntil: h.at(-1) })
+      .set({ lockedUntil: new Date(0) })
       .where(eq(jobs.attempts, 1));
 
     const worker = h.worker({ slow: { run: slow.run, limit: 4 } });

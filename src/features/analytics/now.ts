@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, ne, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, ne, not, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context/ctx.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
@@ -15,6 +15,7 @@ import {
   taskRuns,
   turns,
 } from "../../db/schema.ts";
+import { hasLapsed } from "../../jobs/heartbeat.ts";
 import { withinReach } from "../agents/index.ts";
 import { type AnalyticsNow, type Failure, mostFailures, mostRunning } from "./schema.ts";
 
@@ -25,7 +26,7 @@ export async function readNow(ctx: Ctx, reads: BoundedReads): Promise<AnalyticsN
   const now = new Date(ctx.clock.now());
   const scope = { reached: withinReach(ctx), since: new Date(now.getTime() - dayMs) };
   return reads(ctx.database, async (tx) => ({
-    running: await readRunning(tx, scope.reached, now),
+    running: await readRunning(tx, scope.reached),
     failures: await readFailures(tx, scope),
   }));
 }
@@ -33,7 +34,7 @@ export async function readNow(ctx: Ctx, reads: BoundedReads): Promise<AnalyticsN
 const counted = sql<number>`(count(*) over ())::int`;
 const agent = { instanceId: agents.slug, instanceName: agents.name };
 
-async function readRunning(tx: Db, reached: SQL | undefined, now: Date): Promise<AnalyticsNow["running"]> {
+async function readRunning(tx: Db, reached: SQL | undefined): Promise<AnalyticsNow["running"]> {
   const { id, channel, status, createdAt } = turns;
   const rows = await tx
     .select({ id, ...agent, conversationId: conversations.ref, channel, status, createdAt, total: counted })
@@ -41,7 +42,7 @@ async function readRunning(tx: Db, reached: SQL | undefined, now: Date): Promise
     .innerJoin(agents, eq(agents.id, turns.agentId))
     .leftJoin(conversations, eq(conversations.id, turns.conversationId))
     // A dead process's turn is no longer running.
-    .where(and(isOpen(turns), gt(turns.leaseUntil, now), reached))
+    .where(and(isOpen(turns), not(hasLapsed(turns.leaseUntil)), reached))
     .orderBy(asc(createdAt), asc(id))
     .limit(mostRunning);
   const items = rows.map(({ total: _, status, createdAt, ...turn }) => ({

@@ -1,5 +1,6 @@
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
+import type { Heartbeat } from "../../jobs/heartbeat.ts";
 import type { Turns } from "../turns/index.ts";
 import { createActivity } from "./activity.ts";
 import { answerJobs } from "./answer/answer.ts";
@@ -33,21 +34,26 @@ export { undeliveredOf, undeliveredOfTurns } from "./outbox/undelivered.ts";
 /** Why a person no longer gets earlier requested results. */
 export { closedTo } from "./outbox/ways.ts";
 
-/**
- * The door of the messengers. `wake` announces a job that is due at a time, in milliseconds since the epoch, or now.
- */
-export function inboxFeature(services: Services, turns: Turns, wake: (at?: number) => void): Contribution {
+interface Options {
+  services: Services;
+  turns: Turns;
+  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
+  wake(at?: number): void;
+  heartbeat: Heartbeat;
+}
+
+/** The door of the messengers. */
+export function inboxFeature({ services, turns, wake, heartbeat }: Options): Contribution {
   const activity = createActivity(services);
   const store = createStore({ services, activity, tell: createTellArrived(services, turns), wake });
   const outbox = createOutbox({ services, turns, activity, wake });
   const answers = { services, turns, wake, attach: createAttach(services), newer: createNewer(services) };
-  const following = createFollowing(services, store);
+  const following = createFollowing(services, store, heartbeat);
   return {
     routes: [webhookRoutes(store), messageRoutes(wake)],
     jobs: { ...answerJobs(answers), ...outbox.jobs },
     ticks: {
       often: activity.flush,
-      leases: following.look,
       seldom: [() => giveUpDead(services), ...outbox.upkeep],
     },
     oldRows: oldMessages,

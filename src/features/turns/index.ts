@@ -114,7 +114,6 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
           () => streams.closeRevoked(),
           ...(soleProcess ? [() => vacuumWorn(services.database, turns.isQuiet)] : []),
         ],
-        leases: turns.renewLeases,
         seldom: [turns.closeDead, () => expireWaiting(services), () => continueTurns(null), deleteEndedBudgets],
       },
       boot: turns.boot,

@@ -1,6 +1,7 @@
 import type { Services } from "../../context/ctx.ts";
 import { asEngineError, EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import type { Heartbeat } from "../../jobs/heartbeat.ts";
 import { isBuffered } from "../../turn/hooks.ts";
 import { Audience, type StartedTurn, type TurnListener, type TurnObserver } from "../../turn/observers.ts";
 import { type Relay, relay } from "../../turn/relay.ts";
@@ -27,14 +28,15 @@ export interface TurnsOptions {
   observers: () => readonly TurnObserver[];
   /** Called when a turn enqueued background work that is due at `at`, in milliseconds since the epoch. */
   onWork: (at: number) => void;
+  heartbeat: Heartbeat;
 }
 
 export type RunningTurns = ReturnType<typeof createRunningTurns>;
 
 /** Runs the turns of this process: takes them, renews their leases, lets them wait, and ends them at a stop. */
-export function createRunningTurns(services: Services, { observers, onWork }: TurnsOptions) {
+export function createRunningTurns(services: Services, { observers, onWork, heartbeat }: TurnsOptions) {
   const { database, clock, log, notify } = services;
-  const leases = new Leases(services);
+  const leases = new Leases(database, heartbeat);
   const arrivals = new Arrivals(services.admission);
   const running = new Map<string, Relay>();
   const waitingTurns = new WaitingTurns(services, leases);
@@ -46,6 +48,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
   let gaveUp = false;
 
   notify.listen("turn-stopped", (id) => running.get(id)?.abort("stop"));
+  heartbeat.add(() => renewLeases());
 
   const startTurn = async (grant: Grant, request: TurnRequest, listener?: TurnListener): Promise<Turn> => {
     if (stopping) throw stoppingError();
@@ -132,10 +135,10 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     if (lost > 0) log.warn({ lost }, "Closed turns whose leases ran out: their processes are gone or out of touch");
   };
 
-  /** Closes what processes before this one left open where no other process can be there; else leaves them their time. */
+  /** Closes the turns of processes before this one, whose leases the engine's start ended. */
   const boot = async () => {
-    if (!services.options.soleProcess) return leases.judgeLater();
-    const lost = await leases.closeFormer();
+    if (!services.options.soleProcess) return;
+    const lost = await leases.closeLost();
     if (lost > 0) log.warn({ lost }, "Closed turns of the process before this one, which ended without a stop");
   };
 
@@ -161,7 +164,6 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     /** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
     findRepeat: (asked: Parameters<typeof findRepeat>[1], idempotency: Idempotency) =>
       findRepeat({ database, leases }, asked, idempotency),
-    renewLeases,
     closeDead,
     boot,
     stop,

@@ -28,7 +28,7 @@ async function planted() {
   await db
     .insert(conversations)
     .values({ ...of, id: conversation, ref, channel: "web", channelId: "4711", subject: "web:ada" });
-  const open = { status: "running", finishedAt: null, leaseUntil: new Date(now + minute) } as const;
+  const open = { status: "running", finishedAt: null, leaseUntil: new Date(Date.now() + minute) } as const;
   await plantTurns(h, [
     { at: ago(3), conversation, fields: open },
     { at: ago(2), conversation, fields: { ...open, status: "queued" } },

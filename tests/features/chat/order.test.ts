@@ -196,8 +196,10 @@ test("upkeep renews the leases of living turns and closes dead ones", async () =
 test("a turn that begins while the leases are renewed keeps its own", async () => {
   const held = gate();
   const renewing = gate();
-  const model = scriptedModel([{ parts: [text("some"), held.promise, text(" more"), finish()] }]);
+  const model = scriptedModel(() => ({ parts: [text("some"), held.promise, text(" more"), finish()] }));
   const h = await chatHarness(model);
+  const other = h.complete("q", { chat_id: "other" });
+  await model.called(1);
   const { database } = h.services;
   const { query } = database;
   database.query = async (sql, parameters) => {
@@ -207,10 +209,11 @@ test("a turn that begins while the leases are renewed keeps its own", async () =
   };
   const renewal = h.engine.renewLeases();
   const asked = h.complete("q", { chat_id: "c" });
-  await model.called(1);
+  await model.called(2);
   renewing.open();
   await renewal;
   held.open();
+  expect((await other).status).toBe(200);
   expect(await (await asked).json()).toMatchObject({ choices: [{ message: { content: "some more" } }] });
 });
 

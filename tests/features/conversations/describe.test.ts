@@ -6,6 +6,7 @@ import { agents, conversations, jobs } from "../../../src/db/schema.ts";
 import { conversationJobs, descriptionJob } from "../../../src/features/conversations/describe.ts";
 import type { Complete } from "../../../src/jobs/complete.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
+import { Heartbeat } from "../../../src/jobs/heartbeat.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
 import { converse, type Exchange, goOn, memoryHarness } from "../memories/memories.ts";
 
@@ -23,7 +24,10 @@ async function withModel(answers: Answer[]) {
     if (answer === undefined) throw new Error("The fast model was asked too often");
     return typeof answer === "string" ? answer : answer();
   };
-  const worker = createWorker(h.services, conversationJobs({ services: h.services, complete }));
+  const worker = createWorker(
+    { ...h.services, heartbeat: new Heartbeat(h.services) },
+    conversationJobs({ services: h.services, complete }),
+  );
   onTestFinished(() => worker.stop(0));
   const describeIt = async (conversationId: string) => {
     await enqueue(h.database.db, descriptionJob.of({ conversationId }));

@@ -7,6 +7,7 @@ import type { Files } from "../../../src/core/ports.ts";
 import { agents, conversations, files, jobs } from "../../../src/db/schema.ts";
 import { fileJobs } from "../../../src/features/files/delete.ts";
 import { type InboundFile, linkPluginFile, savePluginFile, storeFile } from "../../../src/features/files/index.ts";
+import { Heartbeat } from "../../../src/jobs/heartbeat.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
 import { TestClock } from "../../clock.ts";
 import { harness } from "../../harness.ts";
@@ -62,7 +63,7 @@ export async function filesHarness({ store = "directory" }: { store?: "directory
     return { id };
   };
   const home = await conversation();
-  const worker = createWorker(h.services, fileJobs(h.services));
+  const worker = createWorker({ ...h.services, heartbeat: new Heartbeat(h.services) }, fileJobs(h.services));
   onTestFinished(() => worker.stop(0));
 
   return {

@@ -7,6 +7,7 @@ import { deleteFilesOf, fileJobs } from "../../../src/features/files/delete.ts";
 import { createFileSweep } from "../../../src/features/files/sweep.ts";
 import { inspectSecrets, rotateSecrets } from "../../../src/features/secrets/index.ts";
 import { secretPlace } from "../../../src/features/secrets/rules.ts";
+import { Heartbeat } from "../../../src/jobs/heartbeat.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
 import { plainText } from "../../plain-text.ts";
 import { testBucket } from "../../s3-server.ts";
@@ -72,7 +73,10 @@ describe("an agent's files", () => {
     expect(await rotateSecrets({ ...both, database: { ...both.database, query } })).toBe(1);
     expect(await inspectSecrets(both)).toMatchObject({ sealed: 1, older: 0 });
     await h.worker.stop(0);
-    const worker = createWorker(both, fileJobs({ ...both, cipher: await createCipher(keys.slice(0, 1)) }));
+    const worker = createWorker(
+      { ...both, heartbeat: new Heartbeat(both) },
+      fileJobs({ ...both, cipher: await createCipher(keys.slice(0, 1)) }),
+    );
     onTestFinished(() => worker.stop(0));
     h.s3.state.failing = null;
     await h.clock.jump(hourMs);

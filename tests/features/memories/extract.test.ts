@@ -6,6 +6,7 @@ import { agents, conversations, jobs, memories, messages } from "../../../src/db
 import { extractionJob, memoryJobs } from "../../../src/features/memories/index.ts";
 import type { Complete } from "../../../src/jobs/complete.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
+import { Heartbeat } from "../../../src/jobs/heartbeat.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
 import { watch } from "../activity/watch.ts";
 import { converse, type Exchange, goOn, memoryHarness } from "./memories.ts";
@@ -23,7 +24,10 @@ async function withModel(answers: Answer[], fields: Record<string, unknown> = {}
     if (answer === undefined) throw new Error("The fast model was asked too often");
     return typeof answer === "string" ? answer : answer(prompt);
   };
-  const worker = createWorker(h.services, memoryJobs({ services: h.services, complete, embedderOf: async () => null }));
+  const worker = createWorker(
+    { ...h.services, heartbeat: new Heartbeat(h.services) },
+    memoryJobs({ services: h.services, complete, embedderOf: async () => null }),
+  );
   onTestFinished(() => worker.stop(0));
   const extract = async (conversationId: string) => {
     await enqueue(h.database.db, extractionJob.of({ conversationId }));

@@ -4,6 +4,7 @@ import type { Embedder } from "../../../src/core/ports.ts";
 import type { Database } from "../../../src/db/client.ts";
 import { addVectors } from "../../../src/db/vectors.ts";
 import { memoryJobs, searchMemories } from "../../../src/features/memories/index.ts";
+import { Heartbeat } from "../../../src/jobs/heartbeat.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
 import { skipHere } from "../../skip.ts";
 import { memoryHarness } from "./memories.ts";
@@ -44,7 +45,7 @@ export async function vectorHarness(context: TestContext, embed?: Embedder["embe
   const { asked, embedder } = fakeEmbedder(embed);
   const complete = async () => Promise.reject(new Error("No fast model here"));
   const needs = { services: h.services, complete, embedderOf: async () => embedder };
-  const worker = createWorker(h.services, memoryJobs(needs));
+  const worker = createWorker({ ...h.services, heartbeat: new Heartbeat(h.services) }, memoryJobs(needs));
   onTestFinished(() => worker.stop(0));
   const meaning = { ...h.services, embedder };
   const about = { agentId: h.agent.id, subject: "web:ada" as const };

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, jobs, rooms } from "../../../src/db/schema.ts";
@@ -44,7 +45,7 @@ test("what waits and what hangs is counted, for all agents", async () => {
   const h = await asking();
   const run = (kind: string, lockedMs: number | null) => ({
     ...{ id: newId(), kind, key: newId(), lockedBy: lockedMs === null ? null : newId() },
-    lockedUntil: lockedMs === null ? null : new Date(h.clock.now() + lockedMs),
+    lockedUntil: lockedMs === null ? null : sql`now() + ${lockedMs / 1000} * interval '1 second'`,
     runAt: new Date(h.clock.now() + 3_600_000),
   });
   await h.db
@@ -53,7 +54,7 @@ test("what waits and what hangs is counted, for all agents", async () => {
       run("room.evaluate", -61_000),
       run("room.converse", -3_600_000),
       run("task.run", -61_000),
-      run("task.run", -59_000),
+      run("task.run", -30_000),
       run("room.evaluate", 20_000),
       run("inbox.answer", -61_000),
       run("room.evaluate", null),

@@ -9,6 +9,7 @@ import { dueStatements, firstPlace, pageSize } from "../../../src/features/turns
 import { followUpJobs } from "../../../src/features/turns/follow-up/jobs.ts";
 import type { Complete } from "../../../src/jobs/complete.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
+import { Heartbeat } from "../../../src/jobs/heartbeat.ts";
 import { Postponed } from "../../../src/jobs/postponed.ts";
 import { createSchedule } from "../../../src/jobs/schedule.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
@@ -32,7 +33,10 @@ async function following(answer: (prompt: string) => unknown) {
     }
   };
   const needs = { services: h.services, complete };
-  const worker = createWorker(h.services, { ...followUpJobs(needs), ...extractionJobs(needs) });
+  const worker = createWorker(
+    { ...h.services, heartbeat: new Heartbeat(h.services) },
+    { ...followUpJobs(needs), ...extractionJobs(needs) },
+  );
   onTestFinished(() => worker.stop(0));
   const { db } = h.database;
   const start = h.clock.now();

@@ -68,7 +68,7 @@ test("nor does the next turn of its conversation, a repeat of its request, or a 
 test("after an outage another process leaves a whole lease's time for the renewals of the others", async () => {
   const { h, held, answer, outlast, statusOf } = await heldTurn();
   const other = createEngine({ ...h.services, policies: new CurrentPolicies() });
-  const back = takeAway(h, "set lease_until");
+  const back = takeAway(h, "set followed_by");
   await expect(other.renewLeases()).rejects.toMatchObject({ code: "unavailable" });
   await outlast();
   await other.tick();

@@ -7,6 +7,7 @@ import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
 import { isOpen, streamChunks, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import type { EventSink } from "../../../http/sse.ts";
+import { hasLapsed } from "../../../jobs/heartbeat.ts";
 import { batchMs, beginningGone } from "./export.ts";
 
 // The reading side of `export.ts`: a client resumes a turn here that another process runs.
@@ -36,7 +37,7 @@ const pageStatement = statement({ turnId: "uuid", after: "int" }, ({ turnId, aft
     // Whether a limit cut the page, so that more rows may exist already.
     full: sql<boolean>`(select coalesce(sum(length), 0) >= ${pageLength} or count(*) = ${pageRows} from ${next})`,
     // Whether the turn is open and its owner holds the lease.
-    alive: sql<boolean>`exists (${ofTurn} and ${isOpen(turns)} and ${turns.leaseUntil} > now())`,
+    alive: sql<boolean>`exists (${ofTurn} and ${isOpen(turns)} and not ${hasLapsed(turns.leaseUntil)})`,
     // Whether the turn's conversation is gone.
     deleted: sql<boolean>`not exists (${ofTurn} and ${turns.conversationId} is not null)`,
   });

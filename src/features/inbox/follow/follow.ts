@@ -1,10 +1,10 @@
 import type { Services } from "../../../context/ctx.ts";
-import { newId } from "../../../core/ids.ts";
 import { Rounds } from "../../../core/limits/rounds.ts";
 import { pause } from "../../../core/time/pause.ts";
+import { type Heartbeat, leaseMs } from "../../../jobs/heartbeat.ts";
 import type { StoreMessages } from "../intake/store.ts";
 import { type Followed, follow } from "./followed.ts";
-import { claim, type Leased, leaseMs, release } from "./leases.ts";
+import { claim, type Leased, release } from "./leases.ts";
 
 /** With other processes around, a process leases this many channels at once, and the next ones after this pause in ms. */
 const [mostAtOnce, nextMs] = [16, 1_000];
@@ -18,8 +18,6 @@ const stoppingMs = 3_000;
 export interface Following {
   /** Looks at a start, without waiting for the result. */
   begin(): Promise<void>;
-  /** Renews the leases of this process and takes channels that nobody follows. Call it every 5 seconds. */
-  look(): Promise<void>;
   /** Lets all channels go. */
   stop(): Promise<void>;
 }
@@ -28,9 +26,9 @@ export interface Following {
  * Follows the channels whose messages have to be asked for (decisions §8, `transport`): each by one process at a time.
  * A notice of a change makes a process look at once; who misses it looks every 5 seconds.
  */
-export function createFollowing(services: Services, store: StoreMessages): Following {
+export function createFollowing(services: Services, store: StoreMessages, heartbeat: Heartbeat): Following {
   const { database, clock, log, notify, options } = services;
-  const owner = newId();
+  const { owner } = heartbeat;
   const followed = new Map<string, Followed>();
   const endListening: (() => void)[] = [];
   let stopping = false;
@@ -41,7 +39,7 @@ export function createFollowing(services: Services, store: StoreMessages): Follo
     if (stopping) return;
     const now = clock.now();
     const most = options.soleProcess ? 10_000 : mostAtOnce;
-    const leased = await claim(database, { owner, now, most });
+    const leased = await claim(database, { owner, most });
     const before = followed.size;
     const ids = new Set(leased.map(({ id }) => id));
     for (const [id, one] of followed) if (!ids.has(id)) drop(id, one);
@@ -89,11 +87,12 @@ export function createFollowing(services: Services, store: StoreMessages): Follo
     );
   };
 
+  heartbeat.add(async () => {
+    listen();
+    await looking.run();
+  });
+
   return {
-    async look() {
-      listen();
-      await looking.run();
-    },
     async begin() {
       listen();
       lookSoon();

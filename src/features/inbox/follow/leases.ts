@@ -5,12 +5,7 @@ import type { Database } from "../../../db/client.ts";
 import { assign } from "../../../db/fragments.ts";
 import { agents, channels } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-
-/** How long a channel is a process's alone, in milliseconds. */
-export const leaseMs = 30_000;
-
-/** A lease is renewed once it lasts no longer than this: each renewal writes the row anew. */
-const renewedMs = 20_000;
+import { hasLapsed, leaseUntil } from "../../../jobs/heartbeat.ts";
 
 /** A channel whose messages this process asks for. */
 export interface Leased {
@@ -27,16 +22,13 @@ export interface Leased {
 interface Claim {
   /** This process. */
   owner: string;
-  /** Milliseconds since the epoch. */
-  now: number;
   /** The most channels that are taken anew. */
   most: number;
 }
 
 /** Renews the leases of a process and takes channels that nobody follows. Answers all that it follows now. */
-export async function claim(database: Database, { owner, now, most }: Claim): Promise<Leased[]> {
-  const [at, until, soon] = [now, now + leaseMs, now + renewedMs].map((ms) => new Date(ms).toISOString());
-  const rows = await claimStatement.run(database, { owner, at: at ?? "", until: until ?? "", soon: soon ?? "", most });
+export async function claim(database: Database, claimed: Claim): Promise<Leased[]> {
+  const rows = await claimStatement.run(database, claimed);
   return rows.map(({ name, ...row }) => ({ ...row, name: name as MessengerName }));
 }
 
@@ -60,36 +52,31 @@ export async function note(database: Database, noted: Noted): Promise<void> {
 /** Whether the messenger has to be asked for a channel's messages; those of an unstarted channel have no transport. */
 const isFollowed = sql`${channels.enabled} and ${channels.transport} <> 'webhook'`;
 
-const claimTypes = {
-  owner: "uuid",
-  at: "timestamptz",
-  until: "timestamptz",
-  soon: "timestamptz",
-  most: "int",
-} as const;
-
-const claimStatement = statement(claimTypes, ({ owner, at, until, soon, most }) => {
+const claimStatement = statement({ owner: "uuid", most: "int" }, ({ owner, most }) => {
   const free = alias(channels, "free");
   const slug = sql`(select ${agents.slug} from ${agents} where ${agents.id} = ${channels.agentId})`;
+  const isFree = sql`${channels.id} in (select ${free.id} from ${free})`;
+  const isMine = sql`${channels.followedBy} = ${owner} and ${isFollowed}`;
+  // Each notice of a change makes its process look: it need not write a lease again that it renewed a moment ago.
+  const isFresh = sql`${channels.followedUntil} > ${leaseUntil} - interval '2 seconds'`;
   const row = sql`
     ${channels.id}, ${channels.agentId} as "agentId", ${slug} as slug, ${channels.type} as name, ${channels.updatedAt}::text as "savedAt"`;
-  const isMine = sql`${channels.followedBy} = ${owner}`;
-  const isFree = sql`${channels.id} in (select ${free.id} from ${free})`;
+  // A process that can't renew its leases stops following before they end: a lease that ran out needs no other proof.
   return sql<{ id: string; agentId: string; slug: string; name: string; savedAt: string; isNew: boolean }>`
     with ${free} as (
       select ${channels.id} from ${channels}
       where ${isFollowed} and ${channels.followedBy} is distinct from ${owner}
-        and (${channels.followedUntil} is null or ${channels.followedUntil} < ${at})
+        and (${channels.followedUntil} is null or ${hasLapsed(channels.followedUntil)})
       order by ${channels.followedUntil} nulls first limit ${most}
       for no key update skip locked
     ), mine as (
-      update ${channels} set ${assign(channels, { followedBy: owner, followedUntil: until })}
-      where ${isFree} or (${isMine} and ${isFollowed} and ${channels.followedUntil} < ${soon})
+      update ${channels} set ${assign(channels, { followedBy: owner, followedUntil: leaseUntil })}
+      where ${isFree} or (${isMine} and not ${isFresh})
       returning ${row}, ${isFree} as "isNew"
     )
     select * from mine
     union all
-    select ${row}, false from ${channels} where ${isMine} and ${isFollowed} and ${channels.followedUntil} >= ${soon}`;
+    select ${row}, false from ${channels} where ${isMine} and ${isFresh}`;
 });
 
 const releaseStatement = statement({ owner: "uuid" }, ({ owner }) => {

@@ -120,17 +120,17 @@ export interface WaitingWork {
 
 /** `kinds` are the kinds of jobs that run unattended turns. */
 export async function readWork(
-  { database, clock }: Pick<Services, "database" | "clock">,
+  { database }: Pick<Services, "database">,
   kinds: readonly string[],
 ): Promise<WaitingWork> {
-  const [work] = await workStatement.run(database, { now: new Date(clock.now()), kinds });
+  const [work] = await workStatement.run(database, { kinds });
   if (!work) throw new Error("The statement answered no row");
   return work;
 }
 
-const workStatement = statement({ now: "timestamptz", kinds: "text[]" }, ({ now, kinds }) => {
+const workStatement = statement({ kinds: "text[]" }, ({ kinds }) => {
   const isOwnWork = sql`${jobs.kind} = any(${kinds})`;
-  const hung = sql`select count(*) from ${jobs} where ${isOwnWork} and ${jobs.lockedUntil} < ${now} - interval '1 minute'`;
+  const hung = sql`select count(*) from ${jobs} where ${isOwnWork} and ${jobs.lockedUntil} < now() - interval '1 minute'`;
   const waiting = sql`select coalesce(sum(${rooms.pendingCount}), 0) from ${rooms} where ${rooms.pendingCount} > 0`;
   const row = fields({
     pending: sql<number>`(${waiting})::float8`,

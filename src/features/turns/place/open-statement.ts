@@ -5,11 +5,11 @@ import { assign, column, excluded, fields, insertInto, type RowOf } from "../../
 import { agents, conversations, turns } from "../../../db/schema.ts";
 import { statement, type Values, variants } from "../../../db/statement.ts";
 import { upsertThrottle } from "../../../db/throttle.ts";
+import { leaseUntil } from "../../../jobs/heartbeat.ts";
 import type { JsonObject } from "../../../turn/types.ts";
 import { isRemembered } from "../../memories/index.ts";
 import { reserveTokens, reserveUserTokens } from "../budget/budget.ts";
 import { historyRoom, historyTypes, newestMessages, type StoredMessages } from "./history.ts";
-import { leaseUntil } from "./leases.ts";
 
 /** At most this many turns of a conversation wait behind the one that runs (decisions §5, "One at a time"). */
 export const waitingLimit = 16;
