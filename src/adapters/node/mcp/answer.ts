@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
+import { createParser } from "eventsource-parser";
 import { EgressError } from "../../../core/egress/target.ts";
 import { isObject } from "../../../core/json.ts";
 import type { IncomingBytes } from "../../../core/limits/byte-bound.ts";
 import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
-import { Lines } from "./lines.ts";
 import { mendAnswer } from "./mend.ts";
 
 export type RequestId = string | number;
@@ -60,18 +60,15 @@ async function* bounded(response: IncomingMessage, limit: number, incoming: Inco
   }
 }
 
-/** The data of the events of a stream (WHATWG "Server-sent events"), one text for each event that has any. */
+/** The data of a stream's events (WHATWG "Server-sent events"): one text for each event that has data. */
 async function* eventData(response: IncomingMessage, incoming: IncomingBytes): AsyncGenerator<string> {
-  const lines = new Lines();
-  let data: string[] = [];
+  const decoder = new TextDecoder();
+  let texts: string[] = [];
+  const parser = createParser({ onEvent: ({ data }) => texts.push(data) });
   for await (const chunk of bounded(response, mostWireBytes, incoming)) {
-    for (const line of lines.push(chunk)) {
-      if (line.startsWith("data:")) data.push(line.slice(5));
-      if (line !== "" || data.length === 0) continue;
-      const text = data.join("\n").trim();
-      data = [];
-      if (text !== "") yield text;
-    }
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    yield* texts.filter((text) => text.trim() !== "");
+    texts = [];
   }
 }
 
