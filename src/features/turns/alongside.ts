@@ -5,12 +5,12 @@ import type { TurnOutcome } from "../../turn/types.ts";
 /** A part of a reply for the outbox. */
 interface OutgoingPart {
   channel: string;
-  /** Where the messenger delivers the part. */
+  /** The messenger's target of the part. */
   target: string;
   body: string;
 }
 
-/** Rows of a messenger that are written in the statement that records its turn, with all of the turn or not at all. */
+/** Messenger rows written in the statement that records their turn, together with all of the turn or not at all. */
 export interface Alongside {
   /** Rows of the inbox that the turn answers: they become `done`. */
   inboxIds: readonly string[];
@@ -19,23 +19,24 @@ export interface Alongside {
   /** Jobs that send them. */
   work: readonly NewJob[];
   /**
-   * The last `inbox.seq` that the turn knows, when newer messages may take its place: then nothing of the turn is stored,
-   * and it ends as `superseded` (decisions §8, "Bursts"). Null when they may not: the turn was restarted often enough.
+   * The last `inbox.seq` that the turn knows, when newer messages may supersede it: then nothing of the turn is stored,
+   * and it ends as `superseded` (decisions §8, "Bursts"). Null when they may not, since the turn was restarted often
+   * enough.
    */
   supersededAfter: number | null;
-  /** Nothing of the turn is stored but its row: its messages are answered by a later one. */
+  /** Only the turn's row is stored: a later turn answers its messages. */
   discarded?: boolean;
 }
 
 /** No rows are written. */
 export const nothing: Alongside = { inboxIds: [], sends: [], work: [], supersededAfter: null };
 
-/** Gives the rows to write for the outcome of a turn. */
+/** Returns the rows to write for the outcome of a turn. */
 export type AlongsideOf = (outcome: TurnOutcome, turnId: string) => Alongside;
 
-/** Where the reply of a turn goes that is continued after a decision. */
+/** The destination of the reply of a turn that continues after an approval. */
 export interface ContinuedPlace {
-  /** The turn that stopped for the decision. */
+  /** The turn that waited for approval. */
   turnId: string;
   agentId: string;
   /** The public id of the conversation. */

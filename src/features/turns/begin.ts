@@ -22,7 +22,7 @@ export interface Begun {
   promptBytes: number;
   /** The memories in the prompt, as lines. */
   memories: string;
-  /** Whether nothing was said before in the stored conversation. */
+  /** Whether the stored conversation has no messages yet. */
   begins: boolean;
 }
 
@@ -30,13 +30,13 @@ interface QueuedTurn {
   turnId: string;
   request: TurnRequest;
   taken: Taken;
-  /** The conversation as OPEN read it; null for a turn that waited for its place. */
+  /** The conversation as OPEN read it; null for a turn that was queued. */
   transcript: Transcript | null;
   /** The files of its messages; null for none. */
   files: FreshFiles | null;
 }
 
-/** Does all I/O that a turn needs once it has its place; `prepare` builds the turn's input from the results. */
+/** Does all I/O that a turn needs once it has its slot; `prepare` builds the turn's input from the results. */
 export async function begin(
   services: Services,
   { turnId, request, taken, transcript, files }: QueuedTurn,
@@ -67,14 +67,17 @@ export async function begin(
     memories,
     model: await resolving,
     images: files ? await imageParts(services, files) : [],
-    // Decisions may have changed while the turn waited for its place.
+    // Decisions may have changed while the turn was queued.
     continued: continued && (await asDecided(database, continued)),
     reserve: reserveFor(services, turnId, taken, promptBytes),
   });
   return { input, promptBytes, memories, begins: found.begins };
 }
 
-/** Reads the conversation with this call's context in its state, even if later calls overwrote the context meanwhile. */
+/**
+ * Reads the conversation with this request's context in its state, even if later requests overwrote the context
+ * meanwhile.
+ */
 async function readInOrder(
   { database }: Services,
   { place, grant, room }: Taken,
@@ -101,13 +104,13 @@ function reserveFor(
   const { month, ofAgent, ofUser } = reservation;
   return async (soFar, next) => {
     const held = { turnId, month, tokens: nextReservation(agent, soFar, next, promptBytes) };
-    // If the second budget refuses, the turn's end releases the reservation of the first.
+    // If the second budget refuses, the turn's end releases the first reservation.
     if (ofUser) await reserveForUser(services, held);
     if (ofAgent) await reserve(services, { ...held, agentId: agent.row.id });
   };
 }
 
-/** The memories of the user as lines. One more statement, so it is called only when memories exist. */
+/** The memories of the user as lines. One more statement, so it runs only when memories exist. */
 async function recallFor(
   services: Services,
   agent: LiveAgent,

@@ -23,7 +23,7 @@ import { type AttemptTurn, createAttempt } from "./unattended/attempt.ts";
 
 // Every door calls these functions. This feature imports no door and no HTTP route.
 
-/** Permission to talk to an agent. */
+/** Permission to use an agent. */
 export {
   AgentRefusal,
   type Asker,
@@ -44,21 +44,21 @@ export type { Agents } from "./access/agents.ts";
 export type { OpenStreams, Seat } from "./access/open-streams.ts";
 export type { Reading } from "./access/reading.ts";
 export { actingAs, type LiveAgent } from "./agent/load.ts";
-/** Rows of a messenger that are written with the end of its turn. */
+/** Messenger rows written with the end of their turn. */
 export { type Alongside, type AlongsideOf, type ContinuedPlace, nothing } from "./alongside.ts";
 /** Records a person's decision about a waiting call. */
 export { decide } from "./approvals/decide.ts";
 /** Lists the calls that wait for a decision. */
 export { listWaiting } from "./approvals/list.ts";
-/** Tells a caller how a turn ended. */
+/** The error and the state of an ended turn, for its caller. */
 export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";
-/** A call that asks for its place in a conversation. */
+/** A request that waits for its ticket in a conversation. */
 export type { Arrival } from "./place/arrivals.ts";
 export type { StoredReply } from "./place/idempotency.ts";
 export type { ContinuedBy, Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
-/** Work that nobody waits for: an attempt at it, and the rules by which it ends. */
+/** Unattended work: an attempt at it, and the rules about its end. */
 export { type Attempt, type Attempted, watchTools } from "./unattended/attempt.ts";
 export { type AttemptEnd, endOfError, giveUp, isStored, repeatLater, type Tries } from "./unattended/end.ts";
 export { type Fate, fateOf } from "./unattended/last-turn.ts";
@@ -75,11 +75,11 @@ export interface Turns extends Pick<RunningTurns, "takeTurn" | "arrive" | "findR
   streams: OpenStreams;
   /** Completes a prompt with the fast model of an agent, for background work. */
   complete: Complete;
-  /** The embedder for an agent's memories; null where memories have none. Throws an `AgentRefusal`. */
+  /** The embedder for an agent's memories; null without one. Throws an `AgentRefusal`. */
   embedderOf(slug: string): Promise<Embedder | null>;
   /** Continues the turn `turnId` whose waiting calls are decided; with null, all such turns. */
   continueDecided(turnId: string | null): Promise<void>;
-  /** Runs the `response_sent` hooks of a turn whose reply left after the turn was recorded. */
+  /** Runs the `response_sent` hooks of a turn whose reply was sent after the turn was recorded. */
   replySent(turnId: string, signal: AbortSignal): Promise<void>;
   contribution: Contribution;
 }
@@ -122,7 +122,7 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
   };
 }
 
-/** The model that answers for an agent now, and the secret that its provider lacks; null when there is no such agent. */
+/** The agent's current model, and the secret that its provider lacks; null for an unknown agent. */
 export async function answeringModel(
   services: Services,
   slug: string,

@@ -68,13 +68,15 @@ export function prepare({
   };
 }
 
-/** The transcript without what the request leaves out, and without the turns that it continues: `continued` carries those. */
+/**
+ * The transcript without the part that the request omits, and without the continued turns, which `continued` contains.
+ */
 function earlier(stored: readonly StoredMessage[], { continued, historyAfter = 0 }: TurnRequest): StoredMessage[] {
   const own = new Set(continued?.suspended.turnIds);
   return stored.filter(({ turnId, seq }) => seq > historyAfter && (turnId === null || !own.has(turnId)));
 }
 
-/** The limits of a turn. Models think and load silently: `silenceMs` is half of `turnMs`, at least a minute. */
+/** The limits of a turn. Models may think and load silently: `silenceMs` is half of `turnMs`, at least a minute. */
 export function limitsOf({ modelTimeoutSeconds, toolTimeoutSeconds }: Policies, maxSteps: number): Limits {
   const turnMs = modelTimeoutSeconds * 1000;
   const silenceMs = Math.max(60_000, turnMs / 2);
@@ -89,8 +91,8 @@ export function hooksAt({ hooks }: LiveAgent, { channel }: Origin): readonly Hoo
 }
 
 /**
- * The tools of a turn. An agent that another agent asked gets no `agent:` tools (spec "Limits"), and promises nothing
- * for later: it talks to nobody who could hear of it.
+ * The tools of a turn. An agent called by another agent gets no `agent:` tools (spec "Limits"), and schedules nothing,
+ * since it has no end user.
  */
 function toolsAt({ tools }: LiveAgent, { origin, tools: own = [] }: TurnRequest): TurnInput["tools"] {
   if (origin.depth > 0) return new Map([...tools].filter(([, { name }]) => !isForPeople(name)));
@@ -106,17 +108,17 @@ function stateLines(state: TurnState): string {
     .join("\n");
 }
 
-/** A message of the agent that belongs to no turn of its conversation: one of the agent's own work elsewhere sent it. */
+/** Whether a message was sent by the agent's own work in another conversation. */
 const isSent = ({ role, turnId }: StoredMessage) => role === "assistant" && turnId === null;
 
-/** Whether people were written to and have not answered yet. */
+/** Whether the agent wrote to people who have not replied yet. */
 const isOnlySent = ({ history }: Transcript) => history[0]?.seq === 1 && history.every(isSent);
 
-/** Stands for the people before a message that they did not ask for, since models want both sides to alternate. */
+/** Precedes a message that the agent sent unrequested, since models require both sides to alternate. */
 const unasked = "(Nobody wrote. You sent the next message of your own accord, from your own work.)";
 
 /**
- * The messages of a stored transcript for the model. The first one is a user's. Reasoning is left out, since providers
+ * The messages of a stored transcript for the model. The first one is a user's. Reasoning is omitted, since providers
  * accept it only within its own turn.
  */
 function replay(stored: readonly StoredMessage[]): ModelMessage[] {

@@ -33,7 +33,7 @@ export interface TurnsOptions {
 
 export type RunningTurns = ReturnType<typeof createRunningTurns>;
 
-/** Runs the turns of this process: takes them, renews their leases, lets them wait, and ends them at a stop. */
+/** Runs the turns of this process: opens them, renews their leases, queues them, and ends them at a stop. */
 export function createRunningTurns(services: Services, { observers, onWork, heartbeat }: TurnsOptions) {
   const { database, clock, log, notify } = services;
   const leases = new Leases(database, heartbeat);
@@ -66,7 +66,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
     let begun: Begun | null = null;
     let waits = place.kind === "queued";
     const turn = relay({
-      // Once it has its place, a buffered turn is finished without listeners too (spec "Buffered turn").
+      // A running buffered turn is finished even without listeners (spec "Buffered turn").
       get rule() {
         return buffered && !waits ? "always-finish" : request.rule;
       },
@@ -108,8 +108,8 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
   };
 
   /**
-   * Takes a turn with the agent of a grant, inside `Agents.serve`. `listener` hears this turn as observers hear all
-   * turns. Throws `AgentChanged` and the refusals before the turn; later failures are in the relay's outcome.
+   * Takes a turn with the agent of a grant, inside `Agents.serve`. `listener` observes this turn only. Throws
+   * `AgentChanged` and the refusals before the turn; later failures are in the relay's outcome.
    */
   const takeTurn = (grant: Grant, request: TurnRequest, listener?: TurnListener): Promise<Turn> => {
     const starting = startTurn(grant, request, listener);
@@ -135,7 +135,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
     if (lost > 0) log.warn({ lost }, "Closed turns whose leases ran out: their processes are gone or out of touch");
   };
 
-  /** Closes the turns of processes before this one, whose leases the engine's start ended. */
+  /** Closes the turns of earlier processes, whose leases the engine's start ended. */
   const boot = async () => {
     if (!services.options.soleProcess) return;
     const lost = await leases.closeLost();
@@ -157,9 +157,9 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
 
   return {
     takeTurn,
-    /** Whether no turn runs or begins. */
+    /** Whether no turn runs or starts. */
     isQuiet: () => running.size + opening.size === 0,
-    /** Notes a call that will find or take a turn of a conversation, in the order in which the calls of it came here. */
+    /** Notes a request that will find or take a turn of a conversation, in the order of arrival. */
     arrive: (signal: AbortSignal) => arrivals.arrive(signal),
     /** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
     findRepeat: (asked: Parameters<typeof findRepeat>[1], idempotency: Idempotency) =>

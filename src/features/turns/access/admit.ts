@@ -4,13 +4,13 @@ import { EngineError, type ErrorCode } from "../../../core/errors.ts";
 import { sameText } from "../../../core/ids.ts";
 import type { LiveAgent } from "../agent/load.ts";
 
-/** Permission of a caller to talk to this copy of an agent. A door holds a grant only inside `Agents.serve`. */
+/** Permission of a caller to use this copy of an agent. A door holds a grant only inside `Agents.serve`. */
 export interface Grant {
   agent: LiveAgent;
   by: Caller;
 }
 
-/** An agent that asks another one of its workspace. */
+/** An agent that calls another one of its workspace. */
 export interface Asker {
   id: string;
   slug: string;
@@ -18,7 +18,9 @@ export interface Asker {
   workspaceId: string;
 }
 
-/** The `Authorization` header of a client's request, and the origin of its page: null for none or one of this server. */
+/**
+ * The `Authorization` header of a client's request, and the origin of its page: null for none or a page of this server.
+ */
 export interface Client {
   authorization: string | undefined;
   origin: string | null;
@@ -33,12 +35,12 @@ export type Caller =
   | { type: "agent"; asker: Asker }
   | { type: "engine"; whileInactive: boolean };
 
-/** A refusal by the agent's configuration. A cached copy may cause one that the stored agent does not. */
+/** A refusal by the agent's configuration. An outdated cached copy may cause one that the stored agent does not. */
 export class AgentRefusal extends EngineError {}
 
-/** The refusal of a client whose key is not the agent's: a guess, which the doors count. */
+/** The refusal of a client with a wrong key: a guess, which the doors count. */
 export class WrongKey extends AgentRefusal {
-  /** Null: the key itself had to say whose it is. */
+  /** Null at a door where the key alone identifies the agent. */
   readonly agentId: string | null;
 
   constructor(code: ErrorCode, message: string, agentId: string | null) {
@@ -47,7 +49,10 @@ export class WrongKey extends AgentRefusal {
   }
 }
 
-/** Spec "Authentication" 6 in the order of decisions §5: reachable, then authenticated. Throws an `AgentRefusal`. */
+/**
+ * Admits a caller by the spec's "Authentication" 6 in the order of decisions §5: reachable, then authenticated. Throws
+ * an `AgentRefusal`.
+ */
 export function admit(agent: LiveAgent | null, slug: string, by: Caller): Grant {
   const refusal = refuse(agent, slug, by);
   if (refusal || !agent) throw refusal;
@@ -81,8 +86,8 @@ function refuseClient(agent: LiveAgent | null, client: Client): AgentRefusal | n
 }
 
 /**
- * Whether the agent admits this client for its key only. Without one, any page that a person opens could reach agents in
- * that person's network.
+ * Whether the agent admits this client only with its key. Without a key, any page that a person opens could reach
+ * agents in that person's network.
  */
 export function needsKey(agent: LiveAgent, { origin }: Client): boolean {
   return agent.row.authEnabled || !(origin === null || allowsOrigin(agent, origin));
@@ -90,7 +95,7 @@ export function needsKey(agent: LiveAgent, { origin }: Client): boolean {
 
 type PresentedKey = "right" | "wrong" | "none" | "unconfigured";
 
-/** Compares the presented key with the stored one in constant time. */
+/** Compares the request's key with the stored one in constant time. */
 export function presentedKey({ secrets }: LiveAgent, authorization: string | undefined): PresentedKey {
   const key = secrets.get("auth_api_key");
   if (!key) return "unconfigured";
@@ -99,7 +104,7 @@ export function presentedKey({ secrets }: LiveAgent, authorization: string | und
   return sameText(presented, key) ? "right" : "wrong";
 }
 
-/** The refusal of a client that does not present the agent's key; `unconfigured` is the message when none is stored. */
+/** The refusal of a client without the agent's key; `unconfigured` is the message when no key is stored. */
 export function refuseKey(
   agent: LiveAgent,
   authorization: string | undefined,
@@ -119,14 +124,14 @@ export function refuseKey(
 
 export const invalidKey = (agentId: string | null) => new WrongKey("unauthorized", "Invalid API key", agentId);
 
-/** Whether pages of an origin may read the agent's responses; false for an inactive agent as for a missing one. */
+/** Whether pages of an origin may read the agent's responses; false for an inactive agent and for a missing one. */
 export function allowsOrigin(agent: Reached | null, origin: string): boolean {
   if (!agent?.row.active || !agent.web.enabled) return false;
   const { allowedOrigins } = agent.web;
   return allowedOrigins.includes(origin) || allowedOrigins.includes("*");
 }
 
-/** The settings that decide whether an agent's Web channel answers, and whom. */
+/** The settings that decide whether an agent's Web channel answers, and for whom. */
 export interface Reached {
   row: Pick<LiveAgent["row"], "active">;
   web: Pick<LiveAgent["web"], "enabled" | "allowedOrigins">;
@@ -138,7 +143,9 @@ function foreignOrigin({ row }: LiveAgent, presented: PresentedKey): AgentRefusa
   return presented === "wrong" ? new WrongKey("forbidden", message, row.id) : refusal("forbidden", message);
 }
 
-/** A signed-in person may talk to every agent within reach, also while the agent or its Web channel is off. */
+/**
+ * The refusal of a signed-in person, who may use every reachable agent, even while the agent or its Web channel is off.
+ */
 function refuseSession(agent: LiveAgent | null, { membership }: Ctx): AgentRefusal | null {
   const scope = workspaceScope(membership);
   const own = agent?.row.organizationId === membership.organizationId;
@@ -146,7 +153,10 @@ function refuseSession(agent: LiveAgent | null, { membership }: Ctx): AgentRefus
   return reached ? null : refusal("not-found", "Agent not found");
 }
 
-/** An agent may ask the other active agents of its workspace (decisions §7) whose channel `agent` is on. */
+/**
+ * The refusal of a calling agent, which may call the other active agents of its workspace (decisions §7) whose channel
+ * `agent` is on.
+ */
 function refuseAsker(agent: LiveAgent | null, slug: string, asker: Asker): AgentRefusal | null {
   const { id, organizationId, workspaceId } = asker;
   const near = agent?.row.organizationId === organizationId && agent.row.workspaceId === workspaceId;

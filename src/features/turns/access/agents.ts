@@ -18,9 +18,9 @@ const attempts = 5;
 const recheckMs = 1_000;
 
 /**
- * The agents that turns are taken with, cached for 30 s. A cached copy never delays a change: an `agent-changed` notice
- * of any process drops it, `closeRevoked` compares revisions every 2 seconds, OPEN compares them for each turn, and a
- * refusal is checked against a fresh copy (decisions §5, "A change is in force at once").
+ * The agents for turns, cached for 30 s. A cached copy never delays a change: an `agent-changed` notice of any process
+ * drops it, `closeRevoked` compares revisions every 2 seconds, OPEN compares them for each turn, and a refusal is
+ * checked against a fresh copy (decisions §5, "A change is in force at once").
  */
 export class Agents {
   readonly #services: Services;
@@ -29,11 +29,11 @@ export class Agents {
   readonly #rechecked: TtlCache<true>;
   /** The organizations of slugs, for the shares of agents that are not cached. */
   readonly #homes: TtlCache<string>;
-  /** The agents that are being loaded since the last notice. */
+  /** The agents being loaded since the last notice. */
   readonly #loading = new Map<string, Promise<LiveAgent | null>>();
-  /** Counts the notices of changes. A copy is not cached when a notice arrived while it was loaded. */
+  /** The number of change notices. A copy is not cached when a notice arrived during its load. */
   #notices = 0;
-  /** How often a call found its agent in the cache, and how often it did not. */
+  /** The numbers of requests that found their agent in the cache, and that did not. */
   readonly #lookups = { hit: 0, miss: 0 };
 
   constructor(services: Services, toolSources: () => readonly ToolSource[]) {
@@ -59,13 +59,13 @@ export class Agents {
   }
 
   /**
-   * Serves a call with an agent; `attempt` gets null for an unknown slug. Everything that depends on the agent must be
-   * derived inside `attempt`, which is repeated with a fresh copy when it throws `AgentChanged`, or an `AgentRefusal`
-   * that may come from an old copy. Throws the error of the last attempt; 503 when the agent keeps changing, and when
-   * it is not cached in an overload.
+   * Serves a request with an agent; `attempt` gets null for an unknown slug. Everything that depends on the agent must
+   * be derived inside `attempt`, which is repeated with a fresh copy when it throws `AgentChanged`, or an
+   * `AgentRefusal` that may come from an old copy. Throws the last attempt's error; 503 when the agent keeps changing,
+   * and when it is not cached in an overload.
    */
   serve<T>(slug: string, attempt: (agent: LiveAgent | null) => Promise<T>): Promise<T> {
-    // Calls for agents that do not exist share what one organization gets.
+    // Requests for unknown agents share one organization's part.
     const share = [this.#homes.get(slug)?.value ?? "", slug, ""] as const;
     return this.#serve(slug, attempt, (load) => this.#services.admission.during(share, load));
   }
@@ -80,7 +80,7 @@ export class Agents {
     this.#lookups[agent === null ? "miss" : "hit"] += 1;
     if (agent === null) {
       const loading = this.#loading.get(slug);
-      // A load that began before this call may have missed a change.
+      // A load that began before this request may have missed a change.
       loaded = loading === undefined;
       agent = await (loading ?? this.#loadOnce(slug, admit));
     }
@@ -99,7 +99,7 @@ export class Agents {
     throw new EngineError("unavailable", "The agent is being changed; try again", { retryAfterSeconds: 1 });
   }
 
-  /** For answers without OPEN, inside `serve`: throws `AgentChanged` unless the stored revision is that of this copy. */
+  /** For responses without OPEN, inside `serve`: throws `AgentChanged` unless the stored revision is this copy's. */
   async confirm({ row: { id, revision } }: LiveAgent): Promise<void> {
     const [current] = await this.#services.database.db
       .select({ revision: agents.revision })
@@ -108,7 +108,7 @@ export class Agents {
     if (current?.revision !== revision) throw new AgentChanged();
   }
 
-  /** Leave for work that takes no turn, with the agent as it is now. Throws the `AgentRefusal`. */
+  /** Admits work without a turn, by the current agent. Throws the `AgentRefusal`. */
   admitNow(slug: string, by: Caller): Promise<Grant> {
     const admitted = async (agent: LiveAgent | null) => {
       const grant = admit(agent, slug, by);
@@ -118,7 +118,7 @@ export class Agents {
     return this.#serve(slug, admitted, (load) => load());
   }
 
-  /** The same for work that read the agent at `revision`: an older copy is not used. */
+  /** `admitNow` for work that read the agent at `revision`: an older copy is not used. */
   admitSeen({ slug, revision }: AgentSeen, by: Caller): Promise<Grant> {
     return this.serve(slug, async (agent) => {
       const grant = admit(agent, slug, by);
@@ -127,12 +127,12 @@ export class Agents {
     });
   }
 
-  /** Reads an agent from the database; null when there is none. */
+  /** Reads an agent from the database; null for an unknown one. */
   reload(slug: string): Promise<LiveAgent | null> {
     return this.#load(slug);
   }
 
-  /** The scrub of an agent, also in an overload; null when there is no such agent. */
+  /** The scrub of an agent, even in an overload; null for an unknown agent. */
   async #scrubOf(id: string): Promise<Scrub | null> {
     const { db } = this.#services.database;
     const [found] = await db.select({ slug: agents.slug }).from(agents).where(eq(agents.id, id));
@@ -155,7 +155,7 @@ export class Agents {
     this.#drop(({ row }) => asked.has(row.id) && revisions.get(row.id) !== row.revision);
   }
 
-  /** Loads an agent for all calls that come meanwhile: a crowd does not load it once each. */
+  /** Loads an agent once for all simultaneous requests. */
   #loadOnce(
     slug: string,
     admit: (load: () => Promise<LiveAgent | null>) => Promise<LiveAgent | null>,
@@ -176,7 +176,7 @@ export class Agents {
     return agent;
   }
 
-  /** Whether to check a refusal: once a second for each agent and message, so that floods of calls stay cheap. */
+  /** Whether to check a refusal: once a second for each agent and message, so that floods of requests stay cheap. */
   #mayBeOld(slug: string, error: unknown): boolean {
     if (!(error instanceof AgentRefusal)) return false;
     const reason = `${slug}: ${error.message}`;

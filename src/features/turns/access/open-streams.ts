@@ -8,14 +8,14 @@ import type { Agents } from "./agents.ts";
 import { type Reading, refusalOf } from "./reading.ts";
 import { type Rights, readRights } from "./rights.ts";
 
-/** The most open replies to one client at a time, in this process. */
+/** The most simultaneous open replies to one client in this process. */
 export const streamLimit = 256;
 
 type Revoke = (refusal: EngineError) => void;
 
 /** An open reply to a client. */
 export interface Seat {
-  /** Sets the function that is called once the client may not talk to the agent any more. */
+  /** Sets the function that is called once the client may no longer use the agent. */
   onRevoked(revoke: Revoke): void;
   leave(): void;
 }
@@ -26,7 +26,7 @@ interface Guest {
 }
 
 /**
- * The replies and streams that may have to end early: open chat replies, each until it is complete, and the streams of
+ * The replies and streams that may have to end early: open chat replies, each until it is complete, and streams of
  * activity.
  */
 export class OpenStreams {
@@ -64,16 +64,16 @@ export class OpenStreams {
     };
   }
 
-  /** Watches over the right to read a stream until the returned function is called. */
+  /** Watches the right to read a stream until the returned function is called. */
   watch(reading: Reading): () => void {
     this.#readings.add(reading);
     return () => void this.#readings.delete(reading);
   }
 
   /**
-   * Drops cached agents that another process changed, and ends the streams of callers who would be refused now, as after
-   * a replaced key, a channel turned off, or a lost session or permission. One query for all streams, none without
-   * streams and cached agents. Call it every 2 seconds.
+   * Drops cached agents that another process changed, and ends the streams of callers whose access was revoked, for
+   * example after a replaced key, a disabled channel, or a lost session or permission. One query for all streams, none
+   * without streams and cached agents. Call it every 2 seconds.
    */
   async closeRevoked(): Promise<void> {
     const guests = [...this.#guests];
@@ -106,7 +106,7 @@ export class OpenStreams {
     for (const [slug, ofAgent] of changed) await this.#checkChanged(slug, ofAgent, rights);
   }
 
-  /** Checks the guests of a changed agent. A failed load ends their streams, unless it is a 503, and never rejects. */
+  /** Checks the callers of a changed agent. A failed load ends their streams, unless it is a 503, and never rejects. */
   async #checkChanged(slug: string, guests: readonly Guest[], rights: Rights): Promise<void> {
     try {
       const agent = await this.#agents.reload(slug);
@@ -118,7 +118,7 @@ export class OpenStreams {
     }
   }
 
-  /** Admits a guest again, with the present rights of a signed-in person. */
+  /** Admits a caller again, with a signed-in person's current rights. */
   #check(guest: Guest, agent: Grant["agent"] | null, rights: Rights): void {
     const {
       by,
@@ -135,7 +135,10 @@ export class OpenStreams {
 
 const distinct = (ids: readonly (string | null)[]) => [...new Set(ids.filter((id) => id !== null))];
 
-/** The call with the session's present rights. Throws the 401, 404 or 403 that a new call of the session would get. */
+/**
+ * The context with the session's current rights. Throws the 401, 404 or 403 that a new request of the session would
+ * get.
+ */
 function asOfNow(ctx: Ctx, rights: Rights): Ctx {
   const membership = membershipNow(ctx, rights.standingOf(ctx));
   requirePermission(membership, "agent.playground:use");

@@ -5,20 +5,20 @@ import type { Permission } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import type { Rights } from "./rights.ts";
 
-/** An open stream that shows what a caller of the management API may read. */
+/** An open stream of data that a caller of the management API may read. */
 export interface Reading {
   ctx: Ctx;
   permission: Permission;
-  /** The agent that it is about; null for all within the caller's reach. */
+  /** The agent of the stream; null for all reachable agents. */
   agentId: string | null;
-  /** The stored conversation that it is about; null for all. */
+  /** The stored conversation of the stream; null for all. */
   conversationId: string | null;
-  /** Called at most once, when the caller may not read it any more. */
+  /** Called at most once, when the caller may no longer read the stream. */
   revoke(refusal: EngineError): void;
 }
 
 /**
- * Why the caller may not read the stream any more; null while nothing changed. A stream of all agents ends with any
+ * Why the caller may no longer read the stream; null while the access stands. A stream of all agents ends with any
  * change of the caller's workspaces: a new one has the new reach.
  */
 export function refusalOf({ ctx, permission, agentId, conversationId }: Reading, rights: Rights): EngineError | null {

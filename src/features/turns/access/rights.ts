@@ -6,15 +6,15 @@ import { fields, jsonObject, orNull, type RowOf } from "../../../db/fragments.ts
 import { accessTokens, agents, conversations, members, workspaceIdsOf } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-/** The present state of everything that callers' rights depend on. */
+/** The current state of everything that callers' rights depend on. */
 export interface Rights {
   /** Revisions by agent id; a deleted agent has none. */
   revisions: ReadonlyMap<string, number>;
   /** Workspaces by agent id. */
   workspaces: ReadonlyMap<string, string>;
-  /** The ids of the conversations that are not deleted. */
+  /** The ids of the existing conversations. */
   conversations: ReadonlySet<string>;
-  /** The standing of a call's token in its organization; undefined when the token is deleted or expired. */
+  /** The standing of a session's token in its organization; undefined for a deleted or expired token. */
   standingOf(ctx: Ctx): Standing | undefined;
 }
 

@@ -35,34 +35,36 @@ export interface LiveAgent {
   organizationSlug: string;
   /** Whether the policy `environmentKeys: first-organization` lets the agent use the environment's keys. */
   inFirstOrganization: boolean;
-  /** Whether the agent or an end user of it has a budget, or had one: what turns take is counted there ever since. */
+  /** Whether the agent or an end user of it has or had a budget: the turns' usage is counted since then. */
   budgeted: boolean;
   secrets: ReadonlyMap<string, string>;
   web: LoadedChannels["web"];
-  /** Whether other agents may ask this one: its channel `agent`. */
+  /** Whether other agents may call this one: its channel `agent`. */
   answersAgents: boolean;
   prompt: PreparedPrompt;
   /** Formats a time, in milliseconds since the epoch, for the prompt. */
   datetime: (now: number) => string;
-  /** The enabled tools, by the names that models see. */
+  /** The enabled tools, by their names for models. */
   tools: ReadonlyMap<string, Tool>;
   /** The enabled hooks, in their order. */
   hooks: readonly Hook[];
   /** Null: the agent's turns are not traced. */
   tracing: AgentTracing | null;
-  /** The size of prompt and tools in the model's window, in bytes. */
+  /** The bytes of prompt and tools in the model's window. */
   fixedBytes: number;
-  /** A hash that changes with the prompt, the versions of the skills, and the tools as the model sees them. */
+  /** A hash that changes with the prompt, the skills' versions, and the tools as the model sees them. */
   fingerprint: string;
   scrub: Scrub;
   /** The version in the address of the agent's icon; null without an icon. */
   iconVersion: string | null;
 }
 
-/** The agent as activity shows it. */
+/** The agent's data for activity. */
 export const actingAs = ({ row, iconVersion }: LiveAgent): ActingAgent => asActing({ ...row, iconVersion });
 
-/** Reads an agent by its slug; null when there is none. Its tools are those of `loadTools`, with those of `toolSources`. */
+/**
+ * Reads an agent by its slug; null for an unknown one. Its tools are those of `loadTools`, with those of `toolSources`.
+ */
 export async function loadAgent(
   services: Services,
   slug: string,
@@ -89,7 +91,7 @@ export async function loadAgent(
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
   const sources = await database.db.select().from(eventSources).where(eq(eventSources.agentId, row.id));
-  // Credentials under a lost key are in no text, and must not keep the agent from answering.
+  // Credentials sealed with a lost key are in no text, and must not keep the agent from answering.
   const ofSources = await Promise.all(sources.map((source) => openCredentials(cipher, source).catch(() => null)));
   const skills = await loadSkills(database.db, services, { agentId: row.id, workspaceId: row.workspaceId });
   const { served } = skills;
@@ -124,7 +126,7 @@ export async function loadAgent(
     prompt,
     datetime: datetimeIn(timezone),
     tools,
-    // An import of earlier releases took hooks that ask agents.
+    // An import of an earlier release accepted hooks that call agents.
     hooks: hooks.map((hook) => ({ ...hook, tool: asksAgent(hook.toolName) ? null : find(hook.toolName) })),
     tracing: row.tracingEnabled ? { apiKey: opened.get("tracing_api_key"), project: row.tracingProject } : null,
     ...(await describe(prompt(unfilled), served, tools)),
@@ -148,13 +150,13 @@ async function describe(
 }
 
 /**
- * The texts that no reply may contain: the values of secrets but for those under `plain` keys. Of a base URL only user and password count, since
- * ordinary replies contain the rest of a URL, and scrubbing would cut it out.
+ * The texts that no reply may contain: the values of secrets, except those with `plain` keys. Of a base URL only user
+ * and password count, since ordinary replies contain the rest of a URL, and scrubbing would remove it.
  */
 export function secretTexts(secrets: ReadonlyMap<string, string>, plain: ReadonlySet<string> = s3Places): string[] {
   return [...secrets].flatMap(([key, value]) => {
     if (plain.has(key)) return [];
-    // The secret one of two keys is secret by itself too.
+    // The secret one of the two keys is also secret by itself.
     if (key === "tracing_api_key") return [value, ...value.split(":")];
     return key.endsWith("_base_url") ? credentialsIn(value) : [value];
   });

@@ -33,15 +33,15 @@ interface Parts {
 }
 
 interface AgentTools {
-  /** The enabled tools, by the names that models see. */
+  /** The enabled tools, by their names for models. */
   tools: Map<string, Tool>;
-  /** A tool by its canonical name, enabled for the model or not; null when the agent can't have the tool. */
+  /** Finds a tool by its canonical name, enabled or not; null when the agent can't have the tool. */
   find: (name: string) => Tool | null;
   /** Secret values of skills and plugins, which no reply may contain. */
   secrets: string[];
 }
 
-/** The tools that are enabled for an agent, and `find` for the tools that its hooks call. */
+/** The enabled tools of an agent, and `find` for the tools that its hooks call. */
 export async function loadTools(
   services: Services,
   agent: Agent,
@@ -56,7 +56,7 @@ export async function loadTools(
   const owner = { id, slug, organizationId, workspaceId, named };
   const contributed = await Promise.all(sources.map((source) => source(owner)));
   const hidden = skillPlaceholders(skills.env);
-  // A value of a skill that is not served is hidden, and goes nowhere (decisions §6).
+  // A value of a skill that is not served is hidden, and sent nowhere (decisions §6).
   const placeholders = new Placeholders(skillPlaceholders(skills.served.flatMap(({ env }) => env)));
   const all = [
     currentTimeTool(clock, timezone),

@@ -17,8 +17,8 @@ interface Dependencies {
 }
 
 /**
- * Continues turns whose tool calls are decided: all of them, or this one. They are stored and observed like any turn. Once
- * an agent refuses a turn, its other turns wait until this function runs again.
+ * Continues turns whose tool calls are decided: all of them, or this one. They are stored and observed like any turn.
+ * Once an agent refuses a turn, its other turns wait until this function runs again.
  */
 export async function continueDecided(needs: Dependencies, turnId: string | null): Promise<void> {
   const { database, log } = needs.services;
@@ -53,7 +53,7 @@ async function continueTurn({ agents, turns, continuedBy }: Dependencies, decide
       origin: { channel, channelId, source: "user", depth: 0, subject, ...from },
       input: { history: [], fresh: [] },
       rule: "always-finish",
-      // So that one id finds in the log how it stopped and how it went on.
+      // One id in the log then covers the stop and the continuation.
       requestId: decided.turnId,
       throttle: null,
       ...(model === undefined ? {} : { model }),

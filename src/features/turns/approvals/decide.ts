@@ -20,15 +20,15 @@ interface ToolCall {
   turnId: string;
   name: string;
   agent: ActingAgent;
-  /** Whether the turn of the call may be continued now. */
+  /** Whether the call's turn may be continued now. */
   mayContinue: boolean;
   status: string;
   overdue: boolean;
 }
 
 /**
- * Writes down what a person decided about a call that waits; answers its turn. Throws 404 for a call that there is not
- * within reach, and 409 for one that is decided already or expired.
+ * Stores a person's decision about a waiting call; returns its turn. Throws 404 for a missing or unreachable call, and
+ * 409 for one that is already decided or expired.
  */
 export async function decide(
   ctx: Ctx,
@@ -53,7 +53,7 @@ export async function decide(
   return call.turnId;
 }
 
-/** The newest of this name: some models call every call the same. */
+/** The newest call with this id: some models give every call the same. */
 async function findCall(ctx: Ctx, db: Db, ref: string, toolCallId: string): Promise<ToolCall> {
   if (!isStorable(ref) || !isStorable(toolCallId)) throw notFound("Approval");
   const [call] = await db

@@ -9,7 +9,7 @@ import type { Continued, PendingCall } from "../../../turn/types.ts";
 import type { Suspended } from "../request.ts";
 import { isContinued, isDecided, waits } from "./waiting.ts";
 
-/** Reads the decisions again when the turn's place has come. */
+/** Reads the decisions again when the turn gets its slot. */
 export async function asDecided(database: Database, continued: SuspendedTurn): Promise<Continued> {
   const { turnId, suspended: _, decided, ...rest } = continued;
   const { toolCallId, status, reason, args } = toolCalls;
@@ -32,10 +32,10 @@ const decisionOf = ({ status, reason }: CallStatus) => ({
   reason,
 });
 
-/** The calls of a turn that stopped, and the turn's remainder. */
+/** The calls of a stopped turn, and the turn's remainder. */
 type SuspendedTurn = Continued & { turnId: string; suspended: Suspended };
 
-/** A turn none of whose calls waits any more, and about one of which at least a person decided. */
+/** A stopped turn without waiting calls, at least one of which a person decided. */
 export interface DecidedTurn {
   turnId: string;
   agentId: string;
@@ -67,12 +67,12 @@ const decidedFields = fields({
 
 type DecidedRow = RowOf<typeof decidedFields>;
 
-/** How many turns that can go on are read at a time. */
+/** The most turns of one read. */
 const pageRows = 50;
 
 /**
- * The turns that can go on, oldest first: all, or this one; an agent's no more once it is among those left out. An
- * inactive agent's playground works (decisions §4).
+ * The turns to continue, oldest first: all, or this one; without agents that were just refused. An inactive agent's
+ * playground works (decisions §4).
  */
 export async function* findDecided(
   database: Database,

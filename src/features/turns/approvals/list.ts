@@ -7,13 +7,13 @@ import type { PendingCall } from "../../../turn/types.ts";
 import { findAgent, withinReach } from "../../agents/index.ts";
 
 interface Query {
-  /** Slug of an agent; absent for all within reach. */
+  /** The agent's slug; absent for all reachable agents. */
   instanceId?: string | undefined;
   limit: number;
   offset: number;
 }
 
-/** A page of the calls within reach that wait for a decision, the oldest first. Throws the 404 of the agent. */
+/** A page of the reachable calls that wait for approval, oldest first. Throws the 404 of the agent. */
 export async function listWaiting(ctx: Ctx, { instanceId, limit, offset }: Query) {
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
   const wanted = and(
@@ -33,10 +33,10 @@ function selectWaiting({ db }: Ctx, wanted: SQL | undefined) {
       instanceId: agents.slug,
       toolCallId: toolCalls.toolCallId,
       toolName: toolCalls.name,
-      // The turn took the secrets out of them before it stored them.
+      // The turn removed the secrets from the arguments before it stored them.
       args: sql<PendingCall["args"]>`${toolCalls.args} -> 'args'`,
       requestedAt: toolCalls.createdAt,
-      // A call that waits always has an end.
+      // A waiting call always has an expiry.
       expiresAt: sql<Date>`${toolCalls.expiresAt}`.mapWith(toolCalls.expiresAt),
       subject: turns.subject,
     })
@@ -56,7 +56,7 @@ function toApproval({ subject, requestedAt, expiresAt, ...call }: Row) {
     ...call,
     requestedAt: requestedAt.toISOString(),
     expiresAt: expiresAt.toISOString(),
-    // A conversation without a user is a subject of its own.
+    // A conversation without a user is its own subject.
     ...(subject === subjectKey("conversation", call.conversationId)
       ? { user: null, userChannel: null }
       : { user: shown.subject, userChannel: shown.subjectChannel }),

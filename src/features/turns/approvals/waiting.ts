@@ -8,21 +8,21 @@ import { actingAgent, agents, conversations, toolCalls, turns } from "../../../d
 import { statement } from "../../../db/statement.ts";
 import { blockedCall } from "../../../turn/activity.ts";
 
-// A turn that stops at calls which a person decides about has the status `approval`, its calls wait in `tool_calls`,
-// and its conversation names it as `awaiting`. It goes on in a turn of its own, which names it in `continues`.
+// A turn that stops at calls which need approval has the status `approval`, its calls wait in `tool_calls`, and its
+// conversation names it as `awaiting`. Another turn continues it, and names it in `continues`.
 
 /** The turn that continues another one. */
 const next = alias(turns, "next");
 const call = sql`select 1 from ${toolCalls} where ${toolCalls.turnId} = ${turns.id}`;
 
-/** Conditions on a turn that stopped: another one continues it, a call of it waits, a person decided about a call of it. */
+/** Conditions on a stopped turn: another one continues it, a call of it waits, a person decided a call of it. */
 export const isContinued = sql`exists (select 1 from ${turns} ${next} where ${next.continues} = ${turns.id})`;
 export const waits = sql`exists (${call} and ${toolCalls.status} = 'pending')`;
 export const isDecided = sql`exists (${call} and ${toolCalls.decidedBy} is not null)`;
 
 /**
- * The next message of the end user refuses what waits (decisions §7, `needsApproval`), and what was approved but not
- * continued: a person who writes "stop" must not see the call made afterwards.
+ * Refuses the waiting calls when the end user sends another message (decisions §7, `needsApproval`), and the approved
+ * ones that were not continued: a person who writes "stop" must not see the call made afterwards.
  */
 export async function refuseWaiting(
   { database, activity }: Pick<Services, "database" | "activity">,
@@ -54,12 +54,12 @@ const refuseStatement = statement({ conversationId: "uuid" }, ({ conversationId 
     select tool from refused`;
 });
 
-/** How much longer than for the decision the engine waits for an agent to continue a decided turn. */
+/** How many hours after the decision's deadline the engine waits for an agent to continue a decided turn. */
 const graceHours = 1;
 
 /**
- * Closes what nobody decided about in time. Where a person decided about another call of the turn, it goes on now; unless
- * it can't for so long that nobody expects it any more.
+ * Expires the calls that nobody decided in time. If a person decided another call of the turn, it continues now, unless
+ * it could not for so long that nobody expects it any more.
  */
 export async function expireWaiting({ database, activity }: Pick<Services, "database" | "activity">): Promise<void> {
   for (const { tool, conversationId, ...agent } of await expireStatement.run(database, {})) {

@@ -21,16 +21,16 @@ interface Dependencies {
   observers: () => readonly TurnObserver[];
 }
 
-/** An agent, and which model of it is asked. */
+/** An agent, and which of its models is called. */
 interface ModelChoice {
   agent: LiveAgent;
   spec: ModelSpec;
 }
 
 /**
- * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget, as soon as the model
- * allows one more call. Throws a refusal (`isRefusal`) for an agent that has no model for it, is off or has spent its
- * budget, `Postponed` when the provider wants to be asked later, and `NoAnswer`.
+ * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget, once the model
+ * allows another call. Throws a refusal (`isRefusal`) for an agent that has no such model, is off or has spent its
+ * budget, `Postponed` when the provider requests a later call, and `NoAnswer`.
  */
 export function createComplete(services: Services, { agents, observers }: Dependencies): Complete {
   const limits = new ModelLimits(services);
@@ -71,7 +71,7 @@ export function createComplete(services: Services, { agents, observers }: Depend
   };
 }
 
-/** A completion as observers get it. */
+/** A completion in the observers' form. */
 function describe(
   { turnId: id, conversationRef, fresh }: TurnInput,
   { agent, spec: { provider, model } }: ModelChoice,
@@ -110,7 +110,7 @@ function inputOf(
     fresh: [prompt],
     continued: null,
     tools: new Map(),
-    // The model's limit makes a call again: it knows how many others wait.
+    // The model's limit repeats the call, since it knows how many others wait.
     limits: { ...limitsOf(policies.values, 1), attempts: 1 },
     hooks: [],
     state: new TurnState(),

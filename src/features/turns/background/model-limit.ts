@@ -4,13 +4,15 @@ import { Postponed } from "../../../jobs/postponed.ts";
 import { isRetryable } from "../../../turn/failure.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 
-/** The calls at a time that a model is asked at first, and the most, which bounds what they take of the memory. */
+/** The first limit of simultaneous calls of a model, and the greatest, which bounds their memory. */
 const [firstCalls, mostCalls] = [4, 128];
 
-/** While the event loop is later than this, in milliseconds, the limit falls, down to this least: turns come first. */
+/**
+ * While the event loop is later than this, in milliseconds, the limit falls, down to this minimum: turns come first.
+ */
 const [lateMs, leastWhileLate] = [5, 8];
 
-/** The attempts of one model call that the model refuses for overload. */
+/** The attempts of a model call that the model refuses for overload. */
 const usualAttempts = 3;
 
 /** The longest rest and the longest wait, in milliseconds. After the wait the job is deferred, and frees its slot. */
@@ -19,14 +21,14 @@ const [longestRestMs, longestWaitMs] = [10_000, 30_000];
 interface Call {
   owner: string;
   signal: AbortSignal;
-  /** Absent: 3. */
+  /** 3 when absent. */
   attempts?: number;
   ask: () => Promise<TurnOutcome>;
 }
 
 /**
- * How many calls at a time the background makes of one model with one key: more while they go well, half as many when the
- * provider pushes back (429, 5xx or no answer in time), and none until its `Retry-After` is over.
+ * Limits the background's simultaneous calls of one model with one key: raises the limit while they succeed, halves it
+ * when the provider pushes back (429, 5xx or no response in time), and stops calls until its `Retry-After` is over.
  */
 export class ModelLimit {
   readonly #clock: Clock;
@@ -34,7 +36,7 @@ export class ModelLimit {
   readonly #loopDelay: () => number;
   readonly #slots = new Semaphore({ most: () => (this.#restMs() > 0 ? 0 : Math.floor(this.#limit)) });
   #limit = firstCalls;
-  /** How often it was lowered: until then each call raises the limit by one, and from then on each round of calls. */
+  /** How often it was lowered: before, each call raises the limit by one, and afterwards each round of calls does. */
   #lowered = 0;
   #restsFrom = Number.POSITIVE_INFINITY;
   #restsUntil = Number.NEGATIVE_INFINITY;
@@ -45,14 +47,14 @@ export class ModelLimit {
     this.#onRest = onRest;
   }
 
-  /** Whether it holds nothing that a new one would not. */
+  /** Whether it equals a new one. */
   get isIdle(): boolean {
     return this.#slots.taken === 0 && this.#slots.waiting === 0 && this.#restMs() === 0;
   }
 
   /**
-   * Makes a call when its turn comes, and again where the provider pushes back. Answers how the last one ended; throws
-   * `Postponed` when the provider wants none for longer.
+   * Makes a call when its turn comes, and repeats it when the provider pushes back. Returns the last outcome; throws
+   * `Postponed` when the provider requests a longer pause.
    */
   async call({ owner, signal, attempts = usualAttempts, ask }: Call): Promise<TurnOutcome> {
     for (let attempt = 1; ; attempt += 1) {
@@ -84,7 +86,7 @@ export class ModelLimit {
       if (this.#limit > leastWhileLate) this.#limit = Math.max(leastWhileLate, this.#limit - 0.5);
       return;
     }
-    // A limit that is not used up says nothing.
+    // An unused limit says nothing.
     if (this.#slots.taken < Math.floor(this.#limit)) return;
     this.#limit = Math.min(mostCalls, this.#limit + (this.#lowered > 0 ? 1 / this.#limit : 1));
   }
@@ -105,7 +107,7 @@ export class ModelLimit {
 
   #restMs(): number {
     const now = this.#clock.now();
-    // Where the clock was set back meanwhile, nobody knows what is left: a provider that still wants rest says so.
+    // After the clock was set back the rest is unknown: a provider that still needs it will say so.
     return now < this.#restsFrom ? 0 : Math.max(0, this.#restsUntil - now);
   }
 
@@ -113,7 +115,7 @@ export class ModelLimit {
     return new Postponed("Model provider is rate limited", this.#restsUntil);
   }
 
-  /** Takes a slot; the returned function gives it back. Throws `Postponed` when the wait takes too long. */
+  /** Takes a slot; the returned function releases it. Throws `Postponed` when the wait takes too long. */
   async #enter(owner: string, signal: AbortSignal): Promise<() => void> {
     const late = new AbortController();
     const cancel = this.#clock.after(longestWaitMs, () =>
@@ -125,7 +127,7 @@ export class ModelLimit {
 
 const isThrottled = (outcome: TurnOutcome) => outcome.status === "failed" && outcome.failure.code === "rate-limited";
 
-/** How long the provider wants to be left alone, in milliseconds; null when it did not push back. */
+/** The pause that the provider needs, in milliseconds; null when it did not push back. */
 function wantedRest(outcome: TurnOutcome, attempt: number): number | null {
   if (outcome.status !== "failed") return null;
   const { code, cause, retryAfterSeconds } = outcome.failure;

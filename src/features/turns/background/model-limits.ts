@@ -3,7 +3,7 @@ import { loopDelay } from "../../../core/limits/loop-delay.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import { ModelLimit } from "./model-limit.ts";
 
-/** The most limits in memory. A deleted idle one is only learned again. */
+/** The most limits in memory. A deleted idle one is simply learned again. */
 const mostKept = 500;
 
 /** The limits of the models that background work calls, one for each key. */
@@ -28,7 +28,7 @@ export class ModelLimits {
           log.debug({ provider, model, restMs }, "A model pushes back: the background asks it less at a time"),
         this.#loopDelay,
       );
-    // Setting it anew makes this key the last one, so that the first ones were unused for longest.
+    // Sets the key again to make it the last one, so that the first ones are the least recently used.
     this.#kept.delete(key);
     this.#kept.set(key, limit);
     if (this.#kept.size > mostKept) this.#forgetOne();

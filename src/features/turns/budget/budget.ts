@@ -7,21 +7,20 @@ import { assign, column, fields, insertInto, only, type RowOf } from "../../../d
 import { agents, budgetPeriods, isOpen, turns, userBudgetPeriods } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-// `monthlyTokenBudget`: tokens are held in `budget_periods` before a model is called, and what the call took is written
-// there after it, so that calls which run at the same time can't spend the same tokens. `userMonthlyTokenBudget` is kept
-// in `user_budget_periods` in the same way. What a turn of a process that died took nobody knows: what was held for it
-// counts as used.
+// `monthlyTokenBudget`: tokens are reserved in `budget_periods` before a model call, and its usage is recorded there
+// after it, so that simultaneous calls can't spend the same tokens. `userMonthlyTokenBudget` is handled in the same way
+// in `user_budget_periods`. The usage of a dead process's turn is unknown: its reservation counts as used.
 
-/** Tokens to hold, and of which month's budget: its first day in UTC, as a date. */
+/** Tokens to reserve, and the budget's month: its first day in UTC, as a date. */
 export interface Reservation {
   month: string;
   tokens: number;
 }
 
 /**
- * Holds tokens, as part of a larger statement; answers a row that is `granted` when the budget of the month covers them.
- * `agent` is a table of one row. A month begins with what its turns took before there was a budget: that is summed up
- * once, even when it leaves nothing.
+ * Reserves tokens, as part of a larger statement; returns a row that is `granted` when the month's budget covers them.
+ * `agent` is a table of one row. A month begins with its turns' usage from before the budget: that is added up once,
+ * even when it leaves nothing.
  */
 export function reserveTokens({ agent, month, tokens }: { agent: Budgeted; month: SQL; tokens: SQL }): SQL {
   const { used, reserved } = budgetPeriods;
@@ -51,7 +50,7 @@ export function reserveTokens({ agent, month, tokens }: { agent: Budgeted; month
 
 type Budgeted = Table & Record<"id" | "monthlyTokenBudget", Column>;
 
-/** The same for the budget of an end user; answers a row when it covers the tokens. */
+/** `reserveTokens` for the budget of an end user; returns a row when it covers the tokens. */
 export function reserveUserTokens({ agent, subject, month, tokens }: UserTokens): SQL {
   const { agentId, used, reserved } = userBudgetPeriods;
   const budget = agent.userMonthlyTokenBudget;
@@ -72,8 +71,8 @@ interface UserTokens {
 }
 
 /**
- * Parts of a `with`, the last of them `settled`: they settle the held tokens of the turns of a table, for the agents and
- * their end users. `used` is the expression for the tokens that each turn took.
+ * Parts of a `with`, the last of them `settled`: they replace the reservations of a table's turns by their usage, for
+ * the agents and their end users. `used` is the expression for each turn's tokens.
  */
 export function settleTokens(ended: Ended, used: SQLWrapper): SQL {
   const [sums, userSums] = [alias(turns, "sums"), alias(turns, "user_sums")];
@@ -109,7 +108,7 @@ export function settleTokens(ended: Ended, used: SQLWrapper): SQL {
 
 type Ended = Table & Record<"agentId" | "subject" | "budgetMonth" | "reserved" | "userReserved", Column>;
 
-/** Whether a budget of `month` counts what a turn took. */
+/** Whether a budget of `month` counts a turn's usage. */
 export function isCounted({ agentId, subject }: Pick<Ended, "agentId" | "subject">, month: SQL): SQL {
   const ofAgent = sql`select 1 from ${budgetPeriods}
     where ${budgetPeriods.agentId} = ${agentId} and ${budgetPeriods.month} = ${month}`;
@@ -118,13 +117,14 @@ export function isCounted({ agentId, subject }: Pick<Ended, "agentId" | "subject
   return sql`(exists (${ofAgent}) or exists (${ofUser}))`;
 }
 
-/** The tokens reserved for a turn of a process that died: they count as used. */
+/** The reservation of a dead process's turn, which counts as used. */
 export const heldFor = ({ reserved, userReserved }: Pick<Ended, "reserved" | "userReserved">) =>
   sql`greatest(${reserved}, ${userReserved})`;
 
 /**
- * A condition for what follows `settled` in a statement. All that lock budgets and a conversation take them in this
- * order, as OPEN does, an end user's before the agent's: otherwise those of one conversation run into deadlocks.
+ * A condition that makes the rest of a statement follow `settled`. All statements that lock budgets and a conversation
+ * do so in this order, as OPEN does, an end user's budget before the agent's: otherwise those of one conversation would
+ * deadlock.
  */
 export const onceSettled = sql`(select count(*) from settled) >= 0`;
 
@@ -135,7 +135,7 @@ const reserveOne = statement(
     const added = sql`(${tokens} - coalesce(${only(turn.reserved)}, 0))`;
     const granted = sql`exists (select 1 from held where granted)`;
     const row = fields({ held: sql<boolean>`${granted}`, budget: only(agent.monthlyTokenBudget) });
-    // The turn is locked, since tokens held for a turn that is closed meanwhile would never be settled.
+    // The turn is locked, since a reservation for a meanwhile closed turn would never be released.
     return sql<RowOf<typeof row>>`
       with ${turn} as (
         select ${turns.id}, ${turns.reserved} from ${turns}
@@ -152,7 +152,7 @@ const reserveOne = statement(
   },
 );
 
-/** Replaces the tokens held for a turn, or holds tokens for a background call (`turnId` null). Throws the 429. */
+/** Replaces the reservation of a turn, or reserves tokens for a background call (`turnId` null). Throws the 429. */
 export async function reserve(
   { database, clock }: Pick<Services, "database" | "clock">,
   { agentId, turnId, month, tokens }: Reservation & { agentId: string; turnId: string | null },
@@ -180,7 +180,7 @@ const reserveOfUser = statement({ turnId: "uuid", month: "date", tokens: "int" }
       select ${row}`;
 });
 
-/** Replaces the tokens that the end user's budget holds for a turn. Throws the 429. */
+/** Replaces a turn's reservation in the end user's budget. Throws the 429. */
 export async function reserveForUser(
   { database, clock }: Pick<Services, "database" | "clock">,
   held: Reservation & { turnId: string },
@@ -196,7 +196,7 @@ const releaseOfUser = statement(
     const released = { reserved: sql`greatest(0, ${reserved} - ${tokens})` };
     const period = sql`${userBudgetPeriods.agentId} = ${agentId} and ${userBudgetPeriods.subject} = ${subject}
       and ${userBudgetPeriods.month} = ${month}`;
-    // A refused call leaves no row, since anybody may call with any `chat_id`.
+    // A refused request leaves no row, since anybody may use any `chat_id`.
     return sql`
       with gone as (
         delete from ${userBudgetPeriods} where ${period} and ${used} = 0 and ${reserved} <= ${tokens} returning 1
@@ -206,7 +206,7 @@ const releaseOfUser = statement(
   },
 );
 
-/** Gives back the tokens that the budget of an end user held for a turn that found no place. */
+/** Releases an end user's reservation for a turn that got no slot. */
 export async function releaseForUser(
   database: Database,
   { agentId, subject, month, tokens }: Reservation & { agentId: string; subject: string },
@@ -226,7 +226,7 @@ const settleOne = statement(
   },
 );
 
-/** Charges the tokens that a background call took. */
+/** Charges a background call's tokens. */
 export async function settle(
   database: Database,
   { agentId, month, tokens, used }: Reservation & { agentId: string; used: number },

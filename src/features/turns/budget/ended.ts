@@ -7,7 +7,7 @@ import { userBudgetPeriods } from "../../../db/schema.ts";
 const everyMs = 60 * 60 * 1000;
 
 /**
- * Upkeep: deletes what end users took in months before the last one, once an hour. A turn that began in the last month may
+ * Upkeep: deletes end users' usage of months before the last one, once an hour. A turn that began in the last month may
  * still have to be charged there.
  */
 export function createEndedBudgets({ database, clock }: Services): () => Promise<void> {

@@ -8,33 +8,33 @@ import type { LiveAgent } from "../agent/load.ts";
 import type { TurnRequest } from "../request.ts";
 import type { Reservation } from "./budget.ts";
 
-// How many tokens texts are, before a provider counts them.
+// Estimates the tokens of texts, before a provider counts them.
 
-/** The size that a prompt may have, and the part of it that every conversation takes. */
+/** The size of a prompt, and the part of it that every conversation takes. */
 export interface PromptRoom {
-  /** Tokens. */
+  /** The size of the model's window, in tokens. */
   window: number;
-  /** The system prompt, the tools, the new messages and a history that comes with them, in bytes. */
+  /** The bytes of the system prompt, the tools, the new messages and a history in the request. */
   takenBytes: number;
   /** Whether the model sees its earlier calls and their results. */
   calls: boolean;
 }
 
 /**
- * Tokens to hold for the first call of a turn: `tokens` at least, or as many as the conversation's last prompt took and
- * `addedTokens` together, when that is more.
+ * Tokens to reserve for the first call of a turn: at least `tokens`, or those of the conversation's last prompt plus
+ * `addedTokens`, if that is more.
  */
 export interface FirstReservation extends Reservation {
   addedTokens: number;
-  /** Whether the agent has a budget, and whether its end users have one each; one of them at least. */
+  /** Whether the agent has a budget, and whether its end users have; at least one is true. */
   ofAgent: boolean;
   ofUser: boolean;
 }
 
-/** Tokens that are kept free for an answer without a limit. */
+/** Tokens reserved for a reply without a limit. */
 const usualAnswer = 4_000;
 
-/** How much there is for a conversation's history in a prompt to this model. */
+/** The room for a conversation's history in a prompt to this model. */
 export function promptRoom(
   { row, fixedBytes }: LiveAgent,
   { provider }: Pick<ModelSpec, "provider">,
@@ -54,7 +54,7 @@ function textsOf({ content }: ModelMessage): string[] {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 }
 
-/** The tokens to hold for the first call of a turn; null without a budget that counts it. */
+/** The reservation for the first call of a turn; null without a budget that counts it. */
 export function firstReservation(
   agent: LiveAgent,
   { takenBytes }: PromptRoom,
@@ -71,16 +71,16 @@ export function firstReservation(
   return { month: monthOf(now), tokens: cautiousTokens(takenBytes) + answer, addedTokens, ...budgets };
 }
 
-/** The tokens to hold for a further call: those that the turn took so far, and those that the call will take. */
+/** The reservation for a further call: the turn's usage so far, and the call's estimate. */
 export function nextReservation(agent: LiveAgent, soFar: Consumption, next: NextCall, promptBytes: number): number {
   const prompt = (next.countedTokens || firstPrompt(soFar, promptBytes)) + cautiousTokens(next.length);
   return tokenCount(tokensTaken(soFar, promptBytes) + prompt + answerTokens(agent));
 }
 
-/** The most tokens that so many bytes are, for most texts. */
+/** The tokens of this many bytes, an upper bound for most texts. */
 export const cautiousTokens = (bytes: number) => Math.ceil(bytes / 3);
 
-/** The provider's count, and an estimate of the calls that it did not count; `promptBytes` is their first prompt. */
+/** The provider's count, plus an estimate of calls without one; `promptBytes` is their first prompt. */
 export function tokensTaken({ usage, ...calls }: Consumption, promptBytes: number): number {
   const uncounted = calls.uncountedCalls * firstPrompt(calls, promptBytes) + cautiousTokens(calls.uncountedLength);
   return tokenCount(usage.promptTokens + usage.completionTokens + uncounted);
@@ -89,10 +89,10 @@ export function tokensTaken({ usage, ...calls }: Consumption, promptBytes: numbe
 const firstPrompt = ({ contextTokens }: Pick<Consumption, "contextTokens">, promptBytes: number) =>
   contextTokens || cautiousTokens(promptBytes);
 
-/** The expected tokens of an answer. */
+/** The expected tokens of a reply. */
 export const answerTokens = ({ row }: LiveAgent) => Math.min(row.maxOutputTokens ?? 1_000, usualAnswer);
 
 const utf8 = new TextEncoder();
 
-/** The length of texts in UTF-8. */
+/** The bytes of texts in UTF-8. */
 export const bytesOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + utf8.encode(text).byteLength, 0);

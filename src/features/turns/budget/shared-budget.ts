@@ -8,11 +8,11 @@ type AgentReservation = Reservation & { agentId: string };
 
 type Used = AgentReservation & { used: number };
 
-/** The budget of calls of the background, in statements that calls of an agent share. */
+/** The budget of background calls, in statements that an agent's calls share. */
 export interface SharedBudget {
-  /** Holds tokens. Answers the error where that fails, such as the 429. */
+  /** Reserves tokens. Resolves to the error of a failure, such as the 429. */
   reserve(held: AgentReservation): Promise<unknown>;
-  /** Charges the tokens that a call took. Answers the error where that fails. */
+  /** Charges a call's tokens. Resolves to the error of a failure. */
   settle(used: Used): Promise<unknown>;
 }
 
@@ -40,7 +40,7 @@ const asFailure = (error: unknown) => error;
 const sumOf = <Name extends string>(items: readonly Record<Name, number>[], name: Name) =>
   items.reduce((sum, item) => sum + item[name], 0);
 
-/** Does it once for all calls of one agent and month, and for each alone where that is refused: some may be granted. */
+/** Runs once for all calls of one agent and month, and after a refusal for each alone, since some may be granted. */
 function byAgent<Call extends AgentReservation>(
   run: (calls: AgentReservations<Call>) => Promise<void>,
 ): BatchWork<Call, unknown> {

@@ -15,7 +15,7 @@ import type { Begun } from "../begin.ts";
 import { describeCause } from "../end/cause.ts";
 import { keptPrompt } from "./prompt.ts";
 
-/** The limits of what is kept, in characters or members. */
+/** The limits of stored data, in characters or members. */
 const longestValue = 16 * 1024;
 const longestMemories = 32 * 1024;
 const longestState = 64 * 1024;
@@ -24,7 +24,7 @@ const [mostTools, mostSteps, mostHandoffs, mostHooks] = [500, 200, 200, 64];
 
 type Step = TurnDebug["steps"][number];
 
-/** Notes how a turn comes to its reply, for an agent that is being debugged (decisions §12, "why this answer"). */
+/** Records how a turn makes its reply, for an agent under debugging (decisions §12, "why this answer"). */
 export class DebugNotes implements TurnListener {
   readonly #clock: Clock;
   readonly #scrub: Scrub;
@@ -42,7 +42,7 @@ export class DebugNotes implements TurnListener {
     this.#arrivedAt = clock.now();
   }
 
-  /** The turn is about to run: its state is as it goes into the prompt. */
+  /** Called before the turn runs, with its state as in the prompt. */
   begin(begun: Begun): void {
     this.#begun = begun;
     this.#begunAt = this.#clock.now();
@@ -80,7 +80,7 @@ export class DebugNotes implements TurnListener {
       tools: begun ? toolsOf(begun.input, this.#scrub) : [],
       steps: this.#steps,
       handoffs: this.#handoffs,
-      // The wrapper of hooks has taken the secrets out of theirs.
+      // The wrapper of hooks has removed the secrets from theirs.
       hooks: outcome.hooks.slice(0, mostHooks).map((execution) => clipExecution(execution, longestValue)),
       stateChanges: outcome.state && {
         set: this.#object(outcome.state.set),
@@ -103,7 +103,7 @@ const blankStep = {
   finishReason: null,
 } as const;
 
-/** The prompt of the turn's first call: of a continued turn, without the results of the calls that were decided. */
+/** The prompt of the turn's first call; for a continued turn without the decided calls' results. */
 function firstPrompt(input: TurnInput, { hooks }: TurnOutcome) {
   const { continued } = input;
   const before = hooks.filter(({ event }) => event === "conversation_start" || event === "message_received");
@@ -123,16 +123,18 @@ function toolsOf({ tools }: TurnInput, scrub: Scrub): TurnDebug["tools"] {
   }));
 }
 
-/** The longest provider answer, in characters. */
+/** The longest provider response, in characters. */
 const longestAnswer = 1_000;
 
-/** A failed call of a model as it is kept, with the provider's own words. */
+/** A failed model call in stored form, with the provider's own text. */
 function keptFailure({ code, message, hint, cause }: Failure, scrub: Scrub): NonNullable<TurnDebug["failure"]> {
   const said = code === "internal" ? null : answerIn(cause);
   return { code, message, hint: hint ?? null, said: said && shorten(scrub(said), longestAnswer) };
 }
 
-/** A provider's error answer; null without one. Connection errors are left out, since they name internal addresses. */
+/**
+ * A provider's error response; null without one. Connection errors are omitted, since they contain internal addresses.
+ */
 function answerIn(cause: unknown): string | null {
   if (APICallError.isInstance(cause)) {
     return (cause.statusCode ?? 0) < 400 ? null : cause.responseBody || cause.message;

@@ -5,13 +5,16 @@ import type { Begun } from "../begin.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
 
-/** The follow-up work of a stored turn, and the work that it does at once instead. */
+/** The follow-up work of a stored turn, and the results that need no model. */
 export interface Aftermath {
-  /** When a model is to give the conversation its title; null: no model is, or an earlier turn said when. */
+  /** When a model is to write the conversation's title; null for never, and when an earlier turn set the time. */
   titleDueAt: Date | null;
-  /** When the conversation has rested, so that it is summed up and learned from; null: as before, or with the title. */
+  /**
+   * When the conversation will have rested long enough to be summarized and learned from; null: unchanged, or together
+   * with the title.
+   */
   followUpDueAt: Date | null;
-  /** The title of a conversation that has none and asks no model for one; null when a model is asked. */
+  /** The title of a conversation that has none and calls no model for one; null when a model is called. */
   title: string | null;
   /** Whether the messages may be learned from, after this turn or a later one. */
   learnable: boolean;
@@ -20,21 +23,20 @@ export interface Aftermath {
 interface Ended {
   taken: Taken;
   request: TurnRequest;
-  /** Null: the turn never ran. */
+  /** Null when the turn never ran. */
   begun: Begun | null;
   outcome: TurnOutcome;
 }
 
 /**
- * A conversation rests, since the next messages may belong to it; a title is wanted soon, and the first exchange is learned
- * from in the same call. In milliseconds.
+ * The rest before a follow-up, since the next messages may belong to it, and the delay of a title, whose call also
+ * learns from the first exchange. In milliseconds.
  */
 const [restMs, titleMs] = [30_000, 2_000];
 
 /**
- * A model is asked in the background only for an agent with a `fastModel` of its own whose memory is on (decisions §4),
- * about a turn that ended well with a person, and not about what the demo model repeated. The background asks again
- * whether it still may.
+ * A background call is made only for an agent with a `fastModel` of its own whose memory is on (decisions §4), about a
+ * successful turn with a person, and not about replies of the demo model. The background job checks again.
  */
 export function aftermathOf({ taken, request, begun, outcome }: Ended, now: number): Aftermath {
   const { row } = taken.grant.agent;

@@ -6,11 +6,11 @@ import { statement } from "../../../db/statement.ts";
 import { createNote, type Note, summarizedMessages } from "../../conversations/index.ts";
 import { type FollowUpKind, followUpKinds, isDue } from "./due.ts";
 
-/** A conversation that is due. */
+/** A due conversation. */
 export interface Due {
   id: string;
   organizationId: string;
-  /** The time at which it became due, as the database writes it. */
+  /** When it became due, as the database writes it. */
   at: string;
   titled: boolean;
   messages: number;
@@ -18,22 +18,22 @@ export interface Due {
   summarized: number;
 }
 
-/** A place in the order in which conversations become due. */
+/** A position in the order in which conversations become due. */
 type DuePlace = Pick<Due, "id" | "at">;
 
-/** Before all conversations. */
+/** The position before all conversations. */
 export const firstPlace: DuePlace = { id: "00000000-0000-0000-0000-000000000000", at: "-infinity" };
 
-/** How many conversations are read at once. */
+/** The most conversations of one read. */
 export const pageSize = 64;
 
-/** The statements of one kind of jobs that follow turns. */
+/** The statements of one kind of follow-up jobs. */
 export interface DueStatements {
-  /** The conversations of an agent that are due at a time, after one of them; at most a page. */
+  /** An agent's conversations that are due at a time, after a position; at most a page. */
   next(agentId: string, now: number, after: DuePlace): Promise<readonly Due[]>;
-  /** Notes what was found out about a conversation, and that it was followed up. */
+  /** Stores the results for a conversation, which then is no longer due. */
   settle(note: Note): Promise<void>;
-  /** The conversation of an agent that is due next, at a time in milliseconds since the epoch; null for none. */
+  /** The agent's next due conversation, with its time in milliseconds since the epoch; null for none. */
   first(agentId: string): Promise<{ at: number; organizationId: string } | null>;
 }
 
@@ -45,7 +45,7 @@ export function dueStatements(services: Pick<Services, "database" | "clock">, ki
     ...{ id, organizationId, at: sql<string>`${dueAt}::text` },
     ...{ titled: sql<boolean>`${title} is not null`, messages: messageCount, summarized: summarizedMessages },
   });
-  // Row by row: for a page at once PostgreSQL, which guesses that few are due, would read and sort all that are.
+  // Row by row: for a whole page PostgreSQL, which expects few due ones, would read and sort all of them.
   const nextStatement = statement(
     { agentId: "uuid", now: "timestamptz", afterAt: "timestamptz", afterId: "uuid" },
     (given) => {

@@ -3,9 +3,8 @@ import { conversations } from "../../../db/schema.ts";
 import type { DueWork } from "../../../jobs/schedule.ts";
 
 /**
- * The kinds of jobs that follow turns, each with the column of a conversation that says when it is due. The key of such a
- * job is the id of an agent, all of whose due conversations it takes: a row for each conversation costs more than the
- * work on it.
+ * The kinds of follow-up jobs, each with the conversation's column of due times. A job's key is the id of an agent, and
+ * it handles all due conversations of the agent: a row for each conversation would cost more than the work on it.
  */
 export const followUpKinds = {
   titleConversations: conversations.titleDueAt,
@@ -15,9 +14,9 @@ export const followUpKinds = {
 export type FollowUpKind = keyof typeof followUpKinds;
 
 /**
- * Whether a conversation is, or will be, due for a kind. The job for a due title learns from the conversation too,
- * so no other job does meanwhile. Without statistics the planner takes `is null` to match so few rows that it sorts them
- * all instead of walking the index.
+ * Whether a conversation is, or will be, due for a kind. The job for a due title learns from the conversation too, so
+ * no other job does meanwhile. Without statistics the planner expects `is null` to match so few rows that it sorts them
+ * all instead of using the index.
  */
 export function isDue(kind: FollowUpKind): SQL {
   const { titleDueAt, followUpDueAt } = conversations;
@@ -31,14 +30,14 @@ interface AgentOf {
   organizationId: SQL | Column;
 }
 
-/** The row of the job that gives titles to an agent's conversations. One that waits already is due earlier. */
+/** The row of the job that writes an agent's titles. A waiting one is due earlier. */
 export function titlesJob(agent: AgentOf, runAt: SQL) {
   return { ...jobOf("titleConversations", agent), id: sql`gen_random_uuid()`, runAt };
 }
 
 /**
- * The jobs of all agents with conversations that are due until the horizon. A conversation that rests is found in time
- * by this alone. The index is walked from agent to agent, since each may have thousands of conversations.
+ * The jobs of all agents with conversations that are due before the horizon. For resting conversations this is soon
+ * enough. The index is read from agent to agent, since each may have thousands of conversations.
  */
 export const dueFollowUps: DueWork = ({ horizon }) => {
   const kinds = Object.keys(followUpKinds) as FollowUpKind[];

@@ -17,41 +17,43 @@ interface Dependencies {
   complete: Complete;
 }
 
-/** A part of what follows turns. */
+/** One part of a follow-up. */
 interface Part {
-  /** `known` is what the parts before found out. */
+  /** Performs the part; `known` are the earlier parts' results. */
   perform(conversation: Due, known: Noted, asking: Asking): Promise<Noted>;
-  /** The job that does it for one conversation, where it failed among many. */
+  /** The job for a single conversation, used after a failure among many. */
   job: JobDefinition<{ conversationId: string }>;
 }
 
 /**
- * How many conversations are followed up at a time in this process, which bounds what their prompts take of the memory,
- * and for one organization. How many of them ask a model at a time is up to what the model allows.
+ * The most simultaneous follow-ups in this process, which bounds their prompts' memory, and for one organization. The
+ * model's limit decides how many of them call it at a time.
  */
 const [mostAtOnce, mostOfOne] = [256, 128];
 
-/** How many agents' conversations are followed up at a time. */
+/** The most agents with simultaneous follow-ups. */
 const mostAgents = 64;
 
-/** How many pages of conversations a job begins before the first of them is done. */
+/** The most pages of conversations that a job begins before the first one is done. */
 const mostPages = 3;
 
-/** A job takes conversations for so long, in milliseconds. Then other jobs run, and a stop of the server need not wait. */
+/**
+ * How long a job takes new conversations, in milliseconds. Then other jobs run, and a stop of the server need not wait.
+ */
 const longestMs = 5_000;
 
-/** Conversations that become due within so many milliseconds share a job. */
+/** Conversations that become due within this time share a job, in milliseconds. */
 const gatherMs = 1_000;
 
-/** A job is postponed for no longer, in milliseconds, since the agent may get another model. */
+/** The longest postponement of a job, in milliseconds, since the agent may get another model. */
 const longestPostponedMs = 60_000;
 
-/** What the jobs of this process share. */
+/** The state that the jobs of this process share. */
 interface Shared extends Pick<Dependencies, "services"> {
   slots: Semaphore;
 }
 
-/** The jobs that follow turns: on a new conversation soon, and on one that goes on when it has rested. */
+/** The jobs that follow turns: soon for a new conversation, and after a rest for one that goes on. */
 export function followUpJobs(needs: Dependencies): JobKinds {
   const [describe, learn] = [createDescribe(needs), createLearn(needs)];
   const shared = { services: needs.services, slots: new Semaphore({ most: mostAtOnce, mostOfOne }) };
@@ -60,7 +62,7 @@ export function followUpJobs(needs: Dependencies): JobKinds {
     {
       perform(conversation, _known, asking) {
         const { title, summary } = lookedFor(conversation);
-        // A summary has a call of its own, which gives the title as well.
+        // A summary has a call of its own, which writes the title as well.
         return learn(conversation.id, { title: title && !summary }, asking);
       },
       job: extractionJob,
@@ -79,12 +81,12 @@ export function followUpJobs(needs: Dependencies): JobKinds {
 
 const Payload = z.object({ agentId: z.uuid() });
 
-/** Only follow-ups that are left are enqueued one by one: RECORD and the scheduler make the others in SQL. */
+/** Only remaining follow-ups are enqueued one by one: RECORD and the scheduler make the others in SQL. */
 const followUpJob = (kind: FollowUpKind) => defineJob(kind, Payload, ({ agentId }) => agentId);
 
 /**
- * Follows up the due conversations of an agent. A conversation stays due until that is noted, so a process that dies
- * repeats the work; where a part fails, that part gets a job of its own.
+ * Follows up an agent's due conversations. A conversation stays due until the results are stored, so a process that
+ * dies repeats the work; a failed part gets a job of its own.
  */
 function followUp({ services, slots }: Shared, kind: FollowUpKind, parts: readonly Part[]): JobKinds {
   const { database, clock, log } = services;
@@ -112,7 +114,7 @@ function followUp({ services, slots }: Shared, kind: FollowUpKind, parts: readon
     const { id, at } = conversation;
     const noted: Noted = {};
     try {
-      // Where a part has to wait, so do those after it, which might ask for what it would have found out.
+      // When a part has to wait, the later ones wait too, since they may need its result.
       for (const part of parts) Object.assign(noted, await performPart(part, conversation, noted, asking));
     } catch (error) {
       // Stores the results so far; the conversation stays due for the remaining parts.

@@ -10,7 +10,7 @@ import type { TurnRequest } from "../request.ts";
 import type { RunningTurns, Turn } from "../turns.ts";
 import { type AttemptEnd, endOfError, endOfTurn, interrupted, type Tries } from "./end.ts";
 
-/** An attempt at work that nobody waits for: one turn. */
+/** An attempt at unattended work: one turn. */
 export interface Attempt {
   /** The slug of the agent. */
   slug: string;
@@ -23,23 +23,23 @@ export interface Attempt {
   request(): Promise<Omit<TurnRequest, "alongside"> | AttemptEnd>;
   /** The rows written with a turn of this end. Null: only the turn's row, since another attempt follows. */
   alongside(outcome: TurnOutcome, turnId: string, end: AttemptEnd): Alongside | null;
-  /** Receives the tool calls of the turn; absent where only the end counts. */
+  /** Receives the tool calls of the turn; absent when only the end counts. */
   watched?: WatchedTools;
   /** Runs once the turn has its slot; the returned function runs at its end. */
   begun?(turn: Turn): () => void;
 }
 
 export interface Attempted {
-  /** How often the work was tried, this time included. */
+  /** The number of attempts, including this one. */
   tried: number;
   end: AttemptEnd;
-  /** Null: none was taken. */
+  /** Null when no turn was taken. */
   turn: { id: string; outcome: TurnOutcome } | null;
 }
 
 /**
- * Takes the turn of an attempt to its end, and judges the end by the rules that all unattended work has in common. The
- * door stores the end, and calls `repeatLater`.
+ * Runs the turn of an attempt, and judges its end by the rules of all unattended work. The door stores the end, and
+ * calls `repeatLater`.
  */
 export type AttemptTurn = (attempt: Attempt) => Promise<Attempted>;
 
@@ -99,13 +99,13 @@ export function createAttempt(
   };
 }
 
-/** Hears of a turn what tools it called. */
+/** Records which tools a turn called. */
 interface WatchedTools extends TurnListener {
-  /** The tools that the turn has. */
+  /** Sets the turn's tools. */
   know(tools: readonly Tool[]): void;
-  /** Whether a tool was called, be it by a hook. */
+  /** Whether a tool was called, possibly by a hook. */
   begun(): boolean;
-  /** Whether the model called one that may change something outside the engine. */
+  /** Whether the model called a tool that may change something outside the engine. */
   acted(): boolean;
 }
 

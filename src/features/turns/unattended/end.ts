@@ -9,15 +9,15 @@ import type { Failure, TurnOutcome } from "../../../turn/types.ts";
 import { wasStopped } from "../end/ending.ts";
 import { stopped } from "./last-turn.ts";
 
-/** How an attempt at work that nobody waits for ended. Each `reason` is in words without secrets. */
+/** How an attempt at unattended work ended. Each `reason` is a text without secrets. */
 export type AttemptEnd =
-  /** The turn went well. */
+  /** The turn succeeded. */
   | { kind: "done" }
-  /** The turn stopped at a tool call that a person has to approve. */
+  /** The turn waits for approval of a tool call. */
   | { kind: "approval" }
-  /** The work is tried again after `ms` milliseconds or later. The attempt is not counted. */
+  /** The work is retried after at least `ms` milliseconds. The attempt is not counted. */
   | { kind: "defer"; reason: string; ms: number }
-  /** The same, but the attempt is counted. `alone`: the model refused several items, which are tried one by one. */
+  /** `defer` with a counted attempt. `alone`: the model refused several items, which are retried one by one. */
   | { kind: "retry"; reason: string; ms: number; alone: boolean }
   | GivenUp;
 
@@ -29,33 +29,36 @@ interface GivenUp {
     | "stopped"
     /** A retry would call the tools again. */
     | "tools-called"
-    /** The model refuses what the turn says. */
+    /** The model refuses the turn's content. */
     | "refused"
-    /** The agent takes no turns for longer than work waits, such as with a spent budget. */
+    /** The agent can't run turns for longer than the work waits, for example with a spent budget. */
     | "closed"
-    /** The agent is inactive or gone, or its channel is off: people are told nothing. */
+    /** The agent is inactive or deleted, or its channel is off: people get no notice. */
     | "off"
     | "too-often";
 }
 
 /** The rules of one attempt. */
 export interface Tries {
-  /** How often the work was tried, this time included. */
+  /** The number of attempts, including this one. */
   tried: number;
-  /** How often it is tried. */
+  /** The most attempts. */
   most: number;
-  /** How many items the turn is for; 1 when absent. */
+  /** The number of items of the turn; 1 when absent. */
   items?: number;
-  /** Whether an interrupted turn is taken again even after it called tools: no message is lost (decisions §8). */
+  /** Whether an interrupted turn is repeated even after it called tools: no message is lost (decisions §8). */
   losesNothing?: boolean;
 }
 
-/** A refusal that lasts longer, in milliseconds, is not waited for. */
+/** Longer refusals are not waited for, in milliseconds. */
 const patienceMs = 15 * 60_000;
 
 export const giveUp = (why: GivenUp["why"], reason: string): GivenUp => ({ kind: "give-up", reason, why });
 
-/** The end of an attempt whose turn ended. `acted`: the turn called a tool that may have changed something outside the engine. */
+/**
+ * The end of an attempt after a turn. `acted`: the turn called a tool that may have changed something outside the
+ * engine.
+ */
 export function endOfTurn(outcome: TurnOutcome, acted: boolean, tries: Tries): AttemptEnd {
   if (outcome.status === "done" || outcome.status === "approval") return { kind: outcome.status };
   if (wasStopped(outcome)) return giveUp("stopped", stopped);
@@ -75,7 +78,7 @@ function endOfFailure({ code, message, cause, retryAfterSeconds = 0, hint }: Fai
   return { kind: "retry", reason, ms: 0, alone: true } as const;
 }
 
-/** The end of an attempt at which an error came instead of a turn. */
+/** The end of an attempt after an error instead of a turn. */
 export function endOfError(error: unknown, tries: Tries): AttemptEnd {
   if (error instanceof NoAnswer || error instanceof ProviderSetupError) return retry(error.message, tries);
   if (!(error instanceof EngineError)) return retry("Internal server error", tries);
@@ -97,7 +100,7 @@ export const isStored = (end: AttemptEnd): boolean =>
   end.kind === "approval" ||
   (end.kind === "give-up" && (end.why === "stopped" || end.why === "tools-called"));
 
-/** Throws `Postponed` where the work is tried again, so that its job is done once more. */
+/** Throws `Postponed` for work to be retried, so that its job is repeated. */
 export function repeatLater(clock: Clock, { end, tried }: { end: AttemptEnd; tried: number }): void {
   if (end.kind === "defer") throw new Postponed(end.reason, clock.now() + end.ms);
   if (end.kind !== "retry") return;

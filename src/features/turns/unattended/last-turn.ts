@@ -2,21 +2,21 @@ import { desc, eq, sql } from "drizzle-orm";
 import type { Database } from "../../../db/client.ts";
 import { conversations, messages, toolCalls, turns } from "../../../db/schema.ts";
 
-/** The state of the one piece of work that a conversation is for. */
+/** The state of a conversation's single piece of work. */
 export type Fate =
-  /** No turn did or does the work: it may be taken now. */
+  /** No turn did or does the work: it may be started. */
   | { kind: "open" }
   /** A turn does the work, perhaps in another process. */
   | { kind: "running" }
-  /** Its turn stopped at a tool call, and continues once a person has decided. */
+  /** Its turn waits for approval of a tool call, and continues after the decision. */
   | { kind: "waiting" }
   | { kind: "done"; text: string }
-  /** The work is not taken again, since its tool calls may have run. `reason` holds no secret. */
+  /** The work is not repeated, since its tool calls may have been made. `reason` contains no secret. */
   | { kind: "failed"; reason: string; text: string };
 
 /**
- * Reads the state of the work from the turns of the conversation `ref`, after the process that took the turn was lost.
- * Later turns than the first are further attempts, or continue after a decision.
+ * Reads the state of the work from the turns of the conversation `ref`, after the process that took the turn died.
+ * Later turns than the first are further attempts, or continue after an approval.
  */
 export async function fateOf({ db }: Database, ref: string): Promise<Fate> {
   const asked = sql<boolean>`exists (
@@ -37,11 +37,11 @@ export async function fateOf({ db }: Database, ref: string): Promise<Fate> {
 interface LastTurn {
   status: string;
   errorCode: string | null;
-  /** The turn that it goes on with. */
+  /** The turn that this one continues. */
   continues: string | null;
-  /** Whether it stopped at calls. */
+  /** Whether it waited for approval of calls. */
   asked: boolean;
-  /** Null: nothing of it is stored. */
+  /** Null when nothing of it is stored. */
   text: string | null;
   metadata: unknown;
 }
@@ -50,7 +50,7 @@ function judge({ status, errorCode, continues, asked, text, metadata }: LastTurn
   if (status === "queued" || status === "running") return { kind: "running" };
   if (status === "approval") return { kind: "waiting" };
   const said = text ?? "";
-  // A continued turn has a later one, so nobody decided about the tool calls of this one.
+  // A continued turn has a later one, so nobody decided this one's calls.
   if (status === "done" && asked) return { kind: "failed", reason: "Nobody approved a call in time", text: said };
   if (status === "done") return { kind: "done", text: said };
   if (errorCode === "stop") return { kind: "failed", reason: stopped, text: said };
@@ -60,5 +60,5 @@ function judge({ status, errorCode, continues, asked, text, metadata }: LastTurn
   return { kind: "failed", reason: error?.message ?? "The turn ended with its server", text: said };
 }
 
-/** Why nothing more comes of a turn that somebody stopped. */
+/** The reason for a stopped turn, which is never repeated. */
 export const stopped = "Somebody stopped the turn";
