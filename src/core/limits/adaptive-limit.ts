@@ -1,5 +1,5 @@
 /** The measurements since the last look. */
-export interface Seen {
+export interface Measurements {
   /** The delay of the event loop, in milliseconds. */
   lateMs: number;
   /** The duration of each piece of work that ended, in milliseconds. */
@@ -11,10 +11,10 @@ export interface Seen {
 }
 
 /** The least limit: a limit of zero would leave nothing to measure. */
-export const leastPlaces = 8;
+export const leastSlots = 8;
 
 /** The first limit. The limit returns to it when all is calm. */
-const usualPlaces = 32;
+const usualSlots = 32;
 
 /** The accepted delay of the event loop: it delays turns, tokens and refusals a few times each. */
 const lateTargetMs = 15;
@@ -34,7 +34,7 @@ const calmMs = 1_000;
  * proportion; it grows step by step while nothing is late and calls wait.
  */
 export class AdaptiveLimit {
-  #places = usualPlaces;
+  #slots = usualSlots;
   /** How many looks in a row found it late: a single one may be a pause, such as a garbage collection. */
   #late = 0;
   #lateAt = Number.NEGATIVE_INFINITY;
@@ -42,8 +42,8 @@ export class AdaptiveLimit {
   #best = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as [number, number];
   #bestSince = 0;
 
-  get places(): number {
-    return this.#places;
+  get slots(): number {
+    return this.#slots;
   }
 
   /** Whether a recent look found it late, so that waiting calls may have to wait for long. */
@@ -51,22 +51,22 @@ export class AdaptiveLimit {
     return now - this.#lateAt < calmMs;
   }
 
-  look(seen: Seen, now: number): void {
-    const lateness = this.#lateness(seen, now);
-    if (seen.reached) this.#reachedAt = now;
+  look(measured: Measurements, now: number): void {
+    const lateness = this.#lateness(measured, now);
+    if (measured.reached) this.#reachedAt = now;
     this.#late = lateness > 1 ? this.#late + 1 : 0;
     if (this.#late > 1 || lateness > 4) {
       this.#lateAt = now;
-      this.#places = Math.max(leastPlaces, this.#places * Math.max(0.75, 1 / lateness));
-    } else if (seen.reached && lateness < 0.8) {
-      this.#places += Math.max(0.5, this.#places * 0.05);
+      this.#slots = Math.max(leastSlots, this.#slots * Math.max(0.75, 1 / lateness));
+    } else if (measured.reached && lateness < 0.8) {
+      this.#slots += Math.max(0.5, this.#slots * 0.05);
     } else if (now - this.#reachedAt >= calmMs) {
-      this.#places = usualPlaces;
+      this.#slots = usualSlots;
     }
   }
 
   /** Over 1: too late. */
-  #lateness({ lateMs, tookMs, stalledMs }: Seen, now: number): number {
+  #lateness({ lateMs, tookMs, stalledMs }: Measurements, now: number): number {
     if (now - this.#bestSince > bestMs) {
       this.#best = [Number.POSITIVE_INFINITY, this.#best[0]];
       this.#bestSince = now;

@@ -1,6 +1,6 @@
 import { EngineError } from "../errors.ts";
 import type { Clock, Log } from "../ports.ts";
-import { AdaptiveLimit, leastPlaces } from "./adaptive-limit.ts";
+import { AdaptiveLimit, leastSlots } from "./adaptive-limit.ts";
 import { loopDelay } from "./loop-delay.ts";
 import { type Share, ShareQueue, type Waiter } from "./share-queue.ts";
 
@@ -19,7 +19,7 @@ const leastWaiting = 128;
 const [crowd, crowdMs] = [256, 1_000];
 
 /** The number of admitted calls from which their pace can be measured. */
-const tellingPlaces = 16;
+const tellingSlots = 16;
 
 /** A call that waited this long is refused, in milliseconds. */
 const patienceMs = 2_000;
@@ -43,7 +43,7 @@ export class Overloaded extends EngineError {
   }
 }
 
-interface Needs {
+interface Dependencies {
   clock: Clock;
   log: Log;
   /** The delay of the event loop, in milliseconds; measured by the clock unless given. */
@@ -54,18 +54,18 @@ interface Needs {
 
 /**
  * Admits work that costs the database and this process at once, such as the opening of a turn: as much at a time as both
- * can take without being late (`AdaptiveLimit`), in fair shares (`ShareQueue`). What waits for others, such as a turn for
- * its model, has no place here, however much of it there is.
+ * can take without being late (`AdaptiveLimit`), in fair shares (`ShareQueue`). Work that waits for others, such as a turn
+ * for its model, takes no slot, however much of it there is.
  */
 export class Admission {
-  readonly #needs: Required<Needs>;
+  readonly #dependencies: Required<Dependencies>;
   readonly #limit = new AdaptiveLimit();
   readonly #line = new ShareQueue();
   /** When each piece of work that goes on began, the oldest first. */
   readonly #begun = new Set<{ at: number }>();
   #endedAt = 0;
   #ending = 0;
-  /** Since when somebody has waited without a break, how many got a place since then, and when the last of them did. */
+  /** Since when calls have waited without a break, how many got a slot since then, and when the last of them did. */
   #wave = { since: 0, admitted: 0, lastAt: 0 };
   #lookedAt = 0;
   #reached = false;
@@ -77,14 +77,14 @@ export class Admission {
   readonly #totals = { admitted: 0, refused: 0 };
   #overload: { since: number; refused: number; lastAt: number } | null = null;
 
-  constructor(needs: Needs) {
-    this.#needs = { loopDelay: loopDelay(needs.clock), random: Math.random, ...needs };
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = { loopDelay: loopDelay(dependencies.clock), random: Math.random, ...dependencies };
   }
 
   /** The running and waiting calls, the limit, and the calls admitted and refused since the start. */
   get figures() {
     const { busy, waiting } = this.#line;
-    return { busy: busy + this.#ending, waiting, places: this.#limit.places, ...this.#totals };
+    return { busy: busy + this.#ending, waiting, places: this.#limit.slots, ...this.#totals };
   }
 
   /** Throws `Overloaded` where `during` would refuse the call at once: before the call costs anything. */
@@ -93,7 +93,7 @@ export class Admission {
     if (this.#isFull() && this.#line.wouldBeLast(share)) throw this.#refuse();
   }
 
-  /** Does `work` once there is a place. Throws `Overloaded` when there is none soon. `work` must not enter again. */
+  /** Does `work` once there is a slot. Throws `Overloaded` when none is free soon. `work` must not enter again. */
   async during<T>(share: Share, work: () => Promise<T>): Promise<T> {
     const waiting = this.#enter(share);
     if (waiting) await waiting;
@@ -107,7 +107,7 @@ export class Admission {
     }
   }
 
-  /** Does work that can't be refused, such as recording a turn: new work leaves it its places. */
+  /** Does work that can't be refused, such as recording a turn: new work leaves it its slots. */
   async always<T>(work: () => Promise<T>): Promise<T> {
     this.#ending += 1;
     try {
@@ -120,7 +120,7 @@ export class Admission {
 
   #enter(share: Share): Promise<void> | null {
     this.#advance();
-    if (this.#line.waiting === 0 && this.#hasPlace()) {
+    if (this.#line.waiting === 0 && this.#hasSlot()) {
       this.#line.begin(share);
       return null;
     }
@@ -133,7 +133,7 @@ export class Admission {
   }
 
   #wait(share: Share): Promise<void> {
-    const now = this.#needs.clock.now();
+    const now = this.#dependencies.clock.now();
     if (this.#line.waiting === 0) this.#wave = { since: now, admitted: 0, lastAt: now };
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
@@ -141,7 +141,7 @@ export class Admission {
         admit: () => {
           cancel();
           this.#wave.admitted += 1;
-          this.#wave.lastAt = this.#needs.clock.now();
+          this.#wave.lastAt = this.#dependencies.clock.now();
           this.#line.begin(share);
           resolve();
         },
@@ -150,7 +150,7 @@ export class Admission {
           reject(this.#refuse());
         },
       };
-      const cancel = this.#needs.clock.after(patienceMs, () => {
+      const cancel = this.#dependencies.clock.after(patienceMs, () => {
         this.#line.leave(waiter);
         waiter.refuse();
       });
@@ -159,24 +159,24 @@ export class Admission {
   }
 
   async #timed<T>(work: () => Promise<T>): Promise<T> {
-    const begun = { at: this.#needs.clock.now() };
+    const begun = { at: this.#dependencies.clock.now() };
     this.#begun.add(begun);
     try {
       return await work();
     } finally {
       this.#begun.delete(begun);
-      this.#endedAt = this.#needs.clock.now();
+      this.#endedAt = this.#dependencies.clock.now();
       this.#tookMs.push(this.#endedAt - begun.at);
     }
   }
 
   /** How many calls may wait. While nothing is late, a crowd that came at once is not refused. */
   #mostWaiting(): number {
-    const now = this.#needs.clock.now();
+    const now = this.#dependencies.clock.now();
     if (!this.#overload && !this.#limit.isLate(now)) return Number.POSITIVE_INFINITY;
     const { since, admitted, lastAt } = this.#wave;
     if (now - Math.min(since, this.#overload?.since ?? since) < crowdMs) {
-      const served = admitted < tellingPlaces ? crowd : (admitted / (lastAt - since)) * crowdMs;
+      const served = admitted < tellingSlots ? crowd : (admitted / (lastAt - since)) * crowdMs;
       return Math.min(crowd, Math.max(leastWaiting, served));
     }
     return Math.max(leastWaiting, (this.#rates.admitted / lookMs) * waitMs);
@@ -186,20 +186,20 @@ export class Admission {
     return this.#line.waiting >= this.#mostWaiting();
   }
 
-  #hasPlace(): boolean {
+  #hasSlot(): boolean {
     const { busy } = this.#line;
-    return busy < leastPlaces || busy + this.#ending < this.#limit.places;
+    return busy < leastSlots || busy + this.#ending < this.#limit.slots;
   }
 
   #advance(): void {
     this.#look();
-    while (this.#line.waiting > 0 && this.#hasPlace()) this.#line.next()?.admit();
-    // A crowd that waits already gets its places: refused now, it would be refused late.
+    while (this.#line.waiting > 0 && this.#hasSlot()) this.#line.next()?.admit();
+    // A crowd that waits already gets its slots: refused now, it would be refused late.
     while (this.#line.waiting > Math.max(crowd, this.#mostWaiting())) this.#line.last()?.refuse();
   }
 
   #look(): void {
-    const { clock, loopDelay } = this.#needs;
+    const { clock, loopDelay } = this.#dependencies;
     const lateMs = loopDelay();
     const now = clock.now();
     if (now - this.#lookedAt < lookMs) return;
@@ -223,14 +223,14 @@ export class Admission {
   }
 
   #refuse(): Overloaded {
-    const now = this.#needs.clock.now();
+    const now = this.#dependencies.clock.now();
     this.#reached = true;
     this.#counts.refused += 1;
     this.#totals.refused += 1;
     this.#noteOverload(now);
     // Over so many seconds the refused calls come back as fast as they can be served.
     const spread = Math.min(longestRetrySeconds, Math.max(1, this.#rates.refused / Math.max(1, this.#rates.admitted)));
-    const seconds = 1 + Math.floor(this.#needs.random() * spread);
+    const seconds = 1 + Math.floor(this.#dependencies.random() * spread);
     const refusal = refusals.get(seconds) ?? new Overloaded(seconds);
     refusals.set(seconds, refusal);
     return refusal;
@@ -238,7 +238,7 @@ export class Admission {
 
   /** Logs one line when an overload begins, and one when it is over. */
   #noteOverload(now: number): void {
-    const { clock, log } = this.#needs;
+    const { clock, log } = this.#dependencies;
     if (this.#overload) {
       this.#overload.refused += 1;
       this.#overload.lastAt = now;
@@ -246,8 +246,8 @@ export class Admission {
     }
     const overload = { since: now, refused: 1, lastAt: now };
     this.#overload = overload;
-    const places = Math.floor(this.#limit.places);
-    log.warn({ places, lateMs: Math.round(this.#needs.loopDelay()) }, "Overloaded: calls are refused");
+    const places = Math.floor(this.#limit.slots);
+    log.warn({ places, lateMs: Math.round(this.#dependencies.loopDelay()) }, "Overloaded: calls are refused");
     const end = () => {
       const left = overload.lastAt + overMs - clock.now();
       if (left > 0) return void clock.after(left, end);

@@ -3,8 +3,8 @@ import { EngineError } from "../errors.ts";
 import type { Clock } from "../ports.ts";
 
 /**
- * So much of an agent, and of an organization's agents together, may wait to be handled. Of an agent also no more than its
- * organization has left: so each further flood gets half of the rest, and none takes all of it from agents that are quiet.
+ * The most waiting items of an agent, and of all agents of an organization. An agent may also have no more than its
+ * organization has left: so each further flood gets half of the rest, and none takes all of it from quiet agents.
  */
 const mostOfAgent = 5_000;
 export const mostOfOrganization = 20_000;
@@ -21,7 +21,7 @@ const countedMs = 60_000;
 const refusingMs = 5_000;
 
 /** The least time between two calls of `onRefused` for an agent, in milliseconds. */
-const toldEveryMs = 60_000;
+const reportedEveryMs = 60_000;
 
 /** The refusal of something since too much waits already; nothing of it is stored. */
 export class BacklogFull extends EngineError {
@@ -52,7 +52,7 @@ interface Options {
   message: string;
   /** Counts what waits of an organization's agents. */
   count(organizationId: string): Promise<readonly Counted[]>;
-  /** Told once a minute at most that something of an agent is refused. */
+  /** Called when something of an agent is refused, once a minute at most. */
   onRefused(agent: Owner): void;
 }
 
@@ -66,8 +66,8 @@ interface Waiting {
 export function createBacklogBound({ clock, message, count, onRefused }: Options): BacklogBound {
   const now = () => clock.now();
   const counts = new TtlCache<Promise<Waiting>>({ ttlMs: countedMs, limit: 1_000, now });
-  const told = new TtlCache<true>({ ttlMs: toldEveryMs, limit: 1_000, now });
-  /** All who ask meanwhile share one count. */
+  const reported = new TtlCache<true>({ ttlMs: reportedEveryMs, limit: 1_000, now });
+  /** Simultaneous callers share one count. */
   const counted = (organizationId: string, ms: number) => {
     const last = counts.get(organizationId);
     if (last && now() - last.loadedAt < ms) return last.value;
@@ -80,8 +80,8 @@ export function createBacklogBound({ clock, message, count, onRefused }: Options
     let waiting = await counted(organizationId, countedMs);
     if (isFull(waiting, id)) waiting = await counted(organizationId, refusingMs);
     if (isFull(waiting, id)) {
-      if (!told.get(id)) {
-        told.set(id, true);
+      if (!reported.get(id)) {
+        reported.set(id, true);
         onRefused(agent);
       }
       throw new BacklogFull(message);

@@ -23,7 +23,7 @@ export class FairQueue<Job extends Owned> {
     else this.#queues.set(job.owner, [job]);
   }
 
-  /** Takes the next job out, among the owners that `mayRun`. An owner that may not keeps its place. */
+  /** Takes the next job out, among the owners that `mayRun`. An owner that may not run keeps its turn. */
   take(mayRun: (owner: string | undefined) => boolean): Job | undefined {
     for (const [owner, jobs] of this.#queues) {
       if (!mayRun(owner)) continue;
@@ -38,9 +38,9 @@ export class FairQueue<Job extends Owned> {
   /** Takes this job out; false if it does not wait here. */
   remove(job: Job): boolean {
     const jobs = this.#queues.get(job.owner) ?? [];
-    const place = jobs.indexOf(job);
-    if (place < 0) return false;
-    jobs.splice(place, 1);
+    const index = jobs.indexOf(job);
+    if (index < 0) return false;
+    jobs.splice(index, 1);
     if (jobs.length === 0) this.#queues.delete(job.owner);
     return true;
   }

@@ -1,5 +1,5 @@
 /**
- * Work that is done in rounds, one at a time. Who asks for it during a round gets another one, since the round may have
+ * Work that is done in rounds, one at a time. A caller during a round gets another one, since the round may have
  * passed over already what the caller wants it to see.
  */
 export class Rounds {

@@ -1,7 +1,7 @@
 /** The owner of work: an organization, its agent, the agent's client. */
 export type Share = readonly [organization: string, agent: string, client: string];
 
-/** Somebody who waits for a place. */
+/** A call that waits for a slot. */
 export interface Waiter {
   share: Share;
   admit(): void;
@@ -20,9 +20,9 @@ interface Branch {
 const branch = (): Branch => ({ busy: 0, waiting: 0, branches: new Map(), line: [] });
 
 /**
- * The work that goes on and the work that waits. The next place goes to the organization with the least work going on;
- * among equal ones to the one whose last place was the longest ago; then to its agent and to the agent's client in the
- * same way. Who has to go is of the organization, agent and client with the most waiting.
+ * Counts running work, and queues waiting calls. The next slot goes to the organization with the least running work; among
+ * equal ones to the one whose last slot was the longest ago; then to its agent and to the agent's client in the same way.
+ * `last` is the newest call of the organization, agent and client with the most waiting calls.
  */
 export class ShareQueue {
   readonly #all = branch();

@@ -4,14 +4,14 @@ interface Options {
   clock: Clock;
   /** How long an answer is good, in milliseconds. */
   freshMs: number;
-  /** Told once for each read that failed. */
+  /** Called once for each failed read. */
   onFailure(err: unknown): void;
 }
 
 /** A failure is not good for longer, in milliseconds: what is read seldom would be missing for long. */
 const longestFailureMs = 60_000;
 
-/** Reads at most once in `freshMs`, for all who ask meanwhile; null where that fails, and for a minute at most. */
+/** Reads at most once in `freshMs`, for all callers meanwhile. A failed read answers null, for a minute at most. */
 export function sharedRead<T>({ clock, freshMs, onFailure }: Options, read: () => Promise<T>): () => Promise<T | null> {
   let last: { at: number; goodMs: number; value: Promise<T | null> } | null = null;
   return () => {

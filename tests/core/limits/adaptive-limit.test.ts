@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AdaptiveLimit, leastPlaces } from "../../../src/core/limits/adaptive-limit.ts";
+import { AdaptiveLimit, leastSlots } from "../../../src/core/limits/adaptive-limit.ts";
 
 const calm = { lateMs: 0, tookMs: [5], stalledMs: 0, reached: false };
 
@@ -13,7 +13,7 @@ function limit() {
         now += 50;
         limit.look({ ...calm, ...seen }, now);
       }
-      return limit.places;
+      return limit.slots;
     },
     isLate: () => limit.isLate(now),
   };
@@ -28,7 +28,7 @@ test("one pause changes nothing; an event loop that stays late has the limit shr
   look({ lateMs: 40 });
   expect(look({ lateMs: 40 })).toBeLessThan(before);
   expect(isLate()).toBe(true);
-  expect(look({ lateMs: 40 }, 100)).toBe(leastPlaces);
+  expect(look({ lateMs: 40 }, 100)).toBe(leastSlots);
 });
 
 test("a loop that is busy with a crowd for a quarter of a second is believed at once", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leastPlaces as places } from "../../../src/core/limits/adaptive-limit.ts";
+import { leastSlots as places } from "../../../src/core/limits/adaptive-limit.ts";
 import { Admission, Overloaded, type Share } from "../../../src/core/limits/admission.ts";
 import { loopDelay } from "../../../src/core/limits/loop-delay.ts";
 import type { Log } from "../../../src/core/ports.ts";
