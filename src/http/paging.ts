@@ -1,4 +1,6 @@
 import { z } from "@hono/zod-openapi";
+import { type SQLWrapper, sql } from "drizzle-orm";
+import type { Db } from "../db/client.ts";
 
 /** A whole number in a query, from `min` to `max`. */
 export const wholeNumber = (min: number, max: number, message = `must be between ${min} and ${max}`) =>
@@ -46,6 +48,19 @@ export function countFitting(sizes: readonly number[], most = mostPageBytes): nu
     taken += 1;
   }
   return taken;
+}
+
+/**
+ * The total for a page with `found` rows. Counts the rows of `matches`, at most `mostCounted` of them, only when the page
+ * does not show it.
+ */
+export async function countTotal(
+  db: Db,
+  found: number,
+  page: { limit: number; offset: number },
+  matches: { limit(most: number): SQLWrapper },
+): Promise<number> {
+  return totalOf(found, page) ?? db.$count(sql`${matches.limit(mostCounted)} as matches`);
 }
 
 /** The total, when the number of rows on the page shows it; null when the rows have to be counted. */

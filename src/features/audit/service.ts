@@ -1,10 +1,10 @@
-import { and, count, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context/ctx.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import type { Db } from "../../db/client.ts";
 import { auditLogs } from "../../db/schema.ts";
-import { mostCounted, totalOf } from "../../http/paging.ts";
+import { countTotal, mostCounted } from "../../http/paging.ts";
 import { actionFilter, searchPeriod } from "./rules.ts";
 import type { AuditEntry, AuditPage, AuditQuery } from "./schema.ts";
 
@@ -17,7 +17,10 @@ export async function listEntries(ctx: Ctx, readLog: BoundedReads, query: AuditQ
   return readLog(ctx.database, async (tx) => {
     const rows = await selectPage(tx, scope, limit, offset);
     const items = rows.map(toEntry);
-    const total = totalOf(items.length, { limit, offset }) ?? (await countEntries(tx, scope));
+    const some = (condition: SQL | undefined) =>
+      tx.select({ id: auditLogs.id }).from(auditLogs).where(condition).limit(mostCounted);
+    const matches = unionAll(some(scope.own), some(scope.unowned));
+    const total = await countTotal(tx, items.length, { limit, offset }, matches);
     return { items, total, limit, offset };
   });
 }
@@ -67,13 +70,6 @@ function selectPage(tx: Db, { own, unowned }: Conditions, limit: number, offset:
     .orderBy(...newestFirst)
     .limit(limit)
     .offset(offset);
-}
-
-async function countEntries(tx: Db, { own, unowned }: Conditions): Promise<number> {
-  const some = (condition: SQL | undefined) =>
-    tx.select({ id: auditLogs.id }).from(auditLogs).where(condition).limit(mostCounted);
-  const [found] = await tx.select({ total: count() }).from(unionAll(some(own), some(unowned)).as("entries"));
-  return Math.min(found?.total ?? 0, mostCounted);
 }
 
 function toEntry(row: typeof auditLogs.$inferSelect): AuditEntry {

@@ -4,7 +4,7 @@ import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
 import { agents, conversations, messages } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
-import { mostCounted, totalOf } from "../../http/paging.ts";
+import { countTotal } from "../../http/paging.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { selectConversations, toConversation } from "./find.ts";
 import { readSearch, type Search, snippetOf } from "./rules.ts";
@@ -20,7 +20,12 @@ export async function listConversations(ctx: Ctx, query: ConversationQuery): Pro
     .orderBy(desc(conversations.updatedAt), desc(conversations.id))
     .limit(limit)
     .offset(offset);
-  const total = totalOf(rows.length, { limit, offset }) ?? (await count(ctx, wanted));
+  const matches = ctx.db
+    .select({ id: conversations.id })
+    .from(conversations)
+    .innerJoin(agents, eq(agents.id, conversations.agentId))
+    .where(wanted);
+  const total = await countTotal(ctx.db, rows.length, { limit, offset }, matches);
   const ids = rows.map(({ conversation }) => conversation.id);
   const snippets = await findSnippets(ctx.database, ids, search);
   const shown = rows.map((row) => ({ ...toConversation(row), snippet: snippets.get(row.conversation.id) ?? null }));
@@ -61,18 +66,6 @@ function matches({ phrase, query }: Search): SQL {
  * A `tsquery` for messages of this release, with the words of `indexed`, and of earlier ones, which PostgreSQL split.
  */
 const anyOf = (typed: SQL, indexed: SQL) => sql`(to_tsquery('simple', ${typed}) || ${indexed}::tsquery)`;
-
-async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
-  const some = db
-    .select({ one: sql`1`.as("one") })
-    .from(conversations)
-    .innerJoin(agents, eq(agents.id, conversations.agentId))
-    .where(wanted)
-    .limit(mostCounted)
-    .as("some");
-  const [row] = await db.select({ total: sql<number>`count(*)::int` }).from(some);
-  return row?.total ?? 0;
-}
 
 /** The characters of a snippet before a match. */
 const before = 60;

@@ -7,18 +7,10 @@ import { isUuid } from "../../core/ids.ts";
 import { queriesOf, sqlState } from "../../db/client.ts";
 import { unlessOvertaken } from "../../db/retry.ts";
 import { agents, conversations, memories } from "../../db/schema.ts";
-import { mostCounted, totalOf } from "../../http/paging.ts";
+import { countTotal } from "../../http/paging.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { enqueueEmbedding } from "./meaning/embed.ts";
-import {
-  type Memory,
-  type MemoryDeletion,
-  type MemoryPage,
-  type MemoryQuery,
-  type NewMemory,
-  type SavedMemory,
-  subjectIn,
-} from "./schema.ts";
+import { type Memory, type MemoryDeletion, type MemoryPage, type MemoryQuery, type NewMemory, type SavedMemory, subjectIn } from "./schema.ts";
 import { type MemoryRow, storeMemory } from "./store.ts";
 import { queryForAll } from "./text.ts";
 
@@ -43,7 +35,12 @@ export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<Memory
     .innerJoin(agents, eq(agents.id, memories.agentId))
     .leftJoin(conversations, eq(conversations.id, memories.sourceConversationId))
     .orderBy(...newestFirst);
-  const total = totalOf(rows.length, { limit, offset }) ?? (await count(ctx, and(reached, wanted)));
+  const matches = ctx.db
+    .select({ id: memories.id })
+    .from(memories)
+    .innerJoin(agents, eq(agents.id, memories.agentId))
+    .where(and(reached, wanted));
+  const total = await countTotal(ctx.db, rows.length, { limit, offset }, matches);
   return { memories: rows.map(({ memory, slug, ref }) => toMemory(memory, slug, ref)), total, limit, offset };
 }
 
@@ -91,17 +88,6 @@ function newestOfAll({ db }: Ctx, { reached, wanted, limit, offset }: Wanted) {
     .limit(limit)
     .offset(offset)
     .as("page");
-}
-
-async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
-  const some = db
-    .select({ one: sql`1`.as("one") })
-    .from(memories)
-    .innerJoin(agents, eq(agents.id, memories.agentId))
-    .where(wanted)
-    .limit(mostCounted)
-    .as("some");
-  return db.$count(some);
 }
 
 /** The condition of a search; one without words, such as for a sign, searches for the text itself. */

@@ -3,7 +3,7 @@ import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../../context/ctx.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, inbox, outbox } from "../../../db/schema.ts";
-import { mostCounted, totalOf } from "../../../http/paging.ts";
+import { countTotal } from "../../../http/paging.ts";
 import { findAgent } from "../../agents/index.ts";
 import { channelType } from "../../channels/index.ts";
 import type { ChannelMessage, MessagesQuery } from "./schema.ts";
@@ -22,9 +22,12 @@ type Wanted = Pick<MessagesQuery, "direction" | "status"> & { id?: string };
 export async function listMessages(ctx: Ctx, slug: string, type: string, query: MessagesQuery) {
   const { limit = 50, offset = 0, ...wanted } = query;
   const { id: agentId } = await findAgent(ctx, slug);
-  const all = selectMessages(ctx.db, { agentId, channel: channelType(type) }, wanted);
-  const rows = await all.orderBy(desc(sql`created_at`), desc(sql`id`)).limit(limit).offset(offset);
-  const total = totalOf(rows.length, { limit, offset }) ?? (await count(ctx, { agentId, channel: type }, wanted));
+  const mailbox = { agentId, channel: channelType(type) };
+  const rows = await selectMessages(ctx.db, mailbox, wanted)
+    .orderBy(desc(sql`created_at`), desc(sql`id`))
+    .limit(limit)
+    .offset(offset);
+  const total = await countTotal(ctx.db, rows.length, { limit, offset }, selectMessages(ctx.db, mailbox, wanted));
   return { messages: rows.map((row) => toMessage(ctx, row)), total, limit, offset };
 }
 
@@ -89,10 +92,4 @@ function toMessage({ membership }: Ctx, { ref, text, createdAt, sentAt, directio
     createdAt: createdAt.toISOString(),
     sentAt: sentAt?.toISOString() ?? null,
   };
-}
-
-async function count({ db }: Ctx, mailbox: Mailbox, wanted: Wanted): Promise<number> {
-  const some = selectMessages(db, mailbox, wanted).limit(mostCounted).as("some");
-  const [row] = await db.select({ total: sql<number>`count(*)::int` }).from(some);
-  return row?.total ?? 0;
 }

@@ -1,7 +1,7 @@
 import { and, desc, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import { eventBacklog } from "../../../db/schema.ts";
-import { mostCounted, totalOf } from "../../../http/paging.ts";
+import { countTotal } from "../../../http/paging.ts";
 import { findAgent } from "../../agents/index.ts";
 import { undeliveredOfTurns } from "../../inbox/index.ts";
 import type { BacklogEntry, BacklogQuery } from "./schema.ts";
@@ -21,8 +21,8 @@ export async function listBacklog(ctx: Ctx, slug: string, { status, limit = 20, 
     .orderBy(desc(eventBacklog.matchedAt), desc(eventBacklog.id))
     .limit(limit)
     .offset(offset);
-  const some = ctx.db.select({ id: eventBacklog.id }).from(eventBacklog).where(wanted).limit(mostCounted).as("some");
-  const total = totalOf(rows.length, { limit, offset }) ?? (await ctx.db.$count(some));
+  const matches = ctx.db.select({ id: eventBacklog.id }).from(eventBacklog).where(wanted);
+  const total = await countTotal(ctx.db, rows.length, { limit, offset }, matches);
   const undelivered = await undeliveredOfTurns(ctx.db, rows.map(completedBy));
   const events = rows.map((row) => ({
     ...toEntry(row),

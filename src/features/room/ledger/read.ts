@@ -1,10 +1,10 @@
-import { and, count, desc, eq, type SQL } from "drizzle-orm";
+import { and, desc, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import { notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { roomEvents } from "../../../db/schema.ts";
-import { mostCounted, totalOf } from "../../../http/paging.ts";
+import { countTotal } from "../../../http/paging.ts";
 import { findAgent } from "../../agents/index.ts";
 import { undeliveredOf } from "../../inbox/index.ts";
 import type { Verdict } from "../match/schema.ts";
@@ -28,14 +28,9 @@ export async function listEvents(ctx: Ctx, slug: string, query: RoomEventsQuery)
     .orderBy(desc(roomEvents.receivedAt), desc(roomEvents.id))
     .limit(limit)
     .offset(offset);
-  const total = totalOf(rows.length, { limit, offset }) ?? (await countEvents(ctx.db, wanted));
+  const matches = ctx.db.select({ id: roomEvents.id }).from(roomEvents).where(wanted);
+  const total = await countTotal(ctx.db, rows.length, { limit, offset }, matches);
   return { events: await showEvents(ctx.db, agentId, rows), total, limit, offset };
-}
-
-async function countEvents(db: Db, wanted: SQL | undefined): Promise<number> {
-  const some = db.select({ id: roomEvents.id }).from(roomEvents).where(wanted).limit(mostCounted).as("some");
-  const [found] = await db.select({ total: count() }).from(some);
-  return found?.total ?? 0;
 }
 
 /** One event of an agent. Throws the 404 of both. */

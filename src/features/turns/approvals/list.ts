@@ -2,7 +2,7 @@ import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import { shownSubject, subjectKey } from "../../../core/channels/subjects.ts";
 import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
-import { mostCounted, totalOf } from "../../../http/paging.ts";
+import { countTotal } from "../../../http/paging.ts";
 import type { PendingCall } from "../../../turn/types.ts";
 import { findAgent, withinReach } from "../../agents/index.ts";
 
@@ -22,7 +22,7 @@ export async function listWaiting(ctx: Ctx, { instanceId, limit, offset }: Query
     sql`${toolCalls.status} = 'pending' and ${toolCalls.args} is not null and ${toolCalls.expiresAt} > now()`,
   );
   const rows = await selectWaiting(ctx, wanted).limit(limit).offset(offset);
-  const total = totalOf(rows.length, { limit, offset }) ?? (await count(ctx, wanted));
+  const total = await countTotal(ctx.db, rows.length, { limit, offset }, selectWaiting(ctx, wanted));
   return { approvals: rows.map(toApproval), total, limit, offset };
 }
 
@@ -61,10 +61,4 @@ function toApproval({ subject, requestedAt, expiresAt, ...call }: Row) {
       ? { user: null, userChannel: null }
       : { user: shown.subject, userChannel: shown.subjectChannel }),
   };
-}
-
-async function count(ctx: Ctx, wanted: SQL | undefined): Promise<number> {
-  const some = selectWaiting(ctx, wanted).limit(mostCounted).as("some");
-  const [row] = await ctx.db.select({ total: sql<number>`count(*)::int` }).from(some);
-  return row?.total ?? 0;
 }
