@@ -1,5 +1,6 @@
 import { StartError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
+import { withinTime } from "../core/time/deadline.ts";
 import { openConnection, type Parameter, type Target } from "./connection.ts";
 import { sqlState, tooLate } from "./failures.ts";
 import { unlessDeadlocked } from "./retry.ts";
@@ -43,30 +44,30 @@ export async function migrate(
 ): Promise<number> {
   const connection = openConnection(target, { prepare: false });
   const run: RunText = (text, parameters = []) => connection.run(text, parameters, "objects");
-  let cancel = () => {};
-  const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(timeoutMs, () => reject(tooLate()));
-  });
   try {
-    const [server] = (await Promise.race([run(facts), late])) as readonly (ServerFacts & { known: boolean })[];
-    cancel();
-    if (!server) throw new StartError("The database does not know itself: pg_database has no row for it");
-    checkServer(server);
+    const server = await withinTime(clock, timeoutMs, tooLate(), () => readFacts(run));
     if (server.known && pendingMigrations(migrations, await readApplied(run)).length === 0) return 0;
     return await applyMigrations(run, migrations).catch((error: unknown) => {
       throw explain(error);
     });
   } finally {
-    cancel();
     connection.destroy();
   }
 }
 
-export const facts = `
+const facts = `
   select current_setting('server_version_num')::int as version, pg_encoding_to_char(encoding) as encoding,
     ${foreignSettings} as foreign,
     to_regclass('drizzle.__drizzle_migrations') is not null as known
   from pg_database where datname = current_database()`;
+
+/** Throws a `StartError` for an unsupported server. */
+export async function readFacts(run: RunText): Promise<ServerFacts & { known: boolean }> {
+  const [server] = (await run(facts)) as readonly (ServerFacts & { known: boolean })[];
+  if (!server) throw new StartError("The database does not know itself: pg_database has no row for it");
+  checkServer(server);
+  return server;
+}
 
 export const readApplied = async (run: RunText) =>
   (await run("select created_at::float8 as at from drizzle.__drizzle_migrations")) as readonly { at: number }[];
