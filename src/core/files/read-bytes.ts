@@ -30,11 +30,16 @@ export async function readBytes(
     else void reader.cancel().catch(() => {});
     throw error;
   }
-  const bytes = new Uint8Array(size);
+  return joinBytes(chunks);
+}
+
+/** The chunks in one piece. */
+export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;
   for (const chunk of chunks) {
     bytes.set(chunk, offset);
-    offset += chunk.byteLength;
+    offset += chunk.length;
   }
   return bytes;
 }

@@ -1,5 +1,6 @@
 import { Inflate, inflateSync } from "fflate";
 import { EngineError } from "../../../core/errors.ts";
+import { joinBytes } from "../../../core/files/read-bytes.ts";
 import { importLimit } from "./schema.ts";
 import { damaged, readDirectory, refuseArchive, storedBytes, type ZipEntry } from "./zip-directory.ts";
 
@@ -72,7 +73,7 @@ function inflateLong(packed: Uint8Array, budget: Budget): Uint8Array {
   for (let at = 0; at === 0 || at < packed.length; at += step) {
     unlessDamaged(() => inflate.push(packed.subarray(at, at + step), at + step >= packed.length));
   }
-  return join(chunks);
+  return joinBytes(chunks);
 }
 
 function unlessDamaged<T>(work: () => T): T {
@@ -81,14 +82,4 @@ function unlessDamaged<T>(work: () => T): T {
   } catch (error) {
     throw error instanceof EngineError ? error : damaged();
   }
-}
-
-function join(chunks: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

@@ -1,3 +1,5 @@
+import { joinBytes } from "../../../core/files/read-bytes.ts";
+
 /** Compresses bytes for FlateDecode, in another thread of the platform. */
 export const deflate = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> =>
   drained(new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate")));
@@ -14,11 +16,5 @@ export async function drained(
     if (length > most) throw new Error("There is more data than announced");
     parts.push(part);
   }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return joinBytes(parts);
 }
