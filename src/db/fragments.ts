@@ -1,8 +1,11 @@
-import { type Column, getTableColumns, type SQL, type SQLWrapper, sql, type Table } from "drizzle-orm";
-
+import { type Column, eq, getTableColumns, type SQL, type SQLWrapper, sql, type Table } from "drizzle-orm";
+import { isUuid } from "../core/ids.ts";
 import type { ValueType, ValueTypes } from "./statement.ts";
 
 // Parts of the statements that `statement` compiles.
+
+/** Whether a row has this id, which may be any text: only a UUID is one. */
+export const hasId = (column: Column, id: string): SQL => (isUuid(id) ? eq(column, id) : sql`false`);
 
 /** A column's name without its table, as `insert` and `on conflict` want it. */
 export function column({ name }: Column): SQL {

@@ -1,7 +1,7 @@
 import type { Clock } from "../core/ports.ts";
+import { withinTime } from "../core/time/deadline.ts";
 import { openConnection, type Target } from "./connection.ts";
 import { tooLate } from "./failures.ts";
-import { withinTime } from "../core/time/deadline.ts";
 import { type Migration, pendingMigrations, type RunText, readApplied, readFacts } from "./migrate.ts";
 
 export interface SchemaState {

@@ -1,8 +1,8 @@
 import { and, eq } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
-import { isUuid } from "../../core/ids.ts";
 import type { PluginFile, SavedFile } from "../../core/plugins/plugin.ts";
+import { hasId } from "../../db/fragments.ts";
 import { agents, conversations, files } from "../../db/schema.ts";
 import { keepFile } from "./keep-file.ts";
 import { linkTo } from "./links.ts";
@@ -37,12 +37,10 @@ export async function linkPluginFile(
     eq(files.conversationId, requireStored(conversationId)),
     eq(files.status, "stored"),
   );
-  const [file] = isUuid(id)
-    ? await services.database.db
-        .select()
-        .from(files)
-        .where(and(eq(files.id, id), own))
-    : [];
+  const [file] = await services.database.db
+    .select()
+    .from(files)
+    .where(and(hasId(files.id, id), own));
   if (file) return shown(services, file);
   throw new EngineError("not-found", "This conversation has no such file");
 }

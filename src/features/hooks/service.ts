@@ -2,8 +2,9 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
-import { isUuid, newId } from "../../core/ids.ts";
+import { newId } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
+import { hasId } from "../../db/fragments.ts";
 import { hooks } from "../../db/schema.ts";
 import type { Hook as TurnHook } from "../../turn/types.ts";
 import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
@@ -90,12 +91,10 @@ export function hooksOf(db: Db, agentId: string): Promise<HookRow[]> {
 }
 
 async function findHook(tx: Db, agent: AgentRow, id: string): Promise<HookRow> {
-  const [row] = isUuid(id)
-    ? await tx
-        .select()
-        .from(hooks)
-        .where(and(eq(hooks.id, id), eq(hooks.agentId, agent.id)))
-    : [];
+  const [row] = await tx
+    .select()
+    .from(hooks)
+    .where(and(hasId(hooks.id, id), eq(hooks.agentId, agent.id)));
   if (!row) throw notFound("Hook");
   return row;
 }

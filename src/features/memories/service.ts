@@ -3,14 +3,22 @@ import type { Ctx } from "../../context/ctx.ts";
 import { write } from "../../context/write.ts";
 import { shownSubject } from "../../core/channels/subjects.ts";
 import { notFound } from "../../core/errors.ts";
-import { isUuid } from "../../core/ids.ts";
 import { queriesOf, sqlState } from "../../db/client.ts";
+import { hasId } from "../../db/fragments.ts";
 import { unlessOvertaken } from "../../db/retry.ts";
 import { agents, conversations, memories } from "../../db/schema.ts";
 import { countTotal } from "../../http/paging.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { enqueueEmbedding } from "./meaning/embed.ts";
-import { type Memory, type MemoryDeletion, type MemoryPage, type MemoryQuery, type NewMemory, type SavedMemory, subjectIn } from "./schema.ts";
+import {
+  type Memory,
+  type MemoryDeletion,
+  type MemoryPage,
+  type MemoryQuery,
+  type NewMemory,
+  type SavedMemory,
+  subjectIn,
+} from "./schema.ts";
 import { type MemoryRow, storeMemory } from "./store.ts";
 import { queryForAll } from "./text.ts";
 
@@ -147,13 +155,11 @@ export async function deleteMemories(ctx: Ctx, { instanceId, ...named }: MemoryD
 
 /** Deletes a memory. Throws the 404. */
 export async function deleteMemory(ctx: Ctx, id: string): Promise<void> {
-  const [known] = isUuid(id)
-    ? await ctx.db
-        .select({ slug: agents.slug, agentId: agents.id })
-        .from(memories)
-        .innerJoin(agents, eq(agents.id, memories.agentId))
-        .where(and(eq(memories.id, id), withinReach(ctx)))
-    : [];
+  const [known] = await ctx.db
+    .select({ slug: agents.slug, agentId: agents.id })
+    .from(memories)
+    .innerJoin(agents, eq(agents.id, memories.agentId))
+    .where(and(hasId(memories.id, id), withinReach(ctx)));
   if (!known) throw notFound("Memory");
   const { slug, agentId } = known;
   const change = { action: "memory.delete", target: slug, agentId, agentUnchanged: true, summary: { memoryId: id } };

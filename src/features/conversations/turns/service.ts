@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import { shownSubject } from "../../../core/channels/subjects.ts";
 import { notFound } from "../../../core/errors.ts";
-import { isUuid } from "../../../core/ids.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { toolCalls, turns } from "../../../db/schema.ts";
 import { totalOf } from "../../../http/paging.ts";
 import { findConversation } from "../find.ts";
@@ -43,14 +43,12 @@ export async function listTurns(ctx: Ctx, ref: string, { limit = 20, offset = 0 
 /** All stored data about one turn (decisions §12, "why this answer"). Throws the 404s. */
 export async function getTurn(ctx: Ctx, ref: string, turnId: string): Promise<WholeTurn> {
   const found = await findConversation(ctx, ref);
-  const own = and(eq(turns.id, turnId), eq(turns.conversationId, found.conversation.id));
+  const own = and(hasId(turns.id, turnId), eq(turns.conversationId, found.conversation.id));
   const { db } = ctx;
-  const [turn] = isUuid(turnId)
-    ? await db
-        .select({ ...shown, debug: turns.debug })
-        .from(turns)
-        .where(own)
-    : [];
+  const [turn] = await db
+    .select({ ...shown, debug: turns.debug })
+    .from(turns)
+    .where(own);
   if (!turn) throw notFound("Turn");
   const { debug, ...row } = turn;
   const { toolCallId, name, status, durationMs, decidedBy, reason } = toolCalls;

@@ -2,6 +2,7 @@ import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../../context/ctx.ts";
 import type { Db } from "../../../db/client.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { conversations, inbox, outbox } from "../../../db/schema.ts";
 import { countTotal } from "../../../http/paging.ts";
 import { findAgent } from "../../agents/index.ts";
@@ -43,7 +44,7 @@ function selectMessages(db: Db, mailbox: Mailbox, { direction, status, id }: Wan
       eq(table.agentId, mailbox.agentId),
       eq(table.channel, mailbox.channel),
       status === undefined ? undefined : eq(table.status, status),
-      id === undefined ? undefined : eq(table.id, id),
+      id === undefined ? undefined : hasId(table.id, id),
       direction === undefined || direction === own ? undefined : sql`false`,
     );
   const came = db

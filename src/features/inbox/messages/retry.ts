@@ -3,7 +3,6 @@ import type { Ctx } from "../../../context/ctx.ts";
 import { write } from "../../../context/write.ts";
 import { channelOf } from "../../../core/channels/channels.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
-import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, inbox, optOuts, outbox } from "../../../db/schema.ts";
 import { enqueue, type NewJob } from "../../../jobs/enqueue.ts";
@@ -21,7 +20,7 @@ import type { ChannelMessage } from "./schema.ts";
 export async function retryMessage(ctx: Ctx, slug: string, type: string, id: string): Promise<ChannelMessage> {
   const { id: agentId, organizationId } = await findAgent(ctx, slug);
   const mailbox = { agentId, channel: channelType(type) };
-  const found = isUuid(id) ? await findMessage(ctx, mailbox, id) : null;
+  const found = await findMessage(ctx, mailbox, id);
   if (!found) throw notFound("Message");
   const summary = { channel: mailbox.channel, direction: found.direction, messageId: id };
   const change = { action: "agent.channel.message.retry", target: slug, agentId, agentUnchanged: true, summary };

@@ -5,6 +5,7 @@ import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { afterMembershipsOf, invitations, members, users } from "../../../db/schema.ts";
 import { isLive, userOf } from "../../account/index.ts";
@@ -57,8 +58,8 @@ export async function listSent(ctx: Ctx): Promise<SentInvitation[]> {
 
 /** Withdraws an invitation. Throws the 404. */
 export async function withdraw(ctx: Ctx, id: string): Promise<void> {
-  const own = and(eq(invitations.id, id), eq(invitations.organizationId, ctx.membership.organizationId));
-  const [found] = isUuid(id) ? await selectInvitations(ctx.db, own) : [];
+  const own = and(hasId(invitations.id, id), eq(invitations.organizationId, ctx.membership.organizationId));
+  const [found] = await selectInvitations(ctx.db, own);
   if (!found) throw notFound("Invitation");
   const change = { action: "invitation.delete", target: found.email, summary: { roleKey: found.roleKey } };
   await writeOrganization(ctx, change, async (tx) => {

@@ -3,7 +3,8 @@ import { authorOf, type Ctx } from "../../../context/ctx.ts";
 import { write } from "../../../context/write.ts";
 import { newToken } from "../../../core/credentials/tokens.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
-import { isUuid, newId } from "../../../core/ids.ts";
+import { newId } from "../../../core/ids.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { accessTokens } from "../../../db/schema.ts";
 import type { CreatedManagementKey, ManagementKey, NewManagementKey } from "./schema.ts";
 
@@ -64,9 +65,8 @@ export async function createManagementKey(
 
 /** Revokes a key at once. Throws the same 404 for a missing key and for another organization's. */
 export async function deleteManagementKey(ctx: Ctx, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound("Management key");
   const own = and(
-    eq(accessTokens.id, id),
+    hasId(accessTokens.id, id),
     eq(accessTokens.kind, "management"),
     eq(accessTokens.organizationId, ctx.membership.organizationId),
   );

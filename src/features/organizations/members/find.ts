@@ -2,8 +2,8 @@ import { and, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import type { Membership } from "../../../context/membership.ts";
 import { notFound } from "../../../core/errors.ts";
-import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { members, users } from "../../../db/schema.ts";
 import type { Member } from "./schema.ts";
 
@@ -31,7 +31,6 @@ export async function findMember(
   db: Db,
   userId: string,
 ): Promise<{ email: string; roleKey: string }> {
-  if (!isUuid(userId)) throw notFound("Member");
   const [member] = await selectMembers(db).where(isMember(membership, userId));
   if (!member) throw notFound("Member");
   return member;
@@ -39,4 +38,4 @@ export async function findMember(
 
 /** The condition on `members` for a user's membership in the addressed organization. */
 export const isMember = ({ organizationId }: Membership, userId: string) =>
-  and(eq(members.organizationId, organizationId), eq(members.userId, userId));
+  and(eq(members.organizationId, organizationId), hasId(members.userId, userId));

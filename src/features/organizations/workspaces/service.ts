@@ -3,10 +3,11 @@ import type { Ctx } from "../../../context/ctx.ts";
 import { workspaceScope } from "../../../context/membership.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
-import { isUuid, newId } from "../../../core/ids.ts";
+import { newId } from "../../../core/ids.ts";
 import { sortByName } from "../../../core/text/names.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { agents, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { isSameName } from "../rules.ts";
 import { writeOrganization } from "../write.ts";
@@ -111,11 +112,10 @@ function toWorkspace({ createdAt, updatedAt, ...row }: Row): Workspace {
 
 /** A workspace. Throws the same 404 for a missing one and for an unreachable one. */
 export async function findWorkspace(db: Db, ctx: Ctx, id: string): Promise<{ id: string; name: string }> {
-  if (!isUuid(id)) throw notFound("Workspace");
   const [row] = await db
     .select({ id: workspaces.id, name: workspaces.name })
     .from(workspaces)
-    .where(and(eq(workspaces.id, id), withinReach(ctx)));
+    .where(and(hasId(workspaces.id, id), withinReach(ctx)));
   if (!row) throw notFound("Workspace");
   return row;
 }

@@ -1,8 +1,8 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
-import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { eventBacklog } from "../../../db/schema.ts";
 import { writeAgent } from "../../agents/index.ts";
 import { mostPending } from "./add.ts";
@@ -55,12 +55,10 @@ function requirePlace(room: RoomRow | null): void {
 }
 
 async function findEntry(tx: Db, agentId: string, id: string): Promise<BacklogRow> {
-  const [row] = isUuid(id)
-    ? await tx
-        .select()
-        .from(eventBacklog)
-        .where(and(eq(eventBacklog.id, id), eq(eventBacklog.agentId, agentId)))
-    : [];
+  const [row] = await tx
+    .select()
+    .from(eventBacklog)
+    .where(and(hasId(eventBacklog.id, id), eq(eventBacklog.agentId, agentId)));
   if (!row) throw notFound("Entry");
   return row;
 }

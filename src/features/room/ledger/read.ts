@@ -1,8 +1,8 @@
 import { and, desc, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import { notFound } from "../../../core/errors.ts";
-import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { roomEvents } from "../../../db/schema.ts";
 import { countTotal } from "../../../http/paging.ts";
 import { findAgent } from "../../agents/index.ts";
@@ -43,12 +43,10 @@ export async function getEvent(ctx: Ctx, slug: string, id: string): Promise<Room
 
 /** The row of an agent's event. Throws the 404. */
 export async function findEvent(db: Db, agentId: string, id: string): Promise<EventRow> {
-  const [row] = isUuid(id)
-    ? await db
-        .select()
-        .from(roomEvents)
-        .where(and(eq(roomEvents.id, id), eq(roomEvents.agentId, agentId)))
-    : [];
+  const [row] = await db
+    .select()
+    .from(roomEvents)
+    .where(and(hasId(roomEvents.id, id), eq(roomEvents.agentId, agentId)));
   if (!row) throw notFound("Event");
   return row;
 }

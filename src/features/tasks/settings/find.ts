@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, sql } from "drizzle-orm";
 import { shownSubject } from "../../../core/channels/subjects.ts";
 import { notFound } from "../../../core/errors.ts";
-import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import { undeliveredOf } from "../../inbox/index.ts";
 import type { Schedule } from "../schedule.ts";
@@ -15,13 +15,11 @@ export const scheduleOf = ({ schedule }: Pick<TaskRow, "schedule">) => schedule 
 
 /** Finds a task of an agent, and locks it until the transaction ends. Throws the 404. */
 export async function lockTask(tx: Db, agentId: string, id: string): Promise<TaskRow> {
-  const [row] = isUuid(id)
-    ? await tx
-        .select()
-        .from(scheduledTasks)
-        .where(and(eq(scheduledTasks.id, id), eq(scheduledTasks.agentId, agentId)))
-        .for("no key update")
-    : [];
+  const [row] = await tx
+    .select()
+    .from(scheduledTasks)
+    .where(and(hasId(scheduledTasks.id, id), eq(scheduledTasks.agentId, agentId)))
+    .for("no key update");
   if (!row) throw notFound("Scheduled task");
   return row;
 }

@@ -3,9 +3,10 @@ import { audit } from "../../../context/audit.ts";
 import { authorOf, type Ctx } from "../../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { notFound } from "../../../core/errors.ts";
-import { isUuid, newId } from "../../../core/ids.ts";
+import { newId } from "../../../core/ids.ts";
 import { sameJson } from "../../../core/json.ts";
 import type { Db } from "../../../db/client.ts";
+import { hasId } from "../../../db/fragments.ts";
 import { scheduledTasks } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
@@ -37,9 +38,9 @@ export async function listTasks(ctx: Ctx, slug: string, query: ScheduledTaskQuer
 /** Throws the 404 of agent and task. */
 export async function getTask(ctx: Ctx, slug: string, id: string): Promise<ScheduledTask> {
   const agent = await findAgent(ctx, slug);
-  const [row] = isUuid(id)
-    ? await selectTasks(ctx.db).where(and(eq(scheduledTasks.id, id), eq(scheduledTasks.agentId, agent.id)))
-    : [];
+  const [row] = await selectTasks(ctx.db).where(
+    and(hasId(scheduledTasks.id, id), eq(scheduledTasks.agentId, agent.id)),
+  );
   const [task] = row ? await showTasks(ctx.db, agent.id, [row]) : [];
   if (!task) throw notFound("Scheduled task");
   return task;

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { and, eq, sql } from "drizzle-orm";
-import { isUuid } from "../../../../core/ids.ts";
 import { storable } from "../../../../core/text/text.ts";
 import type { Db } from "../../../../db/client.ts";
+import { hasId } from "../../../../db/fragments.ts";
 import { eventBacklog, eventDefinitions, rooms } from "../../../../db/schema.ts";
 import type { Tool, ToolContext } from "../../../../turn/types.ts";
 import { outboundPlace, sendTo } from "../../../inbox/index.ts";
@@ -89,12 +89,10 @@ async function placeOfDefinition(tx: Db, agentId: string, definitionId: string |
 /** The definition of an entry; null for a deleted one. Throws an `Error` for the model when there is no such entry. */
 async function definitionOf(tx: Db, agentId: string, eventId: string): Promise<string | null> {
   const { id, definitionId } = eventBacklog;
-  const [entry] = isUuid(eventId)
-    ? await tx
-        .select({ definitionId })
-        .from(eventBacklog)
-        .where(and(eq(id, eventId), eq(eventBacklog.agentId, agentId)))
-    : [];
+  const [entry] = await tx
+    .select({ definitionId })
+    .from(eventBacklog)
+    .where(and(hasId(id, eventId), eq(eventBacklog.agentId, agentId)));
   if (!entry) throw new Error(`There is no event ${eventId}: give its id as you got it, or leave it out`);
   return entry.definitionId;
 }
