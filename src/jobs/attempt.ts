@@ -34,7 +34,7 @@ export const mostModelJobs = 256;
 /** By kind. Jobs of other kinds are left to processes that know them. */
 export type JobKinds = Readonly<Record<string, JobKind>>;
 
-/** A handler that takes longer than its kind says hangs, and holds a place that other jobs wait for. */
+/** A handler that takes longer than its kind says hangs, and holds a slot that other jobs wait for. */
 const usuallyLongestMs = 10 * 60_000;
 
 /** Runs the job's handler; answers null when that went well. Ends with the signal even where the handler ignores it. */

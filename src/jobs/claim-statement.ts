@@ -33,7 +33,7 @@ export interface Claim {
 }
 
 const now = sql`(select now from given)`;
-const ofAskedKinds = sql`${jobs.kind} = any(array(select kind from places))`;
+const ofAskedKinds = sql`${jobs.kind} = any(array(select kind from slots))`;
 /** The condition of `jobs_lanes`. */
 export const waits = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is null`;
 const isDue = sql`${waits} and ${jobs.runAt} <= ${now}`;
@@ -61,7 +61,7 @@ const lockedOf = (id: SQL) =>
 
 /**
  * The lanes of `p.kind` with due jobs, once around from the one after `p.after`. Each is one step in the index, and is
- * looked for only while there are places to fill.
+ * looked for only while there are slots to fill.
  */
 const lanes = sql`(
   with recursive walk as (
@@ -97,7 +97,7 @@ export const claimStatement = statement(
       select ${given.now} as now, ${given.kinds} as kinds, ${given.free}::int[] as free, ${given.share}::int[] as share,
         ${given.after} as after, ${given.runningIds} as running_ids, ${given.runningKinds} as running_kinds,
         ${given.runningLanes} as running_lanes, ${given.takesOver} as takes_over
-    ), places as materialized (
+    ), slots as materialized (
       select p.* from given cross join unnest(kinds, free, share, after) as p(kind, free, share, after)
     ), running as materialized (
       select r.* from given cross join unnest(running_kinds, running_lanes) as r(kind, lane)
@@ -115,7 +115,7 @@ export const claimStatement = statement(
       where ${jobs.id} = any(array(select d.id from lapsed cross join ${lockedOf(sql`lapsed.id`)} d where not again))
       returning ${deadFields}
     ), abandoned as (
-      select p.kind, a.lane, a.id, 1 as round, a.nth from places p cross join lateral (
+      select p.kind, a.lane, a.id, 1 as round, a.nth from slots p cross join lateral (
         select l.lane, d.id, row_number() over () as nth from (
           select lane from lapsed where kind = p.kind and again group by lane order by min(at), lane
         ) l cross join lateral (
@@ -127,7 +127,7 @@ export const claimStatement = statement(
     ), taken as (
       select kind, lane from running union all select kind, lane from abandoned
     ), first as (
-      select p.kind, f.lane, f.id, 2 as round, f.nth from places p cross join lateral (
+      select p.kind, f.lane, f.id, 2 as round, f.nth from slots p cross join lateral (
         select l.lane, d.id, row_number() over () as nth from ${lanes} l cross join lateral (
           select ${jobs.id} from ${jobs} where ${jobs.kind} = p.kind and ${lane} = l.lane and ${isFree}
             and ${roomOf(sql`l.lane`, sql`taken`)} > 0
@@ -135,7 +135,7 @@ export const claimStatement = statement(
         ) d limit p.free - ${countOf(sql`abandoned`)}
       ) f
     ), further as (
-      select p.kind, f.lane, f.id, 3 as round, f.nth from places p cross join lateral (
+      select p.kind, f.lane, f.id, 3 as round, f.nth from slots p cross join lateral (
         select l.lane, d.id, row_number() over () as nth from first l cross join lateral (
           select ${jobs.id} from ${jobs} where ${jobs.kind} = p.kind and ${lane} = l.lane and ${isFree}
             and ${jobs.id} <> all(array(select id from first))
@@ -162,12 +162,12 @@ export const leftStatement = statement(
   (given) => sql<{ found: number }>`
     with given as materialized (
       select ${given.now} as now, ${given.kinds} as kinds
-    ), places as materialized (
+    ), slots as materialized (
       select unnest(kinds) as kind, ${commonLane}::uuid as after from given
     ), busy as materialized (
       select ${jobs.kind}, ${jobs.key} from ${jobs} where ${ofAskedKinds} and ${isRunning}
     )
-    select 1 as found from places p cross join lateral (
+    select 1 as found from slots p cross join lateral (
       select from ${lanes} l cross join lateral (
         select from ${jobs} where ${jobs.kind} = p.kind and ${lane} = l.lane and ${isFree}
         order by ${jobs.runAt}, ${jobs.id} limit 1

@@ -7,7 +7,7 @@ export type { Claim, ClaimedJob, DeadJob } from "./claim-statement.ts";
 export type InLane = Pick<ClaimedJob, "kind" | "lane">;
 
 /** The free slots of one kind of job in a process. */
-export interface Places {
+export interface FreeSlots {
   kind: string;
   /** At least 1. */
   free: number;
@@ -19,7 +19,7 @@ export interface Places {
 
 interface Asked {
   /** One entry for each kind with a free slot. */
-  places: readonly Places[];
+  slots: readonly FreeSlots[];
   /** The jobs that this process runs: it never takes them over from itself, however old their leases are. */
   running: readonly (InLane & Pick<ClaimedJob, "id">)[];
   /** Whether jobs whose lease ran out may be taken over. */
@@ -28,14 +28,14 @@ interface Asked {
   now: number;
 }
 
-/** Takes jobs that are due, as far as there are places for their kinds and lanes. */
-export async function claim(queries: Queries, { places, running, takesOver, lock, now }: Asked): Promise<Claim> {
+/** Takes jobs that are due, as far as there are slots for their kinds and lanes. */
+export async function claim(queries: Queries, { slots, running, takesOver, lock, now }: Asked): Promise<Claim> {
   const [row] = await claimStatement.run(queries, {
     ...{ now: new Date(now), lock },
-    kinds: places.map(({ kind }) => kind),
-    free: places.map(({ free }) => String(free)),
-    share: places.map(({ share }) => String(share)),
-    after: places.map(({ after }) => after),
+    kinds: slots.map(({ kind }) => kind),
+    free: slots.map(({ free }) => String(free)),
+    share: slots.map(({ share }) => String(share)),
+    after: slots.map(({ after }) => after),
     runningIds: running.map(({ id }) => id),
     runningKinds: running.map(({ kind }) => kind),
     runningLanes: running.map(({ lane }) => lane),

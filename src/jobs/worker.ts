@@ -7,16 +7,16 @@ import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";
 import { failedJobs } from "./failed.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import { deleteOldRows } from "./old-rows.ts";
-import { createPlaces } from "./places.ts";
 import { createSettling, type Held, renew } from "./queue.ts";
 import { createSettle, sayFailed } from "./settle.ts";
+import { createSlots } from "./slots.ts";
 
 export interface Worker {
   /** Says that a job may be due, now or at this time (milliseconds since the epoch). Call it after the commit that enqueued it. */
   wake(at?: number): void;
   /**
    * Begins the jobs that are due, whichever process enqueued them, and from the first call on those that other replicas
-   * have no places for. Call it every 10 seconds.
+   * have no slots for. Call it every 10 seconds.
    */
   tick(): Promise<void>;
   /** Does the jobs that are due until none is. */
@@ -41,15 +41,15 @@ const horizonMs = 10_000;
 const restMs = 1_000;
 /** The least time between a claim and the next one by the timer. */
 const gatherMs = 250;
-/** Freed places are filled once they are this part of the jobs that run. */
+/** Freed slots are filled once they are this part of the jobs that run. */
 const freedPart = 1 / 8;
-/** Longer than a message takes to all replicas, so that those without places do not wake each other on and on. */
+/** Longer than a message takes to all replicas, so that those without slots do not wake each other on and on. */
 const quietMs = 1_000;
 
 /** Does the jobs of these kinds, of each kind no more at a time than its limit. */
 export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const { database, clock, log, notify, heartbeat } = services;
-  const places = createPlaces(kinds);
+  const slots = createSlots(kinds);
   const running = new Map<string, Running>();
   const settling = createSettling(services);
   const settle = createSettle(services, Object.keys(kinds), settling);
@@ -66,31 +66,31 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const quiet = new Rest(clock);
   let endListening: (() => void) | null = null;
 
-  /** Takes due jobs into the free places. */
+  /** Takes due jobs into the free slots. */
   const claiming = new Rounds(async () => {
     if (stopping) return;
     freed = 0;
     const jobs = [...running.values()];
-    const free = places.free(jobs);
+    const free = slots.free(jobs);
     if (free.length > 0) {
       const [lock, now] = [newId(), clock.now()];
       const takesOver = heartbeat.mayTakeOver;
-      const asked = { places: free, running: jobs, takesOver, lock, now };
+      const asked = { slots: free, running: jobs, takesOver, lock, now };
       const { claimed, dead, nextAt } = await claim(database, asked);
-      places.served(claimed);
+      slots.served(claimed);
       for (const job of dead) sayFailed(log, job);
       // A job that waited for a dead one of its key may go now.
       if (dead.length > 0) claiming.again();
       for (const job of claimed) start(job, lock);
-      // One claim takes a part of the places only, since a turn may have to wait for its end.
+      // One claim takes a part of the slots only, since a turn may have to wait for its end.
       if (free.some((one) => claimed.filter(({ kind }) => kind === one.kind).length === one.free)) claiming.again();
       if (claimed.length > 0) takenAt = clock.now();
       if (nextAt !== null) wakeAt(nextAt);
     }
-    if (places.short([...running.values()])) await announceLeft();
+    if (slots.short([...running.values()])) await announceLeft();
   });
 
-  /** Has other replicas look for the due jobs that this process has no places for. */
+  /** Has other replicas look for the due jobs that this process has no slots for. */
   const announceLeft = async () => {
     if (!quiet.isOver || !(await isAnyLeft(database, Object.keys(kinds), clock.now()))) return;
     quiet.begin(quietMs);

@@ -84,7 +84,7 @@ describe.skipIf(!server)("several processes", () => {
     expect([...one.lines, ...two.lines]).toEqual([]);
   });
 
-  test("begin what another one has no places for, woken by LISTEN and NOTIFY", async () => {
+  test("begin what another one has no slots for, woken by LISTEN and NOTIFY", async () => {
     const { url, pools } = await twoPools();
     const replica = async (database: Database) => {
       const { log, lines } = collectLog();
@@ -179,10 +179,10 @@ describe.skipIf(!server)("several processes", () => {
       "update jobs set locked_until = '2020-01-01', attempts = $1::int where payload->>'n' = any($2::text[])";
     await pools[0].query(leave, [1, "{2,3}"]);
     await pools[0].query(leave, [10, "{4}"]);
-    const places = [{ kind: "count", free: 2, share: 1, after: commonLane }];
+    const slots = [{ kind: "count", free: 2, share: 1, after: commonLane }];
     const claimOn = async (queries: Queries, running: (InLane & { id: string })[]) => {
       const { claimed, dead } = await claim(queries, {
-        places,
+        slots,
         running,
         takesOver: true,
         lock: newId(),
@@ -211,12 +211,12 @@ describe.skipIf(!server)("on PostgreSQL", () => {
        from generate_series(1, 6400) n`,
       [],
     );
-    const places = [{ kind: "count", free: 8, share: 4, after: commonLane }];
+    const slots = [{ kind: "count", free: 8, share: 4, after: commonLane }];
     for (const prepare of ["select 1", "analyze jobs"]) {
       await database.query(prepare, []);
       const explained = explaining(database);
       const claiming = claim(explained.database, {
-        ...{ places, running: [], takesOver: true, lock: newId(), now: Date.now() },
+        ...{ slots, running: [], takesOver: true, lock: newId(), now: Date.now() },
       });
       await expect(claiming).rejects.toThrow("The claim answered no row");
       await isAnyLeft(explained.database, ["count"], Date.now());

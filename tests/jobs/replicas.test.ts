@@ -4,7 +4,7 @@ import type { Notify } from "../../src/core/ports.ts";
 import { silent } from "../embedded.ts";
 import { jobHarness, stall } from "./jobs.ts";
 
-/** Two workers that wake each other, with four places each for slow jobs, and what they told. */
+/** Two workers that wake each other, with four slots each for slow jobs, and what they told. */
 async function twoWorkers() {
   const told: string[] = [];
   const local = localNotify(silent);
@@ -31,7 +31,7 @@ async function twoWorkers() {
   return { h, told, enqueue, here, there, one, two };
 }
 
-describe("jobs that a process has no places for", () => {
+describe("jobs that a process has no slots for", () => {
   test("are begun by another one at once", async () => {
     const { enqueue, here, there, one, two } = await twoWorkers();
     await two.tick();
@@ -41,7 +41,7 @@ describe("jobs that a process has no places for", () => {
     await expect.poll(() => there.began).toHaveLength(2);
   });
 
-  test("are begun there also when they come while all places of their kind are taken", async () => {
+  test("are begun there also when they come while all slots of their kind are taken", async () => {
     const { enqueue, there, here, one, two } = await twoWorkers();
     await two.tick();
     await enqueue(4);
@@ -61,7 +61,7 @@ describe("jobs that a process has no places for", () => {
     await expect.poll(() => there.began).toHaveLength(2);
   });
 
-  test("wake processes without places once, not on and on", async () => {
+  test("wake processes without slots once, not on and on", async () => {
     const { h, told, enqueue, there, one, two } = await twoWorkers();
     await two.tick();
     await enqueue(9);

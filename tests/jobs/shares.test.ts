@@ -79,7 +79,7 @@ describe("an organization", () => {
     expect(slow.running()).toEqual(["a", "a", "a", "a", "b"]);
   });
 
-  test("never holds all places: what another one enqueues later begins at once", async () => {
+  test("never holds all slots: what another one enqueues later begins at once", async () => {
     const h = await jobHarness();
     const slow = stall();
     const worker = h.worker({ slow: slow.run });

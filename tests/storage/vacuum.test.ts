@@ -78,8 +78,8 @@ test("the engine's upkeep looks after a database that is its own", async () => {
 
 test("a claim whose plan was made while the table was empty and vacuumed goes along the indexes once it has filled", async () => {
   const { database } = await embedded();
-  const places = [{ kind: "count", free: 32, share: 32, after: commonLane }];
-  const asked = () => ({ places, running: [], takesOver: true, lock: newId(), now: Date.now() });
+  const slots = [{ kind: "count", free: 32, share: 32, after: commonLane }];
+  const asked = () => ({ slots, running: [], takesOver: true, lock: newId(), now: Date.now() });
   for (let n = 0; n < 8; n += 1) await claim(database, asked());
   await database.query(
     "insert into jobs (id, kind) select gen_random_uuid(), 'count' from generate_series(1, 6400)",

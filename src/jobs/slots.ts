@@ -1,6 +1,6 @@
 import { commonLane } from "../db/tables/work.ts";
 import type { JobKind, JobKinds } from "./attempt.ts";
-import type { InLane, Places } from "./claim.ts";
+import type { FreeSlots, InLane } from "./claim.ts";
 
 /** How many jobs of a kind run at a time in this process unless the kind says otherwise. */
 const usualLimit = 8;
@@ -8,9 +8,9 @@ const usualLimit = 8;
 /** The most jobs of a kind that are claimed at once. */
 const mostClaimed = 32;
 
-export interface PlacesOfKinds {
-  /** The kinds that have a free place while these jobs run. */
-  free(running: readonly InLane[]): Places[];
+export interface SlotsOfKinds {
+  /** The kinds that have a free slot while these jobs run. */
+  free(running: readonly InLane[]): FreeSlots[];
   /** Whether a job of some kind and lane would have to wait for a slot while these jobs run. */
   short(running: readonly InLane[]): boolean;
   /** Remembers whose turn it was: these jobs were claimed, in this order. */
@@ -18,23 +18,23 @@ export interface PlacesOfKinds {
 }
 
 /**
- * The places that this process has for jobs, by kind, so that a kind that stalls holds up no other. A lane gets at most
- * half of a kind's places: an organization whose jobs stall leaves the other half to others.
+ * The slots that this process has for jobs, by kind, so that a kind that stalls holds up no other. A lane gets at most
+ * half of a kind's slots: an organization whose jobs stall leaves the other half to others.
  */
-export function createPlaces(kinds: JobKinds): PlacesOfKinds {
+export function createSlots(kinds: JobKinds): SlotsOfKinds {
   const last = new Map<string, string>();
   return {
     free: (running) =>
       Object.entries(kinds).flatMap(([kind, traits]) => {
         const limit = limitOf(traits);
         const free = limit - running.filter((job) => job.kind === kind).length;
-        const places = {
+        const slots = {
           kind,
           free: Math.min(free, mostClaimed),
           share: shareOf(traits),
           after: last.get(kind) ?? commonLane,
         };
-        return free > 0 ? [places] : [];
+        return free > 0 ? [slots] : [];
       }),
     short: (running) =>
       Object.entries(kinds).some(([kind, traits]) => {
