@@ -106,7 +106,11 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
 }
 
 const embeddedOptions = ({ dial }: { dial: () => unknown }) => ({
-  ...{ socket: dial, ssl: false, username: "postgres", password: "", database: "postgres" },
+  socket: dial,
+  ssl: false,
+  username: "postgres",
+  password: "",
+  database: "postgres",
 });
 
 /** The driver's types lack `socket`, `onnotify` and lists of hosts. */

@@ -32,7 +32,8 @@ export function serverOptions({ url, pooled = false }: Server, statementTimeoutM
     connection: {
       application_name: "agent-engine",
       ...others,
-      ...{ TimeZone: "UTC", DateStyle: "ISO" },
+      TimeZone: "UTC",
+      DateStyle: "ISO",
       ...(pooled ? {} : { ...ownSettings, statement_timeout: String(statementTimeoutMs) }),
     },
   };

@@ -7,7 +7,9 @@ export function createMeters(log: Log): Meters {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const described = ({ name, help, labels = [] }: Measure) => ({
-    ...{ name, help, labelNames: [...labels] },
+    name,
+    help,
+    labelNames: [...labels],
     registers: [registry],
   });
   return {

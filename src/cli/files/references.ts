@@ -141,16 +141,14 @@ function nameIn(value: unknown, path: Path, found: Found): string | null {
 
 /** The engine's own variables: a file from somebody else must not make them shown or sent. */
 const ownVariables: ReadonlySet<string> = new Set([
-  ...[
-    "AGENT_ENGINE_KEY",
-    "DATABASE_URL",
-    "ENCRYPTION_KEY",
-    "ENCRYPTION_KEY_PREVIOUS",
-    "METRICS_TOKEN",
-    "OTEL_EXPORTER_OTLP_HEADERS",
-    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-    "OWNER_PASSWORD",
-  ],
+  "AGENT_ENGINE_KEY",
+  "DATABASE_URL",
+  "ENCRYPTION_KEY",
+  "ENCRYPTION_KEY_PREVIOUS",
+  "METRICS_TOKEN",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+  "OWNER_PASSWORD",
 ]);
 
 /** Removes `fromEnv` from the fields and returns its name. */

@@ -45,7 +45,9 @@ export async function gather(target: Target, set: FileSet, workspace: string | u
     const content = renderAgent({ instance, versions: outline.skills, icon: picture?.file ?? null, references });
     const files = [{ name: `agents/${fileName(slug, "yaml")}`, content }];
     gathered.things.push({
-      ...{ noun: "agent", slug, earlier },
+      noun: "agent",
+      slug,
+      earlier,
       files: picture ? [...files, { name: `agents/${picture.file}`, content: picture.bytes }] : files,
     });
   }

@@ -99,7 +99,10 @@ export function renderSkill({
   scripts,
 }: SkillContent): string {
   const document = new Document({
-    ...{ type: "skill", name, description, category },
+    type: "skill",
+    name,
+    description,
+    category,
     ...(requiredEnv.length > 0 ? { requiredEnv } : {}),
     ...(requiredTools.length > 0 ? { requiredTools } : {}),
     content,

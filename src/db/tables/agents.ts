@@ -89,7 +89,11 @@ const { id: agentId, slug, name, organizationId, workspaceId } = agents;
 
 /** The agent's columns for activity, for statements that read `agents`. */
 export const actingAgent = {
-  ...{ id: agentId, slug, name, organizationId, workspaceId },
+  id: agentId,
+  slug,
+  name,
+  organizationId,
+  workspaceId,
   iconVersion: sql<
     string | null
   >`(select ${agentIcons.version} from ${agentIcons} where ${agentIcons.agentId} = ${agentId})`,

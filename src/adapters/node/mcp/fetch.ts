@@ -63,7 +63,10 @@ function hopOf(url: string, init: RequestInit): Hop {
     method: init.method ?? "POST",
     headers: Object.fromEntries(new Headers(init.headers)),
     body: typeof init.body === "string" ? init.body : undefined,
-    ...{ allowedHosts: [], sensitive: true, maxBytes: 0, signal },
+    allowedHosts: [],
+    sensitive: true,
+    maxBytes: 0,
+    signal,
   });
   return { ...hop, headers: [...hop.headers, ["Accept-Encoding", "identity"]] };
 }

@@ -56,7 +56,10 @@ export async function startProcess(
   };
   const { stdin, stdout, stderr } = child;
   return {
-    ...{ stdin, stdout, stderr, ended },
+    stdin,
+    stdout,
+    stderr,
+    ended,
     async stop() {
       stopping ??= stop();
       await stopping;

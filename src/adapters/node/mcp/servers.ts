@@ -106,7 +106,11 @@ class Connections implements Mcp {
     const { clock } = this.#options;
     const stop = new AbortController();
     const entry: Entry = {
-      ...{ server, stop, calls: 0, over: false, cancelIdle: () => {} },
+      server,
+      stop,
+      calls: 0,
+      over: false,
+      cancelIdle: () => {},
       connection: withinTime(clock, connectMs, tooSlow(), (signal) =>
         this.#open(() => entry, AbortSignal.any([signal, stop.signal])),
       ),
@@ -127,7 +131,9 @@ class Connections implements Mcp {
         server: () => entry().server,
         network: { ...route, resolve },
         environment: { PATH, HOME },
-        ...{ clock, log, unfinished },
+        clock,
+        log,
+        unfinished,
         onEnd: (reason) => this.#onEnd(entry(), reason),
       },
       signal,
