@@ -56,7 +56,7 @@ export { approvalMetadata, servedBy } from "./end/record.ts";
 /** A request that waits for its ticket in a conversation. */
 export type { Arrival } from "./place/arrivals.ts";
 export type { StoredReply } from "./place/idempotency.ts";
-export type { ContinuedBy, Idempotency, TurnRequest } from "./request.ts";
+export type { ContinuedBy, CountedCall, Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
 /** Unattended work: an attempt at it, and the rules about its end. */
 export { type Attempt, type Attempted, watchTools } from "./unattended/attempt.ts";

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../../src/db/client.ts";
 import { agents, conversations } from "../../../src/db/schema.ts";
-import { project } from "../../../src/features/chat/doors/call-context.ts";
+import { project } from "../../../src/features/chat/request/context.ts";
 import { writeContext } from "../../../src/features/turns/place/state.ts";
 import { finish, gate, reply, type ScriptedModel, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts";

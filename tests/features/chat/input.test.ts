@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { freshLimit } from "../../../src/features/chat/doors/input.ts";
+import { freshLimit } from "../../../src/features/chat/request/input.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
 import { chatHarness, readEvents } from "./chat.ts";
 

@@ -9,9 +9,9 @@ import type { AppEnv } from "../../../http/environment.ts";
 import { openWebConfig } from "../../channels/index.ts";
 import { bearer, invalidKey } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
-import { countRefusal, mayLookUp, requireTrusted } from "./agent-key.ts";
-import { answerOrigin } from "./cors.ts";
-import { CallThrottle, keyLimit } from "./throttle.ts";
+import { countRefusal, mayLookUp, requireTrusted } from "../request/agent-key.ts";
+import { answerOrigin } from "../request/cors.ts";
+import { RequestThrottle } from "../request/throttle.ts";
 
 /**
  * The agents that a caller may name as `model` (spec, "GET /v1/models"): with an agent's key that agent, while its Web
@@ -57,7 +57,9 @@ async function reachable(ctx: Ctx) {
 /** The agent of a key, counted as a call of that key. */
 async function ofKey(c: Context<AppEnv>, chat: Chat) {
   const holder = await admitHolder(c, chat);
-  await new CallThrottle(chat, keyLimit(c, holder.id)).count();
+  const throttle = new RequestThrottle(c, chat, "caller");
+  throttle.limitCaller(holder.id);
+  await throttle.count();
   return holder.row.active && holder.web.enabled ? [holder] : [];
 }
 

@@ -11,8 +11,10 @@ import type { Caller, Grant } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { resumeStream, stopTurn } from "../replay/resume.ts";
 import { eventStreamAnswer, idempotencyHeader, lastEventHeader, messageParams, Stopped } from "../replay/schema.ts";
-import { type AskedTurn, type Call, turnOf } from "./call.ts";
-import { answerNatively } from "./native.ts";
+import type { ChatTurn } from "../request/admit.ts";
+import { answerRequest, type Door } from "../request/answer.ts";
+import type { ParsedRequest } from "../request/read.ts";
+import { nativeEncoder } from "./native.ts";
 import { PlaygroundRequest } from "./schema.ts";
 
 const path = "/api/instances/{slug}/playground/stream";
@@ -64,27 +66,34 @@ const stop = guarded(
   sessionOnly,
 );
 
-const door = "playground";
+const door: Door<PlaygroundRequest> = {
+  name: "playground",
+  body: PlaygroundRequest,
+  countedBy: "guard",
+  refusesInStream: true,
+  turnOf: playgroundTurn,
+  encoderOf: nativeEncoder,
+};
 
 /** `/api/instances/{slug}/playground/stream`. */
 export function playgroundRoutes(chat: Chat) {
   const routes = router();
   const { middleware, ...described } = play;
   routes.openAPIRegistry.registerPath(described);
-  // `answerNatively` reads and validates the body, so the route is registered without validation.
+  // `answerRequest` reads and validates the body, so the route is registered without validation.
   routes.post("/api/instances/:slug/playground/stream", every(...middleware), async (c) => {
     const slug = c.req.param("slug");
     const by = await personOf(c.get("ctx"), slug);
-    return answerNatively(c, chat, { slug, by, body: PlaygroundRequest, turnOf: playedTurn });
+    return answerRequest(c, chat, door, { named: slug, by });
   });
   routes.openapi(resume, async (c) => {
     const { slug, messageId } = c.req.valid("param");
-    return resumeStream(c, chat, { slug, by: await personOf(c.get("ctx"), slug), messageId, door });
+    return resumeStream(c, chat, { slug, by: await personOf(c.get("ctx"), slug), messageId, door: door.name });
   });
   routes.openapi(stop, async (c) => {
     const { slug, messageId } = c.req.valid("param");
     const by = await personOf(c.get("ctx"), slug);
-    return c.json({ stopped: await stopTurn(c, chat, { slug, by, messageId, door }) }, 200);
+    return c.json({ stopped: await stopTurn(c, chat, { slug, by, messageId, door: door.name }) }, 200);
   });
   return routes;
 }
@@ -95,9 +104,9 @@ async function personOf(ctx: Ctx, slug: string): Promise<Caller> {
   return { type: "session", ctx };
 }
 
-function playedTurn(c: Context<AppEnv>, { agent }: Grant, call: Call<PlaygroundRequest>): AskedTurn {
-  const { chatId, user } = call.input;
-  const { model } = call.request;
+function playgroundTurn({ agent }: Grant, request: ParsedRequest<PlaygroundRequest>, c: Context<AppEnv>): ChatTurn {
+  const { chatId, user } = request.input;
+  const { model } = request.body;
   const channelId = chatId ?? newId();
   const ref = `${agent.row.slug}:playground:${channelId}`;
   const { actor, membership } = c.get("ctx");
@@ -107,10 +116,9 @@ function playedTurn(c: Context<AppEnv>, { agent }: Grant, call: Call<PlaygroundR
   // A turn with `user` as its subject writes the memories of that end user.
   const actsForUser = user !== null && membership.permissions.has("memory:write");
   const subject = actsForUser ? subjectKey("web", user) : subjectKey("conversation", ref);
-  const turn = turnOf(c, call, {
-    door,
+  const turn: ChatTurn = {
     ref,
     origin: { channel: "playground", channelId, source: "user", depth: 0, userName, subject },
-  });
+  };
   return model ? { ...turn, model } : turn;
 }

@@ -11,9 +11,9 @@ import type { AppEnv } from "../../../http/environment.ts";
 import { eventStream, eventStreamHeaders } from "../../../http/sse.ts";
 import type { Caller, Grant, Seat } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
-import { admitAt, countRefusal } from "../doors/agent-key.ts";
-import { answerOrigin, type Cors } from "../doors/cors.ts";
-import { CallThrottle, callerLimit } from "../doors/throttle.ts";
+import { admitAt, countRefusal } from "../request/agent-key.ts";
+import { answerOrigin, type Cors } from "../request/cors.ts";
+import { RequestThrottle } from "../request/throttle.ts";
 import { aheadOfTurn, type ForeignTurn } from "./foreign.ts";
 import { type Replay, resumableMs } from "./replay.ts";
 import { followOwn, type Streaming } from "./stream.ts";
@@ -100,18 +100,18 @@ async function withAgent<T>(
   work: (grant: Grant, cors: Cors) => Promise<T>,
 ): Promise<T> {
   const { agents } = chat.turns;
-  const held: { throttle: CallThrottle | null } = { throttle: null };
+  const throttle = new RequestThrottle(c, chat, by.type === "client" ? "caller" : "guard");
   try {
     return await agents.serve(slug, async (agent) => {
       const cors = answerOrigin(c, agent);
       const grant = admitAt(c, chat, { agent, slug, by });
       await agents.confirm(grant.agent);
-      if (by.type === "client") held.throttle ??= new CallThrottle(chat, callerLimit(c, grant));
-      await held.throttle?.count();
+      if (by.type === "client") throttle.limitCaller(grant.holdsKey ? grant.agent.row.id : null);
+      await throttle.count();
       return work(grant, cors);
     });
   } catch (refusal) {
-    if (by.type !== "client" || held.throttle) throw refusal;
+    if (by.type !== "client" || throttle.isLimited) throw refusal;
     countRefusal(c, refusal);
     throw refusal;
   }

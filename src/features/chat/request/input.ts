@@ -1,7 +1,7 @@
 import { EngineError } from "../../../core/errors.ts";
 import { isStorable, storable } from "../../../core/text/text.ts";
 import type { ModelMessage } from "../../../turn/types.ts";
-import type { ChatRequest } from "./schema.ts";
+import type { ChatRequest } from "../doors/schema.ts";
 
 /** The most bytes of a turn's new input, since the input is stored and read again with every later turn. */
 export const freshLimit = 256 * 1024;

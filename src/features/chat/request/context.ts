@@ -6,19 +6,18 @@ import type { JsonObject, JsonValue } from "../../../turn/types.ts";
 import { AgentRefusal, refuseKey } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { type DoorGrant, requireTrusted } from "./agent-key.ts";
-import type { Call } from "./call.ts";
+import type { ParsedRequest } from "./read.ts";
 
 /**
- * The values that the `context` of a call writes to the conversation's state, by the agent's mapping; null for a call
- * without `context`. Throws the refusals of decisions §5 "Context", in their order.
+ * The values that the `context` of a request writes to the conversation's state, by the agent's mapping; null for a
+ * request without `context`. Throws the refusals of decisions §5 "Context", in their order.
  */
 export function projectContext(
   c: Context<AppEnv>,
   chat: Chat,
-  { request, input }: Call,
+  { body: { context }, input }: ParsedRequest,
   { agent, by, holdsKey }: DoorGrant,
 ): JsonObject | null {
-  const { context } = request;
   if (context === undefined) return null;
   if (input.chatId === null) throw new EngineError("bad-request", "context requires chat_id");
   if (!isObject(context)) throw new EngineError("bad-request", "context must be an object");

@@ -20,7 +20,7 @@ const what = "wrong API keys";
 type Keyed = Pick<LiveAgent["row"], "id" | "authKeyHmac">;
 
 /**
- * `admit`, for the doors that take an agent's key. An address that sent too many wrong keys for an agent gets the 429 for
+ * `admit`, for doors that take an agent's key. An address that sent too many wrong keys for an agent gets the 429 for
  * the right key as well, since another answer would reveal the right key to a guesser. An address that sent the right key
  * before is exempt, and wrong keys of other agents don't count: a guesser locks out no other user of the address.
  */
@@ -75,8 +75,8 @@ export function mayLookUp(c: Context<AppEnv>, { keyHolders }: Chat, marks: reado
 }
 
 /**
- * Counts a refused request by `count`, and its key if that was wrong. Throws the 429. The 429 of `count` comes first, for
- * right keys too, so that it reveals nothing about a key.
+ * Counts a refused request by `count`, and its key if that was wrong. Throws the 429. The 429 of `count` precedes that of
+ * wrong keys, for right keys too, so that it reveals nothing about a key.
  */
 export function countRefusal(c: Context<AppEnv>, refusal: unknown, count: () => void = () => countRefused(c)): void {
   const results = refusal instanceof WrongKey ? countGuess(c, refusal.agentId) : [];
