@@ -1,3 +1,4 @@
+import { choicesOf } from "../../ui/form/choices.ts";
 import { account } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
 import { readUser, signOut, user } from "../../data/session.ts";
@@ -32,11 +33,7 @@ export function AccountPage() {
         <SignalChoice
           label="Colours"
           of={theme}
-          choices={[
-            { value: "system", label: "As the system has them" },
-            { value: "light", label: "Light" },
-            { value: "dark", label: "Dark" },
-          ]}
+          choices={choicesOf({ system: "As the system has them", light: "Light", dark: "Dark" })}
         />
       </Card>
     </Page>

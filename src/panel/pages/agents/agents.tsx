@@ -1,7 +1,7 @@
 import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/list/list.ts";
-import { hrefOf, type SectionProps } from "../../data/route.ts";
+import type { SectionProps } from "../../data/route.ts";
 import { may } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
@@ -9,16 +9,8 @@ import { Time } from "../../ui/text/time.tsx";
 import { RefusedPage } from "../missing.tsx";
 import { AgentPage } from "./agent/agent.tsx";
 import { ImportAgent } from "./import-agent.tsx";
-import { AgentIcon, State } from "./look.tsx";
+import { AgentIcon, NewAgentLink, State } from "./look.tsx";
 import { NewAgentPage } from "./new-agent.tsx";
-
-const newAgent = (
-  <Allowed to="agent:write">
-    <a class="button primary" href={hrefOf(["agents", "~new"])}>
-      New agent
-    </a>
-  </Allowed>
-);
 
 function AgentsPage() {
   const agents = useList("instances", () => api.listAgents(), []);
@@ -31,7 +23,7 @@ function AgentsPage() {
           <ImportAgent label="Import" send={(body) => api.importAgent({ body })} onImported={agents.reload} />
         </Allowed>
       }
-      add={newAgent}
+      add={<NewAgentLink />}
       empty={[
         "No agents yet",
         "An agent has a prompt, a model and tools, and answers through any chat-completions client.",

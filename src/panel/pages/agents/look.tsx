@@ -1,3 +1,5 @@
+import { hrefOf } from "../../data/route.ts";
+import { Allowed } from "../../ui/allowed.tsx";
 import { useEffect } from "preact/hooks";
 import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -29,4 +31,13 @@ export const State = ({ agent: { active, webEnabled, failingChannels } }: { agen
       </span>
     ))}
   </span>
+);
+
+/** The link to the form of a new agent. */
+export const NewAgentLink = () => (
+  <Allowed to="agent:write">
+    <a class="button primary" href={hrefOf(["agents", "~new"])}>
+      New agent
+    </a>
+  </Allowed>
 );

@@ -1,3 +1,4 @@
+import { choicesOf } from "../../ui/form/choices.ts";
 import type { Policies, PolicyChanges } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
@@ -55,11 +56,7 @@ const fields: FieldTable<Policies> = [
           label: "Keys of the server's environment",
           hint: "Whose agents may use them.",
           kind: "choice",
-          choices: [
-            { value: "all", label: "Agents of all organizations" },
-            { value: "first-organization", label: "Agents of the first organization" },
-            { value: "none", label: "Nobody's" },
-          ],
+          choices: choicesOf({ all: "Agents of all organizations", "first-organization": "Agents of the first organization", none: "Nobody's" }),
         },
       ],
     ],

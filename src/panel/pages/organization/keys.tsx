@@ -1,3 +1,4 @@
+import { choicesOf } from "../../ui/form/choices.ts";
 import { useSignal } from "@preact/signals";
 import type { CreatedManagementKey } from "../../../client/index.ts";
 import { api, serverUrl } from "../../data/api.ts";
@@ -67,12 +68,7 @@ const fields: FieldTable<{ name: string; days: string }> = [
     label: "Lives for",
     path: "expiresAt",
     kind: "choice",
-    choices: [
-      { value: "30", label: "30 days" },
-      { value: "90", label: "90 days" },
-      { value: "365", label: "One year" },
-      { value: "", label: "Does not expire" },
-    ],
+    choices: choicesOf({ "30": "30 days", "90": "90 days", "365": "One year", "": "Does not expire" }),
   },
 ];
 

@@ -1,6 +1,6 @@
+import { NewAgentLink } from "../agents/look.tsx";
 import type { Instance } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
-import { Allowed } from "../../ui/allowed.tsx";
 
 /** The first steps in an installation without any activity. */
 export function FirstSteps({ agents }: { agents: readonly Instance[] }) {
@@ -12,13 +12,7 @@ export function FirstSteps({ agents }: { agents: readonly Instance[] }) {
         <li data-done={agent !== undefined}>
           <h3>Make an agent</h3>
           <p>It needs a name and a model; the demo model answers without any key.</p>
-          {!agent && (
-            <Allowed to="agent:write">
-              <a class="button primary" href={hrefOf(["agents", "~new"])}>
-                New agent
-              </a>
-            </Allowed>
-          )}
+          {!agent && <NewAgentLink />}
         </li>
         <li>
           <h3>Talk to it</h3>

@@ -1,3 +1,4 @@
+import { choicesOf } from "../../ui/form/choices.ts";
 import type { Plugin } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
@@ -51,10 +52,7 @@ function fieldsOf({ transport: { type } }: Written, isNew: boolean): FieldTable<
       label: "Reached",
       hint: type === "stdio" ? "Only where the operator set ALLOW_STDIO_MCP=true." : undefined,
       kind: "choice",
-      choices: [
-        { value: "http", label: "Over HTTP, at an address" },
-        { value: "stdio", label: "As a program that the server starts" },
-      ],
+      choices: choicesOf({ http: "Over HTTP, at an address", stdio: "As a program that the server starts" }),
     },
     { name: "transport.url", label: "Address", type: "url", required: true, ...http },
     {

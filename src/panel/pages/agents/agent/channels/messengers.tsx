@@ -1,5 +1,5 @@
+import { choicesOf, type Choices } from "../../../../ui/form/choices.ts";
 import type { ComponentChildren } from "preact";
-import type { Choices } from "../../../../ui/form/choices.ts";
 import type { FieldOf } from "../../../../ui/form/form.tsx";
 import { Code } from "../../../../ui/text/code.tsx";
 
@@ -131,10 +131,7 @@ const whatsapp: Messenger = {
       name: "mode",
       label: "Credentials",
       kind: "choice",
-      choices: [
-        { value: "auth_token", label: "Auth token of the account" },
-        { value: "api_key", label: "API key" },
-      ],
+      choices: choicesOf({ auth_token: "Auth token of the account", api_key: "API key" }),
     },
     { name: "accountSid", label: "Account SID", kind: "secret", placeholder: "AC…" },
     { name: "authToken", label: "Auth token", kind: "secret", shown: mode !== "api_key" },

@@ -1,3 +1,4 @@
+import { choicesOf } from "../../../../ui/form/choices.ts";
 import type { EventDefinition, NewEventDefinition } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
 import { useForm } from "../../../../data/form/form.ts";
@@ -71,10 +72,7 @@ export function DefinitionDialog({ path, sender: { example }, definition, ...dia
       name: "action",
       label: "What is done",
       kind: "choice",
-      choices: [
-        { value: "conversation", label: "Begin a conversation at once" },
-        { value: "backlog", label: "Put it into the backlog, for the next turn in the Room" },
-      ],
+      choices: choicesOf({ conversation: "Begin a conversation at once", backlog: "Put it into the backlog, for the next turn in the Room" }),
     },
     {
       name: "prompt",

@@ -1,3 +1,4 @@
+import { choicesOf } from "../../../../ui/form/choices.ts";
 import { useRef } from "preact/hooks";
 import type { NewScheduledTask, ScheduledTask } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
@@ -7,15 +8,7 @@ import { type DialogProps, type FieldTable, FormDialog, type Row } from "../../.
 import { tell } from "../../../../ui/toast.tsx";
 import { zone } from "../../../shared-fields.ts";
 import { type Outbound, outboundFields } from "../outbound.ts";
-import {
-  cronWords,
-  everyProblem,
-  scheduleOf,
-  usualSchedule,
-  usualTimes,
-  type WrittenSchedule,
-  writtenSchedule,
-} from "./schedule.ts";
+import { cronWords, everyProblem, scheduleOf, usualSchedule, usualTimes, type WrittenSchedule, writtenSchedule } from "./schedule.ts";
 
 interface Props extends DialogProps {
   slug: string;
@@ -68,10 +61,7 @@ export function TaskDialog({ slug, timezone, task, ...dialog }: Props) {
         name: "onMissed",
         label: "A time that passed while nothing could run",
         kind: "choice",
-        choices: [
-          { value: "run", label: "is run late, the last one" },
-          { value: "skip", label: "is only written down" },
-        ],
+        choices: choicesOf({ run: "is run late, the last one", skip: "is only written down" }),
       },
     ],
     { name: "deleteAfterRun", label: "Delete the task after its first run", kind: "switch" },
@@ -100,11 +90,7 @@ function scheduleFields({ values, setAt }: Form<Written>): Row<Written> {
       name: "schedule.type",
       label: "When",
       kind: "choice",
-      choices: [
-        { value: "cron", label: "At times of a calendar" },
-        { value: "interval", label: "Every so often" },
-        { value: "one-shot", label: "Once" },
-      ],
+      choices: choicesOf({ cron: "At times of a calendar", interval: "Every so often", "one-shot": "Once" }),
     },
     type === "cron" && (
       <Choice
