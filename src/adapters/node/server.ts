@@ -2,8 +2,7 @@ import { type Server, ServerResponse } from "node:http";
 import { createServer, type Server as SocketServer } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { offeredText } from "../../core/text/outlet.ts";
-import { writeText } from "./write-text.ts";
+import { type Outlet, offeredText, type TextSource } from "../../core/text/outlet.ts";
 
 interface Bindings {
   remoteAddress?: string;
@@ -136,4 +135,28 @@ function portOf(server: SocketServer): number | null {
 /** The client's address. An IPv4 client on a socket for both families appears as `::ffff:192.0.2.1`. */
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}
+
+/** Sends a response's head and its text, instead of its body. */
+function writeText(
+  { status, headers }: Response,
+  outgoing: ServerResponse,
+  take: (outlet: Outlet) => TextSource,
+): void {
+  const source = take({
+    enqueue(text) {
+      if (outgoing.write(text)) source.pull();
+    },
+    close: () => outgoing.end(),
+    error: (reason) => outgoing.destroy(reason),
+  });
+  outgoing.on("drain", source.pull);
+  outgoing.on("close", source.cancel);
+  // A write may follow after the client has left.
+  outgoing.on("error", source.cancel);
+  outgoing.statusCode = status;
+  outgoing.setHeaders(headers);
+  source.pull();
+  // The first write sends the headers, too.
+  if (!outgoing.headersSent) outgoing.flushHeaders();
 }

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import type { Migration } from "../../db/migrate.ts";
-import { readFile } from "node:fs/promises";
 import type { Assets } from "../../core/ports.ts";
+import type { Migration } from "../../db/migrate.ts";
 
 /** The migrations in `drizzle/` of this package, the oldest first. */
 export function readMigrations(): Migration[] {
@@ -12,7 +12,7 @@ export function readMigrations(): Migration[] {
 }
 
 /** This package's folder, found by its migrations, since the bundle and the sources lie at different depths. */
-export function packageRoot(): string {
+function packageRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(directory, "drizzle", "meta", "_journal.json"))) {
     const parent = dirname(directory);

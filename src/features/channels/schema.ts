@@ -13,7 +13,7 @@ import { WebConfigChanges, WebConfigShown } from "./web/schema.ts";
 
 /** The channel `agent` has no settings but its switch. */
 export const AgentConfigChanges = z.object({}).openapi("AgentConfigChanges");
-export const AgentConfigShown = z.object({}).openapi("AgentConfig");
+const AgentConfigShown = z.object({}).openapi("AgentConfig");
 
 /** The schemas of each channel's `config`, by their names in the document. */
 export const configChanges = {

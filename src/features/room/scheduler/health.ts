@@ -111,7 +111,7 @@ export function schedulerHealth({ read }: SchedulerState) {
 }
 
 /** The numbers of waiting and stuck work, of all agents. */
-export interface WaitingWork {
+interface WaitingWork {
   /** Entries of backlogs with the status `pending`. */
   pending: number;
   /** Jobs whose lease ended over a minute ago and that no process has claimed since. */
@@ -119,10 +119,7 @@ export interface WaitingWork {
 }
 
 /** `kinds` are the kinds of jobs that run unattended turns. */
-export async function readWork(
-  { database }: Pick<Services, "database">,
-  kinds: readonly string[],
-): Promise<WaitingWork> {
+async function readWork({ database }: Pick<Services, "database">, kinds: readonly string[]): Promise<WaitingWork> {
   const [work] = await workStatement.run(database, { kinds });
   if (!work) throw new Error("The statement answered no row");
   return work;

@@ -1,10 +1,10 @@
-import { choicesOf } from "../../ui/form/choices.ts";
 import { account } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
 import { readUser, signOut, user } from "../../data/session.ts";
 import { theme } from "../../data/theme.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
+import { choicesOf } from "../../ui/form/choices.ts";
 import { SignalChoice } from "../../ui/form/field.tsx";
 import { SaveForm } from "../../ui/form/form.tsx";
 import { Page } from "../../ui/page.tsx";

@@ -1,9 +1,9 @@
-import { hrefOf } from "../../data/route.ts";
-import { Allowed } from "../../ui/allowed.tsx";
 import { useEffect } from "preact/hooks";
 import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/list/load.ts";
+import { hrefOf } from "../../data/route.ts";
+import { Allowed } from "../../ui/allowed.tsx";
 import { channelNames } from "../conversations/speakers.ts";
 
 /** The agent's picture, else the first letter of its name. */

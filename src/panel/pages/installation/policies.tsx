@@ -1,8 +1,8 @@
-import { choicesOf } from "../../ui/form/choices.ts";
 import type { Policies, PolicyChanges } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
 import { useLoaded } from "../../data/list/load.ts";
+import { choicesOf } from "../../ui/form/choices.ts";
 import { type FieldTable, SaveForm } from "../../ui/form/form.tsx";
 import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -56,7 +56,11 @@ const fields: FieldTable<Policies> = [
           label: "Keys of the server's environment",
           hint: "Whose agents may use them.",
           kind: "choice",
-          choices: choicesOf({ all: "Agents of all organizations", "first-organization": "Agents of the first organization", none: "Nobody's" }),
+          choices: choicesOf({
+            all: "Agents of all organizations",
+            "first-organization": "Agents of the first organization",
+            none: "Nobody's",
+          }),
         },
       ],
     ],

@@ -1,4 +1,3 @@
-import { choicesOf } from "../../ui/form/choices.ts";
 import { useSignal } from "@preact/signals";
 import type { CreatedManagementKey } from "../../../client/index.ts";
 import { api, serverUrl } from "../../data/api.ts";
@@ -7,6 +6,7 @@ import { useList } from "../../data/list/list.ts";
 import { orgSlug } from "../../data/session.ts";
 import { DeleteButton } from "../../ui/dialog/buttons.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
+import { choicesOf } from "../../ui/form/choices.ts";
 import { type FieldTable, FormDialog } from "../../ui/form/form.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
 import { Code } from "../../ui/text/code.tsx";

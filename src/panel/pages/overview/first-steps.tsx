@@ -1,6 +1,6 @@
-import { NewAgentLink } from "../agents/look.tsx";
 import type { Instance } from "../../../client/index.ts";
 import { hrefOf } from "../../data/route.ts";
+import { NewAgentLink } from "../agents/look.tsx";
 
 /** The first steps in an installation without any activity. */
 export function FirstSteps({ agents }: { agents: readonly Instance[] }) {

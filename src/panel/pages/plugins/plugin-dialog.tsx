@@ -1,8 +1,8 @@
-import { choicesOf } from "../../ui/form/choices.ts";
 import type { Plugin } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
 import { orgSlug } from "../../data/session.ts";
+import { choicesOf } from "../../ui/form/choices.ts";
 import { type DialogProps, type FieldTable, FormDialog } from "../../ui/form/form.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { blank, settingsOf, type Written, written } from "./settings.ts";

@@ -1,5 +1,5 @@
-import { choicesOf, type Choices } from "../../../../ui/form/choices.ts";
 import type { ComponentChildren } from "preact";
+import { type Choices, choicesOf } from "../../../../ui/form/choices.ts";
 import type { FieldOf } from "../../../../ui/form/form.tsx";
 import { Code } from "../../../../ui/text/code.tsx";
 

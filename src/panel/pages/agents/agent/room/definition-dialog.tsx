@@ -1,8 +1,8 @@
-import { choicesOf } from "../../../../ui/form/choices.ts";
 import type { EventDefinition, NewEventDefinition } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
 import { useForm } from "../../../../data/form/form.ts";
 import { useLoaded } from "../../../../data/list/load.ts";
+import { choicesOf } from "../../../../ui/form/choices.ts";
 import { type DialogProps, type FieldTable, FormDialog } from "../../../../ui/form/form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { destinationText, type Outbound, outboundFields } from "../outbound.ts";
@@ -72,7 +72,10 @@ export function DefinitionDialog({ path, sender: { example }, definition, ...dia
       name: "action",
       label: "What is done",
       kind: "choice",
-      choices: choicesOf({ conversation: "Begin a conversation at once", backlog: "Put it into the backlog, for the next turn in the Room" }),
+      choices: choicesOf({
+        conversation: "Begin a conversation at once",
+        backlog: "Put it into the backlog, for the next turn in the Room",
+      }),
     },
     {
       name: "prompt",

@@ -1,14 +1,22 @@
-import { choicesOf } from "../../../../ui/form/choices.ts";
 import { useRef } from "preact/hooks";
 import type { NewScheduledTask, ScheduledTask } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
 import { type Form, useForm } from "../../../../data/form/form.ts";
+import { choicesOf } from "../../../../ui/form/choices.ts";
 import { Choice } from "../../../../ui/form/field.tsx";
 import { type DialogProps, type FieldTable, FormDialog, type Row } from "../../../../ui/form/form.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { zone } from "../../../shared-fields.ts";
 import { type Outbound, outboundFields } from "../outbound.ts";
-import { cronWords, everyProblem, scheduleOf, usualSchedule, usualTimes, type WrittenSchedule, writtenSchedule } from "./schedule.ts";
+import {
+  cronWords,
+  everyProblem,
+  scheduleOf,
+  usualSchedule,
+  usualTimes,
+  type WrittenSchedule,
+  writtenSchedule,
+} from "./schedule.ts";
 
 interface Props extends DialogProps {
   slug: string;
