@@ -47,8 +47,19 @@ class Session extends PostgresJsSession<Sql, NoTables, NoTables> {
     asArrays: boolean,
     mapRows?: (rows: unknown[][]) => T["execute"],
   ) {
-    const query = [this.client, sql, params, this.logger, cache, undefined, undefined] as const;
-    return new Statement<T>(...query, fields, asArrays, false, mapRows);
+    return new Statement<T>(
+      this.client,
+      sql,
+      params,
+      this.logger,
+      cache,
+      undefined,
+      undefined,
+      fields,
+      asArrays,
+      false,
+      mapRows,
+    );
   }
 }
 
