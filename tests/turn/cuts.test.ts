@@ -109,7 +109,6 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
         aftermath: { titleDueAt: null, followUpDueAt: null, title: null, learnable: true },
         measured: null,
         charged: 0,
-        budgeted: true,
         debug: null,
         continued: null,
         model: undefined,

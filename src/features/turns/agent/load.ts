@@ -7,16 +7,7 @@ import { s3Places } from "../../../core/files/s3.ts";
 import { digest, toHex } from "../../../core/ids.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import type { AgentTracing } from "../../../core/tracing.ts";
-import {
-  actingAgent,
-  agents,
-  budgetPeriods,
-  eventSources,
-  firstOrganization,
-  organizations,
-  secrets,
-  userBudgetPeriods,
-} from "../../../db/schema.ts";
+import { actingAgent, agents, eventSources, firstOrganization, organizations, secrets } from "../../../db/schema.ts";
 import type { Hook, Tool } from "../../../turn/types.ts";
 import { isSlug } from "../../agents/index.ts";
 import { type LoadedChannels, loadChannels } from "../../channels/index.ts";
@@ -35,8 +26,6 @@ export interface LiveAgent {
   organizationSlug: string;
   /** Whether the policy `environmentKeys: first-organization` lets the agent use the environment's keys. */
   inFirstOrganization: boolean;
-  /** Whether the agent or an end user of it has or had a budget: the turns' usage is counted since then. */
-  budgeted: boolean;
   secrets: ReadonlyMap<string, string>;
   web: LoadedChannels["web"];
   /** Whether other agents may call this one: its channel `agent`. */
@@ -78,14 +67,13 @@ export async function loadAgent(
       organizationSlug: organizations.slug,
       inFirstOrganization: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       iconVersion: actingAgent.iconVersion,
-      hadBudget: sql<boolean>`exists (${periodsOf(budgetPeriods)}) or exists (${periodsOf(userBudgetPeriods)})`,
     })
     .from(agents)
     .innerJoin(organizations, eq(organizations.id, agents.organizationId))
     .where(eq(agents.slug, slug));
   if (!found) return null;
 
-  const { row, hadBudget, ...known } = found;
+  const { row, ...known } = found;
   const { inFirstOrganization, iconVersion } = known;
   const channels = await loadChannels(database.db, cipher, row.id);
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
@@ -119,7 +107,6 @@ export async function loadAgent(
   return {
     row,
     ...known,
-    budgeted: hadBudget || row.monthlyTokenBudget !== null || row.userMonthlyTokenBudget !== null,
     secrets: opened,
     web: channels.web,
     answersAgents: channels.answersAgents,
@@ -133,9 +120,6 @@ export async function loadAgent(
     scrub: scrubber([...agentSecrets.serve(row.id, values, shown), ...secretTexts(options.environmentKeys)]),
   };
 }
-
-const periodsOf = (periods: typeof budgetPeriods | typeof userBudgetPeriods) =>
-  sql`select 1 from ${periods} where ${periods.agentId} = ${agents.id}`;
 
 /** Measures and fingerprints the fixed part of every prompt, with the tools. */
 async function describe(

@@ -70,51 +70,62 @@ interface UserTokens {
   tokens: SQL;
 }
 
+type Ended = Table & Record<"agentId" | "subject" | "budgetMonth" | "reserved" | "userReserved", Column>;
+
+/** Tokens to charge to budgets: each row of the table `from`, whose columns are `of`, took `used`. */
+interface Charge {
+  of: Ended;
+  from: SQLWrapper;
+  used: SQLWrapper;
+}
+
 /**
- * Parts of a `with`, the last of them `settled`: they replace the reservations of a table's turns by their usage, for
- * the agents and their end users. `used` is the expression for each turn's tokens.
+ * Parts of a `with`, the last of them `settled`: they replace the reservations of a turn by its usage, for the agent and
+ * its end user. `ended` is a table of at most one turn, and `used` the turn's tokens.
  */
-export function settleTokens(ended: Ended, used: SQLWrapper): SQL {
+export function settleTurn(ended: Ended, used: SQLWrapper): SQL {
+  const charge = { of: ended, from: ended, used };
+  return settled(charge, charge);
+}
+
+/** The same for any number of turns. The sums would cost a statement for one turn as much as two more tables. */
+export function settleTurns(ended: Ended, used: SQLWrapper): SQL {
   const [sums, userSums] = [alias(turns, "sums"), alias(turns, "user_sums")];
   const counted = sql`sum(${used}) as used from ${ended} where ${ended.budgetMonth} is not null`;
+  const ofUsers = sql`(
+    select ${ended.agentId}, ${ended.subject}, ${ended.budgetMonth},
+      sum(${ended.userReserved}) as ${column(ended.userReserved)}, ${counted} group by 1, 2, 3
+  ) ${userSums}`;
+  const ofAgents = sql`(
+    select ${ended.agentId}, ${ended.budgetMonth}, sum(${ended.reserved}) as ${column(ended.reserved)}, ${counted}
+    group by 1, 2
+  ) ${sums}`;
+  return settled(
+    { of: userSums, from: ofUsers, used: sql`user_sums.used` },
+    { of: sums, from: ofAgents, used: sql`sums.used` },
+  );
+}
+
+function settled(user: Charge, agent: Charge): SQL {
   const ofUser = {
-    used: sql`${userBudgetPeriods.used} + user_sums.used`,
-    reserved: sql`greatest(0, ${userBudgetPeriods.reserved} - ${userSums.userReserved})`,
+    used: sql`${userBudgetPeriods.used} + ${user.used}`,
+    reserved: sql`greatest(0, ${userBudgetPeriods.reserved} - ${user.of.userReserved})`,
   };
   const ofAgent = {
-    used: sql`${budgetPeriods.used} + sums.used`,
-    reserved: sql`greatest(0, ${budgetPeriods.reserved} - ${sums.reserved})`,
+    used: sql`${budgetPeriods.used} + ${agent.used}`,
+    reserved: sql`greatest(0, ${budgetPeriods.reserved} - ${agent.of.reserved})`,
   };
   return sql`user_settled as (
-      update ${userBudgetPeriods} set ${assign(userBudgetPeriods, ofUser)}
-      from (
-        select ${ended.agentId}, ${ended.subject}, ${ended.budgetMonth},
-          sum(${ended.userReserved}) as ${column(ended.userReserved)}, ${counted} group by 1, 2, 3
-      ) ${userSums}
-      where ${userBudgetPeriods.agentId} = ${userSums.agentId} and ${userBudgetPeriods.subject} = ${userSums.subject}
-        and ${userBudgetPeriods.month} = ${userSums.budgetMonth}
+      update ${userBudgetPeriods} set ${assign(userBudgetPeriods, ofUser)} from ${user.from}
+      where ${userBudgetPeriods.agentId} = ${user.of.agentId} and ${userBudgetPeriods.subject} = ${user.of.subject}
+        and ${userBudgetPeriods.month} = ${user.of.budgetMonth}
       returning 1
     ), settled as (
-      update ${budgetPeriods} set ${assign(budgetPeriods, ofAgent)}
-      from (
-        select ${ended.agentId}, ${ended.budgetMonth}, sum(${ended.reserved}) as ${column(ended.reserved)}, ${counted}
-        group by 1, 2
-      ) ${sums}
-      where ${budgetPeriods.agentId} = ${sums.agentId} and ${budgetPeriods.month} = ${sums.budgetMonth}
+      update ${budgetPeriods} set ${assign(budgetPeriods, ofAgent)} from ${agent.from}
+      where ${budgetPeriods.agentId} = ${agent.of.agentId} and ${budgetPeriods.month} = ${agent.of.budgetMonth}
         and (select count(*) from user_settled) >= 0
       returning 1
     )`;
-}
-
-type Ended = Table & Record<"agentId" | "subject" | "budgetMonth" | "reserved" | "userReserved", Column>;
-
-/** Whether a budget of `month` counts a turn's usage. */
-export function isCounted({ agentId, subject }: Pick<Ended, "agentId" | "subject">, month: SQL): SQL {
-  const ofAgent = sql`select 1 from ${budgetPeriods}
-    where ${budgetPeriods.agentId} = ${agentId} and ${budgetPeriods.month} = ${month}`;
-  const ofUser = sql`select 1 from ${userBudgetPeriods} where ${userBudgetPeriods.agentId} = ${agentId}
-    and ${userBudgetPeriods.subject} = ${subject} and ${userBudgetPeriods.month} = ${month}`;
-  return sql`(exists (${ofAgent}) or exists (${ofUser}))`;
 }
 
 /** The reservation of a dead process's turn, which counts as used. */

@@ -63,7 +63,6 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       stored: taken.place.conversation !== null,
       measured: continued ? null : measure(begun, outcome),
       charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
-      budgeted: agent.budgeted,
       debug: debugOf(services, ended),
       continued: continued?.suspended ?? null,
       model: request.model,

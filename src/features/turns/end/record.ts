@@ -1,16 +1,23 @@
 import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text/text.ts";
 import type { Database } from "../../../db/client.ts";
-import type { NewJob } from "../../../jobs/enqueue.ts";
 import { clipExecution } from "../../../turn/hooks.ts";
 import { nothingStored, type StoredRows } from "../../../turn/observers.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
 import { searchWords, type TurnDebug } from "../../conversations/index.ts";
-import { type Alongside, superseded } from "../alongside.ts";
+import { type Alongside, alongsideValues, superseded } from "../alongside.ts";
 import type { Aftermath } from "../follow-up/aftermath.ts";
 import type { Suspended } from "../request.ts";
-import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-statement.ts";
-import { type Parts, recordStatement, repeatStatement } from "./record-statement.ts";
+import {
+  type CallRow,
+  type HookRow,
+  type MessageRow,
+  recordAll,
+  recordMessages,
+  recordMessenger,
+  recordUnstored,
+  repeatStatement,
+} from "./record-statement.ts";
 
 /** A turn as it is recorded. */
 export interface Recording {
@@ -26,8 +33,6 @@ export interface Recording {
   measured: { contextTokens: number; bytesPerToken: number } | null;
   /** Tokens that the turn took, of the budgets that count them. */
   charged: number;
-  /** Whether there may be such budgets. */
-  budgeted: boolean;
   /** How the turn came to its reply; null unless the agent is being debugged. */
   debug: TurnDebug | null;
   /** The remainder of the turn that this one continues; null for other turns. */
@@ -58,14 +63,9 @@ export async function record(database: Database, recording: Recording): Promise<
   const { turnId, owner, stored, outcome, continued, alongside } = recording;
   // The result of an approved call is always stored.
   const said = !alongside?.discarded && (isKept(outcome) || continued !== null);
-  const rows = stored && said ? rowsOf(recording) : nothing;
-  const values = valuesOf(recording, rows, stored && said);
-  const parts = partsOf(recording, values);
-  let [result] = await recordStatement(parts).run(database, values);
-  if (!result?.recorded && !result?.superseded && !parts.budget) {
-    // A budget may have begun during the turn.
-    [result] = await recordStatement({ ...parts, budget: true }).run(database, values);
-  }
+  const kept = stored && said;
+  const rows = { messages: kept ? messageRows(recording) : [], hooks: kept ? hookRows(outcome) : [] };
+  const [result] = await write(database, recording, valuesOf(recording, rows, kept));
   if (result?.recorded) {
     // The conversation may have been deleted meanwhile. A turn without a stored conversation has an id all the same.
     const known = { replyKept: said && (!stored || result.placed), othersWait: result.othersWait };
@@ -86,13 +86,6 @@ interface Rows {
   hooks: readonly HookRow[];
 }
 
-const nothing: Rows = { messages: [], hooks: [] };
-
-const rowsOf = ({ turnId, fresh, outcome }: Recording): Rows => ({
-  messages: messageRows(turnId, fresh, outcome),
-  hooks: hookRows(outcome),
-});
-
 const idsOf = ({ messages, hooks }: Rows): StoredRows => ({
   messageIds: messages.map(({ id }) => id),
   hookExecutionIds: hooks.map(({ id }) => id),
@@ -100,7 +93,7 @@ const idsOf = ({ messages, hooks }: Rows): StoredRows => ({
 
 /** `kept`: the conversation keeps the rows. Null: the turn has no such rows. */
 function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: boolean) {
-  const { turnId, owner, fileIds, aftermath, measured, charged, debug, outcome, alongside } = recording;
+  const { turnId, owner, fileIds, aftermath, measured, charged, debug, outcome } = recording;
   const { usage } = outcome;
   const left = outcome.status === "approval" ? leftBy(recording, outcome) : null;
   return {
@@ -123,37 +116,24 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
     messages: jsonOf(rows),
     calls: jsonOf(callRows(outcome)),
     hooks: jsonOf(hooks),
-    work: jsonOf(workRows(alongside?.work ?? [])),
     titleDueAt: kept ? aftermath.titleDueAt : null,
     followUpDueAt: kept ? aftermath.followUpDueAt : null,
     title: kept && aftermath.title !== null ? storable(aftermath.title) : null,
     learnable: !kept || aftermath.learnable,
     fileIds: rows.length > 1 && fileIds.length > 0 ? fileIds : null,
     askedId: rows.at(-2)?.id ?? null,
-    inboxIds: alongside?.inboxIds ?? null,
-    sends: alongside && storableJson(sendRows(alongside)),
-    supersededAfter: alongside?.supersededAfter ?? null,
   };
 }
 
 const jsonOf = (rows: readonly unknown[]) => (rows.length === 0 ? null : storableJson(rows));
 
-function partsOf({ stored, budgeted }: Recording, values: ReturnType<typeof valuesOf>): Parts {
-  const { debug, stateChanges, messages, calls, hooks, fileIds, work, titleDueAt, followUpDueAt, inboxIds } = values;
-  return {
-    budget: budgeted,
-    debug: debug !== null,
-    conversation: stored,
-    messages: messages !== null,
-    state: stateChanges !== null,
-    calls: calls !== null,
-    hooks: hooks !== null,
-    files: fileIds !== null,
-    work: work !== null,
-    titles: titleDueAt !== null,
-    followUp: followUpDueAt !== null,
-    alongside: inboxIds !== null,
-  };
+/** Runs the shortest statement that writes all that the turn leaves. */
+function write(database: Database, { alongside, stored }: Recording, values: ReturnType<typeof valuesOf>) {
+  if (alongside) return recordMessenger.run(database, { ...values, ...alongsideValues(alongside) });
+  if (!stored) return recordUnstored.run(database, values);
+  const { calls, hooks, fileIds, stateChanges, titleDueAt } = values;
+  const more = calls ?? hooks ?? fileIds ?? stateChanges ?? titleDueAt;
+  return (more === null ? recordMessages : recordAll).run(database, values);
 }
 
 /** Closes a turn that newer messages supersede; only the turn's row is stored. */
@@ -163,8 +143,6 @@ async function recordSuperseded(database: Database, recording: Recording): Promi
   const recorded = await record(database, { ...recording, outcome, aftermath, continued: null, alongside: null });
   return recorded && { ...recorded, wasSuperseded: true };
 }
-
-const sendRows = ({ sends }: Alongside) => sends.map((send, part): SendRow => ({ ...send, part, id: newId() }));
 
 function leftBy(
   { turnId, origin: { source, userName }, fresh, fileIds, continued, model }: Recording,
@@ -187,7 +165,7 @@ function isKept(outcome: TurnOutcome): boolean {
   return outcome.status === "done" || outcome.status === "approval" || outcome.produced;
 }
 
-function messageRows(turnId: string, fresh: readonly string[], outcome: TurnOutcome): MessageRow[] {
+function messageRows({ turnId, fresh, outcome }: Recording): MessageRow[] {
   const blank = {
     reasoning: null,
     steps: [],
@@ -274,10 +252,6 @@ function callRows(outcome: TurnOutcome): CallRow[] {
 
 function hookRows({ hooks }: TurnOutcome): HookRow[] {
   return hooks.map((execution, position) => ({ ...clipExecution(execution), id: newId(), position }));
-}
-
-function workRows(work: readonly NewJob[]): WorkRow[] {
-  return work.map((job) => ({ ...job, id: newId(), runAt: job.runAt.toISOString() }));
 }
 
 function errorCode(outcome: TurnOutcome): string | null {

@@ -7,7 +7,7 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import { conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { type Heartbeat, hasLapsed, leaseUntil } from "../../../jobs/heartbeat.ts";
-import { heldFor, onceSettled, settleTokens } from "../budget/budget.ts";
+import { heldFor, onceSettled, settleTurns } from "../budget/budget.ts";
 
 /**
  * The leases of this process's turns, and the closing of turns whose leases ran out. Each statement locks several turns,
@@ -72,7 +72,7 @@ const dead = alias(turns, "dead");
 export const isOverdue = sql<boolean>`${isOpen(turns)} and ${hasLapsed(turns.leaseUntil)}`;
 const closed = assign(turns, { status: "lost", finishedAt: sql`now()`, idempotencyKey: null });
 
-/** The columns that `settleTokens` reads. */
+/** The columns that `settleTurns` reads. */
 const heldFields = sql`${turns.agentId}, ${turns.subject}, ${turns.budgetMonth}, ${turns.reserved}, ${turns.userReserved}`;
 
 const promoteStatement = statement(
@@ -95,7 +95,7 @@ const promoteStatement = statement(
       where ${turns.conversationId} = ${mine.conversationId} and ${turns.ticket} < ${mine.ticket} and ${isOverdue}
         and ${takesOver} and ${turns.id} <> all(${living})
       returning ${turns.id}, ${heldFields}
-    ), ${settleTokens(dead, heldFor(dead))}, mended as (
+    ), ${settleTurns(dead, heldFor(dead))}, mended as (
       update ${conversations} set ${assign(conversations, { openTurns })} from ${mine}
       where ${conversations.id} = ${mine.conversationId} and exists (select 1 from ${dead}) and ${onceSettled}
     ), promoted as (
@@ -127,7 +127,7 @@ const closeStatement = statement({ living: "uuid[]" }, ({ living }) => {
     with ${dead} as (
       update ${turns} set ${closed} where ${isOverdue} and ${turns.id} <> all(${living})
       returning ${turns.conversationId}, ${heldFields}
-    ), ${settleTokens(dead, heldFor(dead))}, mended as (
+    ), ${settleTurns(dead, heldFor(dead))}, mended as (
       update ${conversations} set ${assign(conversations, { openTurns })}
       from (
         select ${dead.conversationId}, count(*)::int as turns from ${dead}
