@@ -74,7 +74,7 @@ describe("text that is made to take long", () => {
 
   test.each([
     ...["_a", "__a__", "a_", "*a ", "**a_b", "~~a ", "[", "![", "[a](", "<", "<a ", "`a``", "\\", "&", "http", "a@"],
-    ...["a\n-\n", "- a\n", "- a\n\n", "[a]: https://a\n", "> ", "1. ", "> 1. ", "- > ", "+ ", ">"],
+    ...["a\n-\n", "- a\n", "- a\n\n", "[a]: https://a\n", "> ", "1. ", "> 1. ", "- > ", "+ ", ">", "a|b\n-|\n"],
     ...["**「", "「**", "字****「", "~~（", "*www.", "__www."],
   ])("such as %j is read in time that grows with its length, and is not lost", (unit) => {
     const time = (length: number) => {

@@ -1,4 +1,4 @@
-import { type Lexer, type Token, Tokenizer } from "marked";
+import { Lexer, type Token, Tokenizer } from "marked";
 
 // For some texts the lexer takes the square of the length, and it recurses for each level. Text beyond these bounds is
 // read in pieces; marks that span two pieces stay plain text.
@@ -18,6 +18,16 @@ const mostWork = 400_000_000;
 
 /** Everything that may begin a mark in running text. */
 const marks = /[*_~`[\]<\\&@]|http|www/gi;
+
+const { paragraph, table } = Lexer.rules.block.gfm;
+
+/** The block rules. A table's head ends a paragraph; its rows, which may reach to the end of the text, are not read for it. */
+export const blockRules = {
+  ...Lexer.rules.block.gfm,
+  paragraph: new RegExp(
+    paragraph.source.replace(table.source.slice(table.source.indexOf("(?:\\n((?:(?!")), "(?:\\n|$)"),
+  ),
+};
 
 /** Reads too deeply nested lists and quotes as text, and looks for a table's rows only below a table head. */
 export class BoundedTokenizer extends Tokenizer {

@@ -1,5 +1,5 @@
 import { Lexer, type Token, type Tokenizer } from "marked";
-import { BoundedTokenizer, inlinePieces, readInline } from "./bounds.ts";
+import { BoundedTokenizer, blockRules, inlinePieces, readInline } from "./bounds.ts";
 
 /**
  * Reads a model's Markdown in GitHub's flavour. Also reads bold and struck text next to Chinese, Japanese and Korean
@@ -10,6 +10,7 @@ export function readMarkdown(text: string): Token[] {
   const tokenizer = new DefinitionTokenizer();
   const jointed = text.replaceAll(jointPlaces, joint);
   const lexer = new Lexer({ gfm: true, tokenizer });
+  tokenizer.rules.block = blockRules;
   lexer.blockTokens(jointed.replaceAll(/\r\n?/g, "\n"), lexer.tokens);
   for (const { src, tokens } of lexer.inlineQueue) {
     lexer.state.inRawBlock = false;
