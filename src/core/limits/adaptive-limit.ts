@@ -1,5 +1,5 @@
 /** The measurements since the last look. */
-export interface Measurements {
+interface Measurements {
   /** The delay of the event loop, in milliseconds. */
   lateMs: number;
   /** The duration of each piece of work that ended, in milliseconds. */

@@ -31,7 +31,7 @@ interface Said {
 }
 
 /** Statements for jobs that describe conversations. */
-export interface DescriptionStatements {
+interface DescriptionStatements {
   /** Undefined for a deleted conversation. */
   subjectOf(conversationId: string): Promise<Subject | undefined>;
   /** The beginning of the user's first message; empty without one. */

@@ -30,7 +30,7 @@ interface MessagePosition extends Pick<Unread, "subject" | "seq"> {
 }
 
 /** Statements for jobs that learn. */
-export interface UnreadStatements {
+interface UnreadStatements {
   /** Undefined for a deleted conversation. */
   sourceOf(conversationId: string): Promise<Source | undefined>;
   /** The last messages with the same end user before a message, oldest first. */
