@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { template } from "../scripts/make-template.ts";
 import { loadEncryptionKeys } from "../src/adapters/node/data/encryption-keys.ts";
 import { folderAt, unpackTemplate } from "../src/adapters/node/embedded/template.ts";
-import { type Embedded, superviseDatabase } from "../src/adapters/node/embedded/thread.ts";
+import { type EmbeddedDatabase, superviseDatabase } from "../src/adapters/node/embedded/thread.ts";
 import { parseSettings } from "../src/core/config.ts";
 import type { Log } from "../src/core/ports.ts";
 
@@ -18,7 +18,7 @@ export function collectLog(): { log: Log; lines: string[] } {
 export const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
 
 /** The embedded database as the server runs it, but in memory, with the schema of this release. */
-export async function startEmbedded(): Promise<Embedded> {
+export async function startEmbedded(): Promise<EmbeddedDatabase> {
   return superviseDatabase({ directory: null, template: await template() }, silent);
 }
 

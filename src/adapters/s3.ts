@@ -14,7 +14,7 @@ interface Options {
   fetch?: typeof globalThis.fetch;
 }
 
-interface Asked {
+interface ObjectRequest {
   method: "GET" | "PUT" | "DELETE";
   key: string;
   body?: Uint8Array<ArrayBuffer>;
@@ -37,7 +37,7 @@ const errorLength = 4_096;
 /** Buckets of Amazon S3 or a compatible service, with static keys (SigV4). */
 export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options): Files["s3"] {
   return (bucket) => {
-    const ask = async ({ method, key, body, mime }: Asked): Promise<Answer> => {
+    const ask = async ({ method, key, body, mime }: ObjectRequest): Promise<Answer> => {
       const { url, headers } = await sign(bucket, { method, key, body, mime }, { clock, endpoint });
       const controller = new AbortController();
       const giveUp = () => controller.abort(new Error(`It took longer than ${timeoutMs / 1000} seconds`));
@@ -93,9 +93,9 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
   };
 }
 
-type Unsigned = Omit<Asked, "body" | "mime"> & { body: Asked["body"] | undefined; mime: string | undefined };
+type UnsignedRequest = Omit<ObjectRequest, "body" | "mime"> & { body: ObjectRequest["body"] | undefined; mime: string | undefined };
 
-async function sign(bucket: S3Bucket, { method, key, body, mime }: Unsigned, { clock, endpoint }: Options) {
+async function sign(bucket: S3Bucket, { method, key, body, mime }: UnsignedRequest, { clock, endpoint }: Options) {
   const signer = new AwsV4Signer({
     ...credentials(bucket, clock),
     method,

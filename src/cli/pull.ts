@@ -4,7 +4,7 @@ import { type Flags, UsageError } from "./arguments.ts";
 import { printable } from "./chat/show.ts";
 import type { Streams } from "./chat.ts";
 import { type FileSet, readSet } from "./files/read-set.ts";
-import { type Gathered, gather } from "./pull/gather.ts";
+import { type PulledFiles, gather } from "./pull/gather.ts";
 import { contentOf, type FileToWrite, isEqual, writeWhole } from "./pull/write.ts";
 import { openTarget } from "./target/open.ts";
 import { readTarget } from "./target/options.ts";
@@ -34,7 +34,7 @@ export async function pull(path: string, flags: Flags, environment: Environment,
     return 1;
   }
   const target = await orRefused(openTarget(options, "pull", { environment, note }), { json, say });
-  let gathered: Gathered;
+  let gathered: PulledFiles;
   try {
     gathered = await orRefused(gather(target, set, options.workspace), { json, say });
   } finally {
@@ -70,7 +70,7 @@ async function readEarlier(root: string, environment: Environment): ReturnType<t
 }
 
 /** The files to write, and the reasons against others. */
-async function sort(root: string, set: FileSet, { things, schemas }: Gathered, force: boolean) {
+async function sort(root: string, set: FileSet, { things, schemas }: PulledFiles, force: boolean) {
   const due: FileToWrite[] = [];
   const refused: string[] = [];
   for (const { noun, slug, files, earlier } of things) {

@@ -2,7 +2,7 @@ import { readEvents } from "./events.ts";
 import type { ChatEvent, PlaygroundRequest } from "./generated/types.ts";
 import { type CallOptions, type ClientOptions, type Operation, usualHeaders } from "./options.ts";
 import { Patience, unlessSilent, watched } from "./patience.ts";
-import { type Connection, followTurn, type Place, placeOf, Unreached } from "./resume.ts";
+import { type Connection, followTurn, type StreamPosition, placeOf, ServerUnreached } from "./resume.ts";
 import { type Input, request, send } from "./send.ts";
 
 export interface ChatOptions extends CallOptions {
@@ -55,7 +55,7 @@ function operationsOf(door: ChatDoor): DoorOperations {
 /** Chats with the agent of this slug over the native stream. */
 export function createChat(client: ClientOptions, slug: string, door: ChatDoor = "chat"): Chat {
   const { begin, resume, stop } = operationsOf(door);
-  const listenFrom = ({ messageId, eventId }: Place, options: CallOptions, patience: Patience) =>
+  const listenFrom = ({ messageId, eventId }: StreamPosition, options: CallOptions, patience: Patience) =>
     listen(client, resume, { slug, messageId, lastEventId: eventId }, options, patience);
   return {
     async *stream(body, { onLost, patienceMs = 60_000, ...options } = {}) {
@@ -65,7 +65,7 @@ export function createChat(client: ClientOptions, slug: string, door: ChatDoor =
       const input = { slug, ...(key !== null && own === null ? { idempotencyKey: key } : {}) };
       // Serialized once, since the server compares a repeated message with the first one by its bytes.
       const message = new Blob([JSON.stringify(body)], { type: "application/json" });
-      const open = (place: Place | null) =>
+      const open = (place: StreamPosition | null) =>
         place
           ? listenFrom(place, options, patience)
           : listen(client, begin, { ...input, body: message }, options, patience);
@@ -75,7 +75,7 @@ export function createChat(client: ClientOptions, slug: string, door: ChatDoor =
       const from = placeOf(lastEventId);
       if (!from) throw new TypeError(`lastEventId must be the id of an event, such as <messageId>:3`);
       const patience = new Patience(patienceMs);
-      const open = (place: Place | null) => listenFrom(place ?? from, options, patience);
+      const open = (place: StreamPosition | null) => listenFrom(place ?? from, options, patience);
       yield* followTurn(open, { patience, repeatable: false, signal: options.signal, onLost, from });
     },
     async stop(messageId, options = {}) {
@@ -107,7 +107,7 @@ async function listen(
   };
 }
 
-/** Calls `fetch`; rejects with `Unreached` when there is no response, to distinguish this from other errors. */
+/** Calls `fetch`; rejects with `ServerUnreached` when there is no response, to distinguish this from other errors. */
 async function unlessUnreached(
   client: ClientOptions,
   call: Parameters<typeof fetch>,
@@ -117,7 +117,7 @@ async function unlessUnreached(
   try {
     return await unlessSilent(send(...call), onSilence);
   } catch (error) {
-    throw new Unreached("The server was not reached", { cause: error });
+    throw new ServerUnreached("The server was not reached", { cause: error });
   }
 }
 

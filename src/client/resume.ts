@@ -3,7 +3,7 @@ import type { ChatEvent } from "./generated/types.ts";
 import type { Patience } from "./patience.ts";
 
 /** A position in the events of a turn. */
-export interface Place {
+export interface StreamPosition {
   messageId: string;
   /** The event's id, with which the stream is resumed. */
   eventId: string;
@@ -17,7 +17,7 @@ interface Options {
   signal?: AbortSignal | undefined;
   onLost?: ((error: unknown) => void) | undefined;
   /** The event after which to begin, instead of sending the message. */
-  from?: Place;
+  from?: StreamPosition;
 }
 
 export interface Connection {
@@ -27,13 +27,13 @@ export interface Connection {
 }
 
 /** Opens a connection: to a turn after a position, or with null by sending the message. */
-type Open = (place: Place | null) => Promise<Connection>;
+type Open = (place: StreamPosition | null) => Promise<Connection>;
 
 /** A request without a response. The cause is the error of `fetch`. */
-export class Unreached extends Error {}
+export class ServerUnreached extends Error {}
 
 /** The server gave up the turn, so that the message can be sent again. */
-class GivenUp extends Error {}
+class TurnDropped extends Error {}
 
 /** The most times that the message is sent: each time may run the model. */
 const mostSends = 4;
@@ -51,9 +51,9 @@ export function messageIdOf({ id }: Pick<ChatEvent, "id">): string | null {
 
 interface State {
   /** The position after which to resume; null when the message has to be sent. */
-  place: Place | null;
+  place: StreamPosition | null;
   /** The position of the last yielded event. */
-  yielded: Place | null;
+  yielded: StreamPosition | null;
   /** The number of yielded events of a stored reply. */
   yieldedOfStored: number;
   /** How often a stream answered the message. */
@@ -67,7 +67,7 @@ export async function* followTurn(open: Open, options: Options): AsyncGenerator<
   const place = options.from ?? null;
   const state: State = { place, yielded: place, yieldedOfStored: 0, sends: 0, calls: 0 };
   for (;;) {
-    let problem: unknown = new GivenUp();
+    let problem: unknown = new TurnDropped();
     try {
       const { events, replayed } = await connect(open, state);
       let number = 0;
@@ -104,7 +104,7 @@ async function pauseOrThrow(problem: unknown, state: State, { patience, signal, 
   const { place } = state;
   if (repeatable && !place && isRunning(problem)) patience.restart();
   else if (isPassing(problem, state, repeatable)) onLost?.(problem);
-  else if (!(problem instanceof GivenUp)) throw lastError(problem, place);
+  else if (!(problem instanceof TurnDropped)) throw lastError(problem, place);
   if (!(await patience.pause(problem, signal))) throw lastError(problem, place);
 }
 
@@ -115,7 +115,7 @@ function isPassing(problem: unknown, { place, sends, calls }: State, repeatable:
   if (!place && (!repeatable || sends >= mostSends)) return false;
   if (problem instanceof StreamCutError) return true;
   const first = calls === 1;
-  if (problem instanceof Unreached) return !first || mayHaveArrived(problem.cause);
+  if (problem instanceof ServerUnreached) return !first || mayHaveArrived(problem.cause);
   if (!(problem instanceof AgentEngineError)) return false;
   const { status, body } = problem;
   const passing = status === 429 || (status >= 502 && status <= 504);
@@ -124,9 +124,9 @@ function isPassing(problem: unknown, { place, sends, calls }: State, repeatable:
 }
 
 /** The error to throw at the end: the problem itself, or a `StreamCutError` that names the last event. */
-function lastError(problem: unknown, place: Place | null): unknown {
-  const cause = problem instanceof Unreached || problem instanceof StreamCutError ? problem.cause : problem;
-  if (!place) return problem instanceof Unreached ? cause : problem;
+function lastError(problem: unknown, place: StreamPosition | null): unknown {
+  const cause = problem instanceof ServerUnreached || problem instanceof StreamCutError ? problem.cause : problem;
+  if (!place) return problem instanceof ServerUnreached ? cause : problem;
   if (!(problem instanceof AgentEngineError)) return new StreamCutError(place.eventId, cause);
   if (problem.status !== 404) return problem;
   const why = `The connection broke, and the turn can't be followed any more (${problem.message})`;
@@ -135,7 +135,7 @@ function lastError(problem: unknown, place: Place | null): unknown {
 }
 
 /** The position of an event by its id; null for an event without one. */
-export function placeOf(id: string): Place | null {
+export function placeOf(id: string): StreamPosition | null {
   const [, messageId, number] = /^(.+):(\d+)$/.exec(id) ?? [];
   return messageId && number ? { messageId, eventId: id, number: Number(number) } : null;
 }

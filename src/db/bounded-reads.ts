@@ -14,7 +14,7 @@ const retryAfterSeconds = 2;
 export type BoundedReads = <T>(database: Database, fn: (tx: Db) => Promise<T>) => Promise<T>;
 
 /** The names for errors: of the data, such as `the audit log`, and of one query. */
-interface Named {
+interface ReadNames {
   what: string;
   query: string;
 }
@@ -23,7 +23,7 @@ interface Named {
  * `BoundedReads` that run two at a time in this process: one may read very many rows, and the rest of the server needs
  * connections too.
  */
-export function createBoundedReads(named: Named): BoundedReads {
+export function createBoundedReads(named: ReadNames): BoundedReads {
   const slots = new Semaphore({ most: atOnce });
   return async (database, fn) => {
     if (slots.waiting === mayWait) throw tooMany(named);
@@ -31,7 +31,7 @@ export function createBoundedReads(named: Named): BoundedReads {
   };
 }
 
-async function withDeadline<T>(database: Database, fn: (tx: Db) => Promise<T>, { what }: Named): Promise<T> {
+async function withDeadline<T>(database: Database, fn: (tx: Db) => Promise<T>, { what }: ReadNames): Promise<T> {
   try {
     return await database.transaction(async (tx) => {
       await tx.execute(sql`set transaction isolation level repeatable read read only`);
@@ -45,6 +45,6 @@ async function withDeadline<T>(database: Database, fn: (tx: Db) => Promise<T>, {
   }
 }
 
-function tooMany({ query }: Named): EngineError {
+function tooMany({ query }: ReadNames): EngineError {
   return new EngineError("rate-limited", `Too many ${query} queries at once`, { retryAfterSeconds });
 }

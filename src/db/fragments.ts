@@ -18,23 +18,23 @@ export function excluded(of: Column): SQL {
 }
 
 /** The type of a column in a statement's result: times and 64-bit integers are text. */
-type Answered<C extends Column> = C["_"]["columnType"] extends "PgBigInt53"
+type ColumnResult<C extends Column> = C["_"]["columnType"] extends "PgBigInt53"
   ? string
   : C["_"]["data"] extends Date
     ? string
     : C["_"]["data"];
 
 type AnsweredBy<F> =
-  F extends SQL<infer T> ? T : F extends Column ? Answered<F> | (F["_"]["notNull"] extends true ? never : null) : never;
+  F extends SQL<infer T> ? T : F extends Column ? ColumnResult<F> | (F["_"]["notNull"] extends true ? never : null) : never;
 
 /** A column of a table with at most one row, such as a `with` of the statement; null without a row. */
-export function only<C extends Column>(of: C): SQL<Answered<C> | null> {
-  return sql<Answered<C> | null>`(select ${of} from ${of.table})`;
+export function only<C extends Column>(of: C): SQL<ColumnResult<C> | null> {
+  return sql<ColumnResult<C> | null>`(select ${of} from ${of.table})`;
 }
 
 /** A column that is null when an outer join finds no row. */
-export function orNull<C extends Column>(of: C): SQL<Answered<C> | null> {
-  return sql<Answered<C> | null>`${of}`;
+export function orNull<C extends Column>(of: C): SQL<ColumnResult<C> | null> {
+  return sql<ColumnResult<C> | null>`${of}`;
 }
 
 type Fields = Readonly<Record<string, Column | SQL>>;
@@ -94,9 +94,9 @@ export function jsonRows<const S extends Shape>(json: SQL, as: string, shape: S)
   return { table, row: Object.fromEntries(names) as { readonly [Name in keyof S]: SQL } };
 }
 
-type Assigned = SQLWrapper | string | number | boolean | null;
+type ColumnValue = SQLWrapper | string | number | boolean | null;
 
-type Assignments<T extends Table> = { readonly [Name in keyof T["_"]["columns"]]?: Assigned };
+type Assignments<T extends Table> = { readonly [Name in keyof T["_"]["columns"]]?: ColumnValue };
 
 /** `insert into … (columns) select expressions`; `from` or `on conflict` may follow. */
 export function insertInto<T extends Table>(table: T, row: Assignments<T>): SQL {

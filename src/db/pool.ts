@@ -37,7 +37,7 @@ export interface Pool {
   /** Whether the last statements reached a database that answers and takes writes. Sends no statement. */
   isUsable(): boolean;
   /** Reserves a connection until the caller releases it. */
-  reserve(): Promise<Reserved>;
+  reserve(): Promise<ReservedConnection>;
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ interface Waiter {
 }
 
 /** A connection reserved for one caller. */
-interface Reserved {
+interface ReservedConnection {
   run: Run;
   release(): void;
 }
@@ -246,7 +246,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     reach?.answered();
   };
 
-  const reserved = (slot: Slot): Reserved => ({
+  const reserved = (slot: Slot): ReservedConnection => ({
     async run(text, parameters, shape) {
       if (slot.gone) throw lost();
       return execute(slot, text, parameters, shape);

@@ -28,7 +28,7 @@ export interface ValueTypes {
 export type ValueType = keyof ValueTypes;
 
 /** The values of a statement by name, such as `{ turnId: "uuid", month: "date | null" }`. */
-type Declared = Readonly<Record<string, ValueType | `${ValueType} | null`>>;
+type DeclaredValues = Readonly<Record<string, ValueType | `${ValueType} | null`>>;
 
 type ValueOf<T> = T extends `${infer V extends ValueType} | null`
   ? ValueTypes[V] | null
@@ -36,10 +36,10 @@ type ValueOf<T> = T extends `${infer V extends ValueType} | null`
     ? ValueTypes[T]
     : never;
 
-type ValuesOf<D extends Declared> = { readonly [Name in keyof D]: ValueOf<D[Name]> };
+type ValuesOf<D extends DeclaredValues> = { readonly [Name in keyof D]: ValueOf<D[Name]> };
 
 /** The placeholders of a statement's values. */
-export type Values<D extends Declared> = { readonly [Name in keyof D]: SQL };
+export type Values<D extends DeclaredValues> = { readonly [Name in keyof D]: SQL };
 
 /** A statement of the hot path, written over the schema's columns and compiled once, at its first use. */
 export interface Statement<Row, V> {
@@ -55,7 +55,7 @@ export interface Statement<Row, V> {
  * Constants become literals, so that the planner knows them. An unused value is not sent. The first use throws for an
  * undeclared placeholder. `brief` as for `Run` of the pool.
  */
-export function statement<const D extends Declared, Row>(
+export function statement<const D extends DeclaredValues, Row>(
   declared: D,
   write: (values: Values<D>) => SQL<Row>,
   { brief = false }: { brief?: boolean } = {},
@@ -85,7 +85,7 @@ export function variants<P extends Readonly<Record<keyof P, boolean>>, S>(make: 
   };
 }
 
-interface Compiled {
+interface CompiledStatement {
   text: string;
   /** The names of the values, in the order of their placeholders' numbers. */
   names: readonly string[];
@@ -93,7 +93,7 @@ interface Compiled {
   lists: readonly boolean[];
 }
 
-function compile<D extends Declared, Row>(declared: D, write: (values: Values<D>) => SQL<Row>): Compiled {
+function compile<D extends DeclaredValues, Row>(declared: D, write: (values: Values<D>) => SQL<Row>): CompiledStatement {
   const types = Object.entries(declared).map(([name, type]) => [name, type.replace(" | null", "")] as const);
   const placeholders = types.map(([name, type]) => [name, sql`${sql.placeholder(name)}::${sql.raw(type)}`]);
   const names: string[] = [];
@@ -118,7 +118,7 @@ function compile<D extends Declared, Row>(declared: D, write: (values: Values<D>
 /** The driver looks each statement up by its text; a shorter text costs less. */
 const withoutIndents = (text: string) => text.replaceAll(/\n\s+/g, "\n").trim();
 
-function inOrder({ names, lists }: Compiled, values: Readonly<Record<string, Parameter>>): Parameter[] {
+function inOrder({ names, lists }: CompiledStatement, values: Readonly<Record<string, Parameter>>): Parameter[] {
   return names.map((name, index) => {
     const value = values[name] ?? null;
     return lists[index] && value !== null ? writeArray(value as readonly string[]) : value;

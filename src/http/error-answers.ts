@@ -3,7 +3,7 @@ import type { Issue } from "../core/errors.ts";
 import { ErrorBody, reasonPhrases } from "./errors.ts";
 
 /** The API document's description of a status, with an example response. */
-interface Told {
+interface StatusDescription {
   description: string;
   message: string;
   issues?: readonly Issue[];
@@ -39,12 +39,12 @@ const told = {
     message: "The database did not answer in time",
   },
   504: { description: "The model provider did not answer in time.", message: "Model provider timed out" },
-} as const satisfies Record<number, Told>;
+} as const satisfies Record<number, StatusDescription>;
 
 export type ErrorStatus = keyof typeof told;
 
 /** The error response with a status, as routes declare it, with the usual description or the given one. */
-export function errorAnswer(status: ErrorStatus, { description, message, issues }: Told = told[status]) {
+export function errorAnswer(status: ErrorStatus, { description, message, issues }: StatusDescription = told[status]) {
   const body = { statusCode: status, message, error: reasonPhrases[status] ?? "Error" };
   const example: z.input<typeof ErrorBody> = issues ? { ...body, issues: [...issues] } : body;
   return { description, content: { "application/json": { schema: ErrorBody, example } } };

@@ -56,7 +56,7 @@ export function errorAnswers<Status extends ErrorStatus>(...statuses: readonly S
   >;
 }
 
-type Declared = RouteConfig & { operationId: string; tags: string[]; summary: string };
+type RouteDeclaration = RouteConfig & { operationId: string; tags: string[]; summary: string };
 
 interface GuardOptions {
   /** Whether only signed-in people may call the route: management keys get the 403. */
@@ -83,7 +83,7 @@ export const notTheirs = errorAnswer(404, {
  * request and again after reading its body, and documents both (spec "Authentication" 1). The permission `null`
  * requires only a session.
  */
-export function guarded<const Route extends Declared>(
+export function guarded<const Route extends RouteDeclaration>(
   permission: Permission | null,
   route: Route,
   {
@@ -132,7 +132,7 @@ export function guarded<const Route extends Declared>(
 const strangersBodyBytes = 64 * 1024;
 
 /** Declares a route that needs no authentication. */
-export function unguarded<const Route extends Declared>(route: Route) {
+export function unguarded<const Route extends RouteDeclaration>(route: Route) {
   const bound = createMiddleware<AppEnv>(async (c, next) => {
     const held = holdBody(c);
     try {
@@ -149,11 +149,11 @@ export function unguarded<const Route extends Declared>(route: Route) {
  * Declares a route that another service calls, with any content type. Its handler reads and bounds the body
  * (`readBody`), and authenticates the caller by the head and the body's bytes.
  */
-export function webhook<const Route extends Declared>(route: Route) {
+export function webhook<const Route extends RouteDeclaration>(route: Route) {
   return openTo(route, [], {});
 }
 
-function openTo<const Route extends Declared>(
+function openTo<const Route extends RouteDeclaration>(
   route: Route,
   middleware: MiddlewareHandler<AppEnv>[],
   responses: Record<never, never>,
@@ -167,7 +167,7 @@ function openTo<const Route extends Declared>(
 }
 
 /** Whether the body must be JSON; a handler for several content types distinguishes them itself. */
-function wantsJson({ request }: Declared): boolean {
+function wantsJson({ request }: RouteDeclaration): boolean {
   return Object.keys(request?.body?.content ?? {}).join() === "application/json";
 }
 
@@ -180,7 +180,7 @@ const usualType = /^application\/json(; ?charset=utf-8)?$/i;
  * an empty object. Legal spellings that the validator refuses (RFC 9110 §8.3.1), such as a space before the `;`, are
  * normalized.
  */
-function checkContentType(route: Declared) {
+function checkContentType(route: RouteDeclaration) {
   const wanted = wantsJson(route);
   const optional = route.request?.body?.required !== true;
   return createMiddleware<AppEnv>(async (c, next) => {
@@ -207,6 +207,6 @@ async function fillEmptyBody(c: Context<AppEnv>): Promise<void> {
 }
 
 /** The 413 and 415 responses of every route that takes JSON. Handlers' types omit them, since middleware sends them. */
-function bodyAnswers(route: Declared): Record<never, never> {
+function bodyAnswers(route: RouteDeclaration): Record<never, never> {
   return wantsJson(route) ? errorAnswers(413, 415) : {};
 }

@@ -3,10 +3,10 @@ import { previewOf, previewOfText } from "../core/activity/preview.ts";
 import type { HookExecution, Withheld } from "./types.ts";
 
 /** An activity before its agent and conversation are added. */
-export type Happening = Omit<Activity, "agent" | "conversationId">;
+export type ActivityDetails = Omit<Activity, "agent" | "conversationId">;
 
 /** Reports a failed hook as a warning. */
-export function failedHook({ toolName, event, error, durationMs, args }: HookExecution): Happening {
+export function failedHook({ toolName, event, error, durationMs, args }: HookExecution): ActivityDetails {
   return {
     kind: "governance",
     text: previewOfText(`The hook ${toolName} on ${event} failed: ${error ?? "it gave no reason"}`),
@@ -18,12 +18,12 @@ export function failedHook({ toolName, event, error, durationMs, args }: HookExe
 }
 
 /** Reports a call that waits for approval as a warning. */
-export function awaitedCall(tool: string): Happening {
+export function awaitedCall(tool: string): ActivityDetails {
   return { kind: "governance", text: `A person has to decide about a call of ${tool}`, tool, status: "running" };
 }
 
 /** Reports a withheld call as a block. */
-export function blockedCall(tool: string, why: Withheld | "passed-over"): Happening {
+export function blockedCall(tool: string, why: Withheld | "passed-over"): ActivityDetails {
   return { kind: "governance", text: `A call of ${tool} was blocked: ${reasons[why]}`, tool, status: "blocked" };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/ports.ts";
 import { pause } from "../core/time/pause.ts";
-import { Blocked, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
+import { BlockedReply, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
 import type { TurnFold } from "./fold.ts";
 import { ModelCall } from "./model-call.ts";
 import { callOptions, type ToolUse } from "./prompt.ts";
@@ -74,6 +74,6 @@ function requireFinish(step: StepFold): void {
   if (!step.finish?.stated) throw new Error("The provider's stream ended without a finish reason");
   if (step.finish.reason === "error") throw new Error("The provider's stream finished with an error");
   if (step.finish.reason === "content-filter" && step.text === "" && step.calls.length === 0) {
-    throw new Blocked(`The provider's filter let nothing through (${step.finish.raw ?? "no reason given"})`);
+    throw new BlockedReply(`The provider's filter let nothing through (${step.finish.raw ?? "no reason given"})`);
   }
 }

@@ -8,7 +8,7 @@ import type { StepType } from "./types.ts";
  * Decides before each step how a turn calls its model, until the model has answered (decisions §14, "The end of a
  * reply").
  */
-export class Asking {
+export class StepPlanner {
   readonly #maxSteps: number;
   #toolUse: ToolUse = "auto";
   #asked = 0;

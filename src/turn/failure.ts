@@ -17,7 +17,7 @@ const longestRetrySeconds = 86_400;
 export class NoAnswer extends Error {}
 
 /** The provider's filter removed the whole reply. Its message is for the log. */
-export class Blocked extends Error {}
+export class BlockedReply extends Error {}
 
 /** Classifies an error for the caller. The provider's own message stays in `cause`, for the log. */
 export function classifyFailure(error: unknown): Failure {
@@ -28,7 +28,7 @@ export function classifyFailure(error: unknown): Failure {
     const { message, retryAfterSeconds } = error;
     return { code: "rate-limited", message, cause: error, ...(retryAfterSeconds ? { retryAfterSeconds } : {}) };
   }
-  if (error instanceof Blocked) {
+  if (error instanceof BlockedReply) {
     return { code: "provider-failed", message: "The model provider blocked this prompt or its reply", cause: error };
   }
   if (error instanceof NoAnswer) return { code: "provider-failed", message: error.message, cause: error };
@@ -78,7 +78,7 @@ export function isRetryable(error: unknown): boolean {
 
 /** Whether a model call failed for a reason that a later attempt would meet again. */
 export function isRefused(error: unknown): boolean {
-  if (error instanceof NoAnswer || error instanceof Blocked || error instanceof ProviderSetupError) return true;
+  if (error instanceof NoAnswer || error instanceof BlockedReply || error instanceof ProviderSetupError) return true;
   if (isOutOfQuota(error)) return true;
   const status = statusOf(error) ?? 500;
   return status < 500 && ![408, 409, 429].includes(status);

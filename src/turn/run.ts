@@ -2,7 +2,7 @@ import { channels } from "../core/channels/channels.ts";
 import type { Clock } from "../core/ports.ts";
 import { elapsedMs } from "../core/time/elapsed.ts";
 import { askModel } from "./ask-model.ts";
-import { Asking } from "./asking.ts";
+import { StepPlanner } from "./asking.ts";
 import { classifyFailure } from "./failure.ts";
 import { pendingCall, TurnFold } from "./fold.ts";
 import { hookContext, isBuffered, type Reply, runHooks } from "./hooks.ts";
@@ -11,7 +11,7 @@ import type { ToolCall } from "./step.ts";
 import { callTool, needsApproval, type ToolResult, wireResult, withheldOf } from "./tools.ts";
 import type {
   AbortReason,
-  Continued,
+  Continuation,
   HookEvent,
   HookExecution,
   Tell,
@@ -51,7 +51,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
     limit();
     if (input.continued) await answerDecided(work, input.continued);
     const first = input.continued ? 1 : 0;
-    const asking = new Asking(input.limits.maxSteps);
+    const asking = new StepPlanner(input.limits.maxSteps);
     for (let index = first; ; index += 1) {
       const plan = asking.plan(index);
       const last = plan.toolUse !== "auto";
@@ -167,7 +167,7 @@ async function noteHooks({ input, turn, signal, clock, tell }: Work, event: Hook
 }
 
 /** Makes the calls that were decided while the turn waited for approval, as a step of their own. */
-async function answerDecided(work: Work, { decided }: Continued): Promise<void> {
+async function answerDecided(work: Work, { decided }: Continuation): Promise<void> {
   const { input, turn, signal, clock, tell } = work;
   const step = turn.begin(0, "tool-result");
   tell({ type: "step-start", index: 0, stepType: "tool-result" });

@@ -125,7 +125,7 @@ interface Decision {
 }
 
 /** The stopped turn that this one continues, with the decisions about its tool calls. */
-export interface Continued {
+export interface Continuation {
   /** The model's messages since the user's, verbatim, with all calls and the results so far. */
   readonly messages: readonly ModelMessage[];
   /** The hooks' text before the user's message. */
@@ -153,7 +153,7 @@ export interface TurnInput {
   /** Pictures in the user's messages; absent for none. */
   readonly images?: readonly LanguageModelV4FilePart[];
   /** Null: the turn begins with the model. */
-  readonly continued: Continued | null;
+  readonly continued: Continuation | null;
   readonly tools: ReadonlyMap<string, Tool>;
   /** The hooks that apply to this turn, in the order in which they run. */
   readonly hooks: readonly Hook[];
@@ -287,7 +287,7 @@ interface Outcome extends Consumption {
 export type TurnOutcome = Outcome &
   (
     | { status: "done" }
-    /** The turn waits for approval of calls; `suspended` and `context` are the input of `Continued`. */
+    /** The turn waits for approval of calls; `suspended` and `context` are the input of `Continuation`. */
     | { status: "approval"; pending: PendingCall[]; suspended: ModelMessage[]; context: string | null }
     | { status: "failed"; failure: Failure }
     | { status: "aborted"; reason: AbortReason }

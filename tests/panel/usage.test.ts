@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Failed, failurePath, failureText } from "../../src/panel/pages/overview/failure-text.ts";
+import { type FailureItem, failurePath, failureText } from "../../src/panel/pages/overview/failure-text.ts";
 import { compareToday } from "../../src/panel/pages/overview/today.ts";
 import { csvOf } from "../../src/panel/pages/usage/csv.ts";
 import { askedPeriod, periodOf, periodProblem } from "../../src/panel/pages/usage/period.ts";
@@ -61,7 +61,7 @@ test("today is compared with the seven days before", () => {
 });
 
 test("failures are told in words, and lead to their conversation where there is one", () => {
-  const failed: Failed = {
+  const failed: FailureItem = {
     ...{ kind: "turn", instanceId: "tea", instanceName: "Tea", conversationId: null, name: "web" },
     ...{ error: "provider-timeout", at: "2026-01-01T00:00:00.000Z" },
   };

@@ -40,10 +40,10 @@ export interface Http {
    */
   ask(call: Call): Promise<Answer>;
   /** Passes a response's head and its bytes, at most `maxBytes`, to `judge`, and rejects with its error. */
-  download<T>(call: Call, maxBytes: number, judge: (file: Downloaded) => Promise<T> | T): Promise<T>;
+  download<T>(call: Call, maxBytes: number, judge: (file: FileResponse) => Promise<T> | T): Promise<T>;
 }
 
-export interface Downloaded {
+export interface FileResponse {
   status: number;
   headers: Headers;
   /** Reads the body. */

@@ -21,14 +21,14 @@ export function unreachable(url: string, cause: unknown): APICallError {
   });
 }
 
-interface Answered {
+interface UnexpectedResponse {
   url: string;
   status: number;
   body: Bytes | null;
 }
 
 /** The error for a page or a JSON body, which would read as an empty stream. */
-export async function noStream(type: string, { url, status, body }: Answered): Promise<APICallError> {
+export async function noStream(type: string, { url, status, body }: UnexpectedResponse): Promise<APICallError> {
   return new APICallError({
     message: `The provider answered with ${type} instead of an event stream`,
     url,
@@ -41,7 +41,7 @@ export async function noStream(type: string, { url, status, body }: Answered): P
 
 /** The error for a response with a status other than 200. */
 export async function refused(
-  { url, status, body }: Answered,
+  { url, status, body }: UnexpectedResponse,
   responseHeaders: Record<string, string>,
 ): Promise<APICallError> {
   const responseBody = await readExcerpt(body, refusalLength).catch(() => "");

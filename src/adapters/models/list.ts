@@ -5,9 +5,9 @@ import type { Fetch } from "./fetch.ts";
 import { checkAddress, checkKey, requireKey, withVersion } from "./spec.ts";
 
 /** A provider's response to a request for its list of models. */
-export type Listed = { models: string[] } | { status: number; said: string };
+export type ModelList = { models: string[] } | { status: number; said: string };
 
-type Asked = Pick<ModelSpec, "baseUrl" | "apiKey"> & { provider: Exclude<ProviderName, "demo"> };
+type ListTarget = Pick<ModelSpec, "baseUrl" | "apiKey"> & { provider: Exclude<ProviderName, "demo"> };
 
 /** The longest list, in characters; real ones are far shorter. */
 const longestList = 8_000_000;
@@ -16,7 +16,7 @@ const longestList = 8_000_000;
  * Requests a provider's list of models, which is free and shows whether address and key are right. Rejects with a
  * `ProviderSetupError` for a missing key or address, and with the error of a failed connection.
  */
-export async function listModels(asked: Asked, fetch: Fetch, signal: AbortSignal): Promise<Listed> {
+export async function listModels(asked: ListTarget, fetch: Fetch, signal: AbortSignal): Promise<ModelList> {
   const { url, headers } = requestOf({ ...asked, model: "" });
   const response = await fetch(url, { headers, redirect: "manual", signal });
   const said = await readExcerpt(response.body?.getReader(), longestList);

@@ -2,7 +2,7 @@ import type { Bytes } from "../excerpt.ts";
 import { mediaType, noStream, refused, unreachable } from "./failures.ts";
 import type { Fetch } from "./fetch.ts";
 
-interface Posted {
+interface PostRequest {
   headers: Readonly<Record<string, string>>;
   body: string;
   signal: AbortSignal | undefined;
@@ -16,7 +16,7 @@ interface Answer {
 }
 
 /** Posts a text and resolves with the beginning of the response. Follows no redirect. */
-export type Post = (url: string, posted: Posted) => Promise<Answer>;
+export type Post = (url: string, posted: PostRequest) => Promise<Answer>;
 
 export function postOver(fetch: Fetch): Post {
   return async (url, { headers, body, signal = null }) => {
@@ -58,7 +58,7 @@ const nothing: Bytes = { read: async () => ({ done: true, value: undefined }), c
  * Requests a stream of events. Rejects with an `APICallError` when the provider can't be reached, refuses, or responds
  * with a page, which would read as an empty stream.
  */
-export async function openStream(post: Post, url: string, posted: Posted): Promise<Bytes> {
+export async function openStream(post: Post, url: string, posted: PostRequest): Promise<Bytes> {
   const { status, headers, body } = await post(url, posted).catch((cause: unknown) => {
     throw posted.signal?.aborted ? cause : unreachable(url, cause);
   });

@@ -12,7 +12,7 @@ interface Bindings {
   cut(): void;
 }
 
-interface Served {
+interface ServedApp {
   fetch(request: Request, bindings: Bindings): Response | Promise<Response>;
 }
 
@@ -20,7 +20,7 @@ export interface Listener {
   /** The port in use; the system chose it if 0 was requested. */
   port: number;
   /** Lets `app` respond, also to earlier requests, which have waited. */
-  serve(app: Served): void;
+  serve(app: ServedApp): void;
   /** Accepts no more connections, lets running responses finish, and cuts those that take over two seconds. */
   close(): Promise<void>;
 }
@@ -30,8 +30,8 @@ export interface Listener {
  * Rejects with Node's error (`EADDRINUSE`, `EACCES`, …).
  */
 export async function listen(host: string, port: number): Promise<Listener> {
-  const ready = Promise.withResolvers<Served>();
-  let app: Served | undefined;
+  const ready = Promise.withResolvers<ServedApp>();
+  let app: ServedApp | undefined;
   const server = createAdaptorServer({
     async fetch(request, { incoming, outgoing }) {
       if (namesHosts(incoming.rawHeaders)) return new Response(null, { status: 400, headers: { Connection: "close" } });

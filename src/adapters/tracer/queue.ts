@@ -4,7 +4,7 @@ import type { Delivery } from "./deliver.ts";
 import { requestJson, spanJson } from "./otlp.ts";
 
 /** The state that all queues share. */
-export interface Shared {
+export interface SharedState {
   clock: Clock;
   log: Log;
   counts: SpanCounts;
@@ -44,7 +44,7 @@ const batchOf = (spans: readonly string[]): Batch => ({
 /** The traces for one collector: gathered, turned into batches, and sent one batch after the other. */
 export class CollectorQueue {
   readonly #collector: Collector;
-  readonly #shared: Shared;
+  readonly #shared: SharedState;
   readonly #gathered: (() => readonly Span[])[] = [];
   readonly #batches: Batch[] = [];
   #length = 0;
@@ -58,7 +58,7 @@ export class CollectorQueue {
   /** The current outage; null while the collector accepts batches. */
   #outage: { dropped: number } | null = null;
 
-  constructor(collector: Collector, shared: Shared) {
+  constructor(collector: Collector, shared: SharedState) {
     this.#collector = collector;
     this.#shared = shared;
   }

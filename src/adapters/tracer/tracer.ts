@@ -3,7 +3,7 @@ import type { Collector, Tracer } from "../../core/tracing.ts";
 import type { Post } from "../models/post.ts";
 import { deliver } from "./deliver.ts";
 import { projectsOf } from "./projects.ts";
-import { CollectorQueue, type Shared } from "./queue.ts";
+import { CollectorQueue, type SharedState } from "./queue.ts";
 
 interface Options {
   clock: Clock;
@@ -17,7 +17,7 @@ const mostKept = 1_000;
 
 /** Sends spans by OTLP over HTTP, as JSON, to each collector separately, so that a slow one delays no other. */
 export function createTracer({ clock, log, post, fetch = globalThis.fetch }: Options): Tracer {
-  const shared: Shared = {
+  const shared: SharedState = {
     ...{ clock, log, counts: { sent: 0, dropped: 0 }, waiting: { length: 0 } },
     deliver: (collector, body, signal) => deliver({ clock, post }, collector, body, signal),
   };

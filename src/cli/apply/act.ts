@@ -10,7 +10,7 @@ import { type AgentStep, compareAgents, type Plan } from "./plan.ts";
 import { readAgentToChange, readOutline } from "./state.ts";
 
 /** One finished step. */
-interface Done {
+interface FinishedStep {
   kind: "agent" | "skill" | "allowance";
   slug: string;
   action: "created" | "updated" | "deleted" | "allowed";
@@ -24,7 +24,7 @@ interface Warning {
 
 /** The finished steps. */
 export interface Progress {
-  done: Done[];
+  done: FinishedStep[];
   /** The agent that was imported and whose credentials are being stored. */
   imported: string | null;
   warnings: Warning[];
@@ -37,7 +37,7 @@ interface Work {
   environment: Environment;
   progress: Progress;
   /** Called after each step. */
-  onDone(done: Done): void;
+  onDone(done: FinishedStep): void;
 }
 
 /**
@@ -47,7 +47,7 @@ interface Work {
 export async function act(plan: Plan, work: Work): Promise<void> {
   const { target, progress, onDone } = work;
   const { api, organization: orgSlug } = target;
-  const note = (done: Done) => {
+  const note = (done: FinishedStep) => {
     progress.done.push(done);
     onDone(done);
   };

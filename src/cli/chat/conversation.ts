@@ -67,7 +67,7 @@ async function sayOnce(lines: Lines, { say, show, notes }: Talk, text: string, k
 }
 
 /** A line at the prompt, once parsed. */
-type Asked =
+type PromptLine =
   | { kind: "message"; text: string }
   | { kind: "new" | "exit" }
   /** A text to show before the next prompt. */
@@ -79,7 +79,7 @@ const help = `/new   begins another chat
 A message that begins with a slash has two: //etc is sent as /etc.`;
 
 /** Parses the typed text. Only a single line can be a command: pasted lines are always a message. */
-function readLine(text: string): Asked {
+function readLine(text: string): PromptLine {
   if (!text.startsWith("/") || text.includes("\n")) return { kind: "message", text };
   if (text.startsWith("//")) return { kind: "message", text: text.slice(1) };
   const [name = ""] = text.trim().split(/\s/);

@@ -13,7 +13,7 @@ export interface Reference {
   place: string;
 }
 
-export interface Extracted {
+export interface ExtractedReferences {
   /** The document without its references, as an import takes it. */
   value: Record<string, unknown>;
   references: Reference[];
@@ -38,7 +38,7 @@ export function extractReferences(
   document: Fields,
   placeOf: PlaceOf,
   environment: Readonly<Record<string, string | undefined>>,
-): Extracted {
+): ExtractedReferences {
   const value = structuredClone(document);
   const found: Found = { references: [], problems: [], placeOf };
   if (isFields(value.instance)) {

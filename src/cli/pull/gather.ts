@@ -16,7 +16,7 @@ import { type FileToWrite, fileName } from "./write.ts";
 export const publishedSchemas: Readonly<Record<string, object>> = { agent, skill };
 
 /** The files for the directory. */
-export interface Gathered {
+export interface PulledFiles {
   /** Each agent and skill with its files, unless the directory's files equal it. */
   things: { noun: string; slug: string; files: FileToWrite[]; earlier: AgentFile | SkillFile | undefined }[];
   /** The slugs of agents and skills that the directory's files equal. */
@@ -25,10 +25,10 @@ export interface Gathered {
 }
 
 /** Reads the agents and skills of the organization or of one workspace, and renders their files. */
-export async function gather(target: Target, set: FileSet, workspace: string | undefined): Promise<Gathered> {
+export async function gather(target: Target, set: FileSet, workspace: string | undefined): Promise<PulledFiles> {
   const outline = await readOutline(target);
   const chosen = workspace === undefined ? undefined : findWorkspace(outline, workspace);
-  const gathered: Gathered = { things: [], same: [], schemas: schemaFiles() };
+  const gathered: PulledFiles = { things: [], same: [], schemas: schemaFiles() };
   const used = new Set<string>();
   for (const [slug, workspaceId] of [...outline.agents].sort()) {
     if (chosen && workspaceId !== chosen.id) continue;

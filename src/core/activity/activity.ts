@@ -67,12 +67,12 @@ export interface Activity {
 }
 
 /** An activity with its conversation, if it has one. */
-export interface Happened {
+export interface ConversationActivity {
   conversation?: { event: string } | undefined;
 }
 
 /** Whether the activity begins a conversation. */
-export const tellsBegin = ({ conversation }: Happened): boolean => conversation?.event === "started";
+export const tellsBegin = ({ conversation }: ConversationActivity): boolean => conversation?.event === "started";
 
 /** A conversation, by its public id. */
 export interface ActingConversation {
@@ -81,7 +81,7 @@ export interface ActingConversation {
 }
 
 /** A stored row of a conversation, reported so that viewers can read the conversation again. */
-export type Persisted = {
+export type StoredRowNotice = {
   agent: OwningAgent;
   /** The public id of the conversation. */
   conversationId: string;

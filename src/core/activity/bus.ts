@@ -5,7 +5,7 @@ import {
   type Activity,
   type ActivityKind,
   type OwningAgent,
-  type Persisted,
+  type StoredRowNotice,
   tellsBegin,
 } from "./activity.ts";
 import { ActivityEvent } from "./event.ts";
@@ -29,14 +29,14 @@ export interface Watcher {
 /** The connection to the buses of other processes. */
 export interface Outside {
   happened(event: ActivityEvent): void;
-  stored(row: Persisted): void;
+  stored(row: StoredRowNotice): void;
   deleted(conversation: ActingConversation): void;
   /** Called when the first watcher arrives. */
   watched(): void;
 }
 
 /** An event, a stored row, or a comment. */
-type News = ActivityEvent | Persisted | string;
+type News = ActivityEvent | StoredRowNotice | string;
 
 interface Watching {
   watcher: Watcher;
@@ -92,7 +92,7 @@ export class ActivityBus {
   /**
    * Reports a stored row to the conversation's watchers. Call it after the commit. Returns at once and never throws.
    */
-  persisted(row: Persisted): void {
+  persisted(row: StoredRowNotice): void {
     this.#outside?.stored(row);
     this.#tell(row);
   }
@@ -165,7 +165,7 @@ export class ActivityBus {
   }
 
   /** `persisted` for a row that another process stored. */
-  receivePersisted(row: Persisted): void {
+  receivePersisted(row: StoredRowNotice): void {
     this.#tell(row);
   }
 
@@ -223,7 +223,7 @@ export class ActivityBus {
 const keyOf = (agentId: string, ref: string | null) => `${agentId} ${ref}`;
 
 /** Sends the named event `persisted`. It has no id, since it is not replayed. */
-function tellStored(watcher: Watcher, { agent, conversationId, ...row }: Persisted): void {
+function tellStored(watcher: Watcher, { agent, conversationId, ...row }: StoredRowNotice): void {
   const { conversation, rowsOf } = watcher;
   const tell = (data: object) => watcher.take(`event: persisted\ndata: ${JSON.stringify(data)}\n\n`);
   if (conversation?.ref === conversationId && conversation.agentId === agent.id) tell(row);

@@ -71,7 +71,7 @@ export interface WebhookCall extends WebhookHead {
 export type Unproven = 401 | 403 | 404;
 
 /** The meaning of a webhook request. */
-export type Received =
+export type WebhookContent =
   | { kind: "refused"; status: Unproven }
   /** It can't be read now: the messenger should send it again (503). */
   | { kind: "later" }
@@ -132,7 +132,7 @@ export interface Quote {
 }
 
 /** A quoted message, as the messenger returns it on request. */
-export interface Quoted extends Pick<Quote, "author" | "text"> {
+export interface QuotedMessage extends Pick<Quote, "author" | "text"> {
   files: IncomingFile[];
 }
 
@@ -234,7 +234,7 @@ export interface MessengerAccount {
   /** The refusal of a webhook request that its head already disproves; null when the body decides. */
   refuses(head: WebhookHead, now: number): Unproven | null;
   /** Verifies and reads a webhook request. Never rejects; ignores everything but messages. */
-  receive(call: WebhookCall, now: number): Promise<Received>;
+  receive(call: WebhookCall, now: number): Promise<WebhookContent>;
   /** Sends Markdown to a `channelId`, as plain text when the messenger refuses the markup. Returns the message id. */
   send(channelId: string, markdown: string, signal: AbortSignal): Promise<string>;
   /** Shows that the agent is typing. */
@@ -249,7 +249,7 @@ export interface MessengerAccount {
     message: Pick<Incoming, "channelId" | "sender">,
     messageId: string,
     signal: AbortSignal,
-  ): Promise<Quoted | null>;
+  ): Promise<QuotedMessage | null>;
   /** Registers the webhook `wanted`, or removes it with null. Does nothing when people do this by hand. */
   register(wanted: WantedWebhook | null, signal: AbortSignal): Promise<void>;
   /** Checks the credentials at the messenger. Returns its information about the account. */

@@ -2,7 +2,7 @@ import { ownerOf } from "../../core/activity/activity.ts";
 import type { ActivityBus } from "../../core/activity/bus.ts";
 import { longestPreview, previewOf, previewOfText, scrubbedPreview } from "../../core/activity/preview.ts";
 import { type Channel, channels } from "../../core/channels/channels.ts";
-import { awaitedCall, blockedCall, failedHook, type Happening } from "../../turn/activity.ts";
+import { awaitedCall, blockedCall, failedHook, type ActivityDetails } from "../../turn/activity.ts";
 import type { StartedTurn, StoredRows, TurnEnding, TurnListener, TurnObserver } from "../../turn/observers.ts";
 import type { AbortReason, TurnEvent } from "../../turn/types.ts";
 
@@ -103,7 +103,7 @@ class TurnActivity implements TurnListener {
     if (withheld === "undecidable") this.#tell(blockedCall(name, withheld));
   }
 
-  #end(id: string, how: Omit<Happening, "kind">): void {
+  #end(id: string, how: Omit<ActivityDetails, "kind">): void {
     const tool = this.#calls.get(id);
     if (tool === undefined) return;
     this.#calls.delete(id);
@@ -135,7 +135,7 @@ class TurnActivity implements TurnListener {
     return `${this.#turn.id}:${callId}:${phase}`;
   }
 
-  #tell(happening: Happening): void {
+  #tell(happening: ActivityDetails): void {
     const { agent, conversationRef } = this.#turn;
     this.#bus.emit({ ...happening, agent, conversationId: conversationRef });
   }
@@ -150,13 +150,13 @@ function isSpoken({ origin: { source, channel } }: StartedTurn): boolean {
 }
 
 /** The activity of a turn's end. `spoken`: the reply is sent with it. */
-function ended(ending: TurnEnding, channel: Channel, spoken: boolean): Happening[] {
+function ended(ending: TurnEnding, channel: Channel, spoken: boolean): ActivityDetails[] {
   if ("unrecorded" in ending) return [failed(channel, ending.unrecorded.message)];
   const { outcome } = ending;
   if (outcome.status === "failed") return [failed(channel, outcome.failure.message)];
   if (outcome.status === "aborted") return [{ kind: "conversation", channel, ...abortions[outcome.reason] }];
   const { status, text, steps, durationMs } = outcome;
-  const said: Happening[] = [];
+  const said: ActivityDetails[] = [];
   const last = steps.at(-1)?.text ?? "";
   if (status === "done" && last !== "") {
     said.push({ kind: "reply", text: "The agent replied", responsePreview: previewOfText(last), durationMs });
@@ -173,7 +173,7 @@ function ended(ending: TurnEnding, channel: Channel, spoken: boolean): Happening
   return said;
 }
 
-const failed = (channel: Channel, why: string): Happening => ({
+const failed = (channel: Channel, why: string): ActivityDetails => ({
   kind: "conversation",
   text: previewOfText(`A turn failed: ${why}`),
   status: "failed",
@@ -181,7 +181,7 @@ const failed = (channel: Channel, why: string): Happening => ({
   conversation: { event: "failed" },
 });
 
-const abortions: Readonly<Record<AbortReason, Pick<Happening, "text" | "conversation">>> = {
+const abortions: Readonly<Record<AbortReason, Pick<ActivityDetails, "text" | "conversation">>> = {
   stop: { text: "The turn was stopped", conversation: { event: "stopped" } },
   disconnect: { text: "The client left before the reply began", conversation: { event: "stopped" } },
   superseded: { text: "A newer message took the place of the turn", conversation: { event: "superseded" } },

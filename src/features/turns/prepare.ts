@@ -2,7 +2,7 @@ import { channels } from "../../core/channels/channels.ts";
 import type { Policies } from "../../core/policies.ts";
 import type { StreamingModel } from "../../core/ports.ts";
 import { TurnState } from "../../turn/state.ts";
-import type { Continued, Hook, Limits, ModelMessage, Origin, TurnInput } from "../../turn/types.ts";
+import type { Continuation, Hook, Limits, ModelMessage, Origin, TurnInput } from "../../turn/types.ts";
 import type { LiveAgent } from "./agent/load.ts";
 import type { StoredMessage, Transcript } from "./place/history.ts";
 import type { TurnRequest } from "./request.ts";
@@ -22,7 +22,7 @@ interface Preparation {
   memories: string;
   model: StreamingModel;
   images: NonNullable<TurnInput["images"]>;
-  continued: Continued | null;
+  continued: Continuation | null;
   reserve: TurnInput["reserve"];
 }
 

@@ -1,7 +1,7 @@
 import type { Limit } from "../../core/limits/throttle.ts";
 import type { CallOfTurn } from "../../turn/observers.ts";
 import type { DisconnectRule } from "../../turn/relay.ts";
-import type { Continued, JsonObject, ModelMessage, Origin, Tool } from "../../turn/types.ts";
+import type { Continuation, JsonObject, ModelMessage, Origin, Tool } from "../../turn/types.ts";
 import type { AlongsideOf, ContinuedPlace } from "./alongside.ts";
 
 /** The messages of a turn request. */
@@ -76,7 +76,7 @@ export interface TurnRequest {
   /** The door's rows written with the turn's end; absent for none. */
   alongside?: AlongsideOf;
   /** The turn that this one continues after an approval, and the decisions about its calls; absent for other turns. */
-  continued?: Continued & { turnId: string; suspended: Suspended };
+  continued?: Continuation & { turnId: string; suspended: Suspended };
 }
 
 /** Returns the doors' additions to a continued turn, which no request to a door starts. */

@@ -3,7 +3,7 @@ import { api, isRefused } from "./api.ts";
 import { noticeEnd } from "./session.ts";
 
 /** A live event, or a stored one. */
-export type Happened = LiveEvent | PersistedEvent;
+export type StreamedActivity = LiveEvent | PersistedEvent;
 
 /**
  * `connecting` before the first response; `lost` while a broken or refused connection is retried; `ended` once the
@@ -12,12 +12,12 @@ export type Happened = LiveEvent | PersistedEvent;
 export type LiveState = "connecting" | "live" | "lost" | "ended";
 
 export interface Listener {
-  onEvent(event: Happened): void;
+  onEvent(event: StreamedActivity): void;
   onState(state: LiveState): void;
 }
 
 /** A message from the leading tab to the others. */
-type News = { event: Happened } | { state: LiveState };
+type News = { event: StreamedActivity } | { state: LiveState };
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 15_000;

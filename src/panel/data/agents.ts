@@ -1,15 +1,15 @@
 import { api } from "./api.ts";
-import { type Loaded, useLoaded } from "./list/load.ts";
+import { type LoadedValue, useLoaded } from "./list/load.ts";
 import { may } from "./session.ts";
 
 type Agents = Awaited<ReturnType<typeof api.listAgents>>["instances"];
 
 /** The agents that the person reaches. */
-export const useAgents = (): Loaded<Agents> =>
+export const useAgents = (): LoadedValue<Agents> =>
   useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
 
 /** The agents as choices of a select. */
-export const agentChoices = ({ value }: Loaded<Agents>) =>
+export const agentChoices = ({ value }: LoadedValue<Agents>) =>
   (value.value ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
 
 /** Makes a new key for an agent's chat door and stores it with the agent. It can't be read again. */

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ActivityStream, type Happened, type LiveState } from "./activity-stream.ts";
+import { ActivityStream, type StreamedActivity, type LiveState } from "./activity-stream.ts";
 import { serverUrl } from "./api.ts";
 import { orgSlug, user } from "./session.ts";
 
@@ -8,7 +8,7 @@ import { orgSlug, user } from "./session.ts";
 const streams = new Map<string, ActivityStream>();
 
 /** Follows the organization's activity while the page is open. Older events may be repeated. */
-export function useLive(onEvent: (event: Happened) => void): Signal<LiveState> {
+export function useLive(onEvent: (event: StreamedActivity) => void): Signal<LiveState> {
   const state = useSignal<LiveState>("connecting");
   const current = useRef(onEvent);
   current.current = onEvent;

@@ -6,7 +6,7 @@ import type {
   Incoming,
   MessengerAccount,
   MessengerConfig,
-  Received,
+  WebhookContent,
   WebhookCall,
 } from "../../../src/core/channels/messengers.ts";
 import { scrubber } from "../../../src/core/scrub/scrub.ts";
@@ -59,7 +59,7 @@ export function webhookCall(body: string | Uint8Array<ArrayBuffer>, more: Partia
 }
 
 /** The only message in what was received; null for none. */
-export function messageIn(received: Received): Incoming | null {
+export function messageIn(received: WebhookContent): Incoming | null {
   if (received.kind !== "arrivals") throw new Error(`It is ${received.kind}`);
   const [arrival, ...others] = received.arrivals;
   if (others.length > 0) throw new Error("Several things arrived");

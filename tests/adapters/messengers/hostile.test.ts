@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
-import type { MessengerConfig, Received, WebhookCall } from "../../../src/core/channels/messengers.ts";
+import type { MessengerConfig, WebhookContent, WebhookCall } from "../../../src/core/channels/messengers.ts";
 import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { apiServer } from "../../messengers/api-server.ts";
 import { slackHeaders, slackServer, slackTokens } from "../../messengers/slack-server.ts";
@@ -76,7 +76,7 @@ function* spoilt(value: unknown): Generator<unknown> {
 }
 
 /** Whether the store can hold what was received. */
-function isSound(received: Received): boolean {
+function isSound(received: WebhookContent): boolean {
   if (received.kind !== "arrivals") return received.kind === "later" || received.kind === "answer";
   return received.arrivals.every((arrival) => {
     if ("deletes" in arrival) return [arrival.deletes, arrival.channelId].every(isId);

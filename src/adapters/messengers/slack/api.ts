@@ -5,7 +5,7 @@ import { jsonObject, textOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
 import type { Words } from "../options.ts";
 
-interface Asked {
+interface RequestOptions {
   signal: AbortSignal;
   isSend?: boolean;
 }
@@ -15,7 +15,7 @@ export type SlackApi = (
   method: string,
   token: string,
   params: Readonly<Record<string, string>>,
-  asked: Asked,
+  asked: RequestOptions,
 ) => Promise<JsonObject>;
 
 interface Options {

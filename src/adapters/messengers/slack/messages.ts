@@ -1,4 +1,4 @@
-import type { DeletedMessage, Incoming, IncomingFile, Quote, Quoted } from "../../../core/channels/messengers.ts";
+import type { DeletedMessage, Incoming, IncomingFile, Quote, QuotedMessage } from "../../../core/channels/messengers.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { storable } from "../../../core/text/text.ts";
 import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
@@ -97,7 +97,7 @@ function threadQuote({ thread_ts, ts, parent_user_id }: JsonObject, of: { botId:
 }
 
 /** The first message of a thread, from a response of `conversations.replies`; null when it was deleted. */
-export function rootOf(answer: JsonObject, root: string, of: { botId: string; user: string }): Quoted | null {
+export function rootOf(answer: JsonObject, root: string, of: { botId: string; user: string }): QuotedMessage | null {
   const message = objectOf(listOf(answer.messages)[0]);
   if (message.ts !== root || message.subtype === "tombstone") return null;
   const { user, bot_id, user_profile, bot_profile, username } = message;

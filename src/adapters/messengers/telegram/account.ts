@@ -5,7 +5,7 @@ import {
   type IncomingFile,
   type MessengerAccount,
   MessengerError,
-  type Received,
+  type WebhookContent,
   type Take,
   type TelegramConfig,
   type Unproven,
@@ -92,7 +92,7 @@ export function telegramAccount(
 
     refuses,
 
-    async receive(call, now): Promise<Received> {
+    async receive(call, now): Promise<WebhookContent> {
       const status = refuses(call);
       if (status !== null) return { kind: "refused", status };
       const update = jsonObject(new TextDecoder().decode(call.body));

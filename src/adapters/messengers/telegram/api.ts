@@ -15,14 +15,14 @@ export class TelegramError extends MessengerError {
   }
 }
 
-interface Asked {
+interface RequestOptions {
   signal: AbortSignal;
   timeoutMs?: number;
   isSend?: boolean;
 }
 
 /** Calls a method of the Bot API (https://core.telegram.org/bots/api#making-requests); returns its `result`. */
-export type TelegramApi = (method: string, params: Record<string, unknown>, asked: Asked) => Promise<unknown>;
+export type TelegramApi = (method: string, params: Record<string, unknown>, asked: RequestOptions) => Promise<unknown>;
 
 interface Options {
   http: Http;

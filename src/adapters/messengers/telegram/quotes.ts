@@ -70,10 +70,10 @@ export function quotesOf(message: JsonObject, own: Message): { quotes: Quote[]; 
   return { quotes, files };
 }
 
-type Known = Pick<Person, "name"> & { id: string | null };
+type Author = Pick<Person, "name"> & { id: string | null };
 
 /** The author of a forwarded message (https://core.telegram.org/bots/api#messageorigin). */
-function originOf(origin: JsonObject): Known | null {
+function originOf(origin: JsonObject): Author | null {
   const { sender_user, sender_user_name, sender_chat, chat, author_signature } = origin;
   if (isObject(sender_user)) return personOf({ from: sender_user });
   if (isObject(sender_chat)) return chatAsPerson(sender_chat, author_signature);
@@ -82,7 +82,7 @@ function originOf(origin: JsonObject): Known | null {
   return name === null ? null : { id: null, name };
 }
 
-function authorOf(author: Known | null, { botId, sender }: Message): Quote["author"] {
+function authorOf(author: Author | null, { botId, sender }: Message): Quote["author"] {
   if (author === null) return null;
   if (botId !== null && author.id === String(botId)) return "agent";
   return author.id === sender ? "sender" : { id: author.id, name: author.name };

@@ -3,7 +3,7 @@ import { clip, storable } from "../../../core/text/text.ts";
 import { integerOf, listOf, nameOf, objectOf, textOf } from "../fields.ts";
 
 /** A text with the spans that Telegram marks (https://core.telegram.org/bots/api#messageentity). */
-export interface Written {
+export interface MarkedText {
   raw: string;
   spans: { entity: JsonObject; offset: number; text: string }[];
 }
@@ -12,7 +12,7 @@ export interface Written {
 const mostEntities = 100;
 
 /** The text of a message, or its picture's caption. */
-export function writtenIn({ text, entities, caption, caption_entities }: JsonObject): Written {
+export function writtenIn({ text, entities, caption, caption_entities }: JsonObject): MarkedText {
   const raw = textOf(text) || textOf(caption);
   const marked = listOf(text === undefined ? caption_entities : entities).slice(0, mostEntities);
   const spans = marked.map(objectOf).flatMap((entity) => {
@@ -23,7 +23,7 @@ export function writtenIn({ text, entities, caption, caption_entities }: JsonObj
 }
 
 /** Replaces spans of a text; a span stays when `instead` returns null. */
-export function withSpans({ raw, spans }: Written, instead: (span: Written["spans"][number]) => string | null): string {
+export function withSpans({ raw, spans }: MarkedText, instead: (span: MarkedText["spans"][number]) => string | null): string {
   let [words, at] = ["", 0];
   for (const span of spans) {
     const replacement = span.offset < at ? null : instead(span);

@@ -13,7 +13,7 @@ import {
 import { formFields } from "../../../core/egress/text.ts";
 import { sameText, toBase64 } from "../../../core/ids.ts";
 import { textOf } from "../fields.ts";
-import { type Downloaded, messengerHttp } from "../http.ts";
+import { type FileResponse, messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { hmac } from "../signature.ts";
@@ -121,7 +121,7 @@ export function whatsAppAccount(
 }
 
 /** The bytes of a file, or the address of a redirect. */
-async function fileOrNext({ status, headers, bytes, refusal }: Downloaded): Promise<Uint8Array<ArrayBuffer> | string> {
+async function fileOrNext({ status, headers, bytes, refusal }: FileResponse): Promise<Uint8Array<ArrayBuffer> | string> {
   if (status === 200) return bytes();
   const next = headers.get("Location");
   if (status >= 300 && status < 400 && next !== null) return next;

@@ -6,14 +6,14 @@ import { integerOf, jsonObject } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
 import type { Words } from "../options.ts";
 
-interface Asked {
+interface RequestOptions {
   signal: AbortSignal;
   /** The parameters of a POST; absent for a GET. */
   form?: Readonly<Record<string, string>>;
 }
 
 /** Calls a resource of the account (https://www.twilio.com/docs/usage/api); returns the response. */
-export type TwilioApi = (resource: string, asked: Asked) => Promise<JsonObject>;
+export type TwilioApi = (resource: string, asked: RequestOptions) => Promise<JsonObject>;
 
 /** The account's `Authorization` header. */
 export function twilioAuthorization({ accountSid, credentials }: WhatsAppConfig): string {

@@ -6,14 +6,14 @@ import type { Log } from "../../../core/ports.ts";
 import { failureCode } from "../../../db/failures.ts";
 import { fullDisk, requireRights } from "../data/data-directory.ts";
 import { lockDirectory } from "../data/directory-lock.ts";
-import { type Embedded, superviseDatabase } from "./thread.ts";
+import { type EmbeddedDatabase, superviseDatabase } from "./thread.ts";
 
 /**
  * Opens the embedded database in `directory` (which the caller created), or creates it there. A second process on the
  * same directory gets a `StartError` at once. Acknowledged writes survive any end of the process, but perhaps not a
  * power loss.
  */
-export async function openEmbedded(directory: string, log: Log, template = shippedTemplate()): Promise<Embedded> {
+export async function openEmbedded(directory: string, log: Log, template = shippedTemplate()): Promise<EmbeddedDatabase> {
   return (await startEmbedded(directory, log, template)).opened;
 }
 
@@ -22,7 +22,7 @@ export async function startEmbedded(
   directory: string,
   log: Log,
   template = shippedTemplate(),
-): Promise<{ opened: Promise<Embedded> }> {
+): Promise<{ opened: Promise<EmbeddedDatabase> }> {
   const unlock = await lockDirectory(directory);
   const data = join(directory, "pgdata");
   // Marks a first start. A remaining mark means that the first start was interrupted before any use of the database.
@@ -39,7 +39,7 @@ export async function startEmbedded(
     requireRights(directory, data);
     throw error;
   }
-  const open = async (): Promise<Embedded> => {
+  const open = async (): Promise<EmbeddedDatabase> => {
     try {
       const database = await superviseDatabase({ directory: data, template }, log);
       rmSync(unfinished, { force: true });

@@ -8,7 +8,7 @@ import { workerFile } from "../worker-file.ts";
 import type { DataSettings } from "./late-directory.ts";
 import type { WorkerOrder, WorkerReport } from "./worker.ts";
 
-export interface Embedded {
+export interface EmbeddedDatabase {
   target: Extract<Target, { dial: unknown }>;
   /** Closes the database cleanly; its clients must have disconnected. */
   close(): Promise<void>;
@@ -30,7 +30,7 @@ export async function superviseDatabase(
   settings: DataSettings,
   log: Log,
   clock: Clock = systemClock,
-): Promise<Embedded> {
+): Promise<EmbeddedDatabase> {
   const streams = new Set<Duplex>();
   const closing = new AbortController();
   /** Rejected between two threads, so that statements fail at once. */

@@ -5,7 +5,7 @@ import type { Probe } from "./probe.ts";
 
 const name = "public address";
 
-interface Place {
+interface ServerAddress {
   /** The server's address on this machine. */
   local: string;
   /** Whether a server answers on this machine. */
@@ -18,7 +18,7 @@ interface Place {
 export function checkPublicAddress(
   { BASE_URL, HOST, TRUST_PROXY }: Settings,
   found: Probe | null,
-  { local, running, policy }: Place,
+  { local, running, policy }: ServerAddress,
 ): Check {
   const url = policy ?? BASE_URL;
   if (url === undefined || found === null) {

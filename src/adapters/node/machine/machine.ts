@@ -11,7 +11,7 @@ import { checkDirectory } from "./directory.ts";
 import { probe } from "./probe.ts";
 import { callProviders, checkProviders } from "./providers.ts";
 
-interface Known {
+interface MachineFacts {
   environment: Environment;
   settings: Settings;
   plugins: InstalledPlugins;
@@ -20,7 +20,7 @@ interface Known {
 }
 
 /** The machine of the server that runs the checks. */
-export function thisMachine({ environment, settings, plugins, local }: Known): Machine {
+export function thisMachine({ environment, settings, plugins, local }: MachineFacts): Machine {
   const { DATABASE_URL, BASE_URL } = settings;
   return {
     databaseHost: databaseHost(DATABASE_URL),

@@ -7,7 +7,7 @@ import { plainHeaders } from "../plain-headers.ts";
 
 type Piece = IteratorResult<Uint8Array, unknown>;
 
-interface Asked {
+interface PendingPost {
   resolve(answer: Awaited<ReturnType<Post>>): void;
   reject(reason: unknown): void;
   signal: AbortSignal | undefined;
@@ -30,7 +30,7 @@ const decoders = new Map<string, () => Transform>([
  * server may split its response into single bytes.
  */
 export class Answer implements Dispatcher.DispatchHandler, Bytes {
-  readonly #asked: Asked;
+  readonly #asked: PendingPost;
   readonly #stop = () => this.#end(this.#asked.signal?.reason);
   /** Null before the post is sent, and after the end. */
   #controller: Dispatcher.DispatchController | null = null;
@@ -40,7 +40,7 @@ export class Answer implements Dispatcher.DispatchHandler, Bytes {
   #ended: { error: unknown } | null = null;
   #waiting: PromiseWithResolvers<Piece> | null = null;
 
-  constructor(asked: Asked) {
+  constructor(asked: PendingPost) {
     this.#asked = asked;
     asked.signal?.addEventListener("abort", this.#stop);
   }

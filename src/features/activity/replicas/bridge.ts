@@ -1,5 +1,5 @@
 import type { Services } from "../../../context/ctx.ts";
-import { type ActingConversation, type Persisted, tellsBegin } from "../../../core/activity/activity.ts";
+import { type ActingConversation, type StoredRowNotice, tellsBegin } from "../../../core/activity/activity.ts";
 import { type ActivityBus, type Outside, ringSize } from "../../../core/activity/bus.ts";
 import { ActivityEvent } from "../../../core/activity/event.ts";
 import type { Clock, Notify } from "../../../core/ports.ts";
@@ -29,7 +29,7 @@ export class Bridge implements Outside {
   readonly #heard = new Map<string, Heard>();
   #watchedElsewhereUntil = 0;
   #events: ActivityEvent[] = [];
-  #rows: Persisted[] = [];
+  #rows: StoredRowNotice[] = [];
   #askedAt = Number.NEGATIVE_INFINITY;
   #cancelFlush: (() => void) | null = null;
   #cancelAsk = () => {};
@@ -54,7 +54,7 @@ export class Bridge implements Outside {
     this.#plan();
   }
 
-  stored(row: Persisted): void {
+  stored(row: StoredRowNotice): void {
     if (!this.#isWatchedElsewhere()) return;
     this.#rows.push(row);
     if (this.#rows.length > ringSize) this.#rows.shift();

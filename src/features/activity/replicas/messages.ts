@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { ActingConversation, Happened, Persisted } from "../../../core/activity/activity.ts";
+import type { ActingConversation, ConversationActivity, StoredRowNotice } from "../../../core/activity/activity.ts";
 import type { ActivityEvent } from "../../../core/activity/event.ts";
 import { clip } from "../../../core/text/text.ts";
 
@@ -15,7 +15,7 @@ export type Message =
    */
   | { type: "gone"; upTo: number; isForgotten?: boolean | undefined }
   | { type: "event"; event: SentEvent; live: boolean }
-  | { type: "row"; row: Persisted }
+  | { type: "row"; row: StoredRowNotice }
   /** Deletes the events of this conversation. */
   | { type: "deleted"; conversation: ActingConversation };
 
@@ -24,7 +24,7 @@ export interface SentEvent {
   organizationId: string;
   workspaceId: string;
   /** The event in its wire form. */
-  data: Record<string, unknown> & { ts: string; instance: { id: string }; conversationId: string | null } & Happened;
+  data: Record<string, unknown> & { ts: string; instance: { id: string }; conversationId: string | null } & ConversationActivity;
 }
 
 const Count = z.int().min(0);

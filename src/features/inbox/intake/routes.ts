@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { MessengerName, Received, WebhookHead } from "../../../core/channels/messengers.ts";
+import type { MessengerName, WebhookContent, WebhookHead } from "../../../core/channels/messengers.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { holdBody, maxBodyBytes, readBody } from "../../../http/body.ts";
 import { clientKey } from "../../../http/callers/address.ts";
@@ -147,7 +147,7 @@ async function receive(
 
 const noChannel = () => notFound("Channel");
 
-function answerTo(received: Received): string | null {
+function answerTo(received: WebhookContent): string | null {
   switch (received.kind) {
     case "arrivals":
       return null;

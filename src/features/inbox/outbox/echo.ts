@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { and, asc, between, desc, eq, gte, inArray, isNull, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context/ctx.ts";
-import { type OwningAgent, ownerOf, type Persisted } from "../../../core/activity/activity.ts";
+import { type OwningAgent, ownerOf, type StoredRowNotice } from "../../../core/activity/activity.ts";
 import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { newId } from "../../../core/ids.ts";
@@ -47,7 +47,7 @@ export function echoJobs({ database, activity }: Services): JobKinds {
 }
 
 /** Null when nothing was appended. */
-async function append(tx: Db, echo: Echo): Promise<Persisted | null> {
+async function append(tx: Db, echo: Echo): Promise<StoredRowNotice | null> {
   const text = await readText(tx, echo);
   if (!text || text.from === text.ref) return null;
   const { channel, channelId, ref, told } = text;

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context/ctx.ts";
-import { asActing, type Activity as Happened } from "../../../core/activity/activity.ts";
+import { asActing, type Activity as ConversationActivity } from "../../../core/activity/activity.ts";
 import { previewOfText } from "../../../core/activity/preview.ts";
 import { MessengerError } from "../../../core/channels/messengers.ts";
 import type { CircuitBreaker } from "../../../core/limits/circuit-breaker.ts";
@@ -111,8 +111,8 @@ async function giveUp({ database, activity }: Services, place: Place, part: Next
 function left(
   { channel }: Place,
   { agent, body, conversationRef }: NextPart,
-  how: Pick<Happened, "text" | "status">,
-): Happened {
+  how: Pick<ConversationActivity, "text" | "status">,
+): ConversationActivity {
   const responsePreview = previewOfText(body);
   const conversationId = conversationRef;
   return { kind: "outbound", ...how, agent: asActing(agent), conversationId, channel, responsePreview };

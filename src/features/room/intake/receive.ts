@@ -7,7 +7,7 @@ import { type BacklogBound, BacklogFull } from "../../../core/limits/backlog-bou
 import type { Log } from "../../../core/ports.ts";
 import { sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
-import type { Happening } from "../../../turn/activity.ts";
+import type { ActivityDetails } from "../../../turn/activity.ts";
 import { bearer } from "../../turns/index.ts";
 import { type PayloadProblem, type ReadPayload, readPayload } from "../events/payload.ts";
 import { type NewEvent, storeEvent } from "../ledger/store.ts";
@@ -124,7 +124,7 @@ function eventOf(
 }
 
 /** The activity of a received event. */
-function received(source: string, { outcome, reason }: Pick<NewEvent, "outcome" | "reason">): Happening {
+function received(source: string, { outcome, reason }: Pick<NewEvent, "outcome" | "reason">): ActivityDetails {
   const webhook = { source, phase: "received" } as const;
   return outcome === "pending"
     ? { kind: "webhook", text: `An event of ${source} came in`, status: "ok", webhook }

@@ -5,12 +5,12 @@ import type { Database } from "../../../db/client.ts";
 import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
 import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import type { Continued, PendingCall } from "../../../turn/types.ts";
+import type { Continuation, PendingCall } from "../../../turn/types.ts";
 import type { Suspended } from "../request.ts";
 import { isContinued, isDecided, waits } from "./waiting.ts";
 
 /** Reads the decisions again when the turn gets its slot. */
-export async function asDecided(database: Database, continued: SuspendedTurn): Promise<Continued> {
+export async function asDecided(database: Database, continued: SuspendedTurn): Promise<Continuation> {
   const { turnId, suspended: _, decided, ...rest } = continued;
   const { toolCallId, status, reason, args } = toolCalls;
   const rows = await database.db
@@ -33,7 +33,7 @@ const decisionOf = ({ status, reason }: CallStatus) => ({
 });
 
 /** The calls of a stopped turn, and the turn's remainder. */
-type SuspendedTurn = Continued & { turnId: string; suspended: Suspended };
+type SuspendedTurn = Continuation & { turnId: string; suspended: Suspended };
 
 /** A stopped turn without waiting calls, at least one of which a person decided. */
 export interface DecidedTurn {

@@ -4,7 +4,7 @@ import type { Clock } from "../../../core/ports.ts";
 import { scrubJson } from "../../../core/scrub/json.ts";
 import type { Scrub } from "../../../core/scrub/scrub.ts";
 import { clipJson, shorten } from "../../../core/text/clip-json.ts";
-import { Blocked } from "../../../turn/failure.ts";
+import { BlockedReply } from "../../../turn/failure.ts";
 import { clipExecution, hookContext } from "../../../turn/hooks.ts";
 import type { TurnListener } from "../../../turn/observers.ts";
 import { callOptions } from "../../../turn/prompt.ts";
@@ -139,7 +139,7 @@ function answerIn(cause: unknown): string | null {
   if (APICallError.isInstance(cause)) {
     return (cause.statusCode ?? 0) < 400 ? null : cause.responseBody || cause.message;
   }
-  if (cause instanceof Blocked) return cause.message;
+  if (cause instanceof BlockedReply) return cause.message;
   // The error of a stream comes as data.
   return cause === undefined || cause instanceof Error ? null : describeCause(cause);
 }

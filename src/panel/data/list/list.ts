@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { goTo } from "../route.ts";
-import { type Loaded, useLoaded, useRefresh } from "./load.ts";
+import { type LoadedValue, useLoaded, useRefresh } from "./load.ts";
 
 /** The position of a page within a list. */
 interface Part {
@@ -14,7 +14,7 @@ interface Items<Item> extends Part {
   total: number;
 }
 
-export interface List<Item> extends Loaded<Items<Item>> {
+export interface List<Item> extends LoadedValue<Items<Item>> {
   /** Shows another page; `go` navigates, for a list with its offset in the address. */
   onOffset: (offset: number, go: typeof goTo) => void;
 }

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { noticeEnd } from "../session.ts";
 
-export interface Loaded<T> {
+export interface LoadedValue<T> {
   /** Undefined until the first response; stays while a newer one is awaited. */
   value: Signal<T | undefined>;
   error: Signal<unknown>;
@@ -11,14 +11,14 @@ export interface Loaded<T> {
 }
 
 /** Reads several values again, for a page that shows their failures in one place. */
-export function reloadAll(...all: readonly Pick<Loaded<unknown>, "reload">[]): void {
+export function reloadAll(...all: readonly Pick<LoadedValue<unknown>, "reload">[]): void {
   for (const { reload } of all) void reload();
 }
 
 /**
  * The result of `read`, which is called again when one of `inputs` changes. A response to outdated inputs is dropped.
  */
-export function useLoaded<T>(read: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
+export function useLoaded<T>(read: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): LoadedValue<T> {
   const value = useSignal<T | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const round = useSignal(0);

@@ -15,7 +15,7 @@ import { agentAddressName } from "../shared-fields.ts";
 import { FirstCalls } from "./first-calls.tsx";
 import { needsOf, type ProviderName, providers, secretsOf } from "./providers.ts";
 
-interface Wanted {
+interface NewAgentInput {
   slug: string;
   name: string;
   provider: ProviderName;
@@ -23,7 +23,7 @@ interface Wanted {
   model: string;
 }
 
-const blank: Wanted = { slug: "assistant", name: "", provider: "demo", baseUrl: "", model: "" };
+const blank: NewAgentInput = { slug: "assistant", name: "", provider: "demo", baseUrl: "", model: "" };
 
 /** Creates an agent and lets it answer once, so that a wrong key shows here and not to its users. */
 export function NewAgentPage() {
@@ -32,7 +32,7 @@ export function NewAgentPage() {
   const step = useSignal<string | null>(null);
   const made = useSignal<{ slug: string; key: string; said: string } | null>(null);
   const known = useLoaded(() => api.listProviderModels(), []);
-  const form = useForm<Wanted>("new-agent", blank, async () => {
+  const form = useForm<NewAgentInput>("new-agent", blank, async () => {
     try {
       step.value = "Making the agent…";
       await store(form.values, key.value);
@@ -49,7 +49,7 @@ export function NewAgentPage() {
   const needs = needsOf[provider];
   const offered = known.value.value?.providers[provider];
   const configured = offered?.configured === true;
-  const fields: FieldTable<Wanted> = [
+  const fields: FieldTable<NewAgentInput> = [
     [
       {
         name: "slug",
@@ -110,7 +110,7 @@ export function NewAgentPage() {
 }
 
 /** Creates the agent, or changes the one that an earlier attempt on this page created. */
-async function store({ slug, name, provider, baseUrl, model }: Wanted, key: string): Promise<void> {
+async function store({ slug, name, provider, baseUrl, model }: NewAgentInput, key: string): Promise<void> {
   const settings = { provider, model: model || null, ...(name === "" ? {} : { name }) };
   try {
     await api.createAgent({ body: { slug, ...settings } });

@@ -11,7 +11,7 @@ import { ShownOnce } from "../../ui/text/shown-once.tsx";
 import { tellFailure } from "../../ui/toast.tsx";
 import { type Role, reachesAll, roles, rolesGivenBy } from "./roles.ts";
 
-interface Wanted {
+interface NewPerson {
   email: string;
   name: string;
   roleKey: Role;
@@ -29,11 +29,11 @@ type Done = { invited: true; email: string } | AddedMember;
 /** Adds a person: a new account with a password, or an invitation for an existing account. */
 export function AddMember({ workspaces, onAdded, onClose }: Props) {
   const done = useSignal<Done | null>(null);
-  const blank: Wanted = {
+  const blank: NewPerson = {
     ...{ email: "", name: "", roleKey: "member" },
     workspaceIds: workspaces.slice(0, 1).map(({ id }) => id),
   };
-  const form = useForm<Wanted>("add-member", blank, async () => {
+  const form = useForm<NewPerson>("add-member", blank, async () => {
     const added = await add(form.values);
     // The password can be shown only now, even if adding the workspaces fails.
     done.value = added;
@@ -42,7 +42,7 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
   });
   if (done.value) return <Added done={done.value} onClose={onClose} />;
   const { roleKey } = form.values;
-  const fields: FieldTable<Wanted> = [
+  const fields: FieldTable<NewPerson> = [
     {
       name: "email",
       label: "E-mail",
@@ -71,13 +71,13 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
   return <FormDialog title="Add a person" action="Add" form={form} fields={fields} onClose={onClose} />;
 }
 
-async function add({ email, name, roleKey }: Wanted): Promise<Done> {
+async function add({ email, name, roleKey }: NewPerson): Promise<Done> {
   const body = { email, roleKey, ...(name.trim() === "" ? {} : { name }) };
   const answer = await api.addMember({ orgSlug: orgSlug.value, body });
   return "invited" in answer ? { ...answer, email } : answer;
 }
 
-async function giveWorkspaces({ userId }: AddedMember, { roleKey, workspaceIds }: Wanted): Promise<void> {
+async function giveWorkspaces({ userId }: AddedMember, { roleKey, workspaceIds }: NewPerson): Promise<void> {
   if (reachesAll(roleKey)) return;
   for (const workspaceId of workspaceIds) {
     await api.assignWorkspaceMember({ orgSlug: orgSlug.value, workspaceId, userId });

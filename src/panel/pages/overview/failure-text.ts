@@ -1,6 +1,6 @@
 import type { AnalyticsNow } from "../../../client/index.ts";
 
-export type Failed = AnalyticsNow["failures"]["items"][number];
+export type FailureItem = AnalyticsNow["failures"]["items"][number];
 
 /** Explanations of failed turns, by code. */
 const codes: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const codes: Readonly<Record<string, string>> = {
 };
 
 /** A failure in words, with its reason separately. */
-export function failureText({ kind, name, error }: Failed): { what: string; why: string } {
+export function failureText({ kind, name, error }: FailureItem): { what: string; why: string } {
   const why = error ?? "no reason is known";
   switch (kind) {
     case "turn":
@@ -29,5 +29,5 @@ export function failureText({ kind, name, error }: Failed): { what: string; why:
 }
 
 /** The page with more about a failure. */
-export const failurePath = ({ conversationId, instanceId }: Failed): readonly string[] =>
+export const failurePath = ({ conversationId, instanceId }: FailureItem): readonly string[] =>
   conversationId === null ? ["agents", instanceId] : ["conversations", conversationId];

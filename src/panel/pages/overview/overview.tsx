@@ -13,7 +13,7 @@ import { durationText, shortText } from "../../ui/text/numbers.ts";
 import { Waiting } from "../../ui/waiting.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { Failures, RunningNow, WaitingCalls } from "./happening.tsx";
-import { type Compared, compareToday } from "./today.ts";
+import { type Comparison, compareToday } from "./today.ts";
 import { Trends } from "./trends.tsx";
 
 const lengths = [7, 30, 90];
@@ -71,7 +71,7 @@ function TodayFigures({ days }: { days: Analytics["dailyTrend"] }) {
   );
 }
 
-const usualText = ({ usual }: Compared, format: (value: number) => string) =>
+const usualText = ({ usual }: Comparison, format: (value: number) => string) =>
   usual === null ? "Nothing in the days before" : `${format(usual)} on a usual day`;
 
 /**

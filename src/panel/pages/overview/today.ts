@@ -2,17 +2,17 @@ import type { Analytics } from "../../../client/index.ts";
 
 type Day = Analytics["dailyTrend"][number];
 
-export interface Compared {
+export interface Comparison {
   today: number | null;
   /** The mean of the days before; null without any. */
   usual: number | null;
 }
 
 export interface Today {
-  turns: Compared;
-  conversations: Compared;
-  tokens: Compared;
-  latency: Compared;
+  turns: Comparison;
+  conversations: Comparison;
+  tokens: Comparison;
+  latency: Comparison;
 }
 
 /** The number of days in the mean. */

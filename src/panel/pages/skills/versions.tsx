@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { SkillVersion, SkillVersions } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { type Loaded, useLoaded } from "../../data/list/load.ts";
+import { type LoadedValue, useLoaded } from "../../data/list/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { SignalChoice } from "../../ui/form/field.tsx";
@@ -57,7 +57,7 @@ function Comparison({ name, versions }: { name: string; versions: SkillVersions[
 }
 
 /** The change from one version of a skill to another. */
-export interface Change extends Pick<Loaded<unknown>, "error" | "reload"> {
+export interface Change extends Pick<LoadedValue<unknown>, "error" | "reload"> {
   /** Undefined while they are being read. */
   versions: readonly [before: SkillVersion, after: SkillVersion] | undefined;
   /** Whether neither the versions nor an error have arrived. */

@@ -6,13 +6,13 @@ import { StoredCheck } from "../../ui/form/check.tsx";
 import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { tell } from "../../ui/toast.tsx";
 
-interface Place {
+interface WorkspaceRow {
   id: string;
   name: string;
   allowed: boolean;
 }
 
-async function readPlaces(slug: string, skill: string): Promise<Place[]> {
+async function readPlaces(slug: string, skill: string): Promise<WorkspaceRow[]> {
   const { workspaces } = await api.listWorkspaces({ orgSlug: slug });
   return Promise.all(
     workspaces.map(async ({ id, name }) => {
@@ -26,7 +26,7 @@ async function readPlaces(slug: string, skill: string): Promise<Place[]> {
 export function SkillWorkspaces({ name }: { name: string }) {
   const slug = orgSlug.value;
   const places = useLoaded(() => readPlaces(slug, name), [slug, name]);
-  const change = async ({ id, name: workspace }: Place, allowed: boolean) => {
+  const change = async ({ id, name: workspace }: WorkspaceRow, allowed: boolean) => {
     const path = { orgSlug: slug, workspaceId: id, name };
     if (allowed) await api.allowSkill(path);
     else await api.disallowSkill(path);

@@ -13,7 +13,7 @@ import { endUserText } from "../../ui/text/end-user.ts";
 import { countText } from "../../ui/text/numbers.ts";
 import { csvOf, type UsageRow } from "./csv.ts";
 
-export interface Asked {
+export interface UsageRequest {
   from: string;
   to: string;
   instanceId?: string;
@@ -21,7 +21,7 @@ export interface Asked {
 
 interface Props {
   by: "agent" | "user";
-  asked: Asked;
+  asked: UsageRequest;
 }
 
 const numbers: readonly Column<UsageRow>[] = [
@@ -68,7 +68,7 @@ export function UsageTable({ by, asked }: Props) {
 const longestPage = 400;
 
 /** Downloads all rows as a CSV file. */
-export function UsageDownload({ by, asked }: { by: "agent" | "user" | "day"; asked: Asked }) {
+export function UsageDownload({ by, asked }: { by: "agent" | "user" | "day"; asked: UsageRequest }) {
   const save = useAction(async () => {
     const rows: UsageRow[] = [];
     let total = 0;

@@ -7,7 +7,7 @@ export interface Series {
   look: "bars" | "line" | "soft-line";
 }
 
-interface Plotted {
+interface PlotOptions {
   element: HTMLElement;
   /** The labels of the days, by index. */
   days: readonly string[];
@@ -29,7 +29,7 @@ const daySteps = [1, 2, 7, 14, 28, 56, 112];
 const countSteps = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
 /** Draws days into an element, and follows its width. */
-export function drawPlot({ element, days, series, format, onDay }: Plotted): Plot {
+export function drawPlot({ element, days, series, format, onDay }: PlotOptions): Plot {
   const colour = (name: string) => colourOf(element, name);
   const axis = {
     stroke: () => colour("--ink-soft"),

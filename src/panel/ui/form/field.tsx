@@ -6,7 +6,7 @@ import { itemsIn, textOf } from "../../data/text.ts";
 import type { Choices } from "./choices.ts";
 import type { Attributes } from "./table.ts";
 
-interface Described {
+interface FieldAbout {
   label: string;
   /** Help below the field. */
   hint?: ComponentChildren;
@@ -17,7 +17,7 @@ interface Described {
   after?: ComponentChildren;
 }
 
-interface FieldProps extends Described {
+interface FieldProps extends FieldAbout {
   children: (ids: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => ComponentChildren;
 }
 
@@ -40,7 +40,7 @@ function Field({ label, hint, problem, optional = false, after, children }: Fiel
   );
 }
 
-interface Written extends Described, Omit<Attributes, "type"> {
+interface Written extends FieldAbout, Omit<Attributes, "type"> {
   value: string;
   onValue: (value: string) => void;
 }
@@ -124,7 +124,7 @@ export const SecretField = ({ onValue, ...props }: Written) => {
   );
 };
 
-interface ChoiceProps extends Described {
+interface ChoiceProps extends FieldAbout {
   value: string;
   choices: Choices;
   onValue: (value: string) => void;
@@ -134,7 +134,7 @@ export const Choice = ({ value, choices, onValue, ...about }: ChoiceProps) => (
   <Field {...about}>{(ids) => <Options {...ids} value={value} choices={choices} onValue={onValue} />}</Field>
 );
 
-interface SignalProps<Value extends string> extends Described {
+interface SignalProps<Value extends string> extends FieldAbout {
   of: Signal<Value>;
   choices: readonly { value: Value; label: string }[];
 }
@@ -165,7 +165,7 @@ const Options = ({ value, choices, onValue, ...rest }: OptionsProps) => (
   </select>
 );
 
-interface SwitchProps extends Pick<Described, "label" | "hint" | "after"> {
+interface SwitchProps extends Pick<FieldAbout, "label" | "hint" | "after"> {
   checked: boolean;
   onChecked: (checked: boolean) => void;
 }
@@ -199,7 +199,7 @@ export const DayField = ({ onValue, ...props }: Pick<Written, "label" | "problem
   <TextField {...props} type="date" onValue={(day) => (day === "" || isDate(day)) && onValue(day)} />
 );
 
-interface NumberProps extends Described {
+interface NumberProps extends FieldAbout {
   step?: "any" | undefined;
   /** NaN: a required number is missing. Its JSON is null, which the API refuses. */
   value: number | null;
@@ -222,7 +222,7 @@ export function NumberField({ optional = false, value, problem, onNumber, ...res
   );
 }
 
-interface ListProps extends Described {
+interface ListProps extends FieldAbout {
   /** Shows one item in each line instead of commas. */
   lines?: boolean | undefined;
   items: readonly string[];
@@ -247,6 +247,6 @@ export function ListField({ lines = false, items, onItems, ...rest }: ListProps)
 }
 
 /** Separates a control's label, help and problem from its attributes. */
-function divide<Props extends Described>({ label, hint, problem, optional, after, ...rest }: Props) {
+function divide<Props extends FieldAbout>({ label, hint, problem, optional, after, ...rest }: Props) {
   return [{ label, hint, problem, optional, after }, rest] as const;
 }

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
-import type { Loaded } from "../../data/list/load.ts";
+import type { LoadedValue } from "../../data/list/load.ts";
 import { Failure } from "../note.tsx";
 import { Waiting } from "../waiting.tsx";
 
 interface Props<T> {
-  of: Loaded<T>;
+  of: LoadedValue<T>;
   /** Lines of the placeholder. */
   lines?: number | undefined;
   children: (value: T) => ComponentChildren;

@@ -1,12 +1,12 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type ActivityEvent, type ChatEvent, type ChatOptions, createChat } from "../../../../client/index.ts";
-import type { Happened } from "../../../data/activity-stream.ts";
+import type { StreamedActivity } from "../../../data/activity-stream.ts";
 import { addressing, api, isRefused, reasonOf, serverUrl } from "../../../data/api.ts";
 import { noticeEnd } from "../../../data/session.ts";
 import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../../transcript/reply.ts";
 
 /** A question without an answer yet. */
-interface Asked {
+interface OpenQuestion {
   question: string;
   model: string | null;
   /** The idempotency key: the server answers the question once, however often it is sent. */
@@ -16,9 +16,9 @@ interface Asked {
 }
 
 /** A chat as stored in this tab across a reload. */
-interface Place {
+interface StoredChat {
   chatId: string;
-  asked: Asked | null;
+  asked: OpenQuestion | null;
 }
 
 /** The reason for an abort by the person. */
@@ -47,9 +47,9 @@ export class PlaygroundChat {
   readonly #lost = signal(false);
   /** Whether the server may have messages of the conversation. */
   #known: boolean;
-  #place: Place;
+  #place: StoredChat;
   /** The last question on this page. */
-  #asked: Asked | null = null;
+  #asked: OpenQuestion | null = null;
   /** The id of the turn being shown, from its first event on. */
   #turn: string | null = null;
   #controller: AbortController | null = null;
@@ -118,7 +118,7 @@ export class PlaygroundChat {
   /** Resolves to whether the server accepted the message; after the session's end it accepts none. */
   async send(text: string): Promise<boolean> {
     if (this.#busy.value) return false;
-    const asked: Asked = { question: text, model: this.#options.model(), key: randomId(), turn: null };
+    const asked: OpenQuestion = { question: text, model: this.#options.model(), key: randomId(), turn: null };
     this.#keep({ ...this.#place, asked });
     return this.#ask(asked);
   }
@@ -146,7 +146,7 @@ export class PlaygroundChat {
   }
 
   /** Follows or reads a waiting reply after somebody decided elsewhere. */
-  async hear({ event, data }: Happened): Promise<void> {
+  async hear({ event, data }: StreamedActivity): Promise<void> {
     const reply = this.#entries.value.at(-1);
     if (reply?.role !== "assistant" || reply.state !== "approval" || this.#busy.value) return;
     if (data.conversationId !== this.conversationId) return;
@@ -231,7 +231,7 @@ export class PlaygroundChat {
     if (isStored) this.#entries.value = entries.slice(0, -2);
   }
 
-  #ask(asked: Asked): Promise<boolean> {
+  #ask(asked: OpenQuestion): Promise<boolean> {
     const { question, model, key, turn } = asked;
     this.#asked = asked;
     this.#entries.value = [...this.#entries.value, { role: "user", text: question, at: null }];
@@ -256,16 +256,16 @@ export class PlaygroundChat {
     return `agent-engine.playground.${this.#slug}.${this.#options.name}`;
   }
 
-  #stored(): Place | null {
+  #stored(): StoredChat | null {
     try {
       const value: unknown = JSON.parse(sessionStorage.getItem(this.#key()) ?? "null");
-      return typeof value === "object" ? (value as Place | null) : null;
+      return typeof value === "object" ? (value as StoredChat | null) : null;
     } catch {
       return null;
     }
   }
 
-  #keep(place: Place): void {
+  #keep(place: StoredChat): void {
     this.#place = place;
     sessionStorage.setItem(this.#key(), JSON.stringify(place));
   }

@@ -9,7 +9,7 @@ export type MessengerType = "telegram" | "slack" | "whatsapp";
 export type Values = Readonly<Record<string, string>>;
 
 /** The data that a step may mention. */
-interface Place {
+interface StepContext {
   /** The agent's name. */
   name: string;
   /** The address that the messenger calls; null for none, and before the first save. */
@@ -26,7 +26,7 @@ export interface Messenger {
   /** The settings of a channel; some depend on others. */
   fields: (values: Values) => readonly FieldOf<Values>[];
   /** The steps at the messenger, before and after filling in the fields. */
-  steps: (place: Place) => readonly ComponentChildren[];
+  steps: (place: StepContext) => readonly ComponentChildren[];
 }
 
 const Link = ({ href, children }: { href: string; children: ComponentChildren }) => (

@@ -5,14 +5,14 @@ import { messengerNumbers, zone } from "../../../shared-fields.ts";
 import { providers } from "../../providers.ts";
 
 /** The choices of the fields. */
-interface Offered {
+interface FieldChoices {
   workspaces: Choices;
   /** The models of the chosen provider. */
   models: readonly string[];
 }
 
 /** The settings of an agent. */
-export const settingsFields = (values: Instance, { workspaces, models }: Offered): FieldTable<Instance> => [
+export const settingsFields = (values: Instance, { workspaces, models }: FieldChoices): FieldTable<Instance> => [
   {
     title: "Who it is",
     fields: [
