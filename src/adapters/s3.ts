@@ -93,7 +93,10 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
   };
 }
 
-type UnsignedRequest = Omit<ObjectRequest, "body" | "mime"> & { body: ObjectRequest["body"] | undefined; mime: string | undefined };
+type UnsignedRequest = Omit<ObjectRequest, "body" | "mime"> & {
+  body: ObjectRequest["body"] | undefined;
+  mime: string | undefined;
+};
 
 async function sign(bucket: S3Bucket, { method, key, body, mime }: UnsignedRequest, { clock, endpoint }: Options) {
   const signer = new AwsV4Signer({

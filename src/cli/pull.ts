@@ -4,7 +4,7 @@ import { type Flags, UsageError } from "./arguments.ts";
 import { printable } from "./chat/show.ts";
 import type { Streams } from "./chat.ts";
 import { type FileSet, readSet } from "./files/read-set.ts";
-import { type PulledFiles, gather } from "./pull/gather.ts";
+import { gather, type PulledFiles } from "./pull/gather.ts";
 import { contentOf, type FileToWrite, isEqual, writeWhole } from "./pull/write.ts";
 import { openTarget } from "./target/open.ts";
 import { readTarget } from "./target/options.ts";

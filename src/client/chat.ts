@@ -2,7 +2,7 @@ import { readEvents } from "./events.ts";
 import type { ChatEvent, PlaygroundRequest } from "./generated/types.ts";
 import { type CallOptions, type ClientOptions, type Operation, usualHeaders } from "./options.ts";
 import { Patience, unlessSilent, watched } from "./patience.ts";
-import { type Connection, followTurn, type StreamPosition, placeOf, ServerUnreached } from "./resume.ts";
+import { type Connection, followTurn, placeOf, ServerUnreached, type StreamPosition } from "./resume.ts";
 import { type Input, request, send } from "./send.ts";
 
 export interface ChatOptions extends CallOptions {

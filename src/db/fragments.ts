@@ -25,7 +25,11 @@ type ColumnResult<C extends Column> = C["_"]["columnType"] extends "PgBigInt53"
     : C["_"]["data"];
 
 type AnsweredBy<F> =
-  F extends SQL<infer T> ? T : F extends Column ? ColumnResult<F> | (F["_"]["notNull"] extends true ? never : null) : never;
+  F extends SQL<infer T>
+    ? T
+    : F extends Column
+      ? ColumnResult<F> | (F["_"]["notNull"] extends true ? never : null)
+      : never;
 
 /** A column of a table with at most one row, such as a `with` of the statement; null without a row. */
 export function only<C extends Column>(of: C): SQL<ColumnResult<C> | null> {

@@ -93,7 +93,10 @@ interface CompiledStatement {
   lists: readonly boolean[];
 }
 
-function compile<D extends DeclaredValues, Row>(declared: D, write: (values: Values<D>) => SQL<Row>): CompiledStatement {
+function compile<D extends DeclaredValues, Row>(
+  declared: D,
+  write: (values: Values<D>) => SQL<Row>,
+): CompiledStatement {
   const types = Object.entries(declared).map(([name, type]) => [name, type.replace(" | null", "")] as const);
   const placeholders = types.map(([name, type]) => [name, sql`${sql.placeholder(name)}::${sql.raw(type)}`]);
   const names: string[] = [];

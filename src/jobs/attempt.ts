@@ -9,35 +9,36 @@ export interface Job<Payload = unknown> {
 }
 
 /**
- * Does a job; a job whose handler throws is tried again later. The handler may run again after it did its work, when the
- * process or the database went away before that was noted. The signal says that the job is no longer this process's to do.
+ * Runs a job; a job whose handler throws is retried later. The handler may run again after it did its work, when the
+ * process or the database failed before that was stored. The signal aborts when the job no longer belongs to this
+ * process.
  */
 export type JobHandler<Payload = unknown> = (job: Job<Payload>, signal: AbortSignal) => Promise<void>;
 
-/** The work of one kind of job, and its bounds. */
+/** The handler of one kind of job, and its limits. */
 export interface JobKind {
   run: JobHandler;
-  /** How many run at a time in this process, 8 when absent. Jobs of one organization get half of the slots. */
+  /** The most that run at a time in this process, 8 when absent. Jobs of one organization get half of the slots. */
   limit?: number | (() => number);
   /** Whether the slots are so few that one organization may have all of them but one. */
   scarce?: boolean;
-  /** How long a job may take, in milliseconds; 10 minutes when absent. */
+  /** The longest run of a job, in milliseconds; 10 minutes when absent. */
   longestMs?: number;
 }
 
 /**
- * The limit of a kind whose jobs ask a model. How many of them ask at a time is up to what the model allows; this bounds
- * what their prompts take of the memory.
+ * The limit of kinds whose jobs call a model. The model's own limit decides how many call it at a time; this one bounds
+ * the memory of their prompts.
  */
 export const mostModelJobs = 256;
 
-/** By kind. Jobs of other kinds are left to processes that know them. */
+/** The handlers by kind. Jobs of other kinds are left to processes that know them. */
 export type JobKinds = Readonly<Record<string, JobKind>>;
 
 /** A handler that takes longer than its kind says hangs, and holds a slot that other jobs wait for. */
 const usuallyLongestMs = 10 * 60_000;
 
-/** Runs the job's handler; answers null when that went well. Ends with the signal even where the handler ignores it. */
+/** Runs the job's handler; returns null for a success. Ends with the signal even when the handler ignores it. */
 export async function attempt(
   { clock, kinds }: { clock: Clock; kinds: JobKinds },
   { id, kind, payload, attempts }: ClaimedJob,

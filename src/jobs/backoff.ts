@@ -2,8 +2,8 @@ const firstMs = 5_000;
 const longestMs = 15 * 60_000;
 
 /**
- * The pause after a job's `attempt`-th attempt, counted from 1, in milliseconds: twice as long each time, up to 15
- * minutes. `random` (0 to 1) takes away up to half of it, so that jobs that failed together do not return together.
+ * The pause after a job's `attempt`-th attempt, counted from 1, in milliseconds: doubled each time, up to 15 minutes.
+ * `random` (0 to 1) removes up to half of it, so that jobs that failed together do not return together.
  */
 export function backoffMs(attempt: number, random: number): number {
   const whole = Math.min(firstMs * 2 ** (attempt - 1), longestMs);

@@ -5,7 +5,7 @@ import { statement } from "../db/statement.ts";
 import { commonLane } from "../db/tables/work.ts";
 import { hasLapsed, leaseUntil } from "./heartbeat.ts";
 
-/** The expression that `jobs_lanes` is an index of. */
+/** The expression of the index `jobs_lanes`. */
 export const lane = sql<string>`coalesce(${jobs.organizationId}, ${commonLane}::uuid)`;
 
 const claimedFields = fields({
@@ -18,17 +18,17 @@ const deadFields = fields({
   ...{ attempts: jobs.attempts, lastError: jobs.lastError },
 });
 
-/** A job that a process took; `attempts` counts this one. */
+/** A claimed job; `attempts` includes this one. */
 export type ClaimedJob = RowOf<typeof claimedFields>;
 
 /** A job that was given up, since the process of its last attempt died. */
 export type DeadJob = RowOf<typeof deadFields>;
 
 export interface Claim {
-  /** Jobs that a dead process left come first, then lanes take turns. */
+  /** The jobs of dead processes first, then one lane after the other. */
   claimed: ClaimedJob[];
   dead: DeadJob[];
-  /** When the next job falls due, in milliseconds since the epoch. */
+  /** When the next job is due, in milliseconds since the epoch. */
   nextAt: number | null;
 }
 
@@ -38,24 +38,24 @@ const ofAskedKinds = sql`${jobs.kind} = any(array(select kind from slots))`;
 export const waits = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is null`;
 const isDue = sql`${waits} and ${jobs.runAt} <= ${now}`;
 
-/** A process that died holds the job. */
+/** Whether a dead process holds the job. */
 const isLapsed = hasLapsed(jobs.lockedUntil);
 
-/** Not written as `is not null`, which the planner takes for nearly all rows until it has figures. */
+/** Not written as `is not null`, which the planner expects to match nearly all rows until it has statistics. */
 export const isRunning = sql`${jobs.lockedUntil} > '-infinity'`;
 
-/** A job waits while another one of its kind and key runs. */
+/** Whether no other job of the same kind and key runs. */
 const isFree = sql`${isDue} and not exists (
   select 1 from busy where busy.kind = ${jobs.kind} and busy.key = ${jobs.key}
 )`;
 
 const countOf = (source: SQL) => sql`(select count(*) from ${source} t where t.kind = p.kind)`;
 
-/** How many slots of `p.kind` a lane has left. */
+/** The number of a lane's free slots of `p.kind`. */
 const roomOf = (lane: SQL, taken: SQL) =>
   sql`p.share - (select count(*) from ${taken} t where t.kind = p.kind and t.lane = ${lane})`;
 
-/** The job that lapsed, locked, unless another claim takes it at this moment. */
+/** The lapsed job, locked, unless another claim just takes it. */
 const lockedOf = (id: SQL) =>
   sql`lateral (select ${jobs.id} from ${jobs} where ${jobs.id} = ${id} and ${isLapsed} for update skip locked)`;
 
@@ -79,12 +79,12 @@ const lanes = sql`(
 )`;
 
 /**
- * Claims jobs: those that dead processes left, then one of each lane, then more of each lane. Exact for any number of
- * processes: a claim locks the jobs that it takes and no others, since another claim would pass over those.
+ * Claims jobs: those of dead processes, then one of each lane, then more of each lane. Exact for any number of
+ * processes: a claim locks only the jobs that it takes, since another claim would skip locked ones.
  *
- * The planner knows little about a table that fills and empties all the time. So each part has one good plan only, which
- * walks along an index up to a limit; and the values come from a CTE, which hides them from the planner: with their
- * sight it would plan the statement anew for each claim, at more than the claim costs.
+ * The planner knows little about a table that fills and empties all the time. So each part has only one good plan,
+ * which walks along an index up to a limit; and the values come from a CTE, which hides them from the planner:
+ * otherwise it would plan the statement again for each claim, which costs more than the claim.
  */
 export const claimStatement = statement(
   {
@@ -156,7 +156,7 @@ export const claimStatement = statement(
         where ${waits} and ${jobs.runAt} > ${now} and ${ofAskedKinds}) as "nextAt"`,
 );
 
-/** Finds a job that could be claimed. It goes by the lanes as a claim does, for the same reason. */
+/** Finds a claimable job. It walks the lanes as a claim does, for the same reason. */
 export const leftStatement = statement(
   { now: "timestamptz", kinds: "text[]" },
   (given) => sql<{ found: number }>`

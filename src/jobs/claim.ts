@@ -11,9 +11,9 @@ export interface FreeSlots {
   kind: string;
   /** At least 1. */
   free: number;
-  /** How many jobs of one lane the process may run, running ones included. */
+  /** The most jobs of one lane that the process may run, including running ones. */
   share: number;
-  /** The lane that was served last; its turn comes after all others. */
+  /** The lane that was served last; it comes after all others. */
   after: string;
 }
 
@@ -22,7 +22,7 @@ interface Asked {
   slots: readonly FreeSlots[];
   /** The jobs that this process runs: it never takes them over from itself, however old their leases are. */
   running: readonly (InLane & Pick<ClaimedJob, "id">)[];
-  /** Whether jobs whose lease ran out may be taken over. */
+  /** Whether jobs with expired leases may be taken over. */
   takesOver: boolean;
   lock: string;
   now: number;

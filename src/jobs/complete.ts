@@ -1,16 +1,17 @@
 import type { AgentSeen } from "../core/ports.ts";
 
 /**
- * The answer of an agent's fast model to a prompt, for background work, without the agent's secrets. Rejects with an
- * `EngineError` `not-found` when the agent is off or gone and `rate-limited` when its budget is spent, and with `NoAnswer`
- * when the model gave none. The messages of other errors are stored and logged, and must hold no secret.
+ * Returns the reply of an agent's fast model to a prompt, for background work, without the agent's secrets. Rejects
+ * with an `EngineError` `not-found` for an inactive or deleted agent and `rate-limited` for a spent budget, and with
+ * `NoAnswer` when the model gave no reply. The messages of other errors are stored and logged, and must contain no
+ * secret.
  */
 export type Complete = (agent: AgentSeen, prompt: string, job: Completion) => Promise<string>;
 
 /** The parts of an attempt that its model calls need. */
 export interface Asking {
   signal: AbortSignal;
-  /** How many times a model that refuses for a moment is called; absent: 3. A job that is retried itself passes 1. */
+  /** The most calls of a model that refuses temporarily; absent: 3. A job that is retried itself passes 1. */
   attempts?: number;
 }
 

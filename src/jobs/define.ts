@@ -2,12 +2,12 @@ import type { z } from "zod";
 import type { JobHandler, JobKind, JobKinds } from "./attempt.ts";
 import type { NewJob } from "./enqueue.ts";
 
-/** A kind of jobs: its payload has one type where a job is made and where it is done. */
+/** A kind of jobs, with one payload type for enqueuing and for the handler. */
 export interface JobDefinition<Payload extends object> {
   readonly kind: string;
-  /** A job of this kind, which does not run before `runAt`; at once when absent. */
+  /** Makes a job of this kind, which does not run before `runAt`; at once when absent. */
   of(payload: Payload, runAt?: Date): NewJob;
-  /** Jobs of this kind are done by the handler. */
+  /** Sets the handler of this kind's jobs. */
   doneBy(handler: JobHandler<Payload>, options?: Omit<JobKind, "run">): JobKinds;
 }
 

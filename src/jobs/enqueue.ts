@@ -6,23 +6,19 @@ import type { Db } from "../db/client.ts";
 import { assign, column, insertInto } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 
-/**
- * The attempts of a job unless its enqueuer gives a number. With the pauses between them, ten take about half an hour.
- */
+/** The attempts of a job by default. With the pauses between them, ten take about half an hour. */
 const usualAttempts = 10;
 
 /** The condition of `jobs_key`. */
 const ofWaiting = sql`(${column(jobs.kind)}, ${column(jobs.key)}) where ${column(jobs.status)} = 'pending' and ${column(jobs.lockedUntil)} is null`;
 
-/** The end of an `insert into jobs`: a job of the same kind and key that waits stays as it is, and is not locked. */
+/** The end of an `insert into jobs`: a waiting job of the same kind and key stays unchanged, and is not locked. */
 export const unlessWaiting = sql`on conflict ${ofWaiting} do nothing`;
 
-/** The same, but the job that waits takes over what the new one says. */
+/** `unlessWaiting`, but the waiting job takes over the new one's values. */
 export const replaceWaiting = sql`on conflict ${ofWaiting} do update set ${assign(jobs, takenOver())}`;
 
-/**
- * The same, but a job that waits, and not for another try, begins at the `latest` of its payload whatever takes its place.
- */
+/** `replaceWaiting`, but a waiting job that is no retry begins at the latest at its payload's `latest`. */
 export const debounceWaiting = sql`on conflict ${ofWaiting} do update set ${assign(jobs, debounced())}`;
 
 function debounced() {
@@ -41,30 +37,29 @@ function takenOver() {
   return { organizationId, payload, runAt, maxAttempts, attempts: 0, lastError: null };
 }
 
-/** A job that is to be done. A `JobDefinition` makes it. */
+/** A job to enqueue, made by a `JobDefinition`. */
 export interface NewJob {
   kind: string;
   /**
-   * Jobs of one kind and key are the same work: while one waits, enqueuing it again replaces its payload and time (so a
-   * `runAt` that is pushed again and again debounces), and only one of them runs at a time.
+   * Jobs of one kind and key are the same work: while one waits, enqueuing it again replaces its payload and time (so
+   * repeatedly moving `runAt` debounces), and only one of them runs at a time.
    */
   key: string | null;
-  /** Holds ids rather than what people wrote, since failed jobs are stored. */
+  /** Contains ids instead of people's texts, since failed jobs are stored. */
   payload: object;
-  /** The job does not run before. */
+  /** The earliest start. */
   runAt: Date;
 }
 
 interface JobOptions {
-  /** Jobs of a kind take turns by organization. Jobs without one take turns as if they had one of their own. */
+  /** Jobs of a kind take turns by organization. Jobs without one share a lane. */
   organizationId?: string | undefined;
   maxAttempts?: number;
 }
 
 /**
- * Leaves a job to be done once the transaction that `db` is part of is committed, even if this process dies. The job is
- * done at least once, so its handler has to bear being run again. A worker's `wake` after the commit saves the wait for
- * its next tick.
+ * Enqueues a job for after the commit of `db`'s transaction, even if this process dies. The job runs at least once, so
+ * its handler must allow repetition. A worker's `wake` after the commit avoids the wait for its next tick.
  */
 export async function enqueue(
   db: Db,

@@ -16,9 +16,9 @@ interface FailedJob {
 }
 
 export interface JobsReport {
-  /** Jobs that are due now or later, running ones included. */
+  /** The jobs due now or later, including running ones. */
   pending: number;
-  /** Jobs that failed for good, until they are forgotten. */
+  /** Jobs that failed for good and are not deleted yet. */
   failed: number;
   /** Jobs that failed for good in the last 24 hours. */
   failedLately: number;
@@ -28,7 +28,7 @@ export interface JobsReport {
 
 const countOf = (condition: SQL | undefined) => sql<number>`(count(*) filter (where ${condition}))::int`;
 
-/** Counts the jobs, and lists those that failed last. */
+/** Counts the jobs, and lists the last failed ones. */
 export async function inspectJobs({ db }: Database, now: number): Promise<JobsReport> {
   const isFailed = eq(jobs.status, "failed");
   const lately = gt(jobs.failedAt, new Date(now - dayMs));
@@ -55,7 +55,7 @@ function toFailedJob({ failedAt, lastError, ...job }: FailedRow): FailedJob {
   return { ...job, error: lastError ?? "", failedAt: failedAt?.toISOString() ?? "" };
 }
 
-/** Jobs that failed are deleted after 30 days. */
+/** Failed jobs are deleted after 30 days. */
 export const failedJobs: OldRows = {
   table: jobs,
   since: jobs.failedAt,

@@ -4,32 +4,35 @@ import type { Services } from "../context/ctx.ts";
 import { every } from "../core/time/every.ts";
 import { isPast } from "../db/age.ts";
 
-/** Rows of a table that are deleted when they are old. */
+/** Rows of a table that are deleted by age. */
 export interface OldRows {
   table: PgTable;
-  /** The time from which their age counts. */
+  /** The beginning of their age. */
   since: PgColumn;
-  /** The age at which they are deleted, in milliseconds; null for never, as a policy may say. */
+  /** The age at which they are deleted, in milliseconds; null for never, which a policy may set. */
   afterMs: number | (() => number | null);
   /** The rows that are deleted; all when absent. */
   where?: SQL;
-  /** The time between two looks for old rows, in milliseconds; once an hour when absent. */
+  /** The time between two searches for old rows, in milliseconds; an hour when absent. */
   everyMs?: number;
 }
 
 const hourMs = 3_600_000;
 
-/** A statement deletes at most so many rows, and a call runs so many statements: no other upkeep waits for long. */
+/** The most rows of one statement, and the most statements of one call, so that no other upkeep waits for long. */
 const [batchSize, mostBatches] = [1_000, 10];
 
-/** Deletes the old rows of each table. While more are left than one call deletes, each call goes on. Call each every 10 seconds. */
+/**
+ * Returns a function for each table that deletes old rows; the next call continues when more are left. Call each every
+ * 10 seconds.
+ */
 export function deleteOldRows(
   { database, clock }: Pick<Services, "database" | "clock">,
   tables: readonly OldRows[],
 ): (() => Promise<void>)[] {
   return tables.map(({ table, since, afterMs, where, everyMs = hourMs }) => {
     const deleteBatch = async (now: number, ageMs: number) => {
-      // Replicas may run it at the same time: each skips the rows that another one holds.
+      // Replicas may run at the same time: each skips rows that another one has locked.
       const old = sql`array(
         select ctid from ${table} where ${isPast(since, now, ageMs)} and ${where ?? sql`true`}
         order by ${since} limit ${batchSize} for update skip locked)`;

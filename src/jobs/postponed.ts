@@ -1,4 +1,4 @@
-/** Thrown by a job that can't be done before a time, through no fault of its own: this attempt does not count. */
+/** Thrown by a job that has to wait: this attempt does not count. */
 export class Postponed extends Error {
   /** In milliseconds since the epoch. */
   readonly until: number;

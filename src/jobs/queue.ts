@@ -25,18 +25,18 @@ export async function renew(database: Database, held: readonly Held[]): Promise<
   return areIn(held, await renewStatement.run(database, pairsOf(held)));
 }
 
-/** Settles jobs that ran. The results say whether a job was still the caller's. */
+/** Stores the ends of jobs. The results say whether the caller still held the job. */
 export interface Settling {
-  /** Deletes a job that is done. */
+  /** Deletes a finished job. */
   complete(job: Held): Promise<boolean>;
-  /** Frees a job, to be done later or by others; a job of its key that was enqueued meanwhile takes its place. */
+  /** Frees a job for a later time or another process; a meanwhile enqueued job of its key replaces it. */
   setBack(job: SetBack): Promise<boolean>;
 }
 
 interface SetBack extends Held {
-  /** Null: as before. */
+  /** Null: unchanged. */
   runAt: number | null;
-  /** Null: as before. */
+  /** Null: unchanged. */
   error: string | null;
   /** Whether the attempt is counted. */
   counts: boolean;
@@ -51,7 +51,7 @@ export function createSettling(services: Pick<Services, "database" | "clock">): 
       try {
         return areIn(items, await setBackStatement.run(database, { ...pairsOf(items), ...changesOf(items) }));
       } catch (error) {
-        // Only one job of a kind and key may wait (`jobs_key`), so a newer one that waits takes over the work.
+        // Only one job of a kind and key may wait (`jobs_key`), so a newer waiting one takes over the work.
         if (items.length > 1 || sqlState(error) !== "23505") throw error;
         return complete(items);
       }
@@ -74,7 +74,7 @@ function areIn(held: readonly Held[], rows: readonly { id: string; lock: string 
 
 const returned = fields({ id: jobs.id, lock: sql<string>`held.lock` });
 
-/** With a condition on the ids alone the planner walks the primary key, whatever its statistics say. */
+/** A condition on the ids alone makes the planner use the primary key, whatever its statistics are. */
 const isHeldBy = (ids: SQL) => sql`${jobs.id} = any(${ids}) and ${jobs.id} = held.id and ${jobs.lockedBy} = held.lock`;
 
 const completeStatement = statement(
@@ -96,7 +96,7 @@ const setBackStatement = statement(
     where ${isHeldBy(ids)} returning ${returned}`,
 );
 
-/** Notes that the job failed for good. Answers false when it was no longer the caller's. */
+/** Stores that the job failed for good. Returns false when the caller no longer held it. */
 export async function giveUp(
   { db }: Database,
   { id, lock }: Held,

@@ -9,27 +9,27 @@ import { unlessWaiting } from "./enqueue.ts";
 /** How often the scheduler looks for due work (spec "Limits": Room scheduler tick). */
 export const tickMs = 30_000;
 
-/** How much too early or too late a tick may come. */
+/** How early or late a tick may be. */
 const slackMs = 5_000;
 
 const dueTypes = { now: "timestamptz", horizon: "timestamptz" } as const;
 
 /**
- * Selects work that falls due by itself, without anybody's call, until `horizon`: rows of kind, key, organization id,
- * payload and the time at which it is due. It must use an index, since every process asks every 30 seconds.
+ * Selects work that becomes due by itself before `horizon`: rows of kind, key, organization id, payload and due time.
+ * It must use an index, since every process runs it every 30 seconds.
  */
 export type DueWork = (at: Values<typeof dueTypes>) => SQL;
 
 export interface Schedule {
-  /** Enqueues what falls due before the next tick. Nothing happens where the last tick was less than 30 seconds ago. */
+  /** Enqueues work that is due before the next tick. Does nothing within 30 seconds after the last tick. */
   tick(): Promise<void>;
-  /** When this process looked for due work the last time, in milliseconds since the epoch; null for never. */
+  /** When this process last looked for due work, in milliseconds since the epoch; null for never. */
   lastTickAt(): number | null;
 }
 
 type Needs = Pick<Services, "database" | "clock"> & { sources: readonly DueWork[]; wake(): void };
 
-/** Makes jobs of the work that falls due by itself, in one statement for all sources. */
+/** Enqueues work that becomes due by itself, in one statement for all sources. */
 export function createSchedule({ database, clock, sources, wake }: Needs): Schedule {
   const enqueueDue = dueStatement(sources);
   let lastTickAt: number | null = null;
@@ -46,9 +46,9 @@ export function createSchedule({ database, clock, sources, wake }: Needs): Sched
 }
 
 /**
- * Work that waits or runs is not enqueued again. The columns are those of a job, so that `jobs_key` finds what waits. All
- * processes insert in the same order: each waits for what another one inserts of the same key, and in different orders
- * they would wait for each other.
+ * Waiting or running work is not enqueued again. The columns are those of a job, so that `jobs_key` finds waiting ones.
+ * All processes insert in the same order, since each waits for another's insert of the same key, and different orders
+ * would deadlock.
  */
 function dueStatement(sources: readonly DueWork[]) {
   const { id, kind, key, organizationId, payload, runAt, maxAttempts } = jobs;

@@ -2,7 +2,7 @@ import { commonLane } from "../db/tables/work.ts";
 import type { JobKind, JobKinds } from "./attempt.ts";
 import type { FreeSlots, InLane } from "./claim.ts";
 
-/** How many jobs of a kind run at a time in this process unless the kind says otherwise. */
+/** The most running jobs of a kind in this process by default. */
 const usualLimit = 8;
 
 /** The most jobs of a kind that are claimed at once. */
@@ -13,7 +13,7 @@ export interface SlotsOfKinds {
   free(running: readonly InLane[]): FreeSlots[];
   /** Whether a job of some kind and lane would have to wait for a slot while these jobs run. */
   short(running: readonly InLane[]): boolean;
-  /** Remembers whose turn it was: these jobs were claimed, in this order. */
+  /** Notes the claimed jobs in order, for the lanes' turns. */
   served(claimed: readonly InLane[]): void;
 }
 

@@ -3,16 +3,16 @@ import { EngineError } from "../core/errors.ts";
 import type { JobHandler } from "./attempt.ts";
 
 /**
- * Whether the error says that an agent is off, gone or without a fast model, or that its budget is spent. A soon retry
- * would not help.
+ * Whether the error means that an agent is inactive, deleted or without a fast model, or that its budget is spent. An
+ * early retry would not help.
  */
 export function isRefusal(error: unknown): error is EngineError {
   return error instanceof EngineError && ["not-found", "rate-limited"].includes(error.code);
 }
 
 /**
- * A handler that ends well when the agent refuses (`isRefusal`). For work that the agent's next turn enqueues again, and
- * that then does the rest as well.
+ * A handler that succeeds when the agent refuses (`isRefusal`): for work that the agent's next turn enqueues again,
+ * together with the rest.
  */
 export function unlessRefused<Payload>(
   { log }: Pick<Services, "log">,

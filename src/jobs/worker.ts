@@ -12,31 +12,34 @@ import { createSettle, sayFailed } from "./settle.ts";
 import { createSlots } from "./slots.ts";
 
 export interface Worker {
-  /** Says that a job may be due, now or at this time (milliseconds since the epoch). Call it after the commit that enqueued it. */
+  /**
+   * Announces a job that may be due, now or at this time (milliseconds since the epoch). Call it after the commit that
+   * enqueued it.
+   */
   wake(at?: number): void;
   /**
    * Begins the jobs that are due, whichever process enqueued them, and from the first call on those that other replicas
    * have no slots for. Call it every 10 seconds.
    */
   tick(): Promise<void>;
-  /** Does the jobs that are due until none is. */
+  /** Runs the due jobs until none is left. */
   work(): Promise<void>;
-  /** How many jobs of a kind this process runs. */
+  /** The number of running jobs of a kind in this process. */
   running(kind: string): number;
-  /** Takes no more jobs, lets running ones finish for `graceMs`, and frees the rest for other processes. */
+  /** Takes no more jobs, lets running ones finish within `graceMs`, and frees the rest for other processes. */
   stop(graceMs: number): Promise<void>;
 }
 
 type Needs = Pick<Services, "database" | "clock" | "log" | "notify" | "meters"> & { heartbeat: Heartbeat };
 
 interface Running extends Held, InLane {
-  /** False once the job was taken over by another process, or freed. */
+  /** False once another process took over the job, or it was freed. */
   ours: boolean;
   controller: AbortController;
   ended: Promise<void>;
 }
 
-/** A job that falls due later is found by the next `tick`. */
+/** The next `tick` finds jobs that are due later. */
 const horizonMs = 10_000;
 const restMs = 1_000;
 /** The least time between a claim and the next one by the timer. */
@@ -46,7 +49,7 @@ const freedPart = 1 / 8;
 /** Longer than a message takes to all replicas, so that those without slots do not wake each other on and on. */
 const quietMs = 1_000;
 
-/** Does the jobs of these kinds, of each kind no more at a time than its limit. */
+/** Runs the jobs of these kinds, within each kind's limit. */
 export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const { database, clock, log, notify, heartbeat } = services;
   const slots = createSlots(kinds);
@@ -55,13 +58,13 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const settle = createSettle(services, Object.keys(kinds), settling);
   let stopping = false;
   let cancelTimer = () => {};
-  /** When the timer wakes the worker; it asks the database for nothing before that. */
+  /** When the timer wakes the worker, which does not use the database before that. */
   let timerAt = Number.POSITIVE_INFINITY;
   /** When the last job was claimed. */
   let takenAt = Number.NEGATIVE_INFINITY;
-  /** Jobs that ended since the last claim. */
+  /** The number of jobs that ended since the last claim. */
   let freed = 0;
-  /** Jobs that this worker began. */
+  /** The number of jobs that this worker started. */
   let begun = 0;
   const quiet = new Rest(clock);
   let endListening: (() => void) | null = null;
@@ -79,7 +82,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
       const { claimed, dead, nextAt } = await claim(database, asked);
       slots.served(claimed);
       for (const job of dead) sayFailed(log, job);
-      // A job that waited for a dead one of its key may go now.
+      // A job that waited for a dead one of its key may run now.
       if (dead.length > 0) claiming.again();
       for (const job of claimed) start(job, lock);
       // One claim takes a part of the slots only, since a turn may have to wait for its end.
@@ -156,7 +159,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   });
 
   const drop = (run: Running, reason: string) => {
-    // A job that ended meanwhile has no lease any more, rightly.
+    // A job that ended meanwhile has no lease any more.
     if (running.get(run.id) !== run) return;
     run.ours = false;
     forget(run);
@@ -179,7 +182,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     wake,
     running: (kind) => [...running.values()].filter((run) => run.kind === kind).length,
     async tick() {
-      // A command of the command line never ticks its worker, and ends too soon to take jobs of others.
+      // A command of the command line never ticks its worker, and ends too soon to take other processes' jobs.
       if (!stopping) endListening ??= notify.listen("work-due", () => wake());
       await claiming.run();
       for (const deleteOld of deletions) await deleteOld();
@@ -188,7 +191,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
       for (;;) {
         const before = begun;
         await claiming.run();
-        // A job may begin and end within the rounds, and its end asks for rounds of its own.
+        // A job may start and end within the rounds, and its end requests rounds of its own.
         if (running.size > 0) await Promise.race([...running.values()].map(({ ended }) => ended));
         else if (begun === before) return;
       }

@@ -99,7 +99,10 @@ interface ServerState {
   environment: Environment;
 }
 
-async function planAgent(file: AgentFile, { outline, home, versions, target, environment }: ServerState): Promise<AgentStep> {
+async function planAgent(
+  file: AgentFile,
+  { outline, home, versions, target, environment }: ServerState,
+): Promise<AgentStep> {
   const workspaceId = outline.agents.get(file.slug);
   const now = workspaceId === undefined ? null : await readAgentToChange(target.api, file.slug);
   const masks = now ? await readMasks(target.api, file) : new Map();
@@ -151,7 +154,11 @@ function newAgent(slug: string): AgentBundle["instance"] {
 /** The workspaces that may not use a skill that one of their agents' files enables. */
 async function missingAllowances(
   agents: readonly AgentStep[],
-  { outline: { workspaces }, versions, target: { api, organization: orgSlug } }: Omit<ServerState, "home" | "environment">,
+  {
+    outline: { workspaces },
+    versions,
+    target: { api, organization: orgSlug },
+  }: Omit<ServerState, "home" | "environment">,
 ): Promise<Plan["allowances"]> {
   const missing: Plan["allowances"] = [];
   for (const workspace of workspaces) {

@@ -6,20 +6,20 @@ interface Measurements {
   tookMs: readonly number[];
   /** How long work has been running without any of it ending, in milliseconds. */
   stalledMs: number;
-  /** Whether a call had to wait or was refused. */
+  /** Whether work had to wait or was refused. */
   reached: boolean;
 }
 
 /** The least limit: a limit of zero would leave nothing to measure. */
 export const leastSlots = 8;
 
-/** The first limit. The limit returns to it when all is calm. */
+/** The first limit, to which it returns when all is calm. */
 const usualSlots = 32;
 
 /** The accepted delay of the event loop: it delays turns, tokens and refusals a few times each. */
 const lateTargetMs = 15;
 
-/** The accepted duration of work; twice its best duration where the database is far away. */
+/** The accepted duration of work; twice its best duration with a distant database. */
 const workTargetMs = 100;
 const atBest = 2;
 
@@ -31,11 +31,11 @@ const calmMs = 1_000;
 
 /**
  * Limits how much work runs at a time. While the event loop or the work itself is late, the limit shrinks in
- * proportion; it grows step by step while nothing is late and calls wait.
+ * proportion; it grows step by step while nothing is late and work waits.
  */
 export class AdaptiveLimit {
   #slots = usualSlots;
-  /** How many looks in a row found it late: a single one may be a pause, such as a garbage collection. */
+  /** The number of late checks in a row: a single one may be a pause, such as a garbage collection. */
   #late = 0;
   #lateAt = Number.NEGATIVE_INFINITY;
   #reachedAt = Number.NEGATIVE_INFINITY;
@@ -46,7 +46,7 @@ export class AdaptiveLimit {
     return this.#slots;
   }
 
-  /** Whether a recent look found it late, so that waiting calls may have to wait for long. */
+  /** Whether a recent check was late, so that waiting work may wait for long. */
   isLate(now: number): boolean {
     return now - this.#lateAt < calmMs;
   }
@@ -65,7 +65,7 @@ export class AdaptiveLimit {
     }
   }
 
-  /** Over 1: too late. */
+  /** The delay relative to the accepted one; over 1 is too late. */
   #lateness({ lateMs, tookMs, stalledMs }: Measurements, now: number): number {
     if (now - this.#bestSince > bestMs) {
       this.#best = [Number.POSITIVE_INFINITY, this.#best[0]];

@@ -6,25 +6,25 @@ import { type Share, ShareQueue, type Waiter } from "./share-queue.ts";
 
 export type { Share } from "./share-queue.ts";
 
-/** Refuses further calls at once when the waiting calls exceed those that get slots in this time, in milliseconds. */
+/** Further work is refused at once when the waiting work exceeds what gets slots in this time, in milliseconds. */
 const waitMs = 250;
 
-/** The number of calls that may always wait: so few come too irregularly to estimate their wait. */
+/** The amount of work that may always wait: so little arrives too irregularly to estimate its wait. */
 const leastWaiting = 128;
 
 /**
- * The larger number that may wait of a crowd that came at once, if all of it gets slots within `crowdMs`: only after
- * that time it differs from an overload.
+ * The larger amount that may wait when it arrived at once, if all of it gets slots within `crowdMs`: only after that
+ * time it differs from an overload.
  */
 const [crowd, crowdMs] = [256, 1_000];
 
-/** The number of admitted calls from which their pace can be measured. */
+/** The amount of admitted work from which the pace can be measured. */
 const tellingSlots = 16;
 
-/** A call that waited this long is refused, in milliseconds. */
+/** Work that waited this long is refused, in milliseconds. */
 const patienceMs = 2_000;
 
-/** The time between two looks at the limit, in milliseconds. */
+/** The time between two checks of the limit, in milliseconds. */
 const lookMs = 50;
 
 /** An overload is over after this time without a refusal, in milliseconds. */
@@ -32,10 +32,10 @@ const overMs = 5_000;
 
 const longestRetrySeconds = 30;
 
-/** Made once: the stack of an error would cost as much as the rest of a refusal. */
+/** Made once, since the stack of an error would cost as much as the rest of a refusal. */
 const refusals = new Map<number, Overloaded>();
 
-/** The 503 of a server that has more to do than it can: the call cost nothing and may be sent again. */
+/** The 503 of an overloaded server: the request had no effect and may be sent again. */
 export class Overloaded extends EngineError {
   constructor(seconds: number) {
     const when = `try again in ${seconds} second${seconds === 1 ? "" : "s"}`;
@@ -46,9 +46,9 @@ export class Overloaded extends EngineError {
 interface Dependencies {
   clock: Clock;
   log: Log;
-  /** The delay of the event loop, in milliseconds; measured by the clock unless given. */
+  /** Returns the delay of the event loop, in milliseconds; measured by the clock unless given. */
   loopDelay?: () => number;
-  /** From 0 to 1; a test owns it. */
+  /** Returns a number from 0 to 1; tests set it. */
   random?: () => number;
 }
 
@@ -61,7 +61,7 @@ export class Admission {
   readonly #dependencies: Required<Dependencies>;
   readonly #limit = new AdaptiveLimit();
   readonly #line = new ShareQueue();
-  /** When each piece of work that goes on began, the oldest first. */
+  /** The start of each running piece of work, oldest first. */
   readonly #begun = new Set<{ at: number }>();
   #endedAt = 0;
   #ending = 0;
@@ -70,7 +70,7 @@ export class Admission {
   #lookedAt = 0;
   #reached = false;
   #tookMs: number[] = [];
-  /** Since the last look, and smoothed over the last seconds. */
+  /** The counts since the last check, and smoothed over the last seconds. */
   readonly #counts = { admitted: 0, refused: 0 };
   readonly #rates = { admitted: 0, refused: 0 };
   /** Since the start. */
@@ -81,13 +81,13 @@ export class Admission {
     this.#dependencies = { loopDelay: loopDelay(dependencies.clock), random: Math.random, ...dependencies };
   }
 
-  /** The running and waiting calls, the limit, and the calls admitted and refused since the start. */
+  /** The running and waiting work, the limit, and the work admitted and refused since the start. */
   get figures() {
     const { busy, waiting } = this.#line;
     return { busy: busy + this.#ending, waiting, places: this.#limit.slots, ...this.#totals };
   }
 
-  /** Throws `Overloaded` where `during` would refuse the call at once: before the call costs anything. */
+  /** Throws `Overloaded` when `during` would refuse the work at once, before it costs anything. */
   requireRoom(share: Share): void {
     this.#look();
     if (this.#isFull() && this.#line.wouldBeLast(share)) throw this.#refuse();
@@ -170,7 +170,7 @@ export class Admission {
     }
   }
 
-  /** How many calls may wait. While nothing is late, a crowd that came at once is not refused. */
+  /** How much work may wait. Without delays, a crowd that arrived at once is not refused. */
   #mostWaiting(): number {
     const now = this.#dependencies.clock.now();
     if (!this.#overload && !this.#limit.isLate(now)) return Number.POSITIVE_INFINITY;
@@ -228,7 +228,7 @@ export class Admission {
     this.#counts.refused += 1;
     this.#totals.refused += 1;
     this.#noteOverload(now);
-    // Over so many seconds the refused calls come back as fast as they can be served.
+    // Over this many seconds the refused requests return as fast as they can be served.
     const spread = Math.min(longestRetrySeconds, Math.max(1, this.#rates.refused / Math.max(1, this.#rates.admitted)));
     const seconds = 1 + Math.floor(this.#dependencies.random() * spread);
     const refusal = refusals.get(seconds) ?? new Overloaded(seconds);
@@ -236,7 +236,7 @@ export class Admission {
     return refusal;
   }
 
-  /** Logs one line when an overload begins, and one when it is over. */
+  /** Logs the beginning and the end of an overload. */
   #noteOverload(now: number): void {
     const { clock, log } = this.#dependencies;
     if (this.#overload) {

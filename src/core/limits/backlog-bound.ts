@@ -10,20 +10,18 @@ const mostOfAgent = 5_000;
 export const mostOfOrganization = 20_000;
 
 /**
- * How long a count is used, in milliseconds. It includes what this process admits meanwhile, but not what other
- * processes admit.
+ * How long a count is used, in milliseconds. It includes items that this process accepts meanwhile, but not those of
+ * other processes.
  */
 const countedMs = 60_000;
 
-/**
- * A count that is older than this is renewed before it refuses anything: waiting items may have been handled meanwhile.
- */
+/** An older count is renewed before it refuses anything, since waiting items may have been handled meanwhile. */
 const refusingMs = 5_000;
 
 /** The least time between two calls of `onRefused` for an agent, in milliseconds. */
 const reportedEveryMs = 60_000;
 
-/** The refusal of something since too much waits already; nothing of it is stored. */
+/** The refusal of an item because too many wait; nothing of it is stored. */
 export class BacklogFull extends EngineError {
   constructor(message: string) {
     super("unavailable", message, { retryAfterSeconds: 60 });
@@ -41,7 +39,7 @@ export type BacklogBound = (agent: Owner, count?: number) => Promise<void>;
 
 /** The number of an agent's waiting items. */
 export interface Counted {
-  /** Null: a release before this one stored them. */
+  /** Null for items of an earlier release. */
   agentId: string | null;
   count: number;
 }
@@ -50,7 +48,7 @@ interface Options {
   clock: Clock;
   /** The message of the refusal. */
   message: string;
-  /** Counts what waits of an organization's agents. */
+  /** Counts the waiting items of an organization's agents. */
   count(organizationId: string): Promise<readonly Counted[]>;
   /** Called when something of an agent is refused, once a minute at most. */
   onRefused(agent: Owner): void;
@@ -62,7 +60,7 @@ interface Waiting {
   byAgent: Map<string | null, number>;
 }
 
-/** Bounds what waits to be handled, while more of it comes than is handled. */
+/** Limits waiting items, while more arrive than are handled. */
 export function createBacklogBound({ clock, message, count, onRefused }: Options): BacklogBound {
   const now = () => clock.now();
   const counts = new TtlCache<Promise<Waiting>>({ ttlMs: countedMs, limit: 1_000, now });

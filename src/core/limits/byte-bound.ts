@@ -1,10 +1,10 @@
 import { Tally } from "./tally.ts";
 
-/** One body or answer whose bytes come in. */
+/** One body that is being received. */
 export interface IncomingBytes {
-  /** Counts further bytes of it; throws the refusal when large ones hold too much already. */
+  /** Counts further bytes; throws the refusal when large bodies already hold too much. */
   grow(bytes: number): void;
-  /** It is whole, or given up. */
+  /** Ends the count: the body is complete, or given up. */
   end(): void;
 }
 
@@ -14,12 +14,12 @@ export interface Limits {
   mostOfOne: number;
 }
 
-/** So many bytes of one may come in whatever others hold: nearly all bodies and answers are smaller. */
+/** The bytes that one body may always have: nearly all bodies are smaller. */
 const always = 64 * 1024;
 
 /**
- * Counts the bytes that a process holds of bodies or answers that are not whole yet. Each of them has a limit of its own,
- * but many come at a time, and their senders decide how long they stay unfinished.
+ * Counts the bytes of incomplete bodies that a process holds. Each body has its own limit, but many arrive at a time,
+ * and their senders decide how long they stay incomplete.
  */
 export class ByteBound {
   readonly #limits: Limits;

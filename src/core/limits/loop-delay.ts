@@ -2,15 +2,15 @@ import type { Clock } from "../ports.ts";
 
 const everyMs = 10;
 
-/** A sample older than this says nothing any more. */
+/** An older sample is ignored. */
 const staleMs = 100;
 
 /** The share of the newest sample: one pause, such as a garbage collection, is no overload. */
 const weight = 0.25;
 
 /**
- * How late the event loop runs a timer, in milliseconds: the mean of the last samples. Samples are taken only while it
- * is called, so that an idle process sleeps.
+ * How late the event loop runs a timer, in milliseconds: the mean of the last samples. Samples are taken only while
+ * this is called, so that an idle process sleeps.
  */
 export function loopDelay(clock: Clock): () => number {
   let mean = 0;
@@ -19,7 +19,7 @@ export function loopDelay(clock: Clock): () => number {
   const sample = () => {
     const now = clock.now();
     const before = now - sampledAt > staleMs ? 0 : mean;
-    // The system's time may be set back.
+    // The clock may be set back.
     mean = before + weight * (Math.max(0, now - (due ?? now)) - before);
     sampledAt = now;
     due = null;
@@ -32,7 +32,7 @@ export function loopDelay(clock: Clock): () => number {
       clock.after(everyMs, sample);
       return known;
     }
-    // A timer that is overdue already: a crowd came at once, and the loop is still busy with it.
+    // The timer is already overdue: a crowd arrived at once, and the loop is still busy with it.
     return Math.max(known, weight * (now - due));
   };
 }

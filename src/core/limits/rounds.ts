@@ -11,14 +11,16 @@ export class Rounds {
     this.#round = round;
   }
 
-  /** Resolves when no further round is wanted. Rejects with the error of a round; what was wanted waits for the next call. */
+  /**
+   * Resolves when no further round is needed. Rejects with a round's error; the remaining work waits for the next call.
+   */
   run(): Promise<void> {
     this.#wanted = true;
     this.#running ??= this.#runWhileWanted();
     return this.#running;
   }
 
-  /** Has another round follow the one that calls this. */
+  /** Starts another round after the one that calls this. */
   again(): void {
     this.#wanted = true;
   }

@@ -9,11 +9,11 @@ export interface Waiter {
 }
 
 interface Branch {
-  /** The running and waiting work. */
+  /** The amounts of running and waiting work. */
   busy: number;
   waiting: number;
   branches: Map<string, Branch>;
-  /** Only of a client. */
+  /** Used only for a client. */
   line: Waiter[];
 }
 
@@ -40,7 +40,7 @@ export class ShareQueue {
     above.busy += 1;
     for (const key of share) {
       const below = above.branches.get(key) ?? branch();
-      // Behind all others.
+      // Moves the branch behind all others.
       above.branches.delete(key);
       above.branches.set(key, below);
       below.busy += 1;
@@ -69,14 +69,14 @@ export class ShareQueue {
     part.line.push(waiter);
   }
 
-  /** Takes the next one out. */
+  /** Removes and returns the next waiter. */
   next(): Waiter | undefined {
     const waiter = leaf(this.#all, (one, other) => one.busy < other.busy).line[0];
     if (waiter) this.leave(waiter);
     return waiter;
   }
 
-  /** Takes out the newest one of those with the most waiting. */
+  /** Removes and returns the newest waiter of the share with the most waiters. */
   last(): Waiter | undefined {
     const waiter = leaf(this.#all, (one, other) => one.waiting > other.waiting).line.at(-1);
     if (waiter) this.leave(waiter);
@@ -92,7 +92,7 @@ export class ShareQueue {
     client.line.splice(client.line.indexOf(waiter), 1);
   }
 
-  /** Whether one more of this share would make it one of the shares with the most waiting. */
+  /** Whether another waiter would make this share one of those with the most waiters. */
   wouldBeLast(share: Share): boolean {
     let part: Branch | undefined = this.#all;
     for (const key of share) {
@@ -104,7 +104,7 @@ export class ShareQueue {
     return true;
   }
 
-  /** Counts in all branches of a share, and drops those that are empty then. */
+  /** Counts in all branches of a share, and deletes empty ones. */
   #count(share: Share, count: (part: Branch) => void): void {
     let above = this.#all;
     count(above);
@@ -118,7 +118,7 @@ export class ShareQueue {
   }
 }
 
-/** The branch of a client that waits, by the first best branch of each step. */
+/** A waiting client's branch, by the best branch of each level. */
 function leaf(part: Branch, isBetter: (one: Branch, other: Branch) => boolean): Branch {
   let best: Branch | null = null;
   for (const below of part.branches.values()) {

@@ -2,13 +2,13 @@ import type { Clock } from "../ports.ts";
 
 interface Options {
   clock: Clock;
-  /** How long an answer is good, in milliseconds. */
+  /** How long a value is used, in milliseconds. */
   freshMs: number;
   /** Called once for each failed read. */
   onFailure(err: unknown): void;
 }
 
-/** A failure is not good for longer, in milliseconds: what is read seldom would be missing for long. */
+/** How long a failure is used at most, in milliseconds: a rarely read value would otherwise be missing for long. */
 const longestFailureMs = 60_000;
 
 /** Reads at most once in `freshMs`, for all callers meanwhile. A failed read answers null, for a minute at most. */
@@ -16,7 +16,7 @@ export function sharedRead<T>({ clock, freshMs, onFailure }: Options, read: () =
   let last: { at: number; goodMs: number; value: Promise<T | null> } | null = null;
   return () => {
     const age = last ? clock.now() - last.at : 0;
-    // An answer of a time that is still to come is from before the time was set back.
+    // A value from the future was read before the clock was set back.
     if (last && age >= 0 && age < last.goodMs) return last.value;
     const value = read().catch((err: unknown) => {
       onFailure(err);

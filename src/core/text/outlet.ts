@@ -1,18 +1,18 @@
-/** Takes the text of a response to its client. */
+/** Receives the text of a response for its client. */
 export interface Outlet {
-  /** Takes a text after each `pull`. */
+  /** Sends a text, after each `pull`. */
   enqueue(text: string): void;
   /** Ends the response. */
   close(): void;
-  /** Cuts the client off. */
+  /** Disconnects the client. */
   error(reason: Error): void;
 }
 
-/** The writer of a response, as its outlet sees it. */
+/** The writer of a response, for its outlet. */
 export interface TextSource {
-  /** There is room for more text; may be called within `enqueue`. */
+  /** Called when there is room for more text, possibly within `enqueue`. */
   pull(): void;
-  /** The client is gone. */
+  /** Called when the client has left. */
   cancel(): void;
 }
 
@@ -21,14 +21,14 @@ type Take = (outlet: Outlet) => TextSource;
 const offers = new WeakMap<Response, Take>();
 
 /**
- * Lets a runtime write the text of a response itself in place of reading the response's body. It need not, since the
- * body says the same; but each piece of a body costs a copy, a read and some promises more.
+ * Lets a runtime write the text of a response itself instead of reading the response's body. Optional, since the body
+ * has the same text; but each piece of a body costs a copy, a read and some promises more.
  */
 export function offerText(response: Response, take: Take): void {
   offers.set(response, take);
 }
 
-/** Answers null for a response whose body has to be read. */
+/** The text offered for a response; null when its body has to be read. */
 export function offeredText(response: Response): Take | null {
   return offers.get(response) ?? null;
 }

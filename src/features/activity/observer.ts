@@ -2,7 +2,7 @@ import { ownerOf } from "../../core/activity/activity.ts";
 import type { ActivityBus } from "../../core/activity/bus.ts";
 import { longestPreview, previewOf, previewOfText, scrubbedPreview } from "../../core/activity/preview.ts";
 import { type Channel, channels } from "../../core/channels/channels.ts";
-import { awaitedCall, blockedCall, failedHook, type ActivityDetails } from "../../turn/activity.ts";
+import { type ActivityDetails, awaitedCall, blockedCall, failedHook } from "../../turn/activity.ts";
 import type { StartedTurn, StoredRows, TurnEnding, TurnListener, TurnObserver } from "../../turn/observers.ts";
 import type { AbortReason, TurnEvent } from "../../turn/types.ts";
 

@@ -20,8 +20,8 @@ export interface Chat {
   replays: Replays;
   continuations: Continuations;
   foreign: ForeignTurns;
-  /** Refusals by throttle key. Until a window ends, its calls are refused without a statement. */
+  /** Refusals by throttle key. Until a window ends, its requests are refused without a statement. */
   refused: TtlCache<RefusedCall>;
-  /** The marks of keys and the client addresses from where they were right, lately. */
+  /** The marks of keys with the client addresses from which they were recently right. */
   keyHolders: TtlCache<true>;
 }

@@ -31,7 +31,7 @@ export function createChat(services: Services, turns: Turns): { doors: Contribut
   };
   const doors: Contribution = {
     routes: [chatRoutes(chat)],
-    // Behind the replays, since what waits for a turn asks for its replay.
+    // After the replays, since streams that wait for a turn read its replay.
     observers: [replays, continuations],
     ticks: {
       often: [async () => replays.sweep(), () => exports.beginWanted(), () => continuations.look()],

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ActivityStream, type StreamedActivity, type LiveState } from "./activity-stream.ts";
+import { ActivityStream, type LiveState, type StreamedActivity } from "./activity-stream.ts";
 import { serverUrl } from "./api.ts";
 import { orgSlug, user } from "./session.ts";
 

@@ -6,8 +6,8 @@ import type {
   Incoming,
   MessengerAccount,
   MessengerConfig,
-  WebhookContent,
   WebhookCall,
+  WebhookContent,
 } from "../../../src/core/channels/messengers.ts";
 import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { TestClock } from "../../clock.ts";

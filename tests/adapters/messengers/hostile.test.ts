@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
-import type { MessengerConfig, WebhookContent, WebhookCall } from "../../../src/core/channels/messengers.ts";
+import type { MessengerConfig, WebhookCall, WebhookContent } from "../../../src/core/channels/messengers.ts";
 import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { apiServer } from "../../messengers/api-server.ts";
 import { slackHeaders, slackServer, slackTokens } from "../../messengers/slack-server.ts";

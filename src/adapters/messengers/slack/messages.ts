@@ -1,4 +1,10 @@
-import type { DeletedMessage, Incoming, IncomingFile, Quote, QuotedMessage } from "../../../core/channels/messengers.ts";
+import type {
+  DeletedMessage,
+  Incoming,
+  IncomingFile,
+  Quote,
+  QuotedMessage,
+} from "../../../core/channels/messengers.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { storable } from "../../../core/text/text.ts";
 import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";

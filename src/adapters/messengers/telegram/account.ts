@@ -5,10 +5,10 @@ import {
   type IncomingFile,
   type MessengerAccount,
   MessengerError,
-  type WebhookContent,
   type Take,
   type TelegramConfig,
   type Unproven,
+  type WebhookContent,
   type WebhookHead,
 } from "../../../core/channels/messengers.ts";
 import { sameText } from "../../../core/ids.ts";

@@ -23,7 +23,10 @@ export function writtenIn({ text, entities, caption, caption_entities }: JsonObj
 }
 
 /** Replaces spans of a text; a span stays when `instead` returns null. */
-export function withSpans({ raw, spans }: MarkedText, instead: (span: MarkedText["spans"][number]) => string | null): string {
+export function withSpans(
+  { raw, spans }: MarkedText,
+  instead: (span: MarkedText["spans"][number]) => string | null,
+): string {
   let [words, at] = ["", 0];
   for (const span of spans) {
     const replacement = span.offset < at ? null : instead(span);

@@ -121,7 +121,12 @@ export function whatsAppAccount(
 }
 
 /** The bytes of a file, or the address of a redirect. */
-async function fileOrNext({ status, headers, bytes, refusal }: FileResponse): Promise<Uint8Array<ArrayBuffer> | string> {
+async function fileOrNext({
+  status,
+  headers,
+  bytes,
+  refusal,
+}: FileResponse): Promise<Uint8Array<ArrayBuffer> | string> {
   if (status === 200) return bytes();
   const next = headers.get("Location");
   if (status >= 300 && status < 400 && next !== null) return next;

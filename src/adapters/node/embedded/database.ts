@@ -13,7 +13,11 @@ import { type EmbeddedDatabase, superviseDatabase } from "./thread.ts";
  * same directory gets a `StartError` at once. Acknowledged writes survive any end of the process, but perhaps not a
  * power loss.
  */
-export async function openEmbedded(directory: string, log: Log, template = shippedTemplate()): Promise<EmbeddedDatabase> {
+export async function openEmbedded(
+  directory: string,
+  log: Log,
+  template = shippedTemplate(),
+): Promise<EmbeddedDatabase> {
   return (await startEmbedded(directory, log, template)).opened;
 }
 

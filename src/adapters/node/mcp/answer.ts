@@ -9,13 +9,12 @@ import { mendAnswer } from "./mend.ts";
 
 export type RequestId = string | number;
 
-/** The most events of one answer; nearly all are notifications of progress. */
+/** The most events of one response; nearly all are progress notifications. */
 const mostEvents = 1_000;
 
 /**
- * Reads the answer to one JSON-RPC request, as JSON text, from the body of an HTTP answer. The body is JSON or a stream
- * of events, whose notifications, requests and other answers are dropped. Throws an `EgressError` if the answer is
- * missing.
+ * Reads the response to one JSON-RPC request, as JSON text, from an HTTP body. The body is JSON or a stream of events,
+ * whose notifications, requests and other responses are dropped. Throws an `EgressError` if the response is missing.
  */
 export async function readAnswer(response: IncomingMessage, id: RequestId, incoming: IncomingBytes): Promise<string> {
   const type = response.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -38,7 +37,7 @@ export async function readAnswer(response: IncomingMessage, id: RequestId, incom
   return answer;
 }
 
-/** The whole body as text; throws an `EgressError` if it is longer than `limit` bytes. */
+/** Reads the whole body as text; throws an `EgressError` if it is longer than `limit` bytes. */
 export async function readText(response: IncomingMessage, limit: number, incoming: IncomingBytes): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -55,7 +54,7 @@ async function* bounded(response: IncomingMessage, limit: number, incoming: Inco
     if (length > limit) throw new EgressError(`The server's answer is larger than ${limit / 1024} KiB`);
     incoming.grow(chunk.length);
     yield chunk;
-    // Chunks that are here already come without a pause, in which other work would not get its turn.
+    // Buffered chunks arrive without a pause, which would block other work.
     await setImmediate();
   }
 }
@@ -73,8 +72,8 @@ async function* eventData(response: IncomingMessage, incoming: IncomingBytes): A
 }
 
 /**
- * The message that answers the request, as JSON text, out of one message or a batch of them; null if there is none.
- * Throws an `EgressError` for a text that is nested too deeply or holds too much to be parsed.
+ * The response to the request, as JSON text, from one message or a batch; null if there is none. Throws an
+ * `EgressError` for a text that is nested too deeply or has too many values to be parsed.
  */
 function answerIn(text: string, id: RequestId): string | null {
   requireWithin(textExcess(text));
@@ -98,7 +97,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** An error without an id: the server did not get as far as the id of the request (JSON-RPC 2.0, section 5). */
+/** An error without an id: the server failed before it read the request's id (JSON-RPC 2.0, section 5). */
 function refusal(messages: readonly unknown[], id: RequestId): object | undefined {
   const found = messages.filter(isObject).find((message) => message.id === null && isObject(message.error));
   return found && { ...found, id };

@@ -1,21 +1,20 @@
 import { jsonExcess, listOf, objectOf } from "../../../core/json.ts";
 
-/** The most bytes of one answer on the wire; pictures count too, though no model sees them. */
+/** The most bytes of one response on the wire; pictures count too, though no model sees them. */
 export const mostWireBytes = 4 * 1024 * 1024;
 
 /**
- * The most levels and values of one message: far more than a useful one has, and far fewer than would exhaust time or
- * stack.
+ * The most levels and values of one message: far more than a useful one has, and far too few to exhaust time or stack.
  */
 const limits = { levels: 500, values: 100_000 };
 
-/** The library takes up to 50 µs for each part or tool that is not as it must be, and keeps what is wrong with all. */
+/** The most parts and tools: the library takes up to 50 µs for each malformed one, and collects all problems. */
 const [mostParts, mostTools] = [1_000, 10_000];
 
-/** The bound that a message exceeds, in words that follow its name; null when it exceeds none. */
+/** The limit that a message exceeds, as the end of a sentence; null when it exceeds none. */
 export const textExcess = (json: string): string | null => jsonExcess(json, limits);
 
-/** The same of the lists in an answer that was parsed. */
+/** The limit that a list in a parsed response exceeds, as the end of a sentence; null when none does. */
 export function listExcess(answer: unknown): string | null {
   const { content, tools } = objectOf(objectOf(answer).result);
   if (listOf(content).length > mostParts) return `has more than ${mostParts} parts`;

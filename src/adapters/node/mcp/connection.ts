@@ -13,17 +13,17 @@ import { readResult } from "./result.ts";
 import { StdioTransport } from "./stdio.ts";
 
 export interface ConnectOptions {
-  /** The server as it is now: its allowed hosts may change during the connection. */
+  /** Returns the server with its current settings: its allowed hosts may change during the connection. */
   server: () => McpServer;
   network: Network;
   unfinished: ByteBound;
-  /** The variables of our environment that a process gets. */
+  /** The server's environment variables that a process gets. */
   environment: Readonly<Record<string, string>>;
   clock: Clock;
   log: Log;
   /**
-   * Called when the connection takes no more calls: with the reason why the process ended, or with null if the server
-   * forgot the session.
+   * Called when the connection accepts no more calls: with the reason for which the process ended, or with null if the
+   * server lost the session.
    */
   onEnd: (reason: string | null) => void;
 }
@@ -31,18 +31,18 @@ export interface ConnectOptions {
 /** An open connection. Its methods reject with plain errors, without secrets. */
 export interface Connection {
   list(enough: number, signal: AbortSignal): Promise<McpTool[]>;
-  /** Rejects with a `LostSession` if the server forgot the session; the tool did not run then. */
+  /** Rejects with a `LostSession` if the server lost the session; the tool did not run then. */
   call(tool: McpTool, args: unknown, signal: AbortSignal): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** The outcome of a call that reached the server. */
+/** The result of a call that reached the server. */
 interface Answer {
-  /** Throws the server's own words if the tool failed; they may hold secrets. */
+  /** Returns the result; throws the server's own text if the tool failed, which may contain secrets. */
   read(): JsonValue;
 }
 
-/** Longer than a process has until it is killed. */
+/** Longer than a process takes until it is killed. */
 const closeMs = 3_000;
 
 /** Connects. Rejects with a plain error if that fails or the signal is aborted. */
@@ -51,7 +51,7 @@ export async function connect(options: ConnectOptions, signal: AbortSignal): Pro
   try {
     return await open(options, signal, { discover: false, plain });
   } catch (error) {
-    // The protocol that nearly every server speaks comes first: a few servers end when asked for the newer one.
+    // The protocol of nearly every server comes first: a few servers end when the newer one is requested.
     if (!refusesInitialize(error) || signal.aborted) throw plain(error, signal);
     return await open(options, signal, { discover: true, plain }).catch((newer: unknown) => {
       throw plain(newer, signal);
@@ -60,7 +60,7 @@ export async function connect(options: ConnectOptions, signal: AbortSignal): Pro
 }
 
 interface Protocol {
-  /** Whether to speak the newer protocol, which has no `initialize`. */
+  /** Whether to use the newer protocol, which has no `initialize`. */
   discover: boolean;
   plain: ReturnType<typeof plainErrors>;
 }
@@ -73,7 +73,7 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
   };
   const over = new AbortController();
   const { transport, reason } = transportOf(options, onLostSession, over.signal);
-  /** The reason why a process ended says more than the error of its connection. */
+  /** The reason for which a process ended explains more than its connection's error. */
   const causeOf = (error: unknown, { aborted }: AbortSignal) => (aborted ? error : (reason() ?? error));
   const client = await createMCPClient({
     transport,
@@ -98,7 +98,7 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
         throw lost && !callSignal.aborted ? new LostSession(explained.message) : explained;
       }
     },
-    // The wait for a server that does not end its session, or for a process that does not end, is given up.
+    // Does not wait longer for a server that does not end its session, or for a process that does not end.
     close: () =>
       withinTime(options.clock, closeMs, new Error("The server did not end"), () => client.close())
         .catch(() => {})
@@ -122,7 +122,7 @@ function transportOf(
   return { transport: stdio, reason: () => stdio.reason };
 }
 
-/** Each page may be as large as one answer, so the pages together may be no larger. */
+/** Lists all tools. Each page may be as large as one response, so the pages together may not be larger. */
 async function listAll(client: MCPClient, enough: number, signal: AbortSignal): Promise<McpTool[]> {
   const pages: McpTool[][] = [];
   let [found, characters] = [0, 0];
@@ -141,7 +141,7 @@ async function listAll(client: MCPClient, enough: number, signal: AbortSignal): 
 }
 
 function callTool(client: MCPClient, tool: McpTool, args: unknown, signal: AbortSignal): Promise<CallToolResult> {
-  // The client needs the definition to know which arguments also go into headers (MCP 2026-07-28).
+  // The client needs the definition to know which arguments are also sent in headers (MCP 2026-07-28).
   client.toolsFromDefinitions({ tools: [{ ...tool }] });
   return client.callTool({ name: tool.name, arguments: isObject(args) ? args : {}, options: { signal } });
 }

@@ -5,8 +5,8 @@ import { clip } from "../../../core/text/text.ts";
 const longest = 1_000;
 
 /**
- * An error in words for the person who set the server up and for the model that called it. The text is scrubbed before
- * it is cut: a part of a secret that was cut would stay.
+ * Explains an error to the person who set the server up and to the model that called it. The text is scrubbed before it
+ * is cut, since a scrubber would miss a cut secret.
  */
 export function explainMcp(error: unknown, scrub: Scrub): string {
   return clip(scrub(describe(error, scrub)), longest);
@@ -32,9 +32,7 @@ interface ValidationIssue {
   errors?: readonly (readonly ValidationIssue[])[];
 }
 
-/**
- * The first problem that validation found; if an answer may have several forms, the first problem of the first form.
- */
+/** The first problem of validation; for a response with several possible forms, the first problem of the first form. */
 function firstIssue(cause: unknown): string | null {
   if (!(cause instanceof Error) || !("issues" in cause)) return null;
   let [issue] = cause.issues as ValidationIssue[];

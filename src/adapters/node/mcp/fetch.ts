@@ -10,12 +10,12 @@ import { tellsLostSession } from "./lost-session.ts";
 
 interface Options {
   network: Network;
-  /** The server as it is now: its allowed hosts may change during the connection. */
+  /** Returns the server with its current settings: its allowed hosts may change during the connection. */
   server: () => Pick<McpServer, "allowedHosts" | "owner">;
   unfinished: ByteBound;
-  /** Called when the server does not know the session any more. */
+  /** Called when the server no longer knows the session. */
   onLostSession: () => void;
-  /** Aborted once nobody waits for the server any more: the library ends a session without a signal of its own. */
+  /** Aborts once nobody waits for the server: the library ends a session without a signal of its own. */
   over: AbortSignal;
 }
 
@@ -23,15 +23,14 @@ const mostErrorBytes = 64 * 1024;
 
 /**
  * A `fetch` for one MCP server, under the rules of egress: public or allowed addresses only, and no redirects. Each
- * request gets its own answer as plain JSON and nothing else, so that a server can neither keep a stream open, nor
- * flood it, nor ask anything itself.
+ * request gets its own response as plain JSON, so that a server can't keep a stream open, flood it, or send requests.
  */
 export function mcpFetch({ network, server, unfinished, onLostSession, over }: Options): typeof globalThis.fetch {
   return async (input, init = {}) => {
-    // A GET asks for the stream of the server's own messages. 405 says that there is none (MCP, "Streamable HTTP").
+    // A GET requests the stream of the server's own messages. 405 says that there is none (MCP, "Streamable HTTP").
     if (init.method === "GET") return new Response(null, { status: 405 });
     const message = parseMessage(init.body);
-    // A message without a method answers a request of the server. Those were dropped, so this has no use.
+    // A message without a method responds to a request of the server. Those were dropped, so it is useless.
     if (message && message.method === undefined) return new Response(null, { status: 202 });
     const signal = init.signal ?? over;
     try {
@@ -71,7 +70,7 @@ function hopOf(url: string, init: RequestInit): Hop {
   return { ...hop, headers: [...hop.headers, ["Accept-Encoding", "identity"]] };
 }
 
-/** A JSON-RPC message. A notification has no id, an answer no method. */
+/** Parses a JSON-RPC message. A notification has no id, a response no method. */
 function parseMessage(body: unknown): { id?: RequestId; method?: string } | null {
   return typeof body === "string" ? JSON.parse(body) : null;
 }
@@ -79,7 +78,7 @@ function parseMessage(body: unknown): { id?: RequestId; method?: string } | null
 const olderTransport =
   "The server does not take messages at this address. If it only speaks the older HTTP+SSE transport, it can't be used: it needs an address for Streamable HTTP, often /mcp in place of /sse";
 
-/** Servers of HTTP+SSE (MCP 2024-11-05) take a GET alone where others take messages. */
+/** Whether the server uses HTTP+SSE (MCP 2024-11-05), where the address for messages accepts only a GET. */
 const isOlderTransport = (status: number, { pathname }: URL) =>
   status === 405 || (status === 404 && /\/sse\/?$/.test(pathname));
 

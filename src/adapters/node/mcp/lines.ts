@@ -1,14 +1,14 @@
-/** Splits chunks of bytes into lines, in a time that is linear in their length. */
+/** Splits chunks of bytes into lines, in linear time. */
 export class Lines {
   readonly #decoder = new TextDecoder();
   #rest = "";
 
-  /** The length of the last line, whose end has not come yet. */
+  /** The length of the last, incomplete line. */
   get pending(): number {
     return this.#rest.length;
   }
 
-  /** The lines that the chunk completes, without their ends. */
+  /** Adds a chunk; returns the lines that it completes, without their ends. */
   push(chunk: Uint8Array): string[] {
     const pieces = this.#decoder.decode(chunk, { stream: true }).split("\n");
     const last = pieces.pop() ?? "";

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/json.ts";
 
-/** The server did not know the session any more; the tool did not run. */
+/** The server no longer knows the session; the tool did not run. */
 export class LostSession extends Error {}
 
 const gone = "(?:not found|unknown|expired|invalid|not valid|terminated|closed|missing|not initiali[sz]ed|not exist)";
@@ -9,19 +9,19 @@ const words = new RegExp(
   "i",
 );
 
-/** Longer than any error that tells of a session. */
+/** Longer than any error about a session. */
 const longest = 64 * 1024;
 
 /**
- * Whether an answer to a request within a session says that the server lost the session. The protocol wants a 404. Some
- * servers say 400 or 401, and others any status, or an error in a 200, in words.
+ * Whether a response says that the server lost the session. The protocol requires a 404. Some servers send 400 or 401,
+ * and others any status, or an error text in a 200.
  */
 export function tellsLostSession(status: number, body: string): boolean {
   if (status === 404 || status === 401) return true;
   if (body.length > longest) return false;
   const error = errorIn(body);
   const code = error?.code;
-  // Servers report a lost session with one of the codes that JSON-RPC leaves to them, or as an invalid request.
+  // Servers report a lost session with a code that JSON-RPC reserves for them, or as an invalid request.
   const isOther = typeof code === "number" && (code < -32_099 || code > -32_000) && code !== -32_600;
   if (status === 400) return !isOther && (code !== -32_600 || words.test(body));
   if (status === 200) return error !== null && !isOther && words.test(String(error.message));

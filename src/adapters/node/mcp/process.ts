@@ -7,10 +7,10 @@ import { errorCode } from "../error-code.ts";
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const graceMs = 2_000;
-/** How long after the exit a process outside the group may hold the output open. */
+/** How long after the exit a process outside the group may keep the output open. */
 const lingerMs = 1_000;
 
-/** A process with a group of its own, so that the processes which it starts end with it. */
+/** A process with its own group, so that processes which it starts end with it. */
 export interface Process {
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -21,9 +21,7 @@ export interface Process {
   stop(): Promise<void>;
 }
 
-/**
- * Starts the process with the given environment only. Rejects with an error that says what is wrong with the command.
- */
+/** Starts the process with the given environment only. Rejects with an error about a wrong command. */
 export async function startProcess(
   { command, args, env }: Extract<McpTransport, { type: "stdio" }>,
   clock: Clock,
@@ -79,7 +77,7 @@ function killGroup(child: Child, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // The group is gone, or the platform has none.
+    // The group has ended, or the platform has no groups.
     child.kill(signal);
   }
 }

@@ -2,14 +2,13 @@ import type { CallToolResult } from "@ai-sdk/mcp";
 import { type JsonValue, textOf } from "../../../core/json.ts";
 import { isDeeperThan } from "../../../core/text/text.ts";
 
-/** The longest result that a model gets of one call. */
+/** The longest result of one call for a model. */
 const mostCharacters = 1024 * 1024;
 const deepest = 64;
 
 /**
- * The result as a model can read it: the structured content, else the texts, with a note in place of each part that is
- * no text. Throws an `Error` with the server's own words if the tool failed, and another one if the result is too
- * large.
+ * The result in a form for models: the structured content, else the texts, with a note for each part that is no text.
+ * Throws an `Error` with the server's own text if the tool failed, and another one if the result is too large.
  */
 export function readResult(result: CallToolResult): JsonValue {
   if ("toolResult" in result) return bounded(result.toolResult);
@@ -51,5 +50,5 @@ function describeBinary(name: string, mimeType: unknown, base64: unknown): strin
   return `[${name}${typeof mimeType === "string" ? `, ${mimeType}` : ""}${bytes}]`;
 }
 
-/** Padding is at most two signs; a pattern without that bound takes the square of the length where there are more. */
+/** Padding has at most two signs; a pattern without that limit would take quadratic time for more. */
 const byteLength = (base64: string) => Math.floor((base64.replace(/={1,2}$/, "").length * 3) / 4);

@@ -14,11 +14,11 @@ import { Setbacks } from "./setbacks.ts";
 interface Options extends Omit<Network, "resolve"> {
   clock: Clock;
   log: Log;
-  /** Processes get its `PATH` and its `HOME`. */
+  /** Processes get its `PATH` and `HOME`. */
   environment: Environment;
-  /** All addresses of a name; `resolveBySystem` unless given. */
+  /** Resolves all addresses of a name; `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
-  /** The count of unfinished answers, shared with other readers of tool answers; a count of its own unless given. */
+  /** The count of unfinished responses, shared with other readers of tool responses; a separate count unless given. */
   unfinished?: ByteBound;
 }
 
@@ -26,7 +26,7 @@ const connectMs = 15_000;
 const idleMs = 10 * 60_000;
 const tooSlow = () => new Error(`The server did not answer within ${connectMs / 1000} seconds`);
 
-/** The MCP servers that this machine reaches, one connection each. */
+/** This machine's connections to MCP servers, one for each. */
 export function createMcp(options: Options): Mcp {
   return new Connections(options);
 }
@@ -35,7 +35,7 @@ interface Entry {
   server: McpServer;
   connection: Promise<Connection>;
   calls: number;
-  /** Whether the connection takes no new calls. */
+  /** Whether the connection accepts no new calls. */
   over: boolean;
   stop: AbortController;
   cancelIdle: () => void;
@@ -44,7 +44,7 @@ interface Entry {
 class Connections implements Mcp {
   readonly #options: Options & { unfinished: ByteBound };
   readonly #setbacks: Setbacks;
-  /** The entries that take calls, by the ids of their servers. */
+  /** The entries that accept calls, by server id. */
   readonly #current = new Map<string, Entry>();
   readonly #all = new Set<Entry>();
   #closed = false;
@@ -123,7 +123,7 @@ class Connections implements Mcp {
 
   async #open(entry: () => Entry, signal: AbortSignal): Promise<Connection> {
     const { clock, log, environment, unfinished, resolve = resolveBySystem, ...route } = this.#options;
-    // Only the first use loads the library.
+    // The first use loads the library.
     const { connect } = await import("./connection.ts");
     const { PATH = "", HOME = "" } = environment;
     const connection = await connect(
@@ -158,7 +158,7 @@ class Connections implements Mcp {
     else entry.cancelIdle = this.#options.clock.after(idleMs, () => this.#retire(entry));
   }
 
-  /** A connection that ended of itself is a setback; one that was retired before is none. */
+  /** A connection that ends by itself counts as a setback; a retired one does not. */
   #onEnd(entry: Entry, reason: string | null): void {
     if (!entry.over && reason !== null) this.#setbacks.note(entry.server.id, reason);
     this.#retire(entry);
@@ -180,7 +180,7 @@ class Connections implements Mcp {
   }
 }
 
-/** Runs the work, and removes the credentials of the server from the message of its error. */
+/** Runs the work, and removes the server's credentials from its error's message. */
 async function withoutSecrets<T>({ secrets }: McpServer, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/ports.ts";
 
 interface Setback {
-  /** Failures in a row. */
+  /** The number of failures in a row. */
   times: number;
   until: number;
   reason: string;
@@ -10,9 +10,7 @@ interface Setback {
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
-/**
- * The servers that failed lately. A server may be tried again at once after its first failure, then ever more rarely.
- */
+/** The servers that failed recently. A server may be retried at once after its first failure, then ever more rarely. */
 export class Setbacks {
   readonly #clock: Clock;
   readonly #known = new Map<string, Setback>();
@@ -31,7 +29,7 @@ export class Setbacks {
     this.#known.delete(id);
   }
 
-  /** Throws as long as it is too early to try the server again. */
+  /** Throws while it is too early to retry the server. */
   requireOver(id: string): void {
     const { times = 0, until = 0, reason = "" } = this.#known.get(id) ?? {};
     const left = until - this.#clock.now();

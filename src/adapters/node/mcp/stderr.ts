@@ -9,12 +9,12 @@ const mostLines = 200;
 const longestLine = 1_000;
 const longestWords = 300;
 
-/** Many processes print more lines after the one that says what is wrong. */
+/** Matches the line with the problem, after which many processes print more lines. */
 const errorWord = /error\b/i;
 
 /**
- * Logs the lines of a process's error stream, up to 200 and without credentials. The returned function gives the line
- * that best explains an end of the process, as `: <line>`, or "" if there is none.
+ * Logs the lines of a process's error stream, up to 200 and without credentials. The returned function returns the line
+ * that best explains the process's end, as `: <line>`, or "" without one.
  */
 export function logErrors(stderr: Readable, { log, server }: { log: Log; server: McpServer }): () => string {
   const scrub = scrubber(server.secrets).stream();
@@ -31,7 +31,7 @@ export function logErrors(stderr: Readable, { log, server }: { log: Log; server:
     if (logged === mostLines) log.info({ plugin: server.name }, "No more of what it writes is logged");
   };
   stderr.on("data", (chunk: Buffer) => {
-    // The stream is read even if no more is logged: a full pipe would stop the process.
+    // The stream is read even when no more is logged, since a full pipe would block the process.
     if (logged >= mostLines || lines.pending > mostWireBytes) return;
     const clean = scrub.push(decoder.decode(chunk, { stream: true }));
     for (const line of lines.push(encoder.encode(clean))) logLine(line);

@@ -17,26 +17,26 @@ interface Options {
   transport: Extract<McpTransport, { type: "stdio" }>;
   clock: Clock;
   log: Log;
-  /** Called once, with the reason, unless `close` came first. */
+  /** Called once, with the reason, unless `close` was called before. */
   onEnd: (reason: string) => void;
 }
 
-/** The most bytes that a process may send, however many requests wait. */
+/** The most bytes that a process may send, for any number of waiting requests. */
 const mostAllowance = 8 * mostWireBytes;
 const mostServerRequests = 1_000;
-/** The most lines in a row that are no messages: some processes print a greeting or a few lines of a log. */
+/** The most lines in a row that are no messages, since some processes print a greeting or a few log lines. */
 const mostBadLines = 1_000;
 const onlyBadLines =
   "The server's process printed 1,000 lines in a row that are no messages: its log belongs on its error stream";
 const aliveMs = 5_000;
 
 /**
- * The client's end of a process that speaks MCP on its standard streams. Only answers to requests get through, and a
- * limited number of requests of the server. A process that floods, does not read, or does not answer a ping is ended.
+ * The client's end of a process with MCP on its standard streams. Passes on only responses to requests, and a limited
+ * number of the server's requests. Ends a process that floods, does not read, or does not answer a ping.
  */
 export class StdioTransport implements MCPTransport {
   readonly supportsProtocolVersionDiscovery = true;
-  /** The library would wait 1 s only, in which many a process has not even started; `connect` has its own deadline. */
+  /** The library would wait only 1 s, before many processes have even started; `connect` has its own deadline. */
   readonly waitsForProtocolVersionDiscovery = true;
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -44,7 +44,7 @@ export class StdioTransport implements MCPTransport {
 
   readonly #options: Options;
   readonly #lines = new Lines();
-  /** The ids of the requests without an answer. */
+  /** The ids of unanswered requests. */
   readonly #unanswered = new Set<string>();
   #process: Process | undefined;
   /** The bytes that the process may send; each request adds `mostWireBytes`. */
@@ -60,7 +60,7 @@ export class StdioTransport implements MCPTransport {
     this.#options = options;
   }
 
-  /** The reason of the end, unless `close` ended the connection. */
+  /** The reason for the end; undefined after `close`. */
   get reason(): string | undefined {
     return this.#reason;
   }
@@ -83,7 +83,7 @@ export class StdioTransport implements MCPTransport {
       const { id, method } = message;
       this.#unanswered.add(String(id));
       this.#allowance = Math.min(this.#allowance + mostWireBytes, mostAllowance);
-      // A client may not cancel `initialize`; to give it up, the client closes the connection.
+      // A client may not cancel `initialize`; it closes the connection instead.
       if (method !== "initialize") signal?.addEventListener("abort", () => this.#cancel(id), { once: true });
     }
     this.#write(message);
@@ -127,11 +127,11 @@ export class StdioTransport implements MCPTransport {
     for (const line of lines) this.#read(line);
   }
 
-  /** Reads one line. Lines that are no messages are ignored, as long as they are not too many in a row. */
+  /** Reads one line. Ignores lines that are no messages, up to `mostBadLines` in a row. */
   #read(line: string): void {
     if (this.#over) return;
     this.#received += 1;
-    // A line that does not even begin as a message is not parsed.
+    // A line that does not begin like a message is not parsed.
     const begun = line.trimStart().startsWith("{");
     const excess = begun ? textExcess(line) : null;
     if (excess !== null) {
@@ -169,7 +169,10 @@ export class StdioTransport implements MCPTransport {
     this.#checkAlive();
   }
 
-  /** A slow tool delays its own call only, but a process that does not answer a ping would delay every later call. */
+  /**
+   * Pings the process: a slow tool delays only its own call, but a process that does not answer would delay every later
+   * call.
+   */
   #checkAlive(): void {
     if (this.#over) return;
     const before = this.#received;

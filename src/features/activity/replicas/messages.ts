@@ -24,7 +24,11 @@ export interface SentEvent {
   organizationId: string;
   workspaceId: string;
   /** The event in its wire form. */
-  data: Record<string, unknown> & { ts: string; instance: { id: string }; conversationId: string | null } & ConversationActivity;
+  data: Record<string, unknown> & {
+    ts: string;
+    instance: { id: string };
+    conversationId: string | null;
+  } & ConversationActivity;
 }
 
 const Count = z.int().min(0);

@@ -55,7 +55,7 @@ export function chunkEncoder({ id, created, agent }: CompletionHead, usageWanted
   };
 }
 
-/** Gathers the chunks of a turn until `open`, then writes each chunk to the response. */
+/** Collects the chunks of a turn until `open`, then writes each chunk to the response. */
 export interface ChunkRelay {
   listener: TurnListener;
   /** Resolves with the first output. */
@@ -91,7 +91,7 @@ export function relayChunks(encode: ChunkEncoder): ChunkRelay {
   };
 }
 
-/** The sentence appended to the text of a turn that stopped for an approval; empty for other turns. */
+/** The sentence appended to the text of a turn that waits for approval; empty for other turns. */
 export function pendingSentence(outcome: TurnOutcome): string {
   if (outcome.status !== "approval") return "";
   return approvalSentence(

@@ -106,8 +106,8 @@ function repeatStreamed(stream: ReplyStream, encode: ChunkEncoder, stored: Store
 }
 
 /**
- * Answers after the first output, so that an earlier failure has its real status. A later error is a `data:` line
- * without a finish reason, on which the official clients raise.
+ * Responds after the first output, so that an earlier failure has its real status. A later error is a `data:` line
+ * without a finish reason, for which the official clients raise an error.
  */
 async function streamReply(
   stream: ReplyStream,

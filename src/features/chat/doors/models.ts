@@ -15,7 +15,7 @@ import { RequestThrottle } from "../request/throttle.ts";
 
 /**
  * The agents that a caller may name as `model` (spec, "GET /v1/models"): with an agent's key that agent, while its Web
- * channel is on; with a session the active agents within reach. Throws 401, also for a management key, 403 and 429.
+ * channel is on; with a session the reachable active agents. Throws 401, also for a management key, 403 and 429.
  */
 export async function listModels(c: Context<AppEnv>, chat: Chat) {
   const listed = offersSession(c) ? await reachable(await authenticateSession(c)) : await ofKey(c, chat);
@@ -54,7 +54,7 @@ async function reachable(ctx: Ctx) {
     .orderBy(agents.slug);
 }
 
-/** The agent of a key, counted as a call of that key. */
+/** The agent of a key, counted as a request with that key. */
 async function ofKey(c: Context<AppEnv>, chat: Chat) {
   const holder = await admitHolder(c, chat);
   const throttle = new RequestThrottle(c, chat, "caller");

@@ -17,8 +17,8 @@ const door: Door = {
 };
 
 /**
- * `POST /api/instances/{slug}/chat/stream`: the turn as typed events. The stream opens as soon as the turn has its
- * place; a later failure is an `error` event, then `done` (spec "Errors", rules 1 and 2).
+ * `POST /api/instances/{slug}/chat/stream`: the turn as typed events. The stream opens once the turn has its ticket; a
+ * later failure is an `error` event, then `done` (spec "Errors", rules 1 and 2).
  */
 export function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): Promise<Response> {
   return answerRequest(c, chat, door, { named: slug, by: clientOf(c) });

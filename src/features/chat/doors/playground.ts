@@ -98,7 +98,7 @@ export function playgroundRoutes(chat: Chat) {
   return routes;
 }
 
-/** The signed-in caller. Throws the 404 of an agent out of reach. */
+/** The signed-in caller. Throws the 404 for an unreachable agent. */
 async function personOf(ctx: Ctx, slug: string): Promise<Caller> {
   await findAgent(ctx, slug);
   return { type: "session", ctx };
@@ -110,7 +110,7 @@ function playgroundTurn({ agent }: Grant, request: ParsedRequest<PlaygroundReque
   const channelId = chatId ?? newId();
   const ref = `${agent.row.slug}:playground:${channelId}`;
   const { actor, membership } = c.get("ctx");
-  // Another model may cost more: those who could set it for good may try it.
+  // Another model may cost more: people who could set it permanently may try it.
   if (model) requirePermission(membership, "agent:write");
   const userName = actor.name ?? "";
   // A turn with `user` as its subject writes the memories of that end user.

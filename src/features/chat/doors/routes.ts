@@ -162,7 +162,7 @@ export function chatRoutes(chat: Chat) {
     return c.json({ stopped: await stopTurn(c, chat, { slug, by: clientOf(c), messageId, door: "native" }) }, 200);
   });
 
-  // A preflight of `/v1` does not name the agent: the request after the preflight checks the origin.
+  // A preflight of `/v1` does not name the agent: the request after it checks the origin.
   routes.options("/v1/*", (c) => preflight(c, c.req.header("Origin") ?? null));
   for (const path of ["", "/:messageId"]) {
     routes.options(`/api/instances/:slug/chat/stream${path}`, async (c) => {

@@ -7,7 +7,7 @@ import { turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import type { StartedTurn, TurnObserver } from "../../../turn/observers.ts";
 
-/** The most streams of this process that wait for a person's decision. A further one ends, and can be resumed. */
+/** The most streams of this process that wait for an approval. A further one ends, and can be resumed. */
 const waitingLimit = 1000;
 
 /** The most of them for one turn and client. A further one ends the oldest, which its client has mostly left. */
@@ -18,7 +18,7 @@ interface Waiter {
   settle(next: string | null): void;
 }
 
-/** The streams that wait for the turn which continues theirs after a person's decision. */
+/** The streams that wait for the turn that continues theirs after an approval. */
 export class Continuations implements TurnObserver {
   readonly #database: Database;
   readonly #waiting = new Map<string, Set<Waiter>>();
@@ -30,8 +30,8 @@ export class Continuations implements TurnObserver {
   }
 
   /**
-   * Resolves to the turn that continues this one, of any replica; to null when there will be none, since the turn did
-   * not stop for a decision, or was refused, or expired; and when `signal` aborts, at a stop, and above the limits.
+   * Resolves to the turn of any replica that continues this one; to null when there will be none, since the turn did
+   * not wait for approval, or was refused, or expired; and when `signal` aborts, at a stop, and above the limits.
    */
   async next(turnId: string, client: string, signal: AbortSignal): Promise<string | null> {
     if (this.#stopped || signal.aborted || this.#count >= waitingLimit) return null;
@@ -45,7 +45,7 @@ export class Continuations implements TurnObserver {
     signal.addEventListener("abort", leave, { once: true });
     try {
       await this.#look([turnId]).catch((error: unknown) => {
-        // The next look comes within two seconds.
+        // The next check comes within two seconds.
         if (asEngineError(error).code !== "unavailable") throw error;
       });
       return await promise;
@@ -63,7 +63,10 @@ export class Continuations implements TurnObserver {
     return null;
   }
 
-  /** Looks for turns of other replicas, and for those that will not go on. Call it every 2 seconds; no statement while nobody waits. */
+  /**
+   * Looks for other replicas' turns, and for those that will not continue. Call it every 2 seconds; no statement while
+   * nobody waits.
+   */
   async look(): Promise<void> {
     if (this.#waiting.size > 0) await this.#look([...this.#waiting.keys()]);
   }

@@ -9,7 +9,7 @@ import { statement } from "../../../db/statement.ts";
 import { type Replay, type Replays, resumableMs } from "./replay.ts";
 import { refusalText } from "./wire.ts";
 
-// How a client follows a turn of another replica: the asked process inserts a row with `first` 0, a wish, into
+// How a client follows another replica's turn: its own process inserts a row with `first` 0, a wish, into
 // `stream_chunks` and publishes `turn-wanted`. The owner of the turn reads wishes on that notice and every 2 seconds,
 // and from then on writes the turn's events there in batches; a row without events is the end. Turns without a wish and
 // turns of deleted conversations are not written.
@@ -28,7 +28,7 @@ export class Exports {
   readonly #database: Database;
   readonly #services: Services;
   readonly #replays: Replays;
-  /** The ids of the turns that are written, or were. */
+  /** The ids of the turns whose writing has begun. */
   readonly #begun = new Set<string>();
   readonly #writing = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -65,7 +65,7 @@ export class Exports {
     }
   }
 
-  /** Writes the remaining events of the begun turns. All turns have to be over. */
+  /** Writes the remaining events of the begun turns. All turns must be over. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#writing);
@@ -85,13 +85,13 @@ export class Exports {
         await this.#insert(replay.turnId, written + 1, "");
         return;
       }
-      // After `stop` the loop waits for the turn's end only.
+      // After `stop` the loop only waits for the turn's end.
       await this.#rest(batchMs).catch(() => replay.over);
     }
   }
 
   /**
-   * Retries while the replay exists, since a row that failed would be a gap for readers. Answers false when the turn's
+   * Retries while the replay exists, since a failed row would be a gap for readers. Returns false when the turn's
    * conversation is deleted.
    */
   async #insert(turnId: string, first: number, events: string): Promise<boolean> {
@@ -126,7 +126,7 @@ function* rowsOf(events: readonly string[]): Generator<string[]> {
   if (row.length > 0) yield row;
 }
 
-/** The event text in place of dropped events. */
+/** The text of the event that replaces dropped events. */
 const goneText = ({ turn }: Replay) => refusalText(beginningGone, turn.conversationRef);
 
 export const beginningGone = "The beginning of this turn is no longer kept: read the conversation's messages";
@@ -151,7 +151,7 @@ const insertStatement = statement({ turnId: "uuid", first: "int", events: "text"
     select 1 from ${turn}`;
 });
 
-/** Deletes rows that no client can resume any more. Rows of a turn that still runs stay, however old they are. */
+/** Deletes rows that no client can resume any more. Rows of running turns stay. */
 export async function forgetChunks(database: Database): Promise<void> {
   await forgetStatement.run(database, {});
 }

@@ -10,9 +10,9 @@ import type { EventSink } from "../../../http/sse.ts";
 import { hasLapsed } from "../../../jobs/heartbeat.ts";
 import { batchMs, beginningGone } from "./export.ts";
 
-// The reading side of `export.ts`: a client resumes a turn here that another process runs.
+// The reading side of `export.ts`: a client resumes another process's turn here.
 
-/** How long the owner of a turn may take to answer a wish. */
+/** How long a turn's owner may take to fulfil a wish. */
 const ownerTimeoutMs = 6_000;
 
 /** The most that one statement reads, in bytes and in rows. The next page is read once the reader took this one. */
@@ -22,7 +22,7 @@ const [pageLength, pageRows] = [512 * 1024, 256];
 export interface ForeignTurn {
   id: string;
   ref: string;
-  /** Whether it waits for a person's decision and its events are no longer kept. */
+  /** Whether it waits for approval and its events are no longer stored. */
   over: boolean;
 }
 
@@ -38,7 +38,7 @@ const pageStatement = statement({ turnId: "uuid", after: "int" }, ({ turnId, aft
     full: sql<boolean>`(select coalesce(sum(length), 0) >= ${pageLength} or count(*) = ${pageRows} from ${next})`,
     // Whether the turn is open and its owner holds the lease.
     alive: sql<boolean>`exists (${ofTurn} and ${isOpen(turns)} and not ${hasLapsed(turns.leaseUntil)})`,
-    // Whether the turn's conversation is gone.
+    // Whether the turn's conversation was deleted.
     deleted: sql<boolean>`not exists (${ofTurn} and ${turns.conversationId} is not null)`,
   });
   return sql<RowOf<typeof row>>`
@@ -64,9 +64,9 @@ export class ForeignTurns {
   }
 
   /**
-   * Writes the events of a turn behind event `after` to `sink`, until the turn's end. Answers null at the end, else the
-   * message for the client: the owner or the conversation is gone, the events are gone, or `after` was never sent.
-   * Rejects once `signal` is aborted.
+   * Writes the events of a turn after event `after` to `sink`, until the turn's end. Returns null at the end, else the
+   * message for the client: the owner or the conversation no longer exists, the events were dropped, or `after` was
+   * never sent. Rejects once `signal` is aborted.
    */
   async follow(
     { id }: Pick<ForeignTurn, "id">,
@@ -89,9 +89,9 @@ export class ForeignTurns {
         sink.writeKept(behind({ first, events }, after));
         read = first;
       }
-      // Events that a slow reader has not taken stay in the database.
+      // Events that a slow reader has not read stay in the database.
       if (chunks.length > 0) await sink.drained();
-      // A turn that ends has its last events stored a moment later.
+      // The last events of an ending turn are stored a moment later.
       if (chunks.length > 0 || alive) lastSignAt = clock.now();
       else if (clock.now() - lastSignAt > ownerTimeoutMs) return read === 0 ? beginningGone : ownerGone;
       restMs = full ? 0 : batchMs;
@@ -119,7 +119,7 @@ export const aheadOfTurn = "Last-Event-ID is ahead of the turn";
 const ownerGone =
   "The server that ran this turn is gone or can't be reached: resume, or read the conversation's messages";
 
-/** The events of a row behind event `after`. */
+/** The events of a row after event `after`. */
 function behind({ first, events }: Page["chunks"][number], after: number): string[] {
   if (after < first) return [events];
   return events

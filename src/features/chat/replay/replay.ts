@@ -22,15 +22,15 @@ export interface Follower {
 /** The doors whose turns a client may resume. */
 const resumable: ReadonlySet<string> = new Set(["native", "playground"]);
 
-/** The stored fields of a replay's turn. The whole turn would keep its prompt in memory. */
+/** The part of a turn that a replay stores; the whole turn would keep its prompt in memory. */
 type ReplayedTurn = Pick<StartedTurn, "id" | "agent" | "door" | "stored" | "conversationRef">;
 
-/** The events of a turn as they were sent, for clients that resume. */
+/** The sent events of a turn, for clients that resume. */
 export class Replay {
   readonly turn: ReplayedTurn;
   /** The time at which the turn ended, in milliseconds since the epoch; null while the turn runs. */
   endedAt: number | null = null;
-  /** Whether the turn stopped for a person's decision. */
+  /** Whether the turn waits for approval. */
   awaitsDecision = false;
   /** Resolves when the turn is over. */
   readonly over: Promise<void>;
@@ -69,7 +69,7 @@ export class Replay {
     for (const follower of this.#followers) follower.write(text);
   }
 
-  /** The events behind event `number`; null when some of them were dropped. */
+  /** The events after event `number`; null when some of them were dropped. */
   behind(number: number): string[] | null {
     return number < this.#dropped ? null : this.#events.slice(number - this.#dropped);
   }
@@ -141,7 +141,7 @@ export class Replays implements TurnObserver {
     return replay && this.#isOver(replay) ? undefined : replay;
   }
 
-  /** Forgets a turn; its present followers still get all events. */
+  /** Drops a turn; its current followers still get all events. */
   drop(turnId: string): void {
     this.#replays.delete(turnId);
   }
@@ -174,7 +174,7 @@ function errorOf(ending: TurnEnding): EngineError | null {
 }
 
 /**
- * The cause of a failed model call, for users of the playground, who look after the agent. Public callers can't fix it,
+ * The cause of a failed model call, for users of the playground, who maintain the agent. Public callers can't fix it,
  * so they get no cause.
  */
 function causeOf({ door, model: { provider, model } }: StartedTurn, ending: TurnEnding): string {

@@ -19,7 +19,7 @@ import { type Replay, resumableMs } from "./replay.ts";
 import { followOwn, type Streaming } from "./stream.ts";
 import { refusalText } from "./wire.ts";
 
-/** A client's request for a turn; `door` has to be the turn's own. */
+/** A client's request for a turn; `door` must be the turn's own. */
 export interface WantedTurn {
   slug: string;
   by: Caller;
@@ -34,9 +34,9 @@ interface Seen {
 }
 
 /**
- * The stream of a turn from behind `Last-Event-ID` (decisions §5, "Resume"): the missed events, then the live ones.
- * After an approval the stream leads on to the turn that continues the wanted one. Throws the 404, and 400 for an id
- * that this stream can't have sent.
+ * The stream of a turn after `Last-Event-ID` (decisions §5, "Resume"): the missed events, then the live ones. After an
+ * approval the stream continues with the turn that continues the wanted one. Throws the 404, and 400 for an id that
+ * this stream can't have sent.
  */
 export function resumeStream(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn): Promise<Response> {
   return withAgent(c, chat, wanted, async (grant, cors) => {
@@ -60,7 +60,7 @@ export function resumeStream(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn)
   });
 }
 
-/** Stops a turn of any replica. Answers false when the turn was over already. Throws the 404. */
+/** Stops a turn of any replica. Returns false when the turn was over already. Throws the 404. */
 export function stopTurn(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn): Promise<boolean> {
   return withAgent(c, chat, wanted, async ({ agent }) => {
     const { messageId, door } = wanted;
@@ -90,8 +90,8 @@ const stopStatement = statement(
 );
 
 /**
- * Admits the caller by the agent as it is now (`confirm`) and counts the call, since no OPEN does either here. The guard
- * of the playground has counted its calls.
+ * Admits the caller by the current agent (`confirm`) and counts the request, since no OPEN does either here. The guard
+ * of the playground has counted its requests.
  */
 async function withAgent<T>(
   c: Context<AppEnv>,
@@ -147,7 +147,7 @@ async function find(
   if (local && !isExhausted(local, seen)) return new OwnTurn(local);
   const turn = await readTurn(chat, { messageId, agentId: agent.row.id, door });
   const next = turn?.next ?? null;
-  // Another process continues the turn, so the local replay ends before events that the client has.
+  // Another process continues the turn, so the local replay ends before events that the client already has.
   const kept = next !== null && seen?.turnId === next ? undefined : local;
   const current = ownReplay(chat, next ?? messageId, agent.row.id, door) ?? kept;
   if (current) return new OwnTurn(current);
@@ -174,8 +174,8 @@ function isExhausted(replay: Replay, seen: Seen | null): boolean {
 }
 
 /**
- * Reads a turn that runs, ended within `resumableMs`, itself or in the turn that continues it, or waits for a decision;
- * undefined for none. `over`: its events are no longer kept.
+ * Reads a turn that runs, waits for approval, or ended within `resumableMs`, itself or through the turn that continues
+ * it; undefined for none. `over`: its events are no longer stored.
  */
 async function readTurn(
   { services: { database } }: Chat,
@@ -217,7 +217,7 @@ function afterOf(found: OwnTurn | ForeignTurn, seen: Seen | null, messageId: str
   return seen.number;
 }
 
-/** Parses `<messageId>:<n>`; null without the header. Throws the 400 of a malformed one. */
+/** Parses `<messageId>:<n>`; null without the header. Throws the 400 for a malformed one. */
 function readLastEventId(header: string | undefined): Seen | null {
   if (header === undefined || header === "") return null;
   const match = /^([0-9a-f-]{36}):(\d{1,9})$/.exec(header);
@@ -226,8 +226,8 @@ function readLastEventId(header: string | undefined): Seen | null {
 }
 
 /**
- * Streams a turn behind event `after` to its end. Where it stopped for a person's decision, the stream waits for the turn
- * that continues it and goes on with that one.
+ * Streams a turn after event `after` to its end. If it waits for approval, the stream waits for the turn that continues
+ * it, and goes on with that one.
  */
 function followOn(
   chat: Chat,

@@ -16,7 +16,7 @@ export const Stopped = z
 export const eventStreamAnswer = {
   description: 'The stream: `ChatEvent`s such as `event: text-delta` with `data: {"text":"Hello"}`.',
   content: {
-    // OpenAPI 3.1 has no schema for a sequence of events: this is the schema of a single event.
+    // OpenAPI 3.1 can't describe a sequence of events, so this schema is of a single event.
     "text/event-stream": { schema: ChatEvent },
   },
 } as const;

@@ -7,7 +7,7 @@ import { eventText, refusalText } from "./wire.ts";
 
 export type Streaming = Parameters<typeof eventStream>[0];
 
-/** Streams the events of a turn of this process behind event `after`, until the turn ends or its reader leaves. */
+/** Streams the events of this process's turn after event `after`, until the turn ends or its reader leaves. */
 export function followReplay(replay: Replay, after: number, streaming: Streaming, seat: Seat): Response {
   let left = false;
   let unfollow = () => {};
@@ -39,8 +39,8 @@ export function followReplay(replay: Replay, after: number, streaming: Streaming
 }
 
 /**
- * Writes the events of a turn of this process behind event `after`, until the turn ends. Answers null then, else the
- * message for the client: the first events are gone. Rejects once `signal` is aborted.
+ * Writes the events of this process's turn after event `after`, until the turn ends. Returns null then, else the
+ * message for the client: the first events were dropped. Rejects once `signal` is aborted.
  */
 export async function followOwn(
   replay: Replay,
@@ -61,7 +61,7 @@ export async function followOwn(
   return null;
 }
 
-/** Answers a refusal as a stream: `error`, then `done` without ids (spec "Errors", rule 2). */
+/** Responds with a refusal as a stream: `error`, then `done` without ids (spec "Errors", rule 2). */
 export function refusedStream(streaming: Streaming, { message }: EngineError): Response {
   const { response, sink } = eventStream(streaming);
   sink.write(refusalText(message, null));

@@ -4,7 +4,7 @@ import { approvalMetadata, servedBy } from "../../turns/index.ts";
 
 /** The text of an event of the native stream. Clients resume by `id`; a refusal has none. */
 export function eventText(id: string | null, type: string, data: object): string {
-  // Joined and not concatenated, which would keep the parts of each event as strings of their own.
+  // Joined, since a concatenation would store the parts of each event as strings.
   return [id === null ? "" : `id: ${id}\n`, "event: ", type, "\ndata: ", JSON.stringify(data), "\n\n"].join("");
 }
 

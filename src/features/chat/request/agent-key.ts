@@ -7,12 +7,12 @@ import type { AppEnv } from "../../../http/environment.ts";
 import { admit, type Caller, type Grant, type LiveAgent, needsKey, presentedKey, WrongKey } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 
-/** A grant at a door, and whether its caller proved to hold the agent's key. */
+/** A grant at a door, and whether its caller has proved the agent's key. */
 export interface DoorGrant extends Grant {
   holdsKey: boolean;
 }
 
-/** Wrong keys from one client address: for all agents together (decisions §4), and for each agent. */
+/** The most wrong keys from one client address: for all agents together (decisions §4), and for each agent. */
 const wrongKeys: Limit = { calls: 20, windowMs: 60_000 };
 const what = "wrong API keys";
 
@@ -36,7 +36,7 @@ export function admitAt(
 function provesKey(c: Context<AppEnv>, chat: Chat, { agent }: Grant, by: Extract<Caller, { type: "client" }>): boolean {
   const presented = presentedKey(agent, by.authorization);
   const { row } = agent;
-  // Only an agent without authentication answers a wrong key. It does not believe a right one after too many of those.
+  // Only an agent without authentication accepts a wrong key. After too many of those it does not believe a right one.
   if (presented === "wrong") c.get("refused").count(answeredKey(c, row.id), wrongKeys, c.get("services").clock.now());
   if (presented !== "right") return false;
   if (needsKey(agent, by)) {
@@ -67,8 +67,8 @@ function isTrusted(
 }
 
 /**
- * Whether a key that itself names its agent may be looked up, by its marks: its address sent few wrong keys of this kind,
- * or sent this key before.
+ * Whether a key that itself identifies its agent may be looked up, by its marks: its address sent few wrong keys of
+ * this kind, or sent this key before.
  */
 export function mayLookUp(c: Context<AppEnv>, { keyHolders }: Chat, marks: readonly Uint8Array[]): boolean {
   return judgeNext(c, guessKey(c, null)).allowed || marks.some((mark) => keyHolders.get(holderKey(c, mark)));
@@ -96,7 +96,7 @@ function countGuess(c: Context<AppEnv>, agentId: string | null): ThrottleResult[
 
 const judgeNext = (c: Context<AppEnv>, key: string) =>
   c.get("refused").judgeNext(key, wrongKeys, c.get("services").clock.now());
-/** Null: keys that say themselves whose they are. */
+/** The throttle key of wrong keys; null at a door where the key alone identifies the agent. */
 const guessKey = (c: Context<AppEnv>, agentId: string | null) => `wrong-keys:${agentId}:${clientKey(c.get("ip"))}`;
 const answeredKey = (c: Context<AppEnv>, agentId: string) => `answered-keys:${agentId}:${clientKey(c.get("ip"))}`;
 const holderKey = (c: Context<AppEnv>, mark: Uint8Array) => `${toHex(mark)} ${clientKey(c.get("ip"))}`;

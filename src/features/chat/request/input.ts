@@ -22,9 +22,9 @@ interface TextMessage {
 }
 
 /**
- * Reads the messages as decisions §5 "Input" says. The new input is the run of user messages after the last assistant
- * message. With a `chat_id` the stored transcript is the history; without one, the earlier messages of the request.
- * Only the new input can be refused: a client repeats the earlier messages with each request.
+ * Reads the messages by decisions §5 "Input". The new input is the run of user messages after the last assistant
+ * message. With a `chat_id` the stored transcript is the history; without one, the request's earlier messages are. Only
+ * the new input can be refused, since a client repeats the earlier messages with each request.
  */
 export function readInput(request: ChatRequest, headers: { get(name: string): string | undefined }): ChatInput {
   const newest = request.messages.findLastIndex(({ role }) => role === "assistant") + 1;
@@ -50,7 +50,7 @@ function requireShort(texts: readonly string[]): void {
 
 type Sent = ChatRequest["messages"][number];
 
-/** How the parts of a message become its text. */
+/** Converts the parts of a message to its text. */
 type Read = (parts: readonly { type: string; text?: unknown }[]) => string;
 
 function readMessage({ role, content }: Sent, read: Read): TextMessage | null {
@@ -60,11 +60,11 @@ function readMessage({ role, content }: Sent, read: Read): TextMessage | null {
   return { role, text };
 }
 
-/** Leaves out what is no text. */
+/** Omits parts that are no text. */
 const leniently: Read = (parts) =>
   storable(parts.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join(""));
 
-/** Throws the 400 of a message that can't be answered. */
+/** Throws the 400 for a message that can't be answered. */
 const strictlyAt =
   (index: number): Read =>
   (parts) => {
@@ -95,8 +95,8 @@ function readChatId(
 }
 
 /**
- * Open WebUI has titles, tags and more written under the chat's id: they are no part of the conversation. A person's
- * question about documents begins alike, since Open WebUI puts it into its template.
+ * Whether the messages are Open WebUI's request for a title, tags and the like under the chat's id, which is no part of
+ * the conversation. A person's question about documents begins similarly, since Open WebUI puts it into its template.
  */
 const isChore = ([first, ...more]: readonly TextMessage[]) =>
   more.length === 0 && first?.role === "user" && /^### Task:(?!\s*Respond to the user query\b)/.test(first.text);

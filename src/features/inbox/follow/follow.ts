@@ -6,25 +6,28 @@ import type { StoreMessages } from "../intake/store.ts";
 import { type Followed, follow } from "./followed.ts";
 import { claim, type Leased, release } from "./leases.ts";
 
-/** With other processes around, a process leases this many channels at once, and the next ones after this pause in ms. */
+/**
+ * With other processes around, a process leases at most this many channels at once, and the next ones after this pause
+ * in ms.
+ */
 const [mostAtOnce, nextMs] = [16, 1_000];
 
-/** A process that can't renew its leases stops following so long before they end, in milliseconds. */
+/** How long before its leases end a process that can't renew them stops following, in milliseconds. */
 const marginMs = 3_000;
 
-/** How long a stop waits for what is being stored, in milliseconds. */
+/** How long a stop waits for messages being stored, in milliseconds. */
 const stoppingMs = 3_000;
 
 export interface Following {
-  /** Looks at a start, without waiting for the result. */
+  /** Starts following, without waiting for the result. */
   begin(): Promise<void>;
-  /** Lets all channels go. */
+  /** Stops following all channels. */
   stop(): Promise<void>;
 }
 
 /**
- * Follows the channels whose messages have to be asked for (decisions §8, `transport`): each by one process at a time.
- * A notice of a change makes a process look at once; who misses it looks every 5 seconds.
+ * Follows the channels with polling or a socket (decisions §8, `transport`), each by one process at a time. A notice of
+ * a change is checked at once; a process that misses it checks every 5 seconds.
  */
 export function createFollowing(services: Services, store: StoreMessages, heartbeat: Heartbeat): Following {
   const { database, clock, log, notify, options } = services;
@@ -34,7 +37,7 @@ export function createFollowing(services: Services, store: StoreMessages, heartb
   let stopping = false;
   let [cancelExpiry, cancelNext] = [() => {}, () => {}];
 
-  /** Looks which channels are this process's. */
+  /** Checks which channels this process leases. */
   const looking = new Rounds(async () => {
     if (stopping) return;
     const now = clock.now();

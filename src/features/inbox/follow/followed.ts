@@ -6,13 +6,13 @@ import { type MessengerChannel, openMessenger } from "../../channels/index.ts";
 import type { StoreMessages } from "../intake/store.ts";
 import { type Leased, note } from "./leases.ts";
 
-/** The pauses after failures, in milliseconds: twice as long each time. A refusal that stays waits for a person. */
+/** The pauses after failures, in milliseconds, doubled each time. A permanent refusal waits for a person. */
 const [firstPauseMs, longestPauseMs, refusedPauseMs] = [1_000, 60_000, 5 * 60_000];
 
 interface Options {
   services: Services;
   store: StoreMessages;
-  /** This process. */
+  /** The id of this process. */
   owner: string;
 }
 
@@ -21,11 +21,11 @@ export interface Followed {
   agentId: string;
   savedAt: string;
   stop(): void;
-  /** Resolves when nothing is asked or stored any more. */
+  /** Resolves when nothing is requested or stored any more. */
   ended: Promise<void>;
 }
 
-/** Asks the messenger for the messages of a channel and stores them, until it is stopped or the channel is not to be followed. */
+/** Receives a channel's messages and stores them, until it is stopped or the channel should no longer be followed. */
 export function follow(options: Options, leased: Leased): Followed {
   const controller = new AbortController();
   const { log } = options.services;
@@ -68,7 +68,7 @@ async function keepFollowing(options: Options, leased: Leased, signal: AbortSign
   }
 }
 
-/** Notes how it goes, each time that this changes. */
+/** Stores the channel's state whenever it changes. */
 function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent, name }: MessengerChannel) {
   const { database, clock, log } = services;
   let noted: string | null | undefined;
@@ -89,7 +89,7 @@ function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent,
   };
   return {
     running: () => write(null),
-    /** Answers after how many milliseconds the messenger is to be asked again; null where nothing says so. */
+    /** Returns after how many milliseconds to retry; null when nothing requests a certain pause. */
     failing(error: unknown): number | null {
       const known = error instanceof MessengerError ? error : null;
       if (!known) log.error({ agent: agent.slug, channel: name, err: error }, "Following a channel failed");

@@ -7,26 +7,26 @@ import { agents, channels } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { hasLapsed, leaseUntil } from "../../../jobs/heartbeat.ts";
 
-/** A channel whose messages this process asks for. */
+/** A channel that this process follows. */
 export interface Leased {
   id: string;
   agentId: string;
   slug: string;
   name: MessengerName;
-  /** When the channel was saved: what was opened before is stale. */
+  /** When the channel was saved: settings opened before are outdated. */
   savedAt: string;
-  /** Whether the lease is a new one: the channel was started since the former one. */
+  /** Whether the lease is new: the channel was started since the former one. */
   isNew: boolean;
 }
 
 interface Claim {
-  /** This process. */
+  /** The id of this process. */
   owner: string;
-  /** The most channels that are taken anew. */
+  /** The most channels to take. */
   most: number;
 }
 
-/** Renews the leases of a process and takes channels that nobody follows. Answers all that it follows now. */
+/** Renews a process's leases and takes free channels. Returns all that it follows now. */
 export async function claim(database: Database, claimed: Claim): Promise<Leased[]> {
   const rows = await claimStatement.run(database, claimed);
   return rows.map(({ name, ...row }) => ({ ...row, name: name as MessengerName }));
@@ -44,12 +44,12 @@ interface Noted extends Pick<Leased, "id" | "savedAt"> {
   now: Date;
 }
 
-/** Notes how following a channel goes, if the process still does. */
+/** Stores the state of following a channel, if the process still does. */
 export async function note(database: Database, noted: Noted): Promise<void> {
   await noteStatement.run(database, noted);
 }
 
-/** Whether the messenger has to be asked for a channel's messages; those of an unstarted channel have no transport. */
+/** Whether a channel is followed; an unstarted one has no transport. */
 const isFollowed = sql`${channels.enabled} and ${channels.transport} <> 'webhook'`;
 
 const claimStatement = statement({ owner: "uuid", most: "int" }, ({ owner, most }) => {

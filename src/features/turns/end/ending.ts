@@ -1,7 +1,7 @@
 import { EngineError } from "../../../core/errors.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 
-/** The error for the caller of a turn that did not end well; null for a turn that did. */
+/** The error for the caller of a failed or stopped turn; null for a successful one. */
 export function endingError(outcome: TurnOutcome): EngineError | null {
   if (outcome.status === "failed") {
     const { code, message, retryAfterSeconds } = outcome.failure;
@@ -9,7 +9,7 @@ export function endingError(outcome: TurnOutcome): EngineError | null {
   }
   if (outcome.status !== "aborted") return null;
   if (outcome.reason === "stop") {
-    // The official clients would send the message again.
+    // The official clients would otherwise send the message again.
     return new EngineError("conflict", "The turn was stopped", { shouldRetry: false });
   }
   return new EngineError("unavailable", abortMessages[outcome.reason], { retryAfterSeconds: 5 });

@@ -20,29 +20,29 @@ interface Ended {
   owner: string;
   request: TurnRequest;
   taken: Taken;
-  /** Null: the turn never ran. */
+  /** Null when the turn never ran. */
   begun: Begun | null;
-  /** Null: the agent is not being debugged. */
+  /** Null unless the agent is under debugging. */
   notes: DebugNotes | null;
   outcome: TurnOutcome;
-  /** Whether the turn may wait for a database that is away. */
+  /** Whether the turn may wait for an unavailable database. */
   mayWait(): boolean;
 }
 
 /**
- * How long a turn that ended waits for a database that is away, in milliseconds. A caller who gets the reply whole has
- * nothing of it until then, and would give up.
+ * How long an ended turn waits for an unavailable database, in milliseconds. A caller who gets the reply only when
+ * recorded would give up earlier.
  */
 const [outageMs, wholeOutageMs] = [120_000, 15_000];
 
 interface Finished {
   /** The recorded outcome: newer messages may have superseded the turn. */
   outcome: TurnOutcome;
-  /** Whether other turns of the conversation wait. */
+  /** Whether other turns of the conversation are queued. */
   othersWait: boolean;
-  /** When the first job that the turn left is due, in milliseconds since the epoch; null for none. */
+  /** When the turn's first job is due, in milliseconds since the epoch; null for none. */
   workAt: number | null;
-  /** Whether the reply can be known by the turn's id. */
+  /** Whether clients can read the reply by the turn's id. */
   replyKept: boolean;
   stored: StoredRows;
 }
@@ -68,7 +68,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       model: request.model,
       alongside: request.alongside?.(outcome, turnId) ?? null,
     };
-    // The lease is renewed meanwhile, or as soon as the database is back.
+    // The lease is renewed meanwhile, or once the database is back.
     const until = now + (request.whole ? wholeOutageMs : outageMs);
     const mayWait = () => ended.mayWait() && clock.now() < until;
     const recorded = await patiently(clock, () => record(services.database, recording), mayWait);
@@ -85,7 +85,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
   }
 }
 
-/** Says in words why a turn that this process ran was not its own any more. */
+/** Explains why this process no longer held its turn. */
 async function whyClosed({ database }: Services, turnId: string): Promise<string> {
   const [turn] = await database.db.select({ status: turns.status }).from(turns).where(eq(turns.id, turnId));
   return turn
@@ -93,14 +93,14 @@ async function whyClosed({ database }: Services, turnId: string): Promise<string
     : "The agent was deleted while the turn ran: nothing of it is stored";
 }
 
-/** Bytes a token, from the provider's count of a prompt of known length. */
+/** The bytes for each token, from the provider's count of a prompt of known length. */
 function measure(begun: Begun | null, { contextTokens }: TurnOutcome): Recording["measured"] {
   if (!begun || contextTokens === 0) return null;
-  // Counts beyond 1 to 9 bytes are not believed. Most text counts twice: as text, and as the provider's message of it.
+  // Counts beyond 1 to 9 bytes are not believed. Most text counts twice: as text, and in the provider's message.
   return { contextTokens, bytesPerToken: Math.min(9, Math.max(1, begun.promptBytes / contextTokens)) };
 }
 
-/** How the turn came to its reply. Whatever is wrong with it, the turn is recorded. */
+/** The debugging data. An error in it does not keep the turn from being recorded. */
 function debugOf({ log }: Services, { turnId, notes, outcome }: Ended): Recording["debug"] {
   try {
     return notes?.of(outcome) ?? null;

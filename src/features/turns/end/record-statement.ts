@@ -44,11 +44,11 @@ const valueTypes = {
   hooks: "jsonb | null",
   titleDueAt: "timestamptz | null",
   followUpDueAt: "timestamptz | null",
-  /** For a conversation without one. */
+  /** The title of an untitled conversation. */
   title: "text | null",
   learnable: "boolean",
   fileIds: "uuid[] | null",
-  /** The message that the files came with. */
+  /** The message of the files. */
   askedId: "uuid | null",
 } as const;
 
@@ -145,12 +145,12 @@ function closedTurn({ turnId, owner, status, debug, ...values }: RecordValues, c
   const closed = {
     ...{ status, promptTokens, completionTokens, messageCount, ttftMs, durationMs, errorCode, suspended },
     finishedAt: sql`now()`,
-    // A failed turn may be asked for again with the same key.
+    // A failed turn may be requested again with the same key.
     idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,
     // The debug data of a deleted conversation is not stored.
     debug: sql`case when ${turns.conversationId} is not null then ${debug} end`,
   };
-  // A turn that began before there was a budget counts as well, if there is one now.
+  // A turn from before the budget counts as well, if there is one now.
   const month = sql`coalesce(${budgetMonth}, date_trunc('month', ${createdAt} at time zone 'UTC')::date)`;
   return sql`
     update ${turns} set ${assign(turns, closed)}
@@ -195,8 +195,8 @@ const stateAndTitle = ({ stateChanges, titleDueAt }: RecordValues) => ({
 });
 
 /**
- * Only what the turn changed: a call's context may have written the rest meanwhile, and then the state stays if that left
- * too little room.
+ * Changes only the turn's own keys: a request's context may have written others meanwhile, and the state stays if that
+ * left too little room.
  */
 function changedState(changes: SQL): SQL {
   const { state } = conversations;

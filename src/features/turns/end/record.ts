@@ -19,45 +19,45 @@ import {
   repeatStatement,
 } from "./record-statement.ts";
 
-/** A turn as it is recorded. */
+/** A turn to be recorded. */
 export interface Recording {
   turnId: string;
   owner: string;
   origin: Origin;
   fresh: readonly string[];
-  /** Files that came with the new messages. */
+  /** Files of the new messages. */
   fileIds: readonly string[];
   stored: boolean;
   aftermath: Aftermath;
   /** The provider's count of the prompt; null without one. */
   measured: { contextTokens: number; bytesPerToken: number } | null;
-  /** Tokens that the turn took, of the budgets that count them. */
+  /** The turn's tokens, for the budgets that count them. */
   charged: number;
   /** How the turn came to its reply; null unless the agent is being debugged. */
   debug: TurnDebug | null;
   /** The remainder of the turn that this one continues; null for other turns. */
   continued: Suspended | null;
   outcome: TurnOutcome;
-  /** The model in place of the agent's; undefined: the agent's. */
+  /** The model that replaces the agent's; undefined: the agent's. */
   model: string | undefined;
-  /** Rows of a messenger; null for none. */
+  /** Messenger rows; null for none. */
   alongside: Alongside | null;
 }
 
 interface Recorded {
-  /** Whether the reply can be known by the turn's id. */
+  /** Whether clients can read the reply by the turn's id. */
   replyKept: boolean;
-  /** Whether other turns of the conversation wait. */
+  /** Whether other turns of the conversation are queued. */
   othersWait: boolean;
-  /** Whether newer messages took the place of the turn, so that nothing of it is stored. */
+  /** Whether newer messages superseded the turn, so that nothing of it is stored. */
   wasSuperseded: boolean;
   stored: StoredRows;
 }
 
 /**
- * The one statement after the model: closes the turn, frees the conversation and stores the messages. Answers whether
- * its reply is kept, and null when the turn was no longer this process's: then nothing was written. Calling it again
- * after an answer that was lost does no harm.
+ * Records a turn by RECORD: closes it, frees the conversation and stores the messages. Returns whether its reply is
+ * stored; null when this process no longer held the turn, and nothing was written. A repeated call after a lost
+ * response is harmless.
  */
 export async function record(database: Database, recording: Recording): Promise<Recorded | null> {
   const { turnId, owner, stored, outcome, continued, alongside } = recording;
@@ -74,7 +74,7 @@ export async function record(database: Database, recording: Recording): Promise<
   const [before] = await repeatStatement.run(database, { turnId, owner, status: outcome.status });
   if (before) {
     const known = { replyKept: said && (!stored || before.placed), othersWait: stored, wasSuperseded: false };
-    // The other rows have the ids that the earlier RECORD gave them.
+    // The other rows have the ids of the earlier RECORD.
     return { ...known, stored: { messageIds: before.placed ? [turnId] : [], hookExecutionIds: [] } };
   }
   return result?.superseded ? recordSuperseded(database, recording) : null;
@@ -91,7 +91,7 @@ const idsOf = ({ messages, hooks }: Rows): StoredRows => ({
   hookExecutionIds: hooks.map(({ id }) => id),
 });
 
-/** `kept`: the conversation keeps the rows. Null: the turn has no such rows. */
+/** The statement's values. `kept`: the conversation stores the rows. Null: the turn has no such rows. */
 function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: boolean) {
   const { turnId, owner, fileIds, aftermath, measured, charged, debug, outcome } = recording;
   const { usage } = outcome;
@@ -106,7 +106,7 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
     durationMs: outcome.durationMs,
     errorCode: errorCode(outcome),
     suspended: left && storableJson(left),
-    // Hooks of a turn that is kept have rows of their own; the others change no state.
+    // Hooks of a stored turn have rows of their own; others change no state.
     debug: debug && storableJson({ ...debug, ...(kept ? { hooks: [] } : { stateChanges: null }) }),
     charged,
     contextTokens: measured?.contextTokens ?? null,
@@ -136,7 +136,7 @@ function write(database: Database, { alongside, stored }: Recording, values: Ret
   return (more === null ? recordMessages : recordAll).run(database, values);
 }
 
-/** Closes a turn that newer messages supersede; only the turn's row is stored. */
+/** Closes a superseded turn; only its row is stored. */
 async function recordSuperseded(database: Database, recording: Recording): Promise<Recorded | null> {
   const outcome = superseded(recording.outcome);
   const aftermath = { ...recording.aftermath, titleDueAt: null, followUpDueAt: null };
@@ -159,7 +159,10 @@ function leftBy(
   };
 }
 
-/** A turn that ends badly before its first output, or that newer messages supersede, stores nothing (decisions §5, §8). */
+/**
+ * Whether the turn's messages are stored: not after a failure before the first output, and not when superseded
+ * (decisions §5, §8).
+ */
 function isKept(outcome: TurnOutcome): boolean {
   if (outcome.status === "aborted" && outcome.reason === "superseded") return false;
   return outcome.status === "done" || outcome.status === "approval" || outcome.produced;
@@ -207,24 +210,24 @@ function endingMetadata(outcome: TurnOutcome): Record<string, unknown> {
   return servedBy(outcome);
 }
 
-/** Names the hook whose text is the reply; empty for the model's own (spec, the event `done`). */
+/** The id of the hook whose text is the reply; empty for the model's own (spec, the event `done`). */
 export function servedBy({ replacedBy }: TurnOutcome): { hookId?: string } {
   return replacedBy === null ? {} : { hookId: replacedBy };
 }
 
-/** Where a turn stopped: the first call that waits, and all of them. */
+/** The first waiting call of a stopped turn, and all of them. */
 export function approvalMetadata({ pending }: Extract<TurnOutcome, { status: "approval" }>) {
   const toolCallIds = pending.map(({ toolCallId }) => toolCallId);
   return { toolCallId: toolCallIds[0] ?? null, toolCallIds };
 }
 
-/** A call that nobody may decide about is stored as refused. */
+/** A call that nobody may decide is stored as refused. */
 function statusOf({ ok, withheld }: TurnOutcome["calls"][number]): CallRow["status"] {
   if (withheld) return withheld === "expired" ? "expired" : "refused";
   return ok ? "executed" : "failed";
 }
 
-/** A row for each call id; where a model gives several calls one id, the call that waits counts. */
+/** A row for each call id; if a model gives several calls one id, the waiting one counts. */
 function callRows(outcome: TurnOutcome): CallRow[] {
   const rows = outcome.calls.map(
     (call): CallRow => ({

@@ -14,7 +14,7 @@ import type { Agents } from "../access/agents.ts";
 import { actingAs, type LiveAgent } from "../agent/load.ts";
 import { limitsOf } from "../prepare.ts";
 
-/** A stored turn, as hooks see it after its reply was sent. */
+/** A stored turn for the hooks after its reply was sent. */
 interface SentTurn {
   slug: string;
   conversation: { id: string; ref: string };
@@ -25,9 +25,9 @@ interface SentTurn {
 }
 
 /**
- * Runs the `response_sent` hooks of a turn whose reply left after the turn was recorded, as a messenger's does, and
- * stores what became of them. A turn whose hooks ran already, or that is gone, is left alone. Throws the 404 of an agent
- * that is off or gone.
+ * Runs the `response_sent` hooks of a turn whose reply was sent after the turn was recorded, as a messenger's is, and
+ * stores their executions. Does nothing for a turn whose hooks ran already, or that was deleted. Throws the 404 of an
+ * inactive or deleted agent.
  */
 export async function replySent(
   services: Services,
@@ -69,7 +69,7 @@ function scopeOf(
   };
 }
 
-/** Undefined when there is no stored reply, or when its hooks ran. */
+/** Undefined without a stored reply, and when its hooks ran already. */
 async function readTurn(db: Db, turnId: string): Promise<SentTurn | undefined> {
   const [row] = await db
     .select({
@@ -117,7 +117,7 @@ interface Ran {
   state: TurnState;
 }
 
-/** Answers the ids of the executions' rows. */
+/** Stores the executions; returns their rows' ids. */
 async function store(database: Database, { turnId, turn, executions, state }: Ran): Promise<{ id: string }[]> {
   const { id } = turn.conversation;
   const changes = state.changes();
@@ -140,7 +140,7 @@ async function store(database: Database, { turnId, turn, executions, state }: Ra
   return rows;
 }
 
-/** Whether the state has room for the changes, with what others wrote meanwhile; locks the conversation. */
+/** Whether the state has room for the changes, including other writers' values; locks the conversation. */
 async function takes(tx: Db, conversationId: string, { set, removed }: StateChanges): Promise<boolean> {
   const [row] = await tx
     .select({ state: conversations.state })
@@ -157,7 +157,7 @@ async function takes(tx: Db, conversationId: string, { set, removed }: StateChan
   }
 }
 
-/** Behind the hooks that ran within the turn, of which there are fewer. */
+/** After the hooks of the turn itself, which are fewer. */
 const firstPosition = 10_000;
 
 const json = (value: JsonValue) => sql`${storableJson(value)}::jsonb`;

@@ -5,12 +5,12 @@ import type { StartedTurn, TurnEnding, TurnListener, TurnObserver } from "../../
 import type { TurnEvent, TurnOutcome } from "../../../turn/types.ts";
 import { describeCause } from "./cause.ts";
 
-/** The limits of names that come from callers and models, in characters and in number. */
+/** The limits of names from callers and models, in characters and in number. */
 const [longestName, mostNames] = [128, 20];
 
 /**
- * Tells the log of each turn by its request id: one line at its end, and one for each thing that failed meanwhile. No
- * line has anything that was said.
+ * Logs each turn by its request id: one line at its end, and one for each failure before. No line contains texts of the
+ * conversation.
  */
 export function turnLog({ log, clock }: Pick<Services, "log" | "clock">): TurnObserver {
   return {
@@ -35,7 +35,7 @@ export function turnLog({ log, clock }: Pick<Services, "log" | "clock">): TurnOb
   };
 }
 
-/** A line about a part of the turn that failed; null for all other events. */
+/** The log line of a failed part of the turn; null for all other events. */
 function setbackOf(event: TurnEvent, { scrub }: StartedTurn) {
   if (event.type === "model-retry") {
     const { index: step, attempt, failure, waitMs } = event;
@@ -72,7 +72,7 @@ function endingOf(ending: TurnEnding) {
   return {
     status,
     ...(status === "aborted" ? { reason: outcome.reason } : {}),
-    // Without the time that the turn waited for its place, and that its recording took.
+    // Without the time in the queue, and without the recording.
     runMs: durationMs,
     ...(firstOutputMs === null ? {} : { firstOutputMs }),
     ...{ steps: steps.length, promptTokens: usage.promptTokens, completionTokens: usage.completionTokens },

@@ -5,11 +5,11 @@ import { waitingLimit } from "./open-statement.ts";
 import { lineFull } from "./take.ts";
 
 /**
- * Lets the requests of one conversation take their tickets one after the other: two statements at once would race to the
- * database on two connections. Requests of other conversations don't wait.
+ * Lets the requests of one conversation take their tickets one after the other: two simultaneous statements would race
+ * to the database on two connections. Requests of other conversations don't wait.
  */
 export class Arrivals {
-  /** The calls of each conversation in their order; the first one is asking. */
+  /** The requests of each conversation in order; the first one is taking its ticket. */
   readonly #lines = new Map<string, Arrival[]>();
   readonly #admission: Admission;
 
@@ -22,13 +22,13 @@ export class Arrivals {
     return new Arrival(this.#lines, this.#admission, signal);
   }
 
-  /** The number of conversations with calls that are asking. */
+  /** The number of conversations with waiting requests. */
   get size(): number {
     return this.#lines.size;
   }
 }
 
-/** A call that asks for a place in a conversation. */
+/** A request that waits for its ticket in a conversation. */
 export class Arrival {
   readonly #lines: Map<string, Arrival[]>;
   readonly #admission: Admission;
@@ -43,10 +43,10 @@ export class Arrival {
   }
 
   /**
-   * Does `work` once all earlier calls of the conversation `ref` are done with theirs and the share has a place. Answers,
-   * or rejects, as `work` does; rejects with `Overloaded` when there is no place. After `AgentChanged` the call keeps its place, since it asks again. Rejects without `work` when too many wait
-   * already, when the client leaves, and when the database is away for an earlier call: each would wait in vain for as
-   * long as that one did.
+   * Runs `work` once all earlier requests of the conversation `ref` have run theirs and the share has a slot. Resolves
+   * or rejects as `work` does; rejects with `Overloaded` when there is no slot. After `AgentChanged` the request keeps
+   * its position, since it is repeated. Rejects without `work` when too many wait already, when the client leaves, and
+   * when the database was unavailable for an earlier request: each would wait in vain for as long.
    */
   async inOrder<T>(ref: string, share: Share, work: () => Promise<T>): Promise<T> {
     if (this.#ref === null) this.#join(ref);
@@ -61,7 +61,7 @@ export class Arrival {
     }
   }
 
-  /** Gives the place up, and lets the next call ask. */
+  /** Gives up the position, and lets the next request run. */
   leave(error?: unknown): void {
     const line = this.#lines.get(this.#ref ?? "");
     const at = line?.indexOf(this) ?? -1;
@@ -84,7 +84,7 @@ export class Arrival {
     else this.#signal.addEventListener("abort", () => this.#breakOff(line), { once: true });
   }
 
-  /** Leaves the line behind other requests. The first request in line goes on: its statement runs already. */
+  /** Rejects the requests behind the first one, whose statement already runs. */
   #breakOff(line: readonly Arrival[]): void {
     if (line.indexOf(this) < 1) return;
     this.leave();

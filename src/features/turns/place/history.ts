@@ -8,12 +8,12 @@ import type { JsonObject, ModelMessage } from "../../../turn/types.ts";
 import type { PromptRoom } from "../budget/estimate.ts";
 
 /**
- * The size limit of a history, beside the agent's `historyLimit`: the newest messages that fit, none when the newest one
- * is larger. It is more than models take in, and far less than 1000 long messages.
+ * The size limit of a history, besides the agent's `historyLimit`: the newest messages that fit, none when the newest
+ * one is larger. It is more than models accept, and far less than 1000 long messages.
  */
 export const historyBytes = 2 * 1024 * 1024;
 
-/** The part of a conversation that a turn reads when its place has come. */
+/** The part of a conversation that a turn reads once it has its slot. */
 export interface Transcript {
   history: StoredMessage[];
   /** The size of the history in bytes. */
@@ -23,10 +23,10 @@ export interface Transcript {
   begins: boolean;
 }
 
-/** The transcript of a turn whose conversation is not stored. */
+/** The transcript of a turn without a stored conversation. */
 export const noTranscript: Transcript = { history: [], historyBytes: 0, state: {}, begins: true };
 
-/** The assumption for a conversation without a provider's count: fewer bytes a token than most texts have. */
+/** The assumed bytes for each token without a provider's count: fewer than most texts have. */
 const usualBytesPerToken = 3;
 
 /** The values of a statement that reads a history. */
@@ -42,13 +42,13 @@ const storedMessages = jsonLists({
   seq: m.seq,
   role: m.role,
   content: m.content,
-  /** The provider's own messages; null where the model gets the text alone. */
+  /** The provider's own messages; null when the model gets only the text. */
   modelMessages: sql<ModelMessage[] | null>`case when whole then ${m.modelMessages} end`,
-  /** The size of what the model gets. */
+  /** The size of the text for the model. */
   bytes: sql<number>`case when whole then whole_bytes else octet_length(${m.content}) end`,
 });
 
-/** The newest first. */
+/** The messages, newest first. */
 export type StoredMessages = RowOf<typeof storedMessages>;
 
 export type StoredMessage = StoredMessages extends ListsOf<infer Row> ? Row : never;
@@ -60,8 +60,8 @@ export function historyRoom({ bytesPerToken }: OneConversation, { window, takenB
 }
 
 /**
- * A row with the newest messages of a conversation: those that `fitting` leaves and the one before them; none if not
- * `when`. Where the tool calls of a reply, together with all newer messages, take more than three quarters of the room,
+ * A row with the newest messages of a conversation: those that `fitting` selects and the one before them; none if not
+ * `when`. If the tool calls of a reply, together with all newer messages, take more than three quarters of the room,
  * this reply and all older ones keep only their texts: one long result must not fill the whole history.
  *
  * First counts the tool calls by their stored size, which unpacks no JSON, then counts exactly only those that fit so.
@@ -89,7 +89,7 @@ export function newestMessages(of: OneConversation, values: Values<typeof histor
     ) ${m} where texts - octet_length(${m.content}) <= ${room}`;
 }
 
-/** The newest of these messages that the room holds, oldest first, and their size. */
+/** The newest of these messages that fit into the room, oldest first, and their size. */
 export function fitting(found: StoredMessages, room: number): Pick<Transcript, "history" | "historyBytes"> {
   const history: StoredMessage[] = [];
   let taken = 0;

@@ -7,16 +7,16 @@ import { statement } from "../../../db/statement.ts";
 import type { Idempotency } from "../request.ts";
 import { isOverdue, type Leases } from "./leases.ts";
 
-// `Idempotency-Key` (decisions §5): a turn carries the key of its request until it fails, is aborted or is a day old.
+// `Idempotency-Key` (decisions §5): a turn has its request's key until it fails, is aborted or is a day old.
 
-/** The reply that an earlier request with the key was given. */
+/** The reply to an earlier request with the key. */
 export interface StoredReply {
   turnId: string;
   content: string;
   promptTokens: number;
   completionTokens: number;
   metadata: Record<string, unknown>;
-  /** The tools whose calls waited for a decision. */
+  /** The tools whose calls needed approval. */
   pending: string[];
 }
 
@@ -43,15 +43,15 @@ const repeatStatement = statement({ agentId: "uuid", ref: "text", key: "text" },
     where ${conversations.ref} = ${ref} and ${turns.idempotencyKey} = ${key} and ${turns.agentId} = ${agentId}`;
 });
 
-/** A conversation by its id, which may be the id of another agent's as well. */
+/** A conversation by its id, which may be another agent's id as well. */
 interface ConversationKey {
   agentId: string;
   ref: string;
 }
 
 /**
- * Finds the stored reply to an earlier request of the conversation with this key; null for the first request. Throws 422
- * for a request with another body, and 409 while the earlier request runs.
+ * Finds the stored reply to an earlier request of the conversation with this key; null for the first request. Throws
+ * 422 for another body, and 409 while the earlier request runs.
  */
 export async function findRepeat(
   needs: Pick<Services, "database"> & { leases: Leases },

@@ -16,7 +16,7 @@ import { heldFor, onceSettled, settleTurns } from "../budget/budget.ts";
 export class Leases {
   readonly #database: Database;
   readonly #heartbeat: Heartbeat;
-  /** The turns that live in this process. However old their leases are, it never closes them. */
+  /** The turns that live in this process, which never closes them, even with expired leases. */
   readonly #living = new Set<string>();
 
   constructor(database: Database, heartbeat: Heartbeat) {
@@ -24,7 +24,7 @@ export class Leases {
     this.#heartbeat = heartbeat;
   }
 
-  /** This process, as the owner of turns. */
+  /** The id of this process as an owner of turns. */
   get owner(): string {
     return this.#heartbeat.owner;
   }
@@ -43,8 +43,8 @@ export class Leases {
   }
 
   /**
-   * Lets a waiting turn run when no earlier one of its conversation is alive; the same statement closes earlier turns
-   * whose process died. Answers false while it has to wait on, and throws when the turn is no longer this process's.
+   * Lets a queued turn run when no earlier one of its conversation is alive; the same statement closes earlier turns of
+   * dead processes. Returns false while it has to wait, and throws when this process no longer holds the turn.
    */
   async promote(turnId: string): Promise<boolean> {
     const [row] = await unlessDeadlocked(() =>
@@ -59,7 +59,7 @@ export class Leases {
     return row.promoted;
   }
 
-  /** Closes the turns of dead processes, so that their conversations are free again. Answers how many. */
+  /** Closes the turns of dead processes, which frees their conversations. Returns their number. */
   async closeLost(): Promise<number> {
     if (!this.#heartbeat.mayTakeOver) return 0;
     const [row] = await unlessDeadlocked(() => closeStatement.run(this.#database, { living: [...this.#living] }));
@@ -80,7 +80,7 @@ const promoteStatement = statement(
   ({ turnId, owner, takesOver, living }) => {
     const [mine, earlier] = [alias(turns, "mine"), alias(turns, "earlier")];
     const openTurns = sql`${conversations.openTurns} - (select count(*)::int from ${dead})`;
-    // Judged by the turns that were really closed: a lease that is renewed at this moment looks expired in this snapshot.
+    // Judged by the really closed turns: a lease that is just being renewed looks expired in this snapshot.
     const isNext = sql`not exists (
     select 1 from ${turns} ${earlier}
     where ${earlier.conversationId} = ${mine.conversationId} and ${earlier.ticket} < ${mine.ticket}
@@ -110,7 +110,7 @@ const promoteStatement = statement(
 const renewStatement = statement({ owner: "uuid", turnIds: "uuid[]" }, ({ owner, turnIds }) => {
   const held = alias(turns, "held");
   const row = fields({ id: turns.id, stopRequested: turns.stopRequested });
-  // In order, as the deletion of a conversation takes its turns.
+  // In order, as the deletion of a conversation locks its turns.
   return sql<RowOf<typeof row>>`
     with ${held} as (
       select ${turns.id} from ${turns}

@@ -11,13 +11,13 @@ import { isRemembered } from "../../memories/index.ts";
 import { reserveTokens, reserveUserTokens } from "../budget/budget.ts";
 import { historyRoom, historyTypes, newestMessages, type StoredMessages } from "./history.ts";
 
-/** At most this many turns of a conversation wait behind the one that runs (decisions §5, "One at a time"). */
+/** The most turns of a conversation that wait behind the running one (decisions §5, "One at a time"). */
 export const waitingLimit = 16;
 
 /** The tables that the parts of the statement make. */
 const known = alias(agents, "known");
 const agent = alias(agents, "agent");
-/** The agent, where the budget of the end user covers the turn. */
+/** The agent, if the end user's budget covers the turn. */
 const covered = alias(agents, "covered");
 const conversation = alias(conversations, "conversation");
 const turn = alias(turns, "turn");
@@ -43,12 +43,12 @@ const valueTypes = {
   continues: "uuid | null",
   idempotencyKey: "text | null",
   requestDigest: "text | null",
-  // At a door with a throttle.
+  // For a door with a throttle.
   throttleKey: "text | null",
   now: "timestamptz | null",
   resetsAt: "timestamptz | null",
   mostCalls: "int | null",
-  // Where the agent has a budget, or each end user.
+  // For an agent with a budget of its own or of its end users.
   month: "date | null",
   tokens: "int | null",
   addedTokens: "int | null",
@@ -59,7 +59,7 @@ type OpenValues = Values<typeof valueTypes>;
 /** A table of the agent, if the turn is granted. */
 type Owner = Table & Record<"id" | "organizationId", Column>;
 
-/** The least tokens that this turn takes. */
+/** The least tokens of this turn. */
 const wanted = sql`(select tokens from wanted)`;
 
 function knownAgent({ agentId, agentRevision, mostCalls }: OpenValues, throttled: boolean): SQL {
@@ -83,7 +83,7 @@ interface Parts {
   ofUser: boolean;
 }
 
-/** More `with`: holds tokens of both budgets, of the agent's only where the end user's covers them. */
+/** More of the `with`: reserves tokens of both budgets, of the agent's only if the end user's covers them. */
 function heldTokens({ tokens, addedTokens, month, ref, subject }: OpenValues, { ofAgent, ofUser }: Parts): SQL {
   const { contextTokens } = conversations;
   const last = sql`select ${contextTokens} from ${conversations} where ${conversations.ref} = ${ref}`;
@@ -97,8 +97,8 @@ function heldTokens({ tokens, addedTokens, month, ref, subject }: OpenValues, { 
 }
 
 /**
- * Whether the stored conversation is this agent's. Another agent's may have the same id: `room:playground:7` is of an
- * agent `room` in the playground, and of the Room of an agent `playground`.
+ * Whether the stored conversation is this agent's. Another agent's may have the same id: `room:playground:7` belongs to
+ * an agent `room` in the playground, and to the Room of an agent `playground`.
  */
 const isSameAgent = sql`${conversations.agentId} = ${excluded(conversations.agentId)}`;
 
@@ -158,7 +158,7 @@ function openedRow(values: OpenValues, parts: Parts) {
     remembered: remembers ? remembered : sql<boolean>`false`,
     history: part<StoredMessages>(stored, sql`history.messages`),
     room: part<number>(stored, historyRoom(conversation, values)),
-    // Tokens of each budget.
+    // The reserved tokens of each budget.
     held: sql<number>`${ofAgent || ofUser ? wanted : 0}`,
   });
 }
@@ -190,8 +190,9 @@ function write(values: OpenValues, parts: Parts) {
 export type OpenedRow = RowOf<ReturnType<typeof openedRow>>;
 
 /**
- * The one statement before the model: counts the call, checks that the agent is as it was cached, holds tokens of the
- * budgets, takes the next ticket of the conversation, inserts the turn and, when that runs at once, reads the history.
+ * OPEN, the one statement before the model: counts the request, checks that the agent equals its cached copy, reserves
+ * tokens of the budgets, takes the next ticket of the conversation, inserts the turn and, when that runs at once, reads
+ * the history.
  */
 export const openStatement = variants((parts: Parts) =>
   statement(valueTypes, (values) => write(values, parts), { brief: true }),

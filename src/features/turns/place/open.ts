@@ -6,7 +6,7 @@ import type { CountedCall, Idempotency } from "../request.ts";
 import { fitting, noTranscript, readConversation, type Transcript } from "./history.ts";
 import { type OpenedRow, openStatement } from "./open-statement.ts";
 
-/** A turn that asks for its place. */
+/** A turn to be opened. */
 export interface Opening {
   turnId: string;
   agentId: string;
@@ -22,36 +22,36 @@ export interface Opening {
   requestId: string;
   historyLimit: number;
   room: PromptRoom;
-  /** Null: nothing but the turn's row is stored. */
+  /** Null: only the turn's row is stored. */
   conversation: { id: string; ref: string; channelId: string; parentId: string | null } | null;
-  /** The turn that stopped for a decision and goes on in this one. */
+  /** The turn that waited for approval and that this one continues. */
   continues: string | null;
   idempotency: Idempotency | null;
   /** Whether to look for memories of the subject. */
   remembers: boolean;
-  /** Null: this door has no throttle. */
+  /** Null for a door without a throttle. */
   throttle: CountedCall | null;
-  /** Null: neither the agent nor its end users have a budget. */
+  /** Null when neither the agent nor its end users have a budget. */
   reservation: FirstReservation | null;
 }
 
 export type Opened =
-  /** The agent's revision is not the cached one: the caller loads the agent and asks again. */
+  /** The agent's revision is not the cached one: the caller loads the agent and tries again. */
   | { kind: "changed" }
-  /** The line is full, and so much of each budget is held for nothing. */
+  /** The queue is full, and `held` tokens of each budget must be released. */
   | { kind: "full"; held: number }
   /** The end user's budget of this month does not cover the turn. */
   | { kind: "user-spent" }
-  /** The agent's budget of this month does not cover the turn, and so much of the end user's is held for nothing. */
+  /** The agent's budget of this month does not cover the turn, and `held` tokens of the end user's must be released. */
   | { kind: "spent"; held: number }
   | {
       kind: "head" | "queued";
       conversation: { id: string; ref: string; ticket: number } | null;
-      /** The turn of the conversation that waited for a decision when this one came. */
+      /** The turn of the conversation that waited for approval when this one arrived. */
       awaiting: string | null;
-      /** Whether anything is remembered that may concern the turn. */
+      /** Whether any memory may concern the turn. */
       remembered: boolean;
-      /** Null while the turn waits. */
+      /** Null for a queued turn. */
       transcript: Transcript | null;
     };
 
@@ -79,7 +79,7 @@ function valuesOf(opening: Opening) {
   };
 }
 
-/** Takes a place for the turn, or says why there is none. Throws the 429 of the throttle. */
+/** Opens the turn, or says why it can't. Throws the 429 of the throttle. */
 export async function open(database: Database, opening: Opening): Promise<Opened> {
   const { conversation, throttle, reservation } = opening;
   const { ofAgent, ofUser } = reservation ?? { ofAgent: false, ofUser: false };
@@ -107,8 +107,8 @@ export async function open(database: Database, opening: Opening): Promise<Opened
 }
 
 /**
- * An upsert that waited for the row sees the new `last_seq` but the messages of before: read them again then.
- * A queued turn reads its history when its turn comes.
+ * An upsert that waited for the row sees the new `last_seq` but old messages: reads them again then. A queued turn
+ * reads its history when it runs.
  */
 async function currentTranscript(database: Database, row: OpenedRow, opening: Opening): Promise<Transcript | null> {
   const { status, conversationId, history, room, state, lastSeq } = row;

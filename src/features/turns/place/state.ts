@@ -50,9 +50,9 @@ const writeStatement = statement(
 );
 
 /**
- * Writes a request's context to the state of its conversation, in a statement of its own, then runs `take`. The values
+ * Writes a request's context to the state of its conversation, in a separate statement, then runs `take`. The values
  * stay, however the turn ends. If the agent changes before `take` is done, the write is undone, since the agent's old
- * mapping projected the values. Throws `AgentChanged`, and 413 when the state would be too large.
+ * mapping made the values. Throws `AgentChanged`, and 413 when the state would be too large.
  */
 export async function withContext<T>(
   database: Database,
@@ -70,7 +70,7 @@ export async function withContext<T>(
   }
 }
 
-/** Answers the values that the write replaced; null when the agent's revision is not the cached one. */
+/** Writes the values; returns the replaced ones, or null when the agent's revision is not the cached one. */
 export async function writeContext(
   database: Database,
   place: StateOwner,
@@ -78,7 +78,7 @@ export async function writeContext(
 ): Promise<JsonObject | null> {
   const { agentId, agentRevision, conversation, subject } = place;
   const added = storableJson(values);
-  // Before the database unpacks it: there a short number may be hundreds of digits.
+  // Checked before the database unpacks it, where a short number may have hundreds of digits.
   if (new TextEncoder().encode(added).byteLength > stateLimit) throw stateTooLarge();
   const { id: conversationId, ref, channel, channelId } = conversation;
   const parameters = { agentId, agentRevision, subject, added, conversationId, ref, channel, channelId };
@@ -90,7 +90,7 @@ export async function writeContext(
 
 interface Written {
   values: JsonObject;
-  /** The values that were there before. */
+  /** The replaced values. */
   replaced: JsonObject;
 }
 
@@ -122,8 +122,8 @@ const rewriteStatement = statement({ conversationId: "uuid", added: "jsonb" }, (
 });
 
 /**
- * Writes the context of a request that had to wait once more when its turn comes: those before it may have changed the
- * same keys. Throws 413 when the state would be too large by now.
+ * Writes a queued request's context again when its turn runs, since earlier turns may have changed the same keys.
+ * Throws 413 when the state would then be too large.
  */
 export async function rewriteContext(database: Database, conversationId: string, values: JsonObject): Promise<void> {
   const [row] = await rewriteStatement.run(database, { conversationId, added: storableJson(values) });

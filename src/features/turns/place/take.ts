@@ -16,7 +16,7 @@ import { type Opened, type Opening, open } from "./open.ts";
 import { waitingLimit } from "./open-statement.ts";
 import { withContext } from "./state.ts";
 
-/** A turn that has its place: the agent that answers, and with which model. */
+/** A turn with its ticket, and the agent and the model that answer. */
 export interface Taken {
   grant: Grant;
   place: Extract<Opened, { kind: "head" | "queued" }>;
@@ -35,8 +35,8 @@ interface Wanted {
 const attempts = 5;
 
 /**
- * Writes the context of the call and takes a place for its turn. Throws `AgentChanged` when the agent is not as the grant
- * has it, the 413 of a context that is too large, and the 429s of throttle, budget and full line.
+ * Writes the request's context and takes a ticket for its turn. Throws `AgentChanged` when the agent differs from the
+ * grant's, the 413 for a too large context, and the 429s of throttle, budget and full queue.
  */
 export async function takePlace(services: Services, wanted: Wanted): Promise<Taken> {
   const { callContext, ref, origin } = wanted.request;
@@ -68,7 +68,7 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
       idempotency: request.idempotency ?? null,
       remembers: row.memoryEnabled,
       conversation: stored ? { id: newId(), ref, channelId, parentId } : null,
-      // A second attempt is still the same call.
+      // A second attempt is the same request.
       throttle: attempt === 1 ? throttle : null,
     });
     if (opened.kind === "head" || opened.kind === "queued") return { grant, place: opened, spec, room, reservation };
@@ -79,7 +79,7 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
     if (held?.ofUser) await releaseForUser(database, { ...held, subject });
     if (opened.kind === "spent") throw budgetSpent("agent", row.monthlyTokenBudget ?? 0, clock.now());
     if (held?.ofAgent) await settle(database, { ...held, used: 0 });
-    // A crowd of dead turns must not keep the living out.
+    // A crowd of dead turns must not keep living ones out.
     if ((await leases.closeLost()) === 0) break;
   }
   throw lineFull();
@@ -98,7 +98,7 @@ async function openAgain(database: Database, opening: Opening): Promise<Opened> 
   } catch (error) {
     const state = sqlState(error);
     if (state === "23503") return { kind: "changed" };
-    // The same request came at the same moment.
+    // The same request arrived at the same moment.
     if (state === "23505" && opening.idempotency) throw stillRunning();
     throw error;
   }

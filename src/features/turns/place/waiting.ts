@@ -2,12 +2,12 @@ import type { Services } from "../../../context/ctx.ts";
 import { pause } from "../../../core/time/pause.ts";
 import type { Leases } from "./leases.ts";
 
-/** How often a waiting turn looks by itself, since a notice of another process may be lost. */
+/** How often a queued turn checks by itself, since another process's notice may be lost. */
 const pollMs = 250;
 
 type Dependencies = Pick<Services, "clock" | "notify">;
 
-/** The turns of this process that wait for earlier ones of their conversations, by ticket. */
+/** The queued turns of this process, by ticket. */
 export class WaitingTurns {
   readonly #services: Dependencies;
   readonly #leases: Leases;
@@ -19,11 +19,11 @@ export class WaitingTurns {
     services.notify.listen("conversation-freed", (conversationId) => this.#wake(conversationId));
   }
 
-  /** Resolves when the turn runs. Rejects with the signal's reason, and when the turn is no longer this process's. */
+  /** Resolves when the turn runs. Rejects with the signal's reason, and when this process no longer holds the turn. */
   async wait(turnId: string, { id, ticket }: { id: string; ticket: number }, signal: AbortSignal): Promise<void> {
     const { clock } = this.#services;
     for (;;) {
-      // Before looking: a turn that ends between the look and the wait wakes this one all the same.
+      // Joined before the check: a turn that ends between the check and the wait wakes this one all the same.
       const { woken, leave } = this.#join(id, ticket);
       try {
         if (await this.#leases.promote(turnId)) return signal.throwIfAborted();
@@ -45,7 +45,7 @@ export class WaitingTurns {
     return { woken: promise, leave };
   }
 
-  /** A turn of the conversation ended: the first that waits here may look. */
+  /** A turn of the conversation ended: the first queued one may check. */
   #wake(conversationId: string): void {
     const tickets = this.#conversations.get(conversationId);
     if (tickets) tickets.get(Math.min(...tickets.keys()))?.();

@@ -17,7 +17,7 @@ import { countText, durationText, shortText } from "../../ui/text/numbers.ts";
 import { BudgetCards } from "./budgets.tsx";
 import { askedPeriod, type Period, periodOf, periodProblem } from "./period.ts";
 import { Shares } from "./shares.tsx";
-import { type UsageRequest, UsageDownload, UsageTable } from "./usage-table.tsx";
+import { UsageDownload, type UsageRequest, UsageTable } from "./usage-table.tsx";
 
 /** The usage of agents and people in a period, and the rest of budgets. The address contains the days and the agent. */
 export function UsagePage() {
