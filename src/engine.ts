@@ -124,9 +124,7 @@ export interface Engine {
    * seconds, separately from other upkeep, so that the next call is in time even when one hangs until its deadline.
    */
   renewLeases(): Promise<void>;
-  /**
-   * Ends streams of callers whose access was revoked, and writes events for other replicas. Call it every 2 seconds.
-   */
+  /** Ends the streams of revoked callers, and writes events for other replicas. Call it every 2 seconds. */
   closeRevoked(): Promise<void>;
   /**
    * Upkeep: applies changed policies, closes turns of dead processes, starts due background work, and deletes expired
@@ -194,10 +192,7 @@ export function createEngine(services: Services): Engine {
     skillsFeature,
     channelsFeature(services, { onWork: () => worker.wake() }),
     inboxFeature({ services, turns, heartbeat, wake: (at) => worker.wake(at) }),
-    roomFeature({
-      ...{ services, turns, wake: (at) => worker.wake(at) },
-      scheduler,
-    }),
+    roomFeature({ services, turns, wake: (at) => worker.wake(at), scheduler }),
     tasksFeature({ services, turns, wake: (at) => worker.wake(at) }),
     installationFeature(services),
     healthFeature({ services, scheduler: scheduler.read }),

@@ -33,7 +33,10 @@ export function membershipIn(
   const known = key !== null && isRoleKey(key) ? key : null;
   const role = known ?? "viewer";
   return {
-    ...{ organizationId, organizationSlug, first, role },
+    organizationId,
+    organizationSlug,
+    first,
+    role,
     permissions: known ? roles[known] : new Set(),
     workspaceIds: reachesAllWorkspaces(role) ? null : (workspaceIds?.split(",") ?? []),
   };

@@ -122,8 +122,10 @@ export function guarded<const Route extends RouteDeclaration>(
     })),
     ...(permission ? { "x-permission": permission } : {}),
     responses: {
-      ...{ ...errorAnswers(400, 401, 403, 429, 503), 404: notTheirs },
-      ...{ ...bodyAnswers(route), ...route.responses },
+      ...errorAnswers(400, 401, 403, 429, 503),
+      404: notTheirs,
+      ...bodyAnswers(route),
+      ...route.responses,
     },
   });
 }

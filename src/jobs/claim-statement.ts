@@ -9,13 +9,21 @@ import { hasLapsed, leaseUntil } from "./heartbeat.ts";
 export const lane = sql<string>`coalesce(${jobs.organizationId}, ${commonLane}::uuid)`;
 
 const claimedFields = fields({
-  ...{ id: jobs.id, kind: jobs.kind, key: jobs.key, lane, payload: jobs.payload },
-  ...{ attempts: jobs.attempts, maxAttempts: jobs.maxAttempts },
+  id: jobs.id,
+  kind: jobs.kind,
+  key: jobs.key,
+  lane,
+  payload: jobs.payload,
+  attempts: jobs.attempts,
+  maxAttempts: jobs.maxAttempts,
 });
 
 const deadFields = fields({
-  ...{ id: jobs.id, kind: jobs.kind, key: jobs.key },
-  ...{ attempts: jobs.attempts, lastError: jobs.lastError },
+  id: jobs.id,
+  kind: jobs.kind,
+  key: jobs.key,
+  attempts: jobs.attempts,
+  lastError: jobs.lastError,
 });
 
 /** A claimed job; `attempts` includes this one. */
@@ -88,9 +96,16 @@ const lanes = sql`(
  */
 export const claimStatement = statement(
   {
-    ...{ now: "timestamptz", lock: "uuid" },
-    ...{ kinds: "text[]", free: "text[]", share: "text[]", after: "uuid[]" },
-    ...{ runningIds: "uuid[]", runningKinds: "text[]", runningLanes: "uuid[]", takesOver: "boolean" },
+    now: "timestamptz",
+    lock: "uuid",
+    kinds: "text[]",
+    free: "text[]",
+    share: "text[]",
+    after: "uuid[]",
+    runningIds: "uuid[]",
+    runningKinds: "text[]",
+    runningLanes: "uuid[]",
+    takesOver: "boolean",
   },
   (given) => sql<Claim>`
     with given as materialized (
@@ -109,7 +124,10 @@ export const claimStatement = statement(
         and (select takes_over from given) and ${jobs.id} <> all((select running_ids from given)::uuid[])
     ), dead as (
       update ${jobs} set ${assign(jobs, {
-        ...{ status: sql`'failed'`, failedAt: now, lockedBy: sql`null`, lockedUntil: sql`null` },
+        status: sql`'failed'`,
+        failedAt: now,
+        lockedBy: sql`null`,
+        lockedUntil: sql`null`,
         lastError: sql`'The process ended while it ran this job'`,
       })}
       where ${jobs.id} = any(array(select d.id from lapsed cross join ${lockedOf(sql`lapsed.id`)} d where not again))

@@ -31,7 +31,8 @@ interface Asked {
 /** Takes jobs that are due, as far as there are slots for their kinds and lanes. */
 export async function claim(queries: Queries, { slots, running, takesOver, lock, now }: Asked): Promise<Claim> {
   const [row] = await claimStatement.run(queries, {
-    ...{ now: new Date(now), lock },
+    now: new Date(now),
+    lock,
     kinds: slots.map(({ kind }) => kind),
     free: slots.map(({ free }) => String(free)),
     share: slots.map(({ share }) => String(share)),

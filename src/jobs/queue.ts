@@ -90,7 +90,8 @@ const setBackStatement = statement(
       runAt: sql`coalesce(nullif(held.run_at, '')::timestamptz, ${jobs.runAt})`,
       lastError: sql`coalesce(nullif(held.error, ''), ${jobs.lastError})`,
       attempts: sql`${jobs.attempts} - 1 + held.counts::int`,
-      ...{ lockedBy: sql`null`, lockedUntil: sql`null` },
+      lockedBy: sql`null`,
+      lockedUntil: sql`null`,
     })}
     from unnest(${ids}, ${locks}, ${runAts}, ${errors}, ${counts}) as held(id, lock, run_at, error, counts)
     where ${isHeldBy(ids)} returning ${returned}`,

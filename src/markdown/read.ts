@@ -64,7 +64,9 @@ function withDefinitions(tokens: readonly Token[], used: ReadonlySet<string>): T
 
 /** A separate lexer without definitions reads the text, so that a definition's label is no link in it. */
 const paragraphOf = (text: string): Token => ({
-  ...{ type: "paragraph", raw: text, text },
+  type: "paragraph",
+  raw: text,
+  text,
   tokens: new Lexer({ gfm: true }).inlineTokens(text),
 });
 

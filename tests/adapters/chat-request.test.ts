@@ -137,16 +137,24 @@ test.each(["openaiCompatible", "google"])("a call that Gemini signed comes back 
 
 const chunk = (delta: object, finish_reason: string | null = null) => event({ choices: [{ delta, finish_reason }] });
 const encrypted = (id: string, data: string) => ({
-  ...{ type: "reasoning.encrypted", data, id, format: "google-gemini-v1", index: 0 },
+  type: "reasoning.encrypted",
+  data,
+  id,
+  format: "google-gemini-v1",
+  index: 0,
 });
 const [first, second] = ["tool_clock_Ab1", "tool_clock_Cd2"];
 const called = chunk({
   tool_calls: [first, second].map((id, index) => ({
-    ...{ index, id, type: "function", function: { name: "clock", arguments: "{}" } },
+    index,
+    id,
+    type: "function",
+    function: { name: "clock", arguments: "{}" },
   })),
 });
 const thought = chunk({
-  ...{ content: "", reasoning: "Hm" },
+  content: "",
+  reasoning: "Hm",
   reasoning_details: [{ type: "reasoning.text", text: "Hm", format: "google-gemini-v1", index: 0 }],
 });
 const signed = chunk({

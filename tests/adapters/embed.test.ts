@@ -3,7 +3,8 @@ import { createModels } from "../../src/adapters/models/index.ts";
 import type { ModelSpec } from "../../src/core/ports.ts";
 
 const spec = (provider: ModelSpec["provider"], model: string): ModelSpec => ({
-  ...{ provider, model },
+  provider,
+  model,
   baseUrl: undefined,
   apiKey: "the-key",
 });

@@ -11,8 +11,16 @@ import { eventually } from "../features/chat/chat.ts";
 import { otlpReceiver } from "../otlp-receiver.ts";
 
 const span = (name: string, attributes: Span["attributes"] = {}): Span => ({
-  ...{ traceId: randomHex(32), spanId: randomHex(16), parentSpanId: null, kind: "internal" },
-  ...{ name, startMs: Date.UTC(2026, 0, 1), endMs: Date.UTC(2026, 0, 1) + 1, attributes, failure: null, links: [] },
+  traceId: randomHex(32),
+  spanId: randomHex(16),
+  parentSpanId: null,
+  kind: "internal",
+  name,
+  startMs: Date.UTC(2026, 0, 1),
+  endMs: Date.UTC(2026, 0, 1) + 1,
+  attributes,
+  failure: null,
+  links: [],
 });
 
 async function tracing() {
@@ -23,7 +31,10 @@ async function tracing() {
   const log: Log = { debug: write, info: write, warn: write, error: write, child: () => log };
   const tracer = createTracer({ clock, log, post: pooledPost() });
   const collector = (id: string): Collector => ({
-    ...{ id, name: `the collector of ${id}`, url: `${receiver.url}/v1/traces`, headers: { Authorization: id } },
+    id,
+    name: `the collector of ${id}`,
+    url: `${receiver.url}/v1/traces`,
+    headers: { Authorization: id },
     resource: { "service.name": "test" },
   });
   const send = (name: string, to = "a") => tracer.send(collector(to), () => [span(name)]);

@@ -115,7 +115,8 @@ const framed = ofShapes((shape) => contents[shape].map((content) => chunk(conten
 /** In the background, the engine asks for what stands in lists and for what to remember. */
 const askedForJson = "Answer with JSON and nothing else";
 const aboutConversation = JSON.stringify({
-  ...{ title: "Capital of Switzerland", summary: "The user asks for a capital." },
+  title: "Capital of Switzerland",
+  summary: "The user asks for a capital.",
   facts: [{ content: "The user wants to know the capital of Switzerland." }],
 });
 

@@ -26,11 +26,22 @@ const events: TurnEvent[] = [
 ];
 
 const outcome: TurnOutcome = {
-  ...{ status: "done", text: "word ".repeat(100), reasoning: "", steps: [], messages: [], state: null, hooks: [] },
-  ...{ replacedBy: null, produced: true, firstOutputMs: 310, durationMs: 1_840 },
+  status: "done",
+  text: "word ".repeat(100),
+  reasoning: "",
+  steps: [],
+  messages: [],
+  state: null,
+  hooks: [],
+  replacedBy: null,
+  produced: true,
+  firstOutputMs: 310,
+  durationMs: 1_840,
   calls: [{ toolCallId: "call-1", toolName: "currentTime", ok: true, durationMs: 3 }],
   usage: { promptTokens: 1_850, completionTokens: 120 },
-  ...{ contextTokens: 900, uncountedCalls: 0, uncountedLength: 0 },
+  contextTokens: 900,
+  uncountedCalls: 0,
+  uncountedLength: 0,
 };
 const ending: TurnEnding = { outcome, replyKept: true, stored: { messageIds: [], hookExecutionIds: [] } };
 
@@ -39,7 +50,9 @@ export function measureObserving(): string[][] {
   const nowhere = openSync("/dev/null", "w");
   const logAt = (level: "info" | "warn") =>
     createLog({
-      ...{ level, pretty: false, secrets: ["sk-environment-0123456789", "0123456789abcdef0123456789abcdef"] },
+      level,
+      pretty: false,
+      secrets: ["sk-environment-0123456789", "0123456789abcdef0123456789abcdef"],
       write: (line) => void writeSync(nowhere, line),
     });
   const log = logAt("info");

@@ -16,7 +16,9 @@ browserTest("activity goes on behind a broken connection, and a conversation gro
     return streams === 1 ? 3 : back.promise;
   });
   const server = await quickstart({
-    ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: owner.email,
+    OWNER_PASSWORD: owner.password,
     BASE_URL: proxy.url,
   });
   proxy.target = server.url;
@@ -73,7 +75,9 @@ browserTest("activity goes on behind a broken connection, and a conversation gro
 
 browserTest("memories are told, found, forgotten and taken back", async () => {
   const server = await quickstart({
-    ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: owner.email,
+    OWNER_PASSWORD: owner.password,
   });
   const page = await openPage();
   await page.goto(`${server.url}/#/memories`);

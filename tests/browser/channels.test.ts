@@ -19,7 +19,9 @@ const picture = Buffer.from(
 async function open(path: string, settings: Record<string, string> = {}) {
   const directory = dataDirectory();
   const server = await quickstart({
-    ...{ DATA_DIR: directory, OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+    DATA_DIR: directory,
+    OWNER_EMAIL: owner.email,
+    OWNER_PASSWORD: owner.password,
     ...settings,
   });
   const page = await openPage();

@@ -9,7 +9,9 @@ const slug = "assistant";
 
 test.skipIf(!hasBrowser)("a prompt that somebody else saved meanwhile is shown, and replaced knowingly", async () => {
   const { url } = await quickstart({
-    ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: owner.email,
+    OWNER_PASSWORD: owner.password,
   });
   const { token } = await createAgentEngine({ baseUrl: url }).signIn({ body: owner });
   const other = createAgentEngine({ baseUrl: url, token });

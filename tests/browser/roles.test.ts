@@ -61,7 +61,9 @@ const tabs = [
 
 browserTest("a viewer sees everything of the agents, and is offered nothing that would be refused", async () => {
   const server = await quickstart({
-    ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: owner.email,
+    OWNER_PASSWORD: owner.password,
   });
   const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
   const engine = createAgentEngine({ baseUrl: server.url, token });

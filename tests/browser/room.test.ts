@@ -10,7 +10,9 @@ const owner = { email: "ada@example.com", password: "correct horse battery" };
 
 async function open(path: string) {
   const server = await quickstart({
-    ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: owner.email,
+    OWNER_PASSWORD: owner.password,
   });
   const page = await openPage();
   const complaints = watch(page, server.url);

@@ -42,8 +42,12 @@ function save(file: string, { origin, email, password }: SignIn): void {
   const sealed = Buffer.concat([Buffer.from("v10"), cipher.update(password), cipher.final()]);
   const address = `${origin}/`;
   const known: Record<string, string | number | Uint8Array> = {
-    ...{ origin_url: address, action_url: address, signon_realm: address },
-    ...{ username_value: email, password_value: sealed, times_used: 3 },
+    origin_url: address,
+    action_url: address,
+    signon_realm: address,
+    username_value: email,
+    password_value: sealed,
+    times_used: 3,
   };
   const database = new DatabaseSync(file);
   const columns = database.prepare("pragma table_info(logins)").all();

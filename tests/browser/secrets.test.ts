@@ -70,7 +70,9 @@ test.skipIf(!hasBrowser)("no field for a secret looks to a browser like one for 
     await field.fill("sk-of-the-test");
     const [path] = place;
     const seen = await field.evaluate((input: HTMLInputElement) => ({
-      ...{ type: input.type, autocomplete: input.autocomplete, spellcheck: input.spellcheck },
+      type: input.type,
+      autocomplete: input.autocomplete,
+      spellcheck: input.spellcheck,
       dots: getComputedStyle(input).getPropertyValue("-webkit-text-security"),
     }));
     expect(seen, path).toEqual({ type: "text", autocomplete: "off", spellcheck: false, dots: "disc" });

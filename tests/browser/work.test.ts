@@ -108,7 +108,9 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
 browserTest("one agent of many is found by words, and opens beside the list where that is wanted", async () => {
   const owner = { email: "ada@example.com", password: "correct horse battery" };
   const server = await quickstart({
-    ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: owner.email,
+    OWNER_PASSWORD: owner.password,
   });
   const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
   const api = createAgentEngine({ baseUrl: server.url, token });

@@ -178,8 +178,13 @@ describe("the call of a provider", () => {
     const { lines, asked } = await call(
       { status: 200, body: JSON.stringify({ models: [{ name: "models/m" }] }) },
       (url) => ({
-        ...{ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url, GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url },
-        ...{ MISTRAL_API_KEY: key, MISTRAL_BASE_URL: url, OLLAMA_BASE_URL: url },
+        ANTHROPIC_API_KEY: key,
+        ANTHROPIC_BASE_URL: url,
+        GEMINI_API_KEY: key,
+        GOOGLE_GEMINI_BASE_URL: url,
+        MISTRAL_API_KEY: key,
+        MISTRAL_BASE_URL: url,
+        OLLAMA_BASE_URL: url,
       }),
       "google:m",
     );
@@ -227,8 +232,12 @@ describe("the call of a provider", () => {
 });
 
 const failedJob = {
-  ...{ id: "j", kind: "extractMemories", key: "k", attempts: 10 },
-  ...{ error: "Model\nprovider error", failedAt: "2026-01-01T00:00:00.000Z" },
+  id: "j",
+  kind: "extractMemories",
+  key: "k",
+  attempts: 10,
+  error: "Model\nprovider error",
+  failedAt: "2026-01-01T00:00:00.000Z",
 };
 
 test.each<[Parameters<typeof checkJobs>[0], RegExp]>([

@@ -272,7 +272,8 @@ export const routes: Record<string, Entry> = {
   [`PATCH ${agent}/tools`]: ok("agent", toolsOff, { owns: ["agent_tools"] }),
   [`GET ${agent}/tools/required-secrets`]: ok("agent"),
   [`POST ${agent}/playground/stream`]: ok("agent", json({ messages: [{ role: "user", content: "Hi" }] }), {
-    ...{ unaudited: true, freeForm: true },
+    unaudited: true,
+    freeForm: true,
     owns: ["jobs", "throttles", ...turnTables],
   }),
   [`GET ${agent}/playground/stream/{messageId}`]: ok("agent", playedTurn),

@@ -39,8 +39,14 @@ async function setUp(): Promise<void> {
   const engine = createAgentEngine({ baseUrl: server.url, token });
   await engine.createAgent({
     body: {
-      ...{ slug, name: "Assistant", provider: "demo", model: "demo", attachmentsEnabled: true, debounceMs: 500 },
-      ...{ optoutEnabled: true, optoutClosingMessage: "I will not write any more. Say START to go on." },
+      slug,
+      name: "Assistant",
+      provider: "demo",
+      model: "demo",
+      attachmentsEnabled: true,
+      debounceMs: 500,
+      optoutEnabled: true,
+      optoutClosingMessage: "I will not write any more. Say START to go on.",
       optoutResumeMessage: "Welcome back.",
     },
   });

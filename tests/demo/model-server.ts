@@ -59,7 +59,10 @@ const textOf = (content: string | { text?: string }[]) =>
 
 function* chunksOf({ reasoning, call, text }: Answer): Generator<object> {
   const chunk = (delta: object, finish: string | null = null) => ({
-    ...{ id: "answer", object: "chat.completion.chunk", created: 1, model: "tea-1" },
+    id: "answer",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "tea-1",
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
   if (reasoning !== undefined) yield chunk({ reasoning_content: reasoning });

@@ -31,7 +31,9 @@ const model = await modelServer();
 const browser = await launch();
 try {
   const server = await startServer({
-    ...{ DATABASE_URL: postgres.url, ENCRYPTION_KEY: "0".repeat(64), OPENAI_COMPATIBLE_BASE_URL: model.url },
+    DATABASE_URL: postgres.url,
+    ENCRYPTION_KEY: "0".repeat(64),
+    OPENAI_COMPATIBLE_BASE_URL: model.url,
     OPENAI_COMPATIBLE_API_KEY: "sk-for-pictures",
   });
   try {

@@ -22,8 +22,13 @@ export async function startServer(settings: Readonly<Record<string, string>>): P
   const child = spawn(process.execPath, [program, "serve"], {
     cwd: directory,
     env: {
-      ...{ PATH: process.env.PATH ?? "", TMPDIR: tmpdir(), DATA_DIR: directory, HOST: "127.0.0.1", PORT: "0" },
-      ...{ OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+      PATH: process.env.PATH ?? "",
+      TMPDIR: tmpdir(),
+      DATA_DIR: directory,
+      HOST: "127.0.0.1",
+      PORT: "0",
+      OWNER_EMAIL: owner.email,
+      OWNER_PASSWORD: owner.password,
       ...settings,
     },
     stdio: ["ignore", "ignore", "pipe"],

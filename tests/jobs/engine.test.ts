@@ -11,7 +11,10 @@ test("the engine's upkeep looks after jobs, and leaves alone what nobody here ca
   const h = await harness();
   const { db } = h.services.database;
   const failed = (ms: number) => ({
-    ...{ id: newId(), kind: "gone", status: "failed", attempts: 10 },
+    id: newId(),
+    kind: "gone",
+    status: "failed",
+    attempts: 10,
     failedAt: new Date(h.clock.now() - ms),
   });
   const day = 24 * 60 * 60 * 1000;

@@ -216,7 +216,11 @@ describe.skipIf(!server)("on PostgreSQL", () => {
       await database.query(prepare, []);
       const explained = explaining(database);
       const claiming = claim(explained.database, {
-        ...{ slots, running: [], takesOver: true, lock: newId(), now: Date.now() },
+        slots,
+        running: [],
+        takesOver: true,
+        lock: newId(),
+        now: Date.now(),
       });
       await expect(claiming).rejects.toThrow("The claim answered no row");
       await isAnyLeft(explained.database, ["count"], Date.now());

@@ -3,14 +3,14 @@ import type { AuditEntry } from "../../src/client/index.ts";
 import { actionText, actorText, changesOf, otherDetailsOf } from "../../src/panel/pages/audit/entry-text.ts";
 
 const entry: AuditEntry = {
-  ...{
-    id: "1",
-    actor: { type: "user", id: "u", name: "Ada" },
-    action: "agent.update",
-    target: "tea",
-    instanceId: "tea",
-  },
-  ...{ success: true, ip: null, createdAt: "2026-01-01T00:00:00.000Z" },
+  id: "1",
+  actor: { type: "user", id: "u", name: "Ada" },
+  action: "agent.update",
+  target: "tea",
+  instanceId: "tea",
+  success: true,
+  ip: null,
+  createdAt: "2026-01-01T00:00:00.000Z",
   details: {
     changes: {
       name: { from: "Tea", to: "Chai" },

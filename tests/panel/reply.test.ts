@@ -75,16 +75,33 @@ describe("a reply as it comes in", () => {
 
 describe("a stored message", () => {
   const message: Message = {
-    ...{ id: "m1", role: "assistant", content: "Sent.", reasoning: null, attachments: [], metadata: {} },
-    ...{ promptTokens: 1, completionTokens: 1, createdAt: "2026-11-23T10:00:00.000Z" },
+    id: "m1",
+    role: "assistant",
+    content: "Sent.",
+    reasoning: null,
+    attachments: [],
+    metadata: {},
+    promptTokens: 1,
+    completionTokens: 1,
+    createdAt: "2026-11-23T10:00:00.000Z",
     steps: [
       {
-        ...{ index: 0, stepType: "initial", text: "", reasoning: "Hm.", finishReason: "tool-calls", durationMs: 5 },
+        index: 0,
+        stepType: "initial",
+        text: "",
+        reasoning: "Hm.",
+        finishReason: "tool-calls",
+        durationMs: 5,
         toolCalls: [{ toolCallId: "c1", toolName: "send", args: { to: "Ada" } }],
         toolResults: [{ toolCallId: "c1", result: "ok" }],
       },
       {
-        ...{ index: 1, stepType: "tool-result", text: "Sent.", reasoning: "", finishReason: "stop", durationMs: 5 },
+        index: 1,
+        stepType: "tool-result",
+        text: "Sent.",
+        reasoning: "",
+        finishReason: "stop",
+        durationMs: 5,
         toolCalls: [],
         toolResults: [],
       },
@@ -109,7 +126,8 @@ describe("a stored message", () => {
     if (!asked || !answer) throw new Error("A message of two steps is meant");
     const waiting: Message = {
       ...message,
-      ...{ content: "", steps: [{ ...asked, reasoning: "", toolResults: [] }] },
+      content: "",
+      steps: [{ ...asked, reasoning: "", toolResults: [] }],
       metadata: { approval: { toolCallId: "c1", toolCallIds: ["c1"] } },
     };
     expect(entriesOf([waiting], "c", true)).toMatchObject([{ waiting: ["c1"], state: "approval" }]);

@@ -40,15 +40,13 @@ describe("usage as a file", () => {
 
 test("today is compared with the seven days before", () => {
   const day = (turns: number, latencyP50: number | null) => ({
-    ...{
-      date: "2026-01-01",
-      turns,
-      tokens: 10 * turns,
-      conversations: turns,
-      messages: 0,
-      latencyP50,
-      latencyP95: null,
-    },
+    date: "2026-01-01",
+    turns,
+    tokens: 10 * turns,
+    conversations: turns,
+    messages: 0,
+    latencyP50,
+    latencyP95: null,
   });
   const days = [day(99, 9), ...[0, 7, 0, 7, 0, 7, 0].map((turns) => day(turns, turns === 0 ? null : 100)), day(5, 200)];
   expect(compareToday(days)).toEqual({
@@ -62,8 +60,13 @@ test("today is compared with the seven days before", () => {
 
 test("failures are told in words, and lead to their conversation where there is one", () => {
   const failed: FailureItem = {
-    ...{ kind: "turn", instanceId: "tea", instanceName: "Tea", conversationId: null, name: "web" },
-    ...{ error: "provider-timeout", at: "2026-01-01T00:00:00.000Z" },
+    kind: "turn",
+    instanceId: "tea",
+    instanceName: "Tea",
+    conversationId: null,
+    name: "web",
+    error: "provider-timeout",
+    at: "2026-01-01T00:00:00.000Z",
   };
   expect(failureText(failed)).toEqual({ what: "A reply over web failed", why: "the model took too long" });
   expect(failureText({ ...failed, kind: "task", name: "Report", error: null })).toEqual({

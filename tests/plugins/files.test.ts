@@ -33,7 +33,10 @@ describe("files:upload", () => {
     const h = await inConversation();
     const saved = await h.call("upload", { name: "plan.md", content: "# Tea ☕" });
     expect(saved).toEqual({
-      ...{ id: saved.id, name: "plan.md", mime: "text/plain", size: 9 },
+      id: saved.id,
+      name: "plan.md",
+      mime: "text/plain",
+      size: 9,
       url: expect.stringContaining(`/files/${saved.id}?`),
       expiresAt: new Date(h.clock.now() + 86_400_000).toISOString(),
     });

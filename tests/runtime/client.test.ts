@@ -66,16 +66,15 @@ test.each([
   ["esnext", "bundler"],
 ])("its types hold under module %s", (module, moduleResolution) => {
   const compilerOptions = {
-    ...{
-      module,
-      moduleResolution,
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noEmit: true,
-      skipLibCheck: false,
-      types: [],
-    },
-    ...{ target: "es2022", lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable"] },
+    module,
+    moduleResolution,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: [],
+    target: "es2022",
+    lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable"],
   };
   const folder = project({
     "use.ts": program,

@@ -49,7 +49,11 @@ test("TypeScript of a page compiles, as one module", () => {
   });
   expect(sources.length).toBeGreaterThan(1);
   const options = {
-    ...{ target: "es2024", module: "nodenext", strict: true, noEmit: true, skipLibCheck: true },
+    target: "es2024",
+    module: "nodenext",
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
     types: ["node"],
     typeRoots: [join(root, "node_modules/@types")],
     paths: {
@@ -94,7 +98,8 @@ async function startMessengers() {
     await Promise.all([telegram, slack, twilio].map((one) => one.close()));
   });
   const bases = {
-    ...{ TELEGRAM_API_BASE_URL: telegram.base, SLACK_API_BASE_URL: slack.base },
+    TELEGRAM_API_BASE_URL: telegram.base,
+    SLACK_API_BASE_URL: slack.base,
     TWILIO_API_BASE_URL: twilio.base,
   };
   return { telegram, bases };
@@ -106,8 +111,12 @@ async function startServer() {
   const chunk = { choices: [{ index: 0, delta: { content: "Three minutes." }, finish_reason: "stop" }] };
   const provider = await startFakeProvider({ stream: [`data: ${JSON.stringify(chunk)}\n\n`, "data: [DONE]\n\n"] });
   const server = await quickstart({
-    ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
-    ...{ OPENAI_BASE_URL: provider.url, METRICS_TOKEN: metricsToken, ...bases },
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: owner.email,
+    OWNER_PASSWORD: owner.password,
+    OPENAI_BASE_URL: provider.url,
+    METRICS_TOKEN: metricsToken,
+    ...bases,
   });
   const call = async (method: string, path: string, json?: object, bearer?: string) => {
     const headers = {

@@ -32,7 +32,8 @@ test("files and the installation of this machine, while its server is stopped", 
 
   const again = await serve([], { DATA_DIR });
   const signIn = await fetch(`${again.url}/api/auth/sign-in/email`, {
-    ...{ method: "POST", headers: { "Content-Type": "application/json" } },
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ email: server.email, password: server.password }),
   });
   const headers = { Authorization: `Bearer ${((await signIn.json()) as { token: string }).token}` };

@@ -11,7 +11,10 @@ test.each([
   [
     "postgres://ada:p%40ss%2F@db.example:6000/app?application_name=x",
     {
-      ...{ hosts: [at("db.example", 6000)], user: "ada", password: "p@ss/", database: "app" },
+      hosts: [at("db.example", 6000)],
+      user: "ada",
+      password: "p@ss/",
+      database: "app",
       parameters: { application_name: "x" },
     },
   ],
@@ -67,12 +70,17 @@ test("the parameters of an address reach the driver, the server or nobody, and n
   const query =
     "sslmode=disable&connect_timeout=3&channel_binding=prefer&application_name=mine&bytea_output=escape&work_mem=8MB";
   expect(serverOptions({ url: `postgres://a,[::1]/app?${query}` }, 500)).toMatchObject({
-    ...{ host: ["a", "::1"], port: [5432, 5432], database: "app", ssl: false },
+    host: ["a", "::1"],
+    port: [5432, 5432],
+    database: "app",
+    ssl: false,
     connection: { application_name: "mine", work_mem: "8MB", bytea_output: "hex", statement_timeout: "500" },
   });
   const pooled = serverOptions({ url: "postgres://a/app", pooled: true }, 500);
   expect(pooled).toEqual({
-    ...{ host: ["a"], port: [5432], database: "app" },
+    host: ["a"],
+    port: [5432],
+    database: "app",
     connection: { application_name: "agent-engine", TimeZone: "UTC", DateStyle: "ISO" },
   });
 });

@@ -113,8 +113,14 @@ describe.skipIf(!server)("settings of the role", () => {
     );
     expect(row).toEqual({
       bytes: Buffer.from([0, 0xff, 0x5c]),
-      ...{ text: "a\\b", float: 0.1 + 0.2, length: 2, nulls: [null], at: "2027-01-31 00:00:00+00" },
-      ...{ schema: "public", isolation: "read committed", agents: 1 },
+      text: "a\\b",
+      float: 0.1 + 0.2,
+      length: 2,
+      nulls: [null],
+      at: "2027-01-31 00:00:00+00",
+      schema: "public",
+      isolation: "read committed",
+      agents: 1,
     });
     // Rows that one start stored are read under the next.
     await database.query("insert into installation (id, key_check) values (1, '\\xdeadbeef')", []);

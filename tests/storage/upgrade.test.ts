@@ -24,8 +24,14 @@ const agentKey = "an-agent-key-of-old-times";
 const home = { id: newId(), slug: "old", workspaceId: newId() };
 
 const names = {
-  ...{ agent: newId(), open: newId(), off: newId(), newer: newId() },
-  ...{ skill: newId(), version: newId(), every: newId(), everyVersion: newId() },
+  agent: newId(),
+  open: newId(),
+  off: newId(),
+  newer: newId(),
+  skill: newId(),
+  version: newId(),
+  every: newId(),
+  everyVersion: newId(),
 };
 
 /** Names of tools that every release before 1.2.0 had, and one of those that HubSpot had. */

@@ -97,7 +97,12 @@ test("after calls of tools nothing needs to be said", async () => {
 test("no hook runs for a reply that there is not", async () => {
   const model = scriptedModel([silent, silent]);
   const hook: Hook = {
-    ...{ id: "h", event: "response_generated" as const, toolName: "echo", args: {}, mutates: true, timeoutMs: 1_000 },
+    id: "h",
+    event: "response_generated" as const,
+    toolName: "echo",
+    args: {},
+    mutates: true,
+    timeoutMs: 1_000,
     tool: tool("echo", answering("instead")),
   };
   const { outcome } = await runTurn(turnInput(model, { hooks: [hook] }));

@@ -84,7 +84,11 @@ export function timedModel(steps: readonly Step[], clock: Clock): TimedModel {
   const left = steps.map(({ refusals }) => refusals);
   let index = 0;
   return {
-    ...{ specificationVersion: "v4", provider: "timed", modelId: "timed", supportedUrls: {}, signals },
+    specificationVersion: "v4",
+    provider: "timed",
+    modelId: "timed",
+    supportedUrls: {},
+    signals,
     async doStream({ abortSignal = new AbortController().signal }) {
       signals.push(abortSignal);
       const at = index;

@@ -13,8 +13,14 @@ function hook(event: HookEvent, execute: Tool["execute"], overrides: Partial<Hoo
   hooks += 1;
   const name = overrides.toolName ?? `tool-${hooks}`;
   return {
-    ...{ id: `hook-${hooks}`, event, toolName: name, tool: tool(name, execute) },
-    ...{ args: {}, mutates: false, timeoutMs: 10_000, ...overrides },
+    id: `hook-${hooks}`,
+    event,
+    toolName: name,
+    tool: tool(name, execute),
+    args: {},
+    mutates: false,
+    timeoutMs: 10_000,
+    ...overrides,
   };
 }
 
@@ -351,7 +357,9 @@ test("secrets are blotted out of arguments, results and errors; a tool that sees
   const execute = noting(given, { deep: [`a ${secret} b`] });
   const all = [
     hook("message_received", execute, {
-      ...{ args, toolName: "send", tool: { ...tool("send", execute), seesSecrets: true } },
+      args,
+      toolName: "send",
+      tool: { ...tool("send", execute), seesSecrets: true },
     }),
     hook("message_received", fail(`401 for ${secret}`), { args }),
     replacing(answering(`Reply with ${secret}.`)),
@@ -596,7 +604,10 @@ test("nothing takes less than no time when the system's time is set back meanwhi
   });
   expect(events.filter(({ type }) => type === "tool-result")).toMatchObject([{ durationMs: 0 }]);
   expect(outcome).toMatchObject({
-    ...{ durationMs: 0, firstOutputMs: 0, calls: [{ durationMs: 0 }], hooks: [{ durationMs: 0 }] },
+    durationMs: 0,
+    firstOutputMs: 0,
+    calls: [{ durationMs: 0 }],
+    hooks: [{ durationMs: 0 }],
     steps: [{ durationMs: 0 }, { durationMs: 0 }],
   });
 });

@@ -97,7 +97,8 @@ export function messengerHttp({ name, clock, fetch, scrub }: Options): Http {
         const { status, headers } = response;
         const refused = { isPermanent: isPermanent(status), retryAfterMs: retryAfterMs(headers, clock.now()) };
         return judge({
-          ...{ status, headers },
+          status,
+          headers,
           bytes: () => bytesOf(response, maxBytes, new FileTooLarge(maxBytes)),
           refusal: () => new MessengerError(`${name} did not give the file (${status})`, refused),
         });

@@ -18,7 +18,10 @@ const mostKept = 1_000;
 /** Sends spans by OTLP over HTTP, as JSON, to each collector separately, so that a slow one delays no other. */
 export function createTracer({ clock, log, post, fetch = globalThis.fetch }: Options): Tracer {
   const shared: SharedState = {
-    ...{ clock, log, counts: { sent: 0, dropped: 0 }, waiting: { length: 0 } },
+    clock,
+    log,
+    counts: { sent: 0, dropped: 0 },
+    waiting: { length: 0 },
     deliver: (collector, body, signal) => deliver({ clock, post }, collector, body, signal),
   };
   const queues = new Map<string, CollectorQueue>();

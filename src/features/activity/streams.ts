@@ -39,7 +39,9 @@ export class ActivityStreams {
     const { clock, activity } = this.#services;
     const ends = [leave];
     const { response, sink } = eventStream({
-      ...{ clock, signal: c.req.raw.signal, mostPending },
+      clock,
+      signal: c.req.raw.signal,
+      mostPending,
       onEnd() {
         for (const end of ends) end();
       },

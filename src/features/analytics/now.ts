@@ -67,8 +67,14 @@ async function readFailures(tx: Db, scope: Scope): Promise<AnalyticsNow["failure
   const { kind, at } = all;
   const rows = await tx
     .select({
-      ...{ kind, instanceId: all.slug, instanceName: all.agentName, conversationId: all.ref },
-      ...{ name: all.thing, error: all.error, at, total: counted },
+      kind,
+      instanceId: all.slug,
+      instanceName: all.agentName,
+      conversationId: all.ref,
+      name: all.thing,
+      error: all.error,
+      at,
+      total: counted,
     })
     .from(all)
     .orderBy(desc(at), asc(kind))

@@ -30,8 +30,13 @@ export async function readAnalytics(
     const conversations = people.byDay.get(date) ?? 0;
     const took = timesByDay.get(date) ?? [];
     return {
-      ...{ date, turns, tokens: tokens.promptTokens + tokens.completionTokens, conversations, messages },
-      ...{ latencyP50: percentile(took, 0.5), latencyP95: percentile(took, 0.95) },
+      date,
+      turns,
+      tokens: tokens.promptTokens + tokens.completionTokens,
+      conversations,
+      messages,
+      latencyP50: percentile(took, 0.5),
+      latencyP95: percentile(took, 0.95),
     };
   });
   const ofTurns = (share: number) => percentile(times.turn, share);
@@ -41,14 +46,18 @@ export async function readAnalytics(
       conversations: people.conversations,
       messages,
       uniqueUsers: people.users,
-      ...{ promptTokens, completionTokens, totalTokens: promptTokens + completionTokens },
+      promptTokens,
+      completionTokens,
+      totalTokens: promptTokens + completionTokens,
     },
     dailyTrend: everyDay(period, days, blankDay),
     channelDistribution: used.channels,
     modelDistribution: used.models.slice(0, mostListed),
     toolUsage: tools.slice(0, mostListed),
     latency: {
-      ...{ p50: ofTurns(0.5), p95: ofTurns(0.95), p99: ofTurns(0.99) },
+      p50: ofTurns(0.5),
+      p95: ofTurns(0.95),
+      p99: ofTurns(0.99),
       firstOutputP50: percentile(times["first-output"], 0.5),
     },
   };

@@ -16,7 +16,11 @@ const date = z.iso.date().openapi({ description: "A day in UTC.", example: "2026
 export const mostListed = 200;
 
 const DayTrend = z.object({
-  ...{ date, turns: count, tokens, conversations: count, messages: count },
+  date,
+  turns: count,
+  tokens,
+  conversations: count,
+  messages: count,
   latencyP50: ms.openapi({ description: "As `latency.p50`, of the day's turns." }),
   latencyP95: ms.openapi({ description: "As `latency.p95`, of the day's turns." }),
 });

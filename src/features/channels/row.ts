@@ -80,8 +80,13 @@ export async function saveRow(
   const sealed = await ctx.cipher.seal(JSON.stringify(config), configPlace(agentId, type));
   const author = authorOf(ctx);
   const values = {
-    ...{ ...unstarted, enabled, lastError: null, errorSince: null, updatedBy: author },
-    ...{ keyId: sealed.keyId, config: sealed.ciphertext },
+    ...unstarted,
+    enabled,
+    lastError: null,
+    errorSince: null,
+    updatedBy: author,
+    keyId: sealed.keyId,
+    config: sealed.ciphertext,
     ...start,
   };
   await tx

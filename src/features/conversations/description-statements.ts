@@ -70,9 +70,13 @@ const readSubjects = statement({ ids: "uuid[]" }, ({ ids }) => {
     where ${conversationId} = ${conversations.id} and ${content} <> '' order by ${seq} desc limit ${mostMessages}`;
   const said = jsonObject({ role: sql`said.role`, content: sql`said.content` });
   const row = fields({
-    ...{ id: conversations.id, conversationRef: conversations.ref, slug: agents.slug, revision: agents.revision },
+    id: conversations.id,
+    conversationRef: conversations.ref,
+    slug: agents.slug,
+    revision: agents.revision,
     titled: sql<boolean>`${conversations.title} is not null`,
-    ...{ summary: conversations.summary, messages: conversations.messageCount },
+    summary: conversations.summary,
+    messages: conversations.messageCount,
     summarized: summarizedMessages,
     ask: sql<boolean>`${asks} and ${source} = 'user' and ${channel} <> 'agent' and coalesce((${lastProvider}), '') <> 'demo'`,
     newest: sql<Said[]>`case when ${asks}

@@ -36,11 +36,16 @@ function isReached(ctx: Ctx, ref: string): SQL | undefined {
 export function toConversation({ conversation, agent }: ConversationRow): Conversation {
   const { id, ref, title, summary, channel, messageCount, totalTokens } = conversation;
   return {
-    ...{ id, conversationId: ref, title, summary, channel },
+    id,
+    conversationId: ref,
+    title,
+    summary,
+    channel,
     source: conversation.source as Conversation["source"],
     instanceId: agent.slug,
     instanceName: agent.name,
-    ...{ messageCount, totalTokens },
+    messageCount,
+    totalTokens,
     createdAt: conversation.createdAt.toISOString(),
     updatedAt: conversation.updatedAt.toISOString(),
   };

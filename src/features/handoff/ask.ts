@@ -65,7 +65,11 @@ function requestOf({ asker, slug, message, thread, context, idempotency }: Quest
   return {
     door: "agent",
     origin: {
-      ...{ channel: "agent", channelId, source: "user", depth: 1, subject },
+      channel: "agent",
+      channelId,
+      source: "user",
+      depth: 1,
+      subject,
       ...(userName === undefined ? {} : { userName }),
     },
     ref: `${slug}:agent:${channelId}`,

@@ -124,9 +124,14 @@ function one([row]: HookRow[]): Hook {
 export function toHook({ id, event, actionConfig, mutates, enabled, position, timeoutMs }: HookRow): Hook {
   const action = actionConfig as Hook["actionConfig"];
   return {
-    ...{ id, event: event as Hook["event"], actionType: "tool" as const },
+    id,
+    event: event as Hook["event"],
+    actionType: "tool" as const,
     actionConfig: { toolName: action.toolName, args: action.args },
-    ...{ mutates, enabled, position, timeoutMs },
+    mutates,
+    enabled,
+    position,
+    timeoutMs,
   };
 }
 

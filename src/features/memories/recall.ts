@@ -89,7 +89,9 @@ const recallManyStatement = statement(
   { agentIds: "uuid[]", subjects: "text[]", words: "text[]", limits: "text[]" },
   ({ agentIds, subjects, words, limits }) => {
     const asked = {
-      ...{ agentId: sql`asked.agent_id`, subject: sql`asked.subject`, limit: sql`asked.most` },
+      agentId: sql`asked.agent_id`,
+      subject: sql`asked.subject`,
+      limit: sql`asked.most`,
       words: sql`asked.words`,
     };
     return sql<RecalledRow & { nth: string }>`

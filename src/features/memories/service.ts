@@ -183,7 +183,12 @@ async function withSource(ctx: Ctx, memory: MemoryRow, slug: string): Promise<Me
 function toMemory(row: MemoryRow, slug: string, ref: string | null): Memory {
   const { id, content, category, importance, subject } = row;
   return {
-    ...{ id, instanceId: slug, content, category, importance, ...shownSubject(subject) },
+    id,
+    instanceId: slug,
+    content,
+    category,
+    importance,
+    ...shownSubject(subject),
     sourceConversationId: ref,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

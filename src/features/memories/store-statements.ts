@@ -93,9 +93,14 @@ export function readAlike(queries: Queries, facts: readonly Omit<WrittenFact, "k
 const millisecondsOf = (moment: SQL) => sql<number>`(extract(epoch from ${moment}) * 1000)::float8`;
 
 const returned = fields({
-  ...{ id: memories.id, agentId: memories.agentId, organizationId: memories.organizationId },
-  ...{ subject: memories.subject, content: memories.content, category: memories.category },
-  ...{ importance: memories.importance, sourceConversationId: memories.sourceConversationId },
+  id: memories.id,
+  agentId: memories.agentId,
+  organizationId: memories.organizationId,
+  subject: memories.subject,
+  content: memories.content,
+  category: memories.category,
+  importance: memories.importance,
+  sourceConversationId: memories.sourceConversationId,
   createdAtMs: millisecondsOf(sql`${memories.createdAt}`),
   updatedAtMs: millisecondsOf(sql`${memories.updatedAt}`),
 });
@@ -128,14 +133,19 @@ const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
   };
   const added = {
     ...columns,
-    ...{ id: row.id, agentId: row.agentId, organizationId: row.organizationId, subject: row.subject },
+    id: row.id,
+    agentId: row.agentId,
+    organizationId: row.organizationId,
+    subject: row.subject,
     category: sql`coalesce(${row.category}, 'general')`,
     importance: sql`coalesce(${row.importance}, 5)`,
     sourceConversationId: source,
   };
   const given = (of: SQL) => sql`(select ${of} from ${sql.identifier("fact")} where ${ofSubject(row)})`;
   const overtaken = {
-    ...{ content: excluded(memories.content), search: excluded(memories.search), updatedAt: sql`now()` },
+    content: excluded(memories.content),
+    search: excluded(memories.search),
+    updatedAt: sql`now()`,
     category: sql`coalesce(${given(row.category)}, ${memories.category})`,
     importance: sql`coalesce(${given(row.importance)}, ${memories.importance})`,
   };
@@ -167,7 +177,8 @@ const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
 export async function writeFacts(queries: Queries, facts: readonly WrittenFact[]): Promise<Written[]> {
   const rows = await writeStatement.run(queries, { facts: storableJson(facts) });
   return rows.map(({ nth, added, createdAtMs, updatedAtMs, ...memory }) => ({
-    ...{ nth, added },
+    nth,
+    added,
     memory: { ...memory, createdAt: new Date(createdAtMs), updatedAt: new Date(updatedAtMs) },
   }));
 }

@@ -84,8 +84,16 @@ async function prepare(fact: Fact, nth: number): Promise<Omit<WrittenFact, "know
   const { agent, subject, category = null, importance = null, conversationId = null, first = false } = fact;
   const content = clip(storable(fact.content).trim(), longestContent);
   return {
-    ...{ nth, id: newId(), agentId: agent.id, organizationId: agent.organizationId, subject, content },
-    ...{ category, importance, conversationId, first },
+    nth,
+    id: newId(),
+    agentId: agent.id,
+    organizationId: agent.organizationId,
+    subject,
+    content,
+    category,
+    importance,
+    conversationId,
+    first,
     digest: toHex(await digest(canonical(content))),
     words: queryForAny(distinctiveWords(content)),
     search: indexTerms(content),

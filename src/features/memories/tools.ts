@@ -46,7 +46,9 @@ export function memoryTools(
     const found = await searchMemories(database, { ...about, query, limit, meaning });
     return {
       memories: found.map(({ content, category, importance, updatedAt }) => ({
-        ...{ content, category, importance },
+        content,
+        category,
+        importance,
         updatedAt: updatedAt.toISOString(),
       })),
     };

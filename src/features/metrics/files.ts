@@ -12,7 +12,9 @@ export function measureFiles(services: Services): void {
   const report = readInTime(services, { freshMs, failure }, () => inspectFiles(database));
   meters.readings(
     {
-      ...{ name: "agent_engine_file_bytes", type: "gauge", labels: ["store"] },
+      name: "agent_engine_file_bytes",
+      type: "gauge",
+      labels: ["store"],
       help: "What stored files have on this machine (directory) and in buckets (s3).",
     },
     async () => {
@@ -22,7 +24,8 @@ export function measureFiles(services: Services): void {
   );
   meters.readings(
     {
-      ...{ name: "agent_engine_file_fullest_ratio", type: "gauge" },
+      name: "agent_engine_file_fullest_ratio",
+      type: "gauge",
       help: "How much of the policy fileMegabytes the agent has whose files have the most on this machine.",
     },
     async () => {

@@ -8,7 +8,9 @@ export function measureProcess({ meters, admission, activity, tracer, database, 
   );
   meters.readings(
     {
-      ...{ name: "agent_engine_admission_calls", type: "gauge", labels: ["state"] },
+      name: "agent_engine_admission_calls",
+      type: "gauge",
+      labels: ["state"],
       help: "Calls that the admission lets in (busy), those that wait for a place, and how many places it gives now.",
     },
     () => {
@@ -18,7 +20,9 @@ export function measureProcess({ meters, admission, activity, tracer, database, 
   );
   meters.readings(
     {
-      ...{ name: "agent_engine_admission_total", type: "counter", labels: ["verdict"] },
+      name: "agent_engine_admission_total",
+      type: "counter",
+      labels: ["verdict"],
       help: "Calls that the admission let in, and those that it refused with 503 in an overload.",
     },
     () => {
@@ -28,7 +32,9 @@ export function measureProcess({ meters, admission, activity, tracer, database, 
   );
   meters.readings(
     {
-      ...{ name: "agent_engine_activity_total", type: "counter", labels: ["kind"] },
+      name: "agent_engine_activity_total",
+      type: "counter",
+      labels: ["kind"],
       help: "What happened, as the activity streams show it.",
     },
     () => [...activity.counts].map(([kind, value]) => ({ labels: { kind }, value })),
@@ -38,7 +44,9 @@ export function measureProcess({ meters, admission, activity, tracer, database, 
   ]);
   meters.readings(
     {
-      ...{ name: "agent_engine_trace_spans_total", type: "counter", labels: ["result"] },
+      name: "agent_engine_trace_spans_total",
+      type: "counter",
+      labels: ["result"],
       help: "Spans of traces that a collector took, and those that were dropped because none did, or for want of room.",
     },
     () => {
@@ -48,7 +56,9 @@ export function measureProcess({ meters, admission, activity, tracer, database, 
   );
   meters.readings(
     {
-      ...{ name: "agent_engine_database_connections", type: "gauge", labels: ["state"] },
+      name: "agent_engine_database_connections",
+      type: "gauge",
+      labels: ["state"],
       help: "Connections to the database that are open, those that are busy, and the statements that wait for one.",
     },
     () => Object.entries(database.use()).map(([state, value]) => ({ labels: { state }, value })),

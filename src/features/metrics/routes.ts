@@ -42,7 +42,9 @@ export function metricsRoutes({ meters, options: { metricsToken } }: Services) {
     return c.text(await meters.text(), 200, headers);
   });
   routes.openAPIRegistry.registerComponent("securitySchemes", "metricsToken", {
-    ...{ type: "http", scheme: "bearer", description: "`METRICS_TOKEN`, a setting of the server." },
+    type: "http",
+    scheme: "bearer",
+    description: "`METRICS_TOKEN`, a setting of the server.",
   });
   return routes;
 }

@@ -23,7 +23,9 @@ export function measureTurns(services: Pick<Services, "meters" | "plugins">): Tu
   const change = (door: string, by: number) => running.set(door, (running.get(door) ?? 0) + by);
   services.meters.readings(
     {
-      ...{ name: "agent_engine_turns_running", type: "gauge", labels: ["door"] },
+      name: "agent_engine_turns_running",
+      type: "gauge",
+      labels: ["door"],
       help: "Turns that this process has under way or lets wait for their places.",
     },
     () => [...running].map(([door, value]) => ({ labels: { door }, value })),

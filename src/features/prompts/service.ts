@@ -116,7 +116,9 @@ export async function previewPrompt(ctx: Ctx, slug: string, changes: readonly Pr
   }
   const { served } = await loadSkills(ctx.db, ctx, { agentId: id, workspaceId });
   return assemblePrompt(sections, {
-    ...{ name, description, timezone },
+    name,
+    description,
+    timezone,
     skillsList: skillsList(served),
     datetime: datetimeIn(timezone)(ctx.clock.now()),
     userName: ctx.actor.name ?? "",

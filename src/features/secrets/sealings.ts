@@ -82,7 +82,11 @@ export const sealings: readonly Sealing[] = [
       tx
         .update(channels)
         .set({
-          ...{ keyId: "", config: new Uint8Array(), accountHmac: null, status: null, lastError: null },
+          keyId: "",
+          config: new Uint8Array(),
+          accountHmac: null,
+          status: null,
+          lastError: null,
           // A messenger needs its settings; Web's key is stored elsewhere.
           enabled: sql`${channels.enabled} and ${channels.type} = 'web'`,
         })
@@ -119,7 +123,10 @@ export const sealings: readonly Sealing[] = [
       await tx
         .update(eventSources)
         .set({
-          ...{ keyId, credentials: ciphertext, tokenDigest: toHex(await digest(webhookToken)), hasAuthKey: false },
+          keyId,
+          credentials: ciphertext,
+          tokenDigest: toHex(await digest(webhookToken)),
+          hasAuthKey: false,
           // Senders authenticated with the lost key.
           enabled: sql`${eventSources.enabled} and not ${eventSources.hasAuthKey}`,
         })

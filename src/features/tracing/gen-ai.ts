@@ -29,7 +29,11 @@ export function genAiSpans(recorded: Recorded, parent: SpanRef | null): Span[] {
     attributes: Attributes,
     errorType?: string,
   ): Span => ({
-    ...{ traceId, parentSpanId: root.spanId, kind: "internal", failure: null, links: [] },
+    traceId,
+    parentSpanId: root.spanId,
+    kind: "internal",
+    failure: null,
+    links: [],
     ...own,
     attributes: { ...common, ...attributes, ...(own.failure ? { "error.type": errorType } : {}) },
   });
@@ -40,12 +44,19 @@ export function genAiSpans(recorded: Recorded, parent: SpanRef | null): Span[] {
       ...(said?.reasoning ? [{ type: "reasoning", content: said.reasoning }] : []),
       ...(said?.text ? [{ type: "text", content: said.text }] : []),
       ...(said?.toolCalls ?? []).map((call) => ({
-        ...{ type: "tool_call", id: call.toolCallId, name: call.toolName, arguments: call.args },
+        type: "tool_call",
+        id: call.toolCallId,
+        name: call.toolName,
+        arguments: call.args,
       })),
     ];
     return span(
       {
-        ...{ spanId, name: `chat ${model.model}`, kind: "client", startMs, endMs: end ?? endMs },
+        spanId,
+        name: `chat ${model.model}`,
+        kind: "client",
+        startMs,
+        endMs: end ?? endMs,
         failure: failed ? problem.message : null,
       },
       {
@@ -92,7 +103,10 @@ export function genAiSpans(recorded: Recorded, parent: SpanRef | null): Span[] {
   return [
     span(
       {
-        ...{ spanId: root.spanId, parentSpanId: parent?.spanId ?? null, startMs, endMs },
+        spanId: root.spanId,
+        parentSpanId: parent?.spanId ?? null,
+        startMs,
+        endMs,
         name: isTurn ? `invoke_agent ${agent.slug}` : traced.completion.purpose,
         failure: problem?.isError ? problem.message : null,
         links: linksOf(recorded).filter(({ traceId: other }) => other !== traceId),
@@ -130,6 +144,7 @@ const doorOf = ({
 });
 
 const message = (role: string, parts: readonly object[], finishReason?: string | null) => ({
-  ...{ role, parts },
+  role,
+  parts,
   ...(finishReason ? { finish_reason: finishReason } : {}),
 });

@@ -32,8 +32,12 @@ export function langfuseSpans(recorded: Recorded): Span[] {
     const isRoot = own.spanId === root.spanId;
     return {
       ...rest,
-      ...{ traceId: root.traceId, parentSpanId: isRoot ? null : root.spanId, kind: "internal" },
-      ...{ failure, attributes, links: isRoot ? linksOf(recorded) : [] },
+      traceId: root.traceId,
+      parentSpanId: isRoot ? null : root.spanId,
+      kind: "internal",
+      failure,
+      attributes,
+      links: isRoot ? linksOf(recorded) : [],
     };
   };
   const stepSpan = ({ spanId, index, startMs, endMs: end, finishReason, retries }: RecordedStep) => {
@@ -110,8 +114,14 @@ function aboutOf({ traced, status }: Recorded): Shown["metadata"] {
   }
   const { id, agent, door, origin, requestId, conversationRef, continues, askedBy } = traced.turn;
   return {
-    ...{ status, conversation_id: conversationRef, agent: agent.slug, turn_id: id, request_id: requestId },
-    ...{ door, channel: origin.channel, source: origin.source },
+    status,
+    conversation_id: conversationRef,
+    agent: agent.slug,
+    turn_id: id,
+    request_id: requestId,
+    door,
+    channel: origin.channel,
+    source: origin.source,
     ...(continues === null ? {} : { continues }),
     ...(askedBy === null ? {} : { asked_by_turn: askedBy.turnId }),
   };

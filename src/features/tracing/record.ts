@@ -125,8 +125,13 @@ export class Recorder implements TurnListener {
   ended(ending: TurnEnding): void {
     const outcome = "outcome" in ending ? ending.outcome : null;
     this.#onEnd({
-      ...{ traced: this.#traced, root: this.root, startMs: this.#startMs, endMs: this.#clock.now() },
-      ...{ steps: this.#steps, calls: this.#calls, hooks: this.#hooks },
+      traced: this.#traced,
+      root: this.root,
+      startMs: this.#startMs,
+      endMs: this.#clock.now(),
+      steps: this.#steps,
+      calls: this.#calls,
+      hooks: this.#hooks,
       outcome: outcome && pick(outcome),
       status: outcome?.status ?? "failed",
       problem: problemOf(ending),

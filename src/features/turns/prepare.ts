@@ -55,7 +55,9 @@ export function prepare({
       ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
     },
     system: prompt({
-      ...{ datetime: datetime(now), userName: origin.userName ?? "", memories },
+      datetime: datetime(now),
+      userName: origin.userName ?? "",
+      memories,
       state: row.stateInPromptEnabled ? stateLines(state) : "",
     }),
     history: conversation ? replay(earlier(transcript.history, request)) : input.history,

@@ -180,7 +180,14 @@ function describe(
   const { scrub, tracing } = agent;
   const { door, origin, stored, requestId, continued, input, askedBy = null } = request;
   return {
-    ...{ id, door, origin, stored, requestId, scrub, tracing, askedBy },
+    id,
+    door,
+    origin,
+    stored,
+    requestId,
+    scrub,
+    tracing,
+    askedBy,
     agent: actingAs(agent),
     conversationRef: request.ref,
     begins: place.conversation ? place.conversation.ticket === 1 : input.history.length === 0,

@@ -131,7 +131,10 @@ export function entryOf(message: Message, conversationId: string): Entry {
   const waiting = waitingIn(metadata);
   return {
     ...newReply,
-    ...{ messageId: id, conversationId, waiting, at },
+    messageId: id,
+    conversationId,
+    waiting,
+    at,
     sentFrom: sentFromIn(metadata),
     parts: steps.length > 0 ? steps.flatMap(partsOf) : [{ type: "text", text: content }],
     state: metadata.stopped ? "stopped" : waiting.length > 0 ? "approval" : "done",

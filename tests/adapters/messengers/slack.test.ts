@@ -77,7 +77,10 @@ describe("what people write in Slack", () => {
         text: "Ask or @ada & @U2: the <page> (https://a.example/?x=1&y=2) in #general, @here a@b.example c.example https://d.example",
         quotes: [
           {
-            ...{ kind: "reply", author: { id: "U1", name: null }, text: "", passage: null },
+            kind: "reply",
+            author: { id: "U1", name: null },
+            text: "",
+            passage: null,
             messageId: "1515449500.000001",
           },
         ],
@@ -179,7 +182,8 @@ describe("what people write in Slack", () => {
     expect(await forwarding("mention", "<@U0LAN0Z89>", down)).toMatchObject({ text: "", quotes: [told] });
     const withoutText = { ...share, author_id: "U0LAN0Z89", files: [picture] };
     expect(await forwarding("direct", "", withoutText)).toMatchObject({
-      ...{ text: "", quotes: [{ ...quote, author: "agent" }] },
+      text: "",
+      quotes: [{ ...quote, author: "agent" }],
       files: [{ name: "graph.png", isQuoted: true }],
     });
     const ofSender = { ...share, author_id: "U2147483697", text: "Up" };

@@ -392,7 +392,8 @@ describe("the webhook of a Telegram bot", () => {
     expect(await account.check(null, signal)).toMatchObject([
       { ok: true },
       {
-        ...{ name: "webhook", ok: false },
+        name: "webhook",
+        ok: false,
         message:
           "Telegram calls a webhook although messages are polled: save the channel again, by PUT …/channels/telegram with {}",
       },

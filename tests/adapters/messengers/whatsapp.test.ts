@@ -88,7 +88,9 @@ describe("what people send on WhatsApp", () => {
     const form = { ...forms.text, Forwarded: "false", [flag]: "true" };
     const quote = { kind: "forward", author: null, text: "Hello!", passage: null, messageId: null };
     expect(messageIn(await accountAt(withToken).account.receive(signed(form), 0))).toEqual({
-      ...{ ...text, text: "", quotes: [quote] },
+      ...text,
+      text: "",
+      quotes: [quote],
     });
   });
 

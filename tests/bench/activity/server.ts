@@ -37,15 +37,25 @@ const [organization] = await database.query<{ id: string; workspace: string }>(
   [],
 );
 const agent = {
-  ...{ id: newId(), slug: "support", name: "Support", iconVersion: null },
+  id: newId(),
+  slug: "support",
+  name: "Support",
+  iconVersion: null,
   organizationId: organization?.id ?? "",
   workspaceId: organization?.workspace ?? "",
 };
 const preview = JSON.stringify({ order: 4711, state: "sent", items: ["teapot", "cup", "cup"] }).repeat(4);
 
 const event = (text: string): Activity => ({
-  ...{ kind: "tool-end", id: "call_1:end", text, agent, conversationId: "support:web:ticket-42" },
-  ...{ tool: "httpRequest", status: "ok", resultPreview: preview, durationMs: 180 },
+  kind: "tool-end",
+  id: "call_1:end",
+  text,
+  agent,
+  conversationId: "support:web:ticket-42",
+  tool: "httpRequest",
+  status: "ok",
+  resultPreview: preview,
+  durationMs: 180,
 });
 
 const audience = new Set<ServerResponse>();

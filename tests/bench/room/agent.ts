@@ -20,7 +20,9 @@ export async function createRoomAgent(url: string): Promise<RoomAgent> {
   const source = { name: "Issues", sourceType: "webhook" };
   const made = await call<{ id: string; webhookToken: string }>("POST", `${path}/event-sources`, source);
   await call("POST", `${path}/event-sources/${made.id}/definitions`, {
-    ...{ name: "Bugs", action: "backlog", matchingPrompt: "Somebody reports a bug" },
+    name: "Bugs",
+    action: "backlog",
+    matchingPrompt: "Somebody reports a bug",
     interpretationPrompt: "A bug was reported. Decide who is to look at it.",
   });
   // Not due before the bench is over, at whatever hour it runs.

@@ -249,7 +249,8 @@ test("--prune deletes what no file names: listed, asked for at a terminal, else 
   expect(await slugs()).toEqual(["support"]);
   expect((await w.get("/api/organizations/acme/skills")).skills).toEqual([]);
   expect(await w.apply(join(root, "agents/support.yaml"), { prune: true, yes: true })).toMatchObject({
-    ...{ code: 2, notes: "--prune is for a directory: one file names too little\n" },
+    code: 2,
+    notes: "--prune is for a directory: one file names too little\n",
   });
 });
 

@@ -33,7 +33,8 @@ function inFront(w: World, fails: (path: string) => Promise<boolean>): Promise<s
     const path = request.url ?? "/";
     if (await fails(path)) return void response.writeHead(502).end("<html>Bad gateway</html>");
     const answer = await w.request(path, {
-      ...{ method: request.method ?? "GET", headers: request.headers as Record<string, string> },
+      method: request.method ?? "GET",
+      headers: request.headers as Record<string, string>,
       ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
     });
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
@@ -141,7 +142,8 @@ test("definitions of one priority are asked in the order of the file", async () 
   await w.apply(matched("b", "c"));
   expect(await w.apply(matched("b", "c"))).toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing to do/) });
   expect(await w.apply(matched("c", "b"))).toMatchObject({
-    ...{ code: 0, notes: "" },
+    code: 0,
+    notes: "",
     out: expect.stringContaining('~ eventSources[s].definitions: ["first","b","c"] → ["first","c","b"]'),
   });
   expect(await w.apply(matched("c", "b"))).toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing to do/) });
@@ -165,7 +167,8 @@ test("a skill under another name of the same slug is refused before anything is 
   const root = directory({ "skills/a.yaml": named("Another"), "skills/refunds.yaml": named("refunds") });
   for (const flags of [{}, { "dry-run": true }]) {
     expect(await w.apply(root, flags)).toMatchObject({
-      ...{ code: 1, out: "" },
+      code: 1,
+      out: "",
       notes:
         'skills/refunds.yaml:2:1: The skill refunds has the name "Refunds" on the server, and keeps it: use that\n',
     });

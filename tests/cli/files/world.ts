@@ -32,13 +32,17 @@ export async function world(options: Parameters<typeof harness>[0] = {}): Promis
   const url = await server.listen();
   const owner = await server.as("owner");
   const made = await server.request(`/api/organizations/${server.organization.slug}/management-keys`, {
-    ...{ method: "POST", headers: owner, json: { name: "CI" } },
+    method: "POST",
+    headers: owner,
+    json: { name: "CI" },
   });
   const { key } = (await made.json()) as { key: string };
   const environment = { AGENT_ENGINE_KEY: key };
   return {
     ...server,
-    ...{ url, key, owner },
+    url,
+    key,
+    owner,
     apply: (path, flags = {}, more = {}) => run(apply, path, { url, ...flags }, { ...environment, ...more }),
     pull: (path, flags = {}) => run(pull, path, { url, ...flags }, environment),
     get: async (path) => (await (await server.request(path, { headers: owner })).json()) as Record<string, unknown>,

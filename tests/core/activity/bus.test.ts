@@ -14,7 +14,10 @@ const agent = {
 };
 
 const said = (text: string, more: Partial<Activity> = {}): Activity => ({
-  ...{ kind: "inbound", text, agent, conversationId: "one" },
+  kind: "inbound",
+  text,
+  agent,
+  conversationId: "one",
   ...more,
 });
 

@@ -33,7 +33,11 @@ export async function activityHarness(options: Parameters<typeof harness>[0] = {
 
   return {
     ...h,
-    ...{ db, actor, talk, tell, move },
+    db,
+    actor,
+    talk,
+    tell,
+    move,
     live: (headers: Headers, query = "") => follow(h, `/api/activity-stream/live${query}`, headers),
     conversation: (headers: Headers, query: string) => follow(h, `/api/activity-stream/conversation?${query}`, headers),
   };

@@ -101,7 +101,8 @@ describe("work without a person", () => {
     expect(webhooks()).toMatchObject([
       { category: "work", status: "ok", conversationId: null, webhook: { source: "Shop", phase: "received" } },
       {
-        ...{ status: "ok", conversationId: event?.conversationRef },
+        status: "ok",
+        conversationId: event?.conversationRef,
         webhook: { source: "Shop", phase: "matched", definition: "Orders" },
       },
     ]);

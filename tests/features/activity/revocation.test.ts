@@ -48,23 +48,28 @@ const changes: Record<
 > = {
   "the session ended": {
     change: ({ h, member }) => h.request("/api/auth/sign-out", { method: "POST", headers: member }),
-    ...{ member: all, key: [] },
+    member: all,
+    key: [],
   },
   "the membership ended": {
     change: ({ h, userId }) => h.db.delete(members).where(eq(members.userId, userId)),
-    ...{ member: all, key: [] },
+    member: all,
+    key: [],
   },
   "the user removed": {
     change: ({ h, userId }) => h.db.delete(users).where(eq(users.id, userId)),
-    ...{ member: all, key: [] },
+    member: all,
+    key: [],
   },
   "a role that this release does not know": {
     change: ({ h, userId }) => h.db.update(members).set({ roleKey: "guest" }).where(eq(members.userId, userId)),
-    ...{ member: all, key: [] },
+    member: all,
+    key: [],
   },
   "the workspace lost": {
     change: (w) => w.h.db.delete(workspaceMembers).where(ofMember(w)),
-    ...{ member: all, key: [] },
+    member: all,
+    key: [],
   },
   "another workspace won": {
     async change({ h, userId }) {
@@ -72,26 +77,30 @@ const changes: Record<
       await h.db.insert(workspaces).values({ id, organizationId: h.organization.id, name: "annex" });
       await h.db.insert(workspaceMembers).values({ workspaceId: id, userId });
     },
-    ...{ member: ["live"], key: [] },
+    member: ["live"],
+    key: [],
   },
   "the key deleted": {
     change: ({ h, keyId }) => h.db.delete(accessTokens).where(eq(accessTokens.id, keyId)),
-    ...{ member: [], key: all },
+    member: [],
+    key: all,
   },
-  "the key expired": { change: ({ h }) => h.clock.advance(60_000), ...{ member: [], key: all } },
+  "the key expired": { change: ({ h }) => h.clock.advance(60_000), member: [], key: all },
   "the conversation deleted": {
     async change({ h, talk }) {
       const path = `/api/conversations/${encodeURIComponent(talk.ref)}`;
       expect((await h.request(path, { method: "DELETE", headers: await h.as("owner") })).status).toBe(200);
     },
-    ...{ member: ["conversation"], key: ["conversation"] },
+    member: ["conversation"],
+    key: ["conversation"],
   },
   "the agent deleted": {
     async change({ h, agent }) {
       const path = `/api/instances/${agent.slug}`;
       expect((await h.request(path, { method: "DELETE", headers: await h.as("owner") })).status).toBe(200);
     },
-    ...{ member: ["agent", "conversation"], key: ["agent", "conversation"] },
+    member: ["agent", "conversation"],
+    key: ["agent", "conversation"],
   },
   "the agent moved out of reach": {
     async change({ h, agent }) {
@@ -99,7 +108,8 @@ const changes: Record<
       await h.db.insert(workspaces).values({ id, organizationId: h.organization.id, name: "annex" });
       await h.move(agent.id, id);
     },
-    ...{ member: ["agent", "conversation"], key: [] },
+    member: ["agent", "conversation"],
+    key: [],
   },
 };
 

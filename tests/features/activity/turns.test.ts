@@ -107,8 +107,12 @@ describe("of a turn", () => {
         { kind: "conversation", conversation: { event: "started" } },
         { kind: "tool-start" },
         {
-          ...{ kind: "tool-end", tool: "currentTime", status: "failed", durationMs: 0 },
-          ...{ text: "The call of currentTime was not made", resultPreview: "The call of currentTime was not made" },
+          kind: "tool-end",
+          tool: "currentTime",
+          status: "failed",
+          durationMs: 0,
+          text: "The call of currentTime was not made",
+          resultPreview: "The call of currentTime was not made",
         },
         { kind: "conversation", status: "failed", conversation: { event: "failed" }, text: /^A turn failed: / },
       ].map(({ text, ...event }) =>
@@ -193,7 +197,9 @@ describe("of a call that a person decides about", () => {
     expect(h.events("inbound").slice(1)).toMatchObject([
       { kind: "tool-start", status: "running" },
       {
-        ...{ kind: "tool-end", status: "blocked", durationMs: 0 },
+        kind: "tool-end",
+        status: "blocked",
+        durationMs: 0,
         resultPreview: "A call of httpRequest waits for a person",
       },
       { kind: "governance", tool: "httpRequest", status: "running" },
@@ -208,8 +214,10 @@ describe("of a call that a person decides about", () => {
     const decided = [
       { kind: "tool-start", tool: "httpRequest" },
       {
-        ...{ kind: "tool-end", status: approved ? "ok" : "blocked" },
-        ...{ durationMs: expect.any(Number), resultPreview: expect.stringMatching(/./) },
+        kind: "tool-end",
+        status: approved ? "ok" : "blocked",
+        durationMs: expect.any(Number),
+        resultPreview: expect.stringMatching(/./),
       },
       { kind: "reply", responsePreview: "Well." },
       { kind: "outbound", responsePreview: "Well." },

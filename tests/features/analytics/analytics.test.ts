@@ -23,7 +23,8 @@ async function planted() {
     { at: "2026-01-01T00:00:00Z", conversation: chat, tools: [{ name: "httpRequest", ms: 100 }] },
     { at: "2026-01-01T22:00:00Z", conversation: chat, fields: { status: "failed", durationMs: 60_000 } },
     {
-      ...{ at: "2026-01-03T10:00:00Z", conversation: chat },
+      at: "2026-01-03T10:00:00Z",
+      conversation: chat,
       fields: { channel: "telegram", model: "gpt-5", promptTokens: 5000, durationMs: 4000, ttftMs: 900 },
       tools: [
         { name: "httpRequest", status: "failed", ms: 900 },
@@ -34,7 +35,8 @@ async function planted() {
     { at: "2026-01-03T11:00:00Z", agent: second.slug, conversation: newId(), subject: "web:bob" },
     // Nobody is known behind these.
     {
-      ...{ at: "2026-01-03T12:00:00Z", subject: `conversation:${first.slug}:web:${newId()}` },
+      at: "2026-01-03T12:00:00Z",
+      subject: `conversation:${first.slug}:web:${newId()}`,
       fields: { messageCount: 0, status: "aborted" },
     },
     {
@@ -99,7 +101,10 @@ test("what it cost is listed by agent, by end user and by day", async () => {
   const { h, first, second, owner } = await planted();
   const usage = (query: string) => ask(h, owner, `/api/analytics/usage${january}${query}`);
   const of = (turns: number, promptTokens: number, completionTokens: number) => ({
-    ...{ turns, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens },
+    turns,
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
   });
   const checkAll = async () => {
     expect((await usage("&by=agent")).body).toEqual({
@@ -107,7 +112,9 @@ test("what it cost is listed by agent, by end user and by day", async () => {
         { instanceId: first.slug, instanceName: "First", ...of(5, 5400, 50) },
         { instanceId: second.slug, instanceName: "Second", ...of(1, 100, 10) },
       ],
-      ...{ total: 2, limit: 50, offset: 0 },
+      total: 2,
+      limit: 50,
+      offset: 0,
     });
     expect((await usage("&by=user")).body.usage).toEqual([
       { user: "ada", userChannel: "web", ...of(3, 5200, 30) },
@@ -119,7 +126,9 @@ test("what it cost is listed by agent, by end user and by day", async () => {
     ]);
     expect((await usage("&by=user&limit=1&offset=1")).body).toEqual({
       usage: [{ user: null, userChannel: null, ...of(2, 200, 20) }],
-      ...{ total: 3, limit: 1, offset: 1 },
+      total: 3,
+      limit: 1,
+      offset: 1,
     });
     expect((await usage("&by=user&offset=5")).body).toMatchObject({ usage: [], total: 3 });
     expect((await usage("&by=day&limit=2")).body).toEqual({
@@ -127,7 +136,9 @@ test("what it cost is listed by agent, by end user and by day", async () => {
         { date: "2026-01-01", ...of(2, 200, 20) },
         { date: "2026-01-02", ...of(0, 0, 0) },
       ],
-      ...{ total: 3, limit: 2, offset: 0 },
+      total: 3,
+      limit: 2,
+      offset: 0,
     });
   };
   await checkAll();

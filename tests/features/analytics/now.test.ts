@@ -41,7 +41,12 @@ async function planted() {
     { at: ago(6), fields: { status: "aborted", errorCode: "stop" } },
   ]);
   await db.insert(scheduledTasks).values({
-    ...{ ...of, id: task, name: "Report", prompt: "Report", schedule: {}, anchorAt: ago(60) },
+    ...of,
+    id: task,
+    name: "Report",
+    prompt: "Report",
+    schedule: {},
+    anchorAt: ago(60),
   });
   const run = { ...of, taskId: task, triggerType: "schedule", dueAt: ago(10) } as const;
   await db.insert(taskRuns).values([
@@ -50,21 +55,31 @@ async function planted() {
   ]);
   const message = { agentId: agent.id, channel: "telegram", target: "4711", body: "Hello" };
   await db.insert(outbox).values({
-    ...{
-      ...message,
-      id: newId(),
-      conversationId: conversation,
-      status: "failed",
-      error: "blocked",
-      createdAt: ago(11),
-    },
+    ...message,
+    id: newId(),
+    conversationId: conversation,
+    status: "failed",
+    error: "blocked",
+    createdAt: ago(11),
   });
   await db.insert(eventBacklog).values({
-    ...{ ...of, id: newId(), status: "failed", error: "The turn failed", matchedAt: ago(13), completedAt: ago(12) },
+    ...of,
+    id: newId(),
+    status: "failed",
+    error: "The turn failed",
+    matchedAt: ago(13),
+    completedAt: ago(12),
   });
   await db.insert(channels).values({
-    ...{ id: newId(), agentId: agent.id, type: "slack", enabled: true, keyId: "", config: new Uint8Array() },
-    ...{ status: "failing", lastError: "The token is revoked", updatedAt: ago(26 * 60) },
+    id: newId(),
+    agentId: agent.id,
+    type: "slack",
+    enabled: true,
+    keyId: "",
+    config: new Uint8Array(),
+    status: "failing",
+    lastError: "The token is revoked",
+    updatedAt: ago(26 * 60),
   });
   return { h, slug, ref, ago };
 }
@@ -91,7 +106,12 @@ test("tells which turns run, and what failed in the last 24 hours, newest first"
     minutes: number,
     conversationId: string | null,
   ) => ({
-    ...{ kind, ...agent, conversationId, name, error, at: at(minutes) },
+    kind,
+    ...agent,
+    conversationId,
+    name,
+    error,
+    at: at(minutes),
   });
   expect(failures).toEqual({
     items: [

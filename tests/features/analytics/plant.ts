@@ -27,10 +27,26 @@ export async function plantTurns(
     const [id, createdAt] = [newId(), new Date(at)];
     ticket += 1;
     await database.db.insert(turns).values({
-      ...{ id, agentId: agent.id, organizationId: agent.organizationId, conversationId: conversation, subject },
-      ...{ status: "done", owner: newId(), leaseUntil: createdAt, door: "api", ticket },
-      ...{ provider: "openai", model: "gpt-5-mini", promptTokens: 100, completionTokens: 10, messageCount: 2 },
-      ...{ durationMs: 1000, ttftMs: 200, createdAt, finishedAt: createdAt, ...fields },
+      id,
+      agentId: agent.id,
+      organizationId: agent.organizationId,
+      conversationId: conversation,
+      subject,
+      status: "done",
+      owner: newId(),
+      leaseUntil: createdAt,
+      door: "api",
+      ticket,
+      provider: "openai",
+      model: "gpt-5-mini",
+      promptTokens: 100,
+      completionTokens: 10,
+      messageCount: 2,
+      durationMs: 1000,
+      ttftMs: 200,
+      createdAt,
+      finishedAt: createdAt,
+      ...fields,
     });
     for (const { name, status = "executed", ms = 50 } of tools) {
       const call = { id: newId(), turnId: id, agentId: agent.id, toolCallId: newId(), name, status, durationMs: ms };

@@ -78,7 +78,11 @@ test("sealing all secrets with another key is an entry of the installation", asy
   const { total } = await h.engine.rotateKey();
   expect(total).toBeGreaterThan(0);
   expect((await auditOf(h)).at(-1)).toMatchObject({
-    ...{ action: "encryption-key.rotate", target: "secrets", actorType: "system", organizationId: null, success: true },
+    action: "encryption-key.rotate",
+    target: "secrets",
+    actorType: "system",
+    organizationId: null,
+    success: true,
     summary: { resealed: 0, unreadable: 0 },
   });
 });

@@ -13,7 +13,8 @@ test("what a caller may not do is in the log of the addressed organization, whoe
     h.request(`/api/instances/${slug}?x=1`, { method: "PATCH", headers: viewer, json: "no object" }),
     h.request("/api/audit-logs", { headers: viewer }),
     h.request("/api/organizations/acme/members", {
-      ...{ method: "POST", headers: admin },
+      method: "POST",
+      headers: admin,
       json: { email: "a@example.com", roleKey: "owner" },
     }),
     h.request("/api/me", { headers: key }),

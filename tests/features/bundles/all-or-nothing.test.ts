@@ -16,7 +16,9 @@ test("an import that fails at any part leaves nothing behind", async () => {
   const bundle = await call<{ instance: object }>("GET", `${path}/export`);
   // With a time soon, so that the import also makes a job.
   const task = {
-    ...{ name: "Soon", prompt: "Now.", schedule: { type: "one-shot", runAt: new Date(h.clock.now() + 5_000) } },
+    name: "Soon",
+    prompt: "Now.",
+    schedule: { type: "one-shot", runAt: new Date(h.clock.now() + 5_000) },
   };
   const instance = { ...bundle.instance, scheduledTasks: [task] };
   const headers = await h.as("owner");

@@ -26,10 +26,19 @@ test("an export holds every part of an agent's configuration, and no secret", as
   expect(text).not.toContain("••••");
 
   expect(bundle).toMatchObject({
-    ...{ version: "1.3", type: "instance", exportedAt: new Date(h.clock.now()).toISOString() },
+    version: "1.3",
+    type: "instance",
+    exportedAt: new Date(h.clock.now()).toISOString(),
     instance: {
-      ...{ slug: "shop", maxSteps: 7, temperature: 0.25, monthlyTokenBudget: 5_000_000_000, icon },
-      ...{ tracingEnabled: true, tracingProject: "shop", optoutStopKeywords: ["HALT", "FERMA"], debounceMs: 0 },
+      slug: "shop",
+      maxSteps: 7,
+      temperature: 0.25,
+      monthlyTokenBudget: 5_000_000_000,
+      icon,
+      tracingEnabled: true,
+      tracingProject: "shop",
+      optoutStopKeywords: ["HALT", "FERMA"],
+      debounceMs: 0,
       prompts: [{ key: "02-soul" }, { key: "04-safety", content: "" }],
       skills: [{ skillSlug: "shop", enabled: true, autoLoad: true, pinnedVersion: "0.1.0" }],
       // The skill turned httpRequest on; that a person decides about its calls is kept.
@@ -54,7 +63,9 @@ test("an export holds every part of an agent's configuration, and no secret", as
       eventSources: [
         { name: "issues", authKeyConfigured: false, definitions: [] },
         {
-          ...{ name: "orders", authKeyConfigured: true, config: { repository: "acme/shop", labels: ["bug"] } },
+          name: "orders",
+          authKeyConfigured: true,
+          config: { repository: "acme/shop", labels: ["bug"] },
           definitions: [{ name: "refund" }, { name: "cancel" }, { name: "paid" }],
         },
       ],
@@ -63,7 +74,8 @@ test("an export holds every part of an agent's configuration, and no secret", as
   });
   expect(bundle.instance).toHaveProperty("channels", [
     {
-      ...{ channelType: "web", enabled: true },
+      channelType: "web",
+      enabled: true,
       config: {
         contextMapping: { customer: "customer.id", basket: "basket" },
         allowedOrigins: ["https://shop.example"],

@@ -70,10 +70,23 @@ export async function fullAgent(h: Harness, slug = "shop"): Promise<{ call: Call
   const path = `/api/instances/${slug}`;
   await shopSkill(h, call);
   await call("POST", "/api/instances", {
-    ...{ slug, name: "Shop", description: "Looks after orders.", provider: "demo", model: "demo", temperature: 0.25 },
-    ...{ maxSteps: 7, timezone: "Europe/Rome", tracingEnabled: true, tracingProject: "shop", debounceMs: 0 },
-    ...{ optoutEnabled: true, optoutStopKeywords: ["HALT", "FERMA"], optoutClosingMessage: "Goodbye." },
-    ...{ monthlyTokenBudget: 5_000_000_000, userMonthlyTokenBudget: 1000, memoryEnabled: false },
+    slug,
+    name: "Shop",
+    description: "Looks after orders.",
+    provider: "demo",
+    model: "demo",
+    temperature: 0.25,
+    maxSteps: 7,
+    timezone: "Europe/Rome",
+    tracingEnabled: true,
+    tracingProject: "shop",
+    debounceMs: 0,
+    optoutEnabled: true,
+    optoutStopKeywords: ["HALT", "FERMA"],
+    optoutClosingMessage: "Goodbye.",
+    monthlyTokenBudget: 5_000_000_000,
+    userMonthlyTokenBudget: 1000,
+    memoryEnabled: false,
   });
   await call("PUT", `${path}/icon`, { icon });
   await call("PATCH", `${path}/prompts`, {
@@ -140,7 +153,10 @@ async function room(call: Call, path: string): Promise<void> {
   const sources = `${path}/event-sources`;
   const config = { repository: "acme/shop", labels: ["bug"] };
   const { id } = await call("POST", sources, {
-    ...{ name: "orders", sourceType: "webhook", authKey: canaries.sender, config },
+    name: "orders",
+    sourceType: "webhook",
+    authKey: canaries.sender,
+    config,
   });
   await call("POST", sources, { name: "issues", sourceType: "github", enabled: false });
   const post = (body: unknown) => call("POST", `${sources}/${id}/definitions`, body);

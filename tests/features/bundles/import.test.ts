@@ -81,7 +81,10 @@ test("an overwrite replaces what the bundle says, and keeps addresses, runs, tas
   const definition = { name: "cancel", matchingPrompt: "Any cancellation", action: "backlog" };
   const cron = { type: "cron", expression: "0 8 * * *", timezone: "Europe/Rome" };
   const instance = {
-    ...{ slug: "ignored", name: "Small", model: "demo:demo", memoryEnabled: true },
+    slug: "ignored",
+    name: "Small",
+    model: "demo:demo",
+    memoryEnabled: true,
     manualTools: ["httpRequest"],
     eventSources: [{ name: "orders", sourceType: "webhook", authKeyConfigured: true, definitions: [definition] }],
     scheduledTasks: [{ name: "Report", prompt: "Sum up.", schedule: cron }],
@@ -90,8 +93,17 @@ test("an overwrite replaces what the bundle says, and keeps addresses, runs, tas
   expect(warnings).toEqual([]);
   const after = await call<Bundle>("GET", `${path}/export`);
   expect(after.instance).toMatchObject({
-    ...{ slug: "shop", name: "Small", provider: "demo", maxSteps: 16, optoutStopKeywords: ["STOP"], icon: null },
-    ...{ prompts: [], skills: [], hooks: [], room: null, manualTools: ["httpRequest"] },
+    slug: "shop",
+    name: "Small",
+    provider: "demo",
+    maxSteps: 16,
+    optoutStopKeywords: ["STOP"],
+    icon: null,
+    prompts: [],
+    skills: [],
+    hooks: [],
+    room: null,
+    manualTools: ["httpRequest"],
     // The skill is gone, and httpRequest asks as before since the bundle does not say.
     toolsNeedingApproval: ["currentTime", "httpRequest"],
     secrets: [{ key: "auth_api_key" }, { key: "openai_api_key" }, { key: "tracing_api_key" }],
@@ -184,7 +196,9 @@ test("a new agent is made in the named workspace, or in the first one", async ()
   const other = await h.createOrganization("other");
   const headers = await h.as("owner");
   const foreign = await h.request(`/api/instances/import?workspaceId=${other.workspaceId}`, {
-    ...{ method: "POST", headers, json: bundle },
+    method: "POST",
+    headers,
+    json: bundle,
   });
   expect(foreign.status).toBe(404);
   expect(await db.$count(agents)).toBe(2);

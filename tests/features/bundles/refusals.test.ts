@@ -177,10 +177,13 @@ test("fields that a bundle does not have are left out with a warning that says w
   const call = caller(h, await h.as("owner"));
   const text = JSON.stringify({
     ...bundle({
-      ...{ slug: "a", modle: "demo", workspaceId: "x", prompts: [{ key: "02-soul", content: "b", title: "c" }] },
+      slug: "a",
+      modle: "demo",
+      workspaceId: "x",
+      prompts: [{ key: "02-soul", content: "b", title: "c" }],
       hooks: [{ event: "message_received", actionConfig: { toolName: "currentTime", arg: {} }, positon: 1 }],
       scheduledTasks: [{ name: "n", prompt: "p", schedule: { type: "interval", everyMs: 60_000, timezone: "UTC" } }],
-      ...{ channels: [{ channelType: "telegram", config: { allowedUserId: "1" } }] },
+      channels: [{ channelType: "telegram", config: { allowedUserId: "1" } }],
       room: { promt: "x" },
     }),
     $schema: "https://example.com/agent.schema.json",

@@ -14,21 +14,29 @@ const args = fc.dictionary(word, fc.oneof(text, fc.integer(), fc.constant(null),
 
 const settings = fc.record(
   {
-    ...{ name: word, description: text, temperature: fc.constantFrom(null, 0, 0.3, 2), active: fc.boolean() },
-    ...{ maxSteps: fc.integer({ min: 1, max: 128 }), authEnabled: fc.boolean(), debounceMs: fc.constantFrom(null, 5) },
-    ...{ monthlyTokenBudget: fc.constantFrom(null, 0, 9e15), fastModel: fc.constantFrom(null, "openai:gpt-5-nano") },
-    ...{
-      optoutStopKeywords: few(word),
-      timezone: fc.constantFrom("UTC", "Europe/Rome"),
-      icon: fc.constantFrom(null, icon),
-    },
+    name: word,
+    description: text,
+    temperature: fc.constantFrom(null, 0, 0.3, 2),
+    active: fc.boolean(),
+    maxSteps: fc.integer({ min: 1, max: 128 }),
+    authEnabled: fc.boolean(),
+    debounceMs: fc.constantFrom(null, 5),
+    monthlyTokenBudget: fc.constantFrom(null, 0, 9e15),
+    fastModel: fc.constantFrom(null, "openai:gpt-5-nano"),
+    optoutStopKeywords: few(word),
+    timezone: fc.constantFrom("UTC", "Europe/Rome"),
+    icon: fc.constantFrom(null, icon),
   },
   { requiredKeys: [] },
 );
 const definition = fc.record(
   {
-    ...{ name: word, matchingPrompt: word, action: fc.constantFrom("backlog", "conversation"), enabled: fc.boolean() },
-    ...{ priority: fc.integer({ min: 0, max: 2 }), contextPrompt: text },
+    name: word,
+    matchingPrompt: word,
+    action: fc.constantFrom("backlog", "conversation"),
+    enabled: fc.boolean(),
+    priority: fc.integer({ min: 0, max: 2 }),
+    contextPrompt: text,
     conditions: few(fc.record({ path: word, equals: fc.oneof(text, fc.boolean(), fc.constant(null)) })),
   },
   { requiredKeys: ["name", "matchingPrompt", "action"] },
@@ -42,8 +50,10 @@ const schedule = fc.constantFrom(
 const task = fc.tuple(fc.record({ name: word, prompt: word, schedule, enabled: fc.boolean() }), place);
 const hook = fc.record(
   {
-    ...{ event: fc.constantFrom("message_received", "response_generated"), enabled: fc.boolean() },
-    ...{ position: fc.integer({ min: 0, max: 2 }), timeoutMs: fc.integer({ min: 1000, max: 30_000 }) },
+    event: fc.constantFrom("message_received", "response_generated"),
+    enabled: fc.boolean(),
+    position: fc.integer({ min: 0, max: 2 }),
+    timeoutMs: fc.integer({ min: 1000, max: 30_000 }),
     actionConfig: fc.record({ toolName: fc.constantFrom(...builtinNames), args }),
   },
   { requiredKeys: ["event", "actionConfig"] },

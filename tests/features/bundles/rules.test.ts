@@ -38,7 +38,8 @@ test("an older format becomes 1.3 step by step; what is not as it should be is l
   expect(convert("1.2", { channels: [slack, web] })).toEqual({ channels: [slack, { ...web, enabled: true }] });
   const tools = [{ name: "fileUpload", needsApproval: true }, "x"];
   expect(convert("1.4", { manualTools: tools })).toMatchObject({
-    ...{ manualTools: ["files:upload", "x"], toolsNeedingApproval: ["files:upload"] },
+    manualTools: ["files:upload", "x"],
+    toolsNeedingApproval: ["files:upload"],
   });
   for (const version of readVersions) {
     for (const odd of [{ prompts: 1, skills: "s", manualTools: {}, hooks: [1, null], channels: 5 }, {}]) {

@@ -31,7 +31,11 @@ test("1.0 has settings and prompts, and is from before the Web switch", async ()
   const { slug, instance, web, told } = await importFixture(call, "1.0");
   expect(told).toEqual([webKey]);
   expect(instance).toMatchObject({
-    ...{ slug: "old", name: "Old", temperature: 0.5, maxSteps: 16, manualTools: ["readSkill"] },
+    slug: "old",
+    name: "Old",
+    temperature: 0.5,
+    maxSteps: 16,
+    manualTools: ["readSkill"],
     prompts: [
       { key: "01-identity", content: "You are Old." },
       { key: "02-soul", content: "Be brief." },
@@ -119,7 +123,8 @@ test("1.4 and 1.5 are of managed builds: what only these have is left out; 1.5 k
   ]);
   expect(older.web?.enabled).toBe(true);
   expect(older.instance).toMatchObject({
-    ...{ manualTools: ["currentTime", "httpRequest"], toolsNeedingApproval: ["httpRequest"] },
+    manualTools: ["currentTime", "httpRequest"],
+    toolsNeedingApproval: ["httpRequest"],
     channels: [{ channelType: "web" }, { channelType: "telegram", enabled: false }, { channelType: "agent" }],
   });
 
@@ -129,7 +134,8 @@ test("1.4 and 1.5 are of managed builds: what only these have is left out; 1.5 k
     ...["channel_unsupported instance.channels.1", "web_key_missing instance.channels.0"],
   ]);
   expect(newer.web).toEqual({
-    ...{ channelType: "web", enabled: false },
+    channelType: "web",
+    enabled: false,
     config: { contextMapping: { a: "b" }, allowedOrigins: [] },
   });
 });
@@ -137,7 +143,9 @@ test("1.4 and 1.5 are of managed builds: what only these have is left out; 1.5 k
 test("channels are named by their places in what was sent, though others are left out or added", async () => {
   const { h, call } = await world();
   const named = (version: string, channels: object[]) => ({
-    ...{ version, type: "instance", instance: { slug: "placed", channels } },
+    version,
+    type: "instance",
+    instance: { slug: "placed", channels },
   });
   const wrong = [
     { channelType: "rest" },

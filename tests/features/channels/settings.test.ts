@@ -84,8 +84,12 @@ describe("the settings of a messenger's channel", () => {
 
     const other = await put(h, headers, "whatsapp", { config: { authToken } });
     expect(other.channel.config).toEqual({
-      ...{ mode: "auth_token", accountSid: "••••cdef", authToken: "••••cdef", whatsappNumber: "+390612345678" },
-      ...{ transport: "webhook", webhookUrl: `${address}/webhooks/twilio/one/whatsapp` },
+      mode: "auth_token",
+      accountSid: "••••cdef",
+      authToken: "••••cdef",
+      whatsappNumber: "+390612345678",
+      transport: "webhook",
+      webhookUrl: `${address}/webhooks/twilio/one/whatsapp`,
     });
     const incomplete = await put(h, headers, "whatsapp", { config: { mode: "api_key" } });
     expect(incomplete).toMatchObject({ status: 400, message: expect.stringContaining("config.apiKeySid: is needed") });

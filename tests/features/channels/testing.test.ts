@@ -162,11 +162,13 @@ describe("the test of a channel", () => {
         checks: [
           { name: "credentials", ok: true },
           {
-            ...{ name: "webhook", ok: false },
+            name: "webhook",
+            ok: false,
             message: "No messenger can call http://localhost:4000, so there is no webhook to set there yet",
           },
           {
-            ...{ name: "reachable", ok: false },
+            name: "reachable",
+            ok: false,
             message:
               "No messenger reaches http://localhost:4000: set the policy publicAddress to an https address of this server",
           },

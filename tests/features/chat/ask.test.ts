@@ -42,8 +42,13 @@ describe("an agent that asks another one", () => {
     expect(conversations).toMatchObject([
       {
         ref: `helper:agent:caller:${parent?.id}`,
-        ...{ channel: "agent", channelId: `caller:${parent?.id}`, source: "user", subject: "web:ada" },
-        ...{ parentId: parent?.id, openTurns: 0, awaiting: null },
+        channel: "agent",
+        channelId: `caller:${parent?.id}`,
+        source: "user",
+        subject: "web:ada",
+        parentId: parent?.id,
+        openTurns: 0,
+        awaiting: null,
       },
     ]);
     expect(messages.map(({ role, content }) => [role, content])).toEqual([

@@ -28,7 +28,10 @@ const acting = (execute: (args: JsonObject, context: PluginContext) => unknown, 
   weather("http://127.0.0.1:1", {
     tools: [
       {
-        ...{ name: "act", description: "Acts.", effect: "none", needsApproval: false },
+        name: "act",
+        description: "Acts.",
+        effect: "none",
+        needsApproval: false,
         parameters: { type: "object", properties: {} },
         execute: async (args, context) => (await execute(args, context)) as JsonObject,
       },

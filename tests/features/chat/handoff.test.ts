@@ -27,7 +27,9 @@ async function door(step: ScriptStep) {
 }
 
 const handoff = {
-  ...{ type: "handoff", id: "call-1", agent: "helper" },
+  type: "handoff",
+  id: "call-1",
+  agent: "helper",
   conversationId: expect.stringMatching(/^helper:agent:caller:[0-9a-f-]{36}$/),
 };
 

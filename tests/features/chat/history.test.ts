@@ -136,7 +136,10 @@ describe("the tokens that a prompt may have", () => {
 
   test("are not counted by what was left of a conversation that the model refused as too long", async () => {
     const refused = new APICallError({
-      ...{ message: "maximum context length", url: "", requestBodyValues: undefined, statusCode: 400 },
+      message: "maximum context length",
+      url: "",
+      requestBodyValues: undefined,
+      statusCode: 400,
     });
     const scripted = scriptedModel(({ prompt }) => {
       const tokens = bytesOf(prompt);

@@ -93,7 +93,12 @@ test("turns whose pictures are too large together wait for each other, and other
       .set({ size: 5 * 1024 * 1024 })
       .where(eq(files.conversationId, id));
     return takeOwnTurn(turns, slug, {
-      ...{ door: "inbox", ref, stored: true, rule: "always-finish", requestId: newId(), throttle: null },
+      door: "inbox",
+      ref,
+      stored: true,
+      rule: "always-finish",
+      requestId: newId(),
+      throttle: null,
       origin: { ...place, source: "user", depth: 0, subject: "web:ada" },
       input: { history: [], fresh: [name], fileIds },
     });

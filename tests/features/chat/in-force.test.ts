@@ -243,8 +243,13 @@ const settings: Record<string, Setting> = {
   "the fields of the agent": {
     given: [patch({ historyLimit: 0 })],
     change: patch({
-      ...{ provider: "mistral", model: "second", name: "Carla", historyLimit: 10 },
-      ...{ thinkingEnabled: true, temperature: 0.5, maxOutputTokens: 99 },
+      provider: "mistral",
+      model: "second",
+      name: "Carla",
+      historyLimit: 10,
+      thinkingEnabled: true,
+      temperature: 0.5,
+      maxOutputTokens: 99,
     }),
     views: [
       view(
@@ -252,8 +257,12 @@ const settings: Record<string, Setting> = {
         asking,
         { model: "demo:first", named: false, messages: 2 },
         {
-          ...{ model: "mistral:second", named: true, messages: 4 },
-          ...{ reasoning: "medium", temperature: 0.5, maxOutputTokens: 99 },
+          model: "mistral:second",
+          named: true,
+          messages: 4,
+          reasoning: "medium",
+          temperature: 0.5,
+          maxOutputTokens: 99,
         },
       ),
     ],

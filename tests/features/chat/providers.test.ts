@@ -84,7 +84,8 @@ test.each(
 )("%s: the playground tells the cause of a failure in our words, and public doors tell none", async (name) => {
   const key = "sk-environment-0123456789";
   const said = (status: number, words: string, headers = {}) => ({
-    ...{ status, headers },
+    status,
+    headers,
     body: JSON.stringify(wires[spoken(name)].refusal(status, words)),
   });
   const { h, provider } = await start(name, { status: 401 });

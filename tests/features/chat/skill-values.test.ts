@@ -46,7 +46,11 @@ async function selling(requiredEnv: object, said = "Sold.") {
     return asked.filter((request) => request.headers["X-Key"] === value).map(({ url }) => new URL(url).host);
   };
   return {
-    ...{ ...h, send, reached, own, catalogue: `${organization}/skills/shop` },
+    ...h,
+    send,
+    reached,
+    own,
+    catalogue: `${organization}/skills/shop`,
     store: (sensitive = true, value = secret) =>
       send("PUT", `${own}/skills/shop/env`, { env: [{ key: "API_KEY", value, sensitive }] }),
     save: (fields: object) => send("PUT", `${organization}/skills/shop`, { ...skill, ...fields }),

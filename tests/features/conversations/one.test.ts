@@ -176,9 +176,18 @@ describe("hook executions", () => {
     const theirs = rows.find((row) => row.ref !== ref)?.id ?? "";
     const hookId = newId();
     const execution = (conversationId: string, turn: number, position: number, turnId = newId()) => ({
-      ...{ id: newId(), conversationId, turnId, hookId, position, event: "message_received" },
-      ...{ toolName: `t${turn}.${position}`, success: position !== 1, error: position === 1 ? "It failed" : null },
-      ...{ durationMs: 12, args: { n: turn }, result: position === 1 ? null : ["ok"] },
+      id: newId(),
+      conversationId,
+      turnId,
+      hookId,
+      position,
+      event: "message_received",
+      toolName: `t${turn}.${position}`,
+      success: position !== 1,
+      error: position === 1 ? "It failed" : null,
+      durationMs: 12,
+      args: { n: turn },
+      result: position === 1 ? null : ["ok"],
       createdAt: new Date(Date.UTC(2026, 10, 1, 0, 0, turn)),
     });
     const turns = Array.from({ length: 75 }, (_, turn) => {
@@ -195,8 +204,16 @@ describe("hook executions", () => {
     expect(all).toHaveLength(200);
     expect(all.slice(-3).map(({ toolName }) => toolName)).toEqual(["t74.0", "t74.1", "t74.2"]);
     expect(all.at(-2)).toEqual({
-      ...{ id: expect.any(String), hookId, event: "message_received", toolName: "t74.1", success: false },
-      ...{ error: "It failed", durationMs: 12, args: { n: 74 }, result: null, createdAt: "2026-11-01T00:01:14.000Z" },
+      id: expect.any(String),
+      hookId,
+      event: "message_received",
+      toolName: "t74.1",
+      success: false,
+      error: "It failed",
+      durationMs: 12,
+      args: { n: 74 },
+      result: null,
+      createdAt: "2026-11-01T00:01:14.000Z",
     });
     const older = await executions("?offset=200");
     expect(older).toHaveLength(25);

@@ -100,8 +100,16 @@ describe("a turn of an agent that is debugged", () => {
     const { debug, messages, toolCalls, hooks, ...turn } = await newest(h, ref);
     expect(turn).toEqual(page.turns[0]);
     expect(turn).toMatchObject({
-      ...{ status: "done", door: "completions", source: "user", provider: "demo", model: "demo", errorCode: null },
-      ...{ promptTokens: 50, completionTokens: 9, continues: null, finishedAt: expect.any(String) },
+      status: "done",
+      door: "completions",
+      source: "user",
+      provider: "demo",
+      model: "demo",
+      errorCode: null,
+      promptTokens: 50,
+      completionTokens: 9,
+      continues: null,
+      finishedAt: expect.any(String),
     });
     expect(messages.map(({ role, content }) => [role, content])).toEqual([
       ["user", "I like green tea"],
@@ -149,7 +157,9 @@ describe("a turn of an agent that is debugged", () => {
     const { steps, failure } = await debugOf(h, refOf(h, "c"));
     expect(failure).toBeNull();
     const rateLimited = {
-      ...{ code: "rate-limited", message: "Model provider is rate limited", said },
+      code: "rate-limited",
+      message: "Model provider is rate limited",
+      said,
       hint: "The provider is asked too often (status 429)",
     };
     expect(steps).toMatchObject([
@@ -184,7 +194,10 @@ describe("a turn of an agent that is debugged", () => {
     const h = await debugged(undefined, {}, { models: { resolve } });
     expect((await h.complete("Hello", { chat_id: "c" })).status).toBe(502);
     expect(await debugOf(h, refOf(h, "c"))).toMatchObject({
-      ...{ preparedMs: null, prompt: null, settings: null, steps: [] },
+      preparedMs: null,
+      prompt: null,
+      settings: null,
+      steps: [],
       failure: { code: "provider-failed", hint: expect.stringContaining("openai_api_key"), said: null },
     });
   });

@@ -84,12 +84,17 @@ export async function filesHarness({ store = "directory" }: { store?: "directory
     worker,
     store: (inbound: Partial<InboundFile> = {}) =>
       storeFile(h.services, {
-        ...{ agent, conversation: home, name: "note.txt", mime: "text/plain", bytes: bytesOf("tea") },
+        agent,
+        conversation: home,
+        name: "note.txt",
+        mime: "text/plain",
+        bytes: bytesOf("tea"),
         ...inbound,
       }),
     save: (file: Partial<PluginFile> = {}, conversationId: string | null = home.id) =>
       savePluginFile(h.services, {
-        ...{ agent, conversationId },
+        agent,
+        conversationId,
         file: { name: "report.txt", mime: "text/plain", bytes: bytesOf("done"), ...file },
       }),
     link: (id: string, conversationId: string | null = home.id) =>

@@ -20,7 +20,10 @@ describe("a file that a tool saves", () => {
     await h.db.update(agents).set({ attachmentsEnabled: false });
     const saved = await h.save();
     expect(saved).toEqual({
-      ...{ id: saved.id, name: "report.txt", mime: "text/plain", size: 4 },
+      id: saved.id,
+      name: "report.txt",
+      mime: "text/plain",
+      size: 4,
       url: expect.stringMatching(`^${local}/files/${saved.id}\\?expires=\\d+&signature=[0-9a-f]{64}$`),
       expiresAt: new Date(h.clock.now() + day).toISOString(),
     });

@@ -44,12 +44,22 @@ describe("creating", () => {
     expect(await h.list()).toEqual([]);
     const least = await h.create({ event: "message_received", actionConfig: { toolName: "currentTime" } });
     expect(least).toEqual({
-      ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), event: "message_received", actionType: "tool" },
-      ...{ actionConfig: time, mutates: false, enabled: true, position: 0, timeoutMs: 10_000 },
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      event: "message_received",
+      actionType: "tool",
+      actionConfig: time,
+      mutates: false,
+      enabled: true,
+      position: 0,
+      timeoutMs: 10_000,
     });
     const all = {
-      ...{ event: "response_generated", actionType: "tool", mutates: true, enabled: false },
-      ...{ position: 7, timeoutMs: 30_000 },
+      event: "response_generated",
+      actionType: "tool",
+      mutates: true,
+      enabled: false,
+      position: 7,
+      timeoutMs: 30_000,
       actionConfig: {
         toolName: "httpRequest",
         args: { url: "https://a.example/{{instance.slug}}", body: { text: "{{response.text}}", n: [1, null] } },

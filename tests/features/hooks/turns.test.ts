@@ -62,8 +62,11 @@ describe("on the native stream", () => {
     waiting.open();
     const events = await readEvents(await response);
     expect(only(events, "hook-execution")).toEqual({
-      ...{ hookId: h.ids[0], event: "message_received", toolName: "httpRequest" },
-      ...{ success: true, durationMs: 40 },
+      hookId: h.ids[0],
+      event: "message_received",
+      toolName: "httpRequest",
+      success: true,
+      durationMs: 40,
     });
     expect(events.at(-1)?.data).not.toHaveProperty("metadata");
   });
@@ -96,7 +99,9 @@ describe("the reply that a hook replaces", () => {
     expect(last).toMatchObject({ content: "The code is secret.", metadata: { hookId: h.ids[0] } });
     expect(JSON.stringify(messages)).not.toContain("swordfish");
     expect(only(events, "done")).toEqual({
-      ...{ conversationId: h.ref("c"), messageId: last?.id, metadata: { hookId: h.ids[0] } },
+      conversationId: h.ref("c"),
+      messageId: last?.id,
+      metadata: { hookId: h.ids[0] },
     });
     await h.native("Again?", { chat_id: "c" });
     const call = await h.model.called(2);
@@ -190,11 +195,14 @@ describe("executions", () => {
       [0, "response_sent", true],
     ]);
     expect(stored[0]).toMatchObject({
-      ...{ toolName: "httpRequest", error: null, args: { url: "https://hooks.example/start" } },
+      toolName: "httpRequest",
+      error: null,
+      args: { url: "https://hooks.example/start" },
       result: { status: 200, headers: {}, body: "ok" },
     });
     expect(stored[1]).toMatchObject({
-      ...{ error: "There is no time zone Mars/X: give an IANA name such as Europe/Zurich", result: null },
+      error: "There is no time zone Mars/X: give an IANA name such as Europe/Zurich",
+      result: null,
     });
   });
 
@@ -231,7 +239,9 @@ describe("executions", () => {
     await readEvents(await h.native(`Mine is ${secret}`, { chat_id: "c" }));
     const [execution] = await h.executions("c");
     expect(execution).toMatchObject({
-      ...{ success: true, args: { body: "Mine is [secret]" }, result: { body: "You sent [secret]" } },
+      success: true,
+      args: { body: "Mine is [secret]" },
+      result: { body: "You sent [secret]" },
     });
     expect(JSON.stringify(h.model.calls[0]?.prompt)).toContain("You sent [secret]");
   });
@@ -278,7 +288,8 @@ describe("conversation_start", () => {
 
 test("hooks read and write the state, which the turn and later ones see", async () => {
   const setting = (event: string, key: string, value: string) => ({
-    ...{ event, actionConfig: { toolName: "setState", args: { key, value } } },
+    event,
+    actionConfig: { toolName: "setState", args: { key, value } },
   });
   const h = await hooked(saying("Fine."), [
     setting("message_received", "last", "{{message.text}}"),

@@ -7,8 +7,13 @@ import { incoming, messengerHarness, storing } from "./messengers.ts";
 const photo = (name: string) => ({ ref: name, lastingId: name, name: `${name}.jpg`, mime: "image/jpeg", size: 100 });
 const part = (name: string, isMeant: boolean, text = "") =>
   incoming({
-    ...{ channelId: "-5", isPrivate: false, sender: "21", senderName: "Ann" },
-    ...{ text, files: [photo(name)], album: { id: "7", isMeant } },
+    channelId: "-5",
+    isPrivate: false,
+    sender: "21",
+    senderName: "Ann",
+    text,
+    files: [photo(name)],
+    album: { id: "7", isMeant },
   });
 
 test.each([

@@ -171,8 +171,12 @@ test("in a group the model reads who wrote, and nobody's own memories are touche
     h.telegram({
       update_id: id,
       message: {
-        ...{ message_id: id, from: { ...from, is_bot: false }, date: 1_767_225_600, text: content },
-        ...{ chat: { id: -5, type: "group" }, reply_to_message: { message_id: 1, from: { id: 1000, is_bot: true } } },
+        message_id: id,
+        from: { ...from, is_bot: false },
+        date: 1_767_225_600,
+        text: content,
+        chat: { id: -5, type: "group" },
+        reply_to_message: { message_id: 1, from: { id: 1000, is_bot: true } },
       },
     });
   await group("Hello", 10, { id: 1, first_name: "Ada" });

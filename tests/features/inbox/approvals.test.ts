@@ -40,7 +40,12 @@ async function paying({ fails = false } = {}) {
   expect((await h.request(`/api/instances/${slug}/tools`, { method: "PATCH", headers, json })).status).toBe(200);
   const texts = () => telegram.sent.map((sent) => sent.text);
   return {
-    ...{ ...h, asked, model, db, telegram, texts },
+    ...h,
+    asked,
+    model,
+    db,
+    telegram,
+    texts,
     /** Waits until the person got so many messages, and that is noted; `engines` look after their jobs meanwhile. */
     told: (count: number, engines = [h.engine]) =>
       eventually(async () => {

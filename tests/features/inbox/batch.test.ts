@@ -3,8 +3,19 @@ import { expect, test } from "vitest";
 import { batchOf, mostText, onlyName, type PendingMessage } from "../../../src/features/inbox/answer/batch.ts";
 
 const message = (seq: number, fields: Partial<PendingMessage> = {}): PendingMessage => ({
-  ...{ id: `id-${seq}`, seq, providerId: `p-${seq}`, sender: "1", restarts: 0, attempts: 0 },
-  ...{ text: `text ${seq}`, files: [], senderName: "Ada", edits: null, isPrivate: true, quotes: [], album: null },
+  id: `id-${seq}`,
+  seq,
+  providerId: `p-${seq}`,
+  sender: "1",
+  restarts: 0,
+  attempts: 0,
+  text: `text ${seq}`,
+  files: [],
+  senderName: "Ada",
+  edits: null,
+  isPrivate: true,
+  quotes: [],
+  album: null,
   ...fields,
 });
 

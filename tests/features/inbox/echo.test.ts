@@ -22,8 +22,14 @@ describe("what an agent sends of itself", () => {
     const [message] = await h.transcript();
     expect(message).toMatchObject({ turnId: null, metadata: { sentBy: { turnId, conversationId: roomRef } } });
     expect(await h.conversation()).toMatchObject({
-      ...{ channel: "telegram", channelId: adaTarget, subject: `conversation:${ref}`, source: "user" },
-      ...{ lastSeq: 1, messageCount: 1, openTurns: 0, lastInboxSeq: 0 },
+      channel: "telegram",
+      channelId: adaTarget,
+      subject: `conversation:${ref}`,
+      source: "user",
+      lastSeq: 1,
+      messageCount: 1,
+      openTurns: 0,
+      lastInboxSeq: 0,
     });
     await h.answer("Yes, do it");
     expect(h.prompt()).toEqual([unasked, ["assistant", "Shall I order more?"], ["user", "Yes, do it"]]);

@@ -38,7 +38,8 @@ test("a long document is cut between characters", () => {
 
 test("documents share what a turn has room for, in the order in which they came", () => {
   const file = (name: string, length: number) => ({
-    ...{ name, mime: "text/plain" },
+    name,
+    mime: "text/plain",
     fate: stored(name, "text/plain", { document: { text: "x".repeat(length), isWhole: length < 32_000 } }),
   });
   const [first = "", second = ""] = withFileWords([
@@ -56,7 +57,8 @@ test("a picture that the model does not get is not promised", () => {
     { name: "huge.png", mime: "image/png", fate: stored("huge", "image/png", { size: 5 * 1024 * 1024 + 1 }) },
     { name: "drawing.svg", mime: "image/svg+xml", fate: stored("svg", "application/octet-stream") },
     ...Array.from({ length: 9 }, (_, at) => ({
-      ...{ name: `${at}.png`, mime: "image/png" },
+      name: `${at}.png`,
+      mime: "image/png",
       fate: stored(`p${at}`, "image/png"),
     })),
   ];

@@ -23,7 +23,10 @@ async function holding() {
   const requiredEnv = [{ name: "API_KEY", sensitive: true }];
   await send("PUT", `${own}/secrets`, { secrets: [{ key: "crm_token", value: held.secret }] });
   await send("POST", `/api/organizations/${h.organization.slug}/skills`, {
-    ...{ name: "Shop", description: "Orders.", content: "Sell.", requiredEnv },
+    name: "Shop",
+    description: "Orders.",
+    content: "Sell.",
+    requiredEnv,
   });
   await send("PUT", `${own}/skills/shop/env`, { env: [{ key: "API_KEY", value: held.skill }] });
   await send("POST", `${own}/event-sources`, { name: "CI", sourceType: "custom", authKey: held.source });

@@ -20,7 +20,9 @@ export const telegramFields = {
 };
 export const slackFields = { botToken: "xoxb-1-test", signingSecret: "5".repeat(32), transport: "webhook" };
 export const twilioFields = {
-  ...{ mode: "auth_token", accountSid: `AC${"1".repeat(32)}`, authToken: "t".repeat(32) },
+  mode: "auth_token",
+  accountSid: `AC${"1".repeat(32)}`,
+  authToken: "t".repeat(32),
   whatsappNumber: "+390612345678",
 };
 const usual = { telegram: telegramFields, slack: slackFields, whatsapp: twilioFields };
@@ -107,8 +109,16 @@ export function privateUpdate(text: string, id: number, from = 42) {
 export function incoming(fields: Partial<Incoming> = {}): Incoming {
   const id = nextMessage();
   return {
-    ...{ providerId: `42:${id}`, channelId: "42", sender: "42", senderName: "Ada", isPrivate: true },
-    ...{ text: `Message ${id}`, files: [], edits: null, quotes: [], album: null },
+    providerId: `42:${id}`,
+    channelId: "42",
+    sender: "42",
+    senderName: "Ada",
+    isPrivate: true,
+    text: `Message ${id}`,
+    files: [],
+    edits: null,
+    quotes: [],
+    album: null,
     ...fields,
   };
 }

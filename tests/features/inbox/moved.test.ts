@@ -9,7 +9,9 @@ const [was, is] = ["-500", "-1000500"];
 const migrated = {
   status: 400,
   json: {
-    ...{ ok: false, error_code: 400, description: "Bad Request: group chat was upgraded to a supergroup chat" },
+    ok: false,
+    error_code: 400,
+    description: "Bad Request: group chat was upgraded to a supergroup chat",
     parameters: { migrate_to_chat_id: Number(is) },
   },
 };

@@ -16,13 +16,25 @@ test("messages that are done or given up are deleted after 30 days; those that w
   await h.clock.advance(60 * 60 * 1000);
   const at = (days: number) => new Date(h.clock.now() - days * dayMs);
   const left = (status: string, days: number) => ({
-    ...{ ...h.place, id: newId(), body: `${status} ${days}`, status, createdAt: at(days) },
+    ...h.place,
+    id: newId(),
+    body: `${status} ${days}`,
+    status,
+    createdAt: at(days),
   });
   const statuses = ["sent", "failed"];
   await h.db.insert(outbox).values(statuses.flatMap((status) => [left(status, 31), left(status, 29)]));
   const came = (status: string, days: number, seq: number) => ({
-    ...{ agentId: h.agent.id, channel: "telegram", id: newId(), providerId: newId(), conversationId, seq, status },
-    ...{ sender: adaTarget, payload: {}, createdAt: at(days) },
+    agentId: h.agent.id,
+    channel: "telegram",
+    id: newId(),
+    providerId: newId(),
+    conversationId,
+    seq,
+    status,
+    sender: adaTarget,
+    payload: {},
+    createdAt: at(days),
   });
   const all = ["done", "dropped", "failed", "pending"];
   await h.db
@@ -112,12 +124,17 @@ test("doctor counts what was given up in the last day", async () => {
   const h = await messaging();
   const at = (hours: number) => new Date(h.clock.now() - hours * 60 * 60_000);
   const left = (status: string, hours: number) => ({
-    ...{ ...h.place, id: newId(), body: "x", status, createdAt: at(hours) },
+    ...h.place,
+    id: newId(),
+    body: "x",
+    status,
+    createdAt: at(hours),
     error: status === "failed" ? `Refused ${hours} hours ago` : null,
   });
   await h.db.insert(outbox).values([left("failed", 1), left("failed", 23), left("failed", 25), left("sent", 1)]);
   expect((await h.engine.inspect()).messages).toEqual({
-    ...{ unanswered: 0, unsent: 2 },
+    unanswered: 0,
+    unsent: 2,
     lastUnsent: { slug: "support", channel: "telegram", error: "Refused 1 hours ago" },
   });
 });

@@ -8,7 +8,8 @@ import { incoming, storing } from "./messengers.ts";
 const person = { sender: "+393331234567", channelId: "+393331234567" };
 const answer = (messageId: string, author: "agent" | "sender", fields = {}) =>
   incoming({
-    ...{ ...person, text: "Not this one" },
+    ...person,
+    text: "Not this one",
     quotes: [{ kind: "reply", author, text: "", passage: null, messageId }],
     ...fields,
   });

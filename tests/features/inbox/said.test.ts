@@ -4,12 +4,27 @@ import type { PendingMessage } from "../../../src/features/inbox/answer/batch.ts
 import { ownWords, quoteText, saidTexts, speakerOf, spoken } from "../../../src/features/inbox/answer/said.ts";
 
 const message = (id: string, fields: Partial<PendingMessage> = {}): PendingMessage => ({
-  ...{ id, seq: 1, providerId: id, sender: "21", restarts: 0, attempts: 0, text: id, files: [], senderName: "Ann" },
-  ...{ edits: null, isPrivate: false, quotes: [], album: null },
+  id,
+  seq: 1,
+  providerId: id,
+  sender: "21",
+  restarts: 0,
+  attempts: 0,
+  text: id,
+  files: [],
+  senderName: "Ann",
+  edits: null,
+  isPrivate: false,
+  quotes: [],
+  album: null,
   ...fields,
 });
 const quote = (fields: Partial<Quote>): Quote => ({
-  ...{ kind: "reply", author: null, text: "", passage: null, messageId: null },
+  kind: "reply",
+  author: null,
+  text: "",
+  passage: null,
+  messageId: null,
   ...fields,
 });
 

@@ -74,7 +74,10 @@ describe("a text for another agent", () => {
     const all = await h.db.select().from(conversations).orderBy(asc(conversations.createdAt));
     const [sender, other] = all;
     expect(other).toMatchObject({
-      ...{ agentId: h.helper.id, channel: "agent", parentId: sender?.id, subject: `telegram:${adaTarget}` },
+      agentId: h.helper.id,
+      channel: "agent",
+      parentId: sender?.id,
+      subject: `telegram:${adaTarget}`,
       ref: `helper:agent:support:${sender?.id}`,
     });
     expect(h.texts()).toEqual(["Re: Hello"]);
@@ -114,7 +117,8 @@ describe("a text for another agent", () => {
     expect(off?.error).toBe("The agent helper is switched off");
     await h.db.update(agents).set({ active: true }).where(eq(agents.id, h.helper.id));
     await h.request("/api/instances/helper/channels/agent", {
-      ...{ method: "PUT", headers: h.agent.headers },
+      method: "PUT",
+      headers: h.agent.headers,
       json: { enabled: false },
     });
     await expect(h.tell("Two")).rejects.toMatchObject({ code: "conflict" });

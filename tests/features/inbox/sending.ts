@@ -84,7 +84,9 @@ export async function messaging(options: Parameters<typeof harness>[0] & { model
     h.services.database.transaction((tx) =>
       sendTo(tx, {
         ...place,
-        ...{ organizationId: h.organization.id, turnId: null, text },
+        organizationId: h.organization.id,
+        turnId: null,
+        text,
         ...more,
       }),
     );
@@ -109,25 +111,24 @@ export async function messaging(options: Parameters<typeof harness>[0] & { model
   };
   const texts = () => telegram.sent.map(({ text }) => text);
   return {
-    ...{
-      ...h,
-      db,
-      telegram,
-      slack,
-      agent,
-      addAgent,
-      turnOn,
-      answer,
-      say,
-      rows,
-      settled,
-      later,
-      allSent,
-      channel,
-      texts,
-      turns,
-    },
-    ...{ model, place },
+    ...h,
+    db,
+    telegram,
+    slack,
+    agent,
+    addAgent,
+    turnOn,
+    answer,
+    say,
+    rows,
+    settled,
+    later,
+    allSent,
+    channel,
+    texts,
+    turns,
+    model,
+    place,
   };
 }
 

@@ -24,7 +24,11 @@ async function inSlack(fields: Record<string, unknown> = {}) {
     minute += 1;
     const ts = `13555171${String(minute).padStart(2, "0")}.000001`;
     return bring({
-      ...{ type: "app_mention", text: `<@${slackBotId}> ${text}`, ts, thread_ts: root, parent_user_id: "UADA" },
+      type: "app_mention",
+      text: `<@${slackBotId}> ${text}`,
+      ts,
+      thread_ts: root,
+      parent_user_id: "UADA",
       ...more,
     });
   };

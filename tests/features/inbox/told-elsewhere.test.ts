@@ -217,7 +217,11 @@ const waiting = "select 1 from pg_stat_activity where datname = current_database
 async function echoed(h: Awaited<ReturnType<typeof withRoom>>, services: Services, target: string) {
   const [id, turnId] = [newId(), newId()];
   const part = {
-    ...{ id, turnId, agentId: h.agent.id, channel: "slack", target },
+    id,
+    turnId,
+    agentId: h.agent.id,
+    channel: "slack",
+    target,
     body: "And paint it?",
     status: "sent",
   };

@@ -15,7 +15,12 @@ export async function withRoom(options: Parameters<typeof messaging>[0] = {}) {
   /** A turn of the Room; what it sends is up to `alongside`. */
   const work = async (text: string, alongside?: AlongsideOf) => {
     const turn = await takeOwnTurn(h.turns, "support", {
-      ...{ door: "room", ref: roomRef, stored: true, rule: "always-finish", requestId: newId(), throttle: null },
+      door: "room",
+      ref: roomRef,
+      stored: true,
+      rule: "always-finish",
+      requestId: newId(),
+      throttle: null,
       origin: {
         channel: "room",
         channelId: "1767225600000",

@@ -236,7 +236,9 @@ test("a body of more than 1 MiB is a 413, told or found", async () => {
   for (const [path, headers] of heads) {
     const told = await h.post(path, { body: long, headers: { ...headers, "Content-Length": String(long.length) } });
     const found = await h.request(`/webhooks/${path}`, {
-      ...{ method: "POST", headers, body: chunked(2 * 1024 * 1024) },
+      method: "POST",
+      headers,
+      body: chunked(2 * 1024 * 1024),
       duplex: "half",
     } as RequestInit);
     expect([path, told.status, found.status]).toEqual([path, 413, 413]);

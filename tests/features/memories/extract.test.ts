@@ -60,7 +60,9 @@ describe("extraction", () => {
     await h.extract(conversationId);
     expect(seen.events()).toMatchObject(
       ["Lives in Bern", "Likes tea"].map((content) => ({
-        ...{ kind: "memory", conversationId: ref, instance: { slug: h.slug } },
+        kind: "memory",
+        conversationId: ref,
+        instance: { slug: h.slug },
         memory: { event: "ADD", content },
       })),
     );

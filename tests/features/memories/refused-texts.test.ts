@@ -77,12 +77,16 @@ test("a text that a model fails at alone is tried again before it is given up, a
   const others = ["text 0", "text 2", "text 3"];
   for (const attempt of [1, 2]) {
     expect(await embedded(textsOf(4), /1/, { failed: true, attempt })).toEqual({
-      ...{ calls: [4, 1, 2, 2, 1, 1], made: others, refused: [] },
+      calls: [4, 1, 2, 2, 1, 1],
+      made: others,
+      refused: [],
       problem: expect.any(TextsRefused),
     });
   }
   expect(await embedded(textsOf(4), /1/, { failed: true, attempt: 3 })).toMatchObject({
-    ...{ made: others, refused: ["text 1"], problem: undefined },
+    made: others,
+    refused: ["text 1"],
+    problem: undefined,
   });
   // A model that fails at every text says nothing of these.
   expect(await embedded(textsOf(4), /./, { failed: true, attempt: 3 })).toMatchObject({ made: [], refused: [] });

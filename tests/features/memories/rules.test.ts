@@ -141,7 +141,9 @@ test("what is near in meaning takes turns with what has the words, each once", (
 describe("a batch of messages", () => {
   const said = (count: number, length = 1, subjects = 1) =>
     Array.from({ length: count }, (_, seq) => ({
-      ...{ seq, role: "user" as const, content: "x".repeat(length) },
+      seq,
+      role: "user" as const,
+      content: "x".repeat(length),
       subject: `web:s${seq % subjects}` as const,
     }));
   test.each([

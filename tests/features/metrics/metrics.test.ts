@@ -194,8 +194,17 @@ describe("stored files", () => {
     if (!agent) throw new Error("The agent is not there");
     const add = (store: string, size: number, status = "stored") =>
       db.insert(files).values({
-        ...{ id: newId(), organizationId: agent.organizationId, agentId: agent.id, name: "a", mime: "text/plain" },
-        ...{ size, sha256: "", store, storageKey: newId(), status, createdAt: new Date(h.clock.now()) },
+        id: newId(),
+        organizationId: agent.organizationId,
+        agentId: agent.id,
+        name: "a",
+        mime: "text/plain",
+        size,
+        sha256: "",
+        store,
+        storageKey: newId(),
+        status,
+        createdAt: new Date(h.clock.now()),
       });
     await add("directory", 3 * 1024 * 1024);
     await add("directory", 5, "deleting");
@@ -229,7 +238,9 @@ describe("what waits in the database", () => {
     const asked = vi.spyOn(h.services.database, "query");
     const counts = () => asked.mock.calls.filter(([text]) => text.includes("approvals")).length;
     const unknown = (ms: number, key: string | null = null) => ({
-      ...{ kind: "unknown.kind", key, payload: {} },
+      kind: "unknown.kind",
+      key,
+      payload: {},
       runAt: new Date(h.clock.now() + ms),
     });
     await enqueue(db, unknown(-60_000));

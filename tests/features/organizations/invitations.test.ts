@@ -73,7 +73,11 @@ describe("an e-mail that has an account", () => {
     expect((await rolesIn(h, h.organization.id))[ada.id]).toBe("member");
     expect(await organizationsOf(h, ada.headers)).toEqual(["acme", "other"]);
     expect((await auditOf(h)).at(-1)).toMatchObject({
-      ...{ action: "invitation.accept", target: email, actorId: ada.id, organizationId: h.organization.id, ip: "" },
+      action: "invitation.accept",
+      target: email,
+      actorId: ada.id,
+      organizationId: h.organization.id,
+      ip: "",
       summary: { roleKey: "member" },
     });
     expect([await sent(h, owner), await received(h, ada.headers)]).toEqual([[], []]);

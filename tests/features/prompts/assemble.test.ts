@@ -17,7 +17,10 @@ const none = {
   description: "",
   skillsList: "",
   timezone: "",
-  ...{ datetime: "", memories: "", userName: "", state: "" },
+  datetime: "",
+  memories: "",
+  userName: "",
+  state: "",
 };
 
 type Values = typeof values;

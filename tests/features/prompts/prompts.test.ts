@@ -56,8 +56,14 @@ describe("an agent's prompt", () => {
     }
     expect(await h.stored()).toEqual([]);
     const prompt = assemblePrompt(await loadPrompts(h.services.database.db, (await h.row()).id), {
-      ...{ name: "one", description: "", skillsList: "", timezone: "UTC" },
-      ...{ datetime: "now", memories: "", userName: "", state: "" },
+      name: "one",
+      description: "",
+      skillsList: "",
+      timezone: "UTC",
+      datetime: "now",
+      memories: "",
+      userName: "",
+      state: "",
     });
     expect(prompt).toMatch(/^You are one, an assistant\./);
     expect(prompt).not.toContain("{{");

@@ -148,7 +148,8 @@ test("what stays begins with a message to the agent", () => {
 
 test("what no model summed up for long is still little enough for one", () => {
   const said = Array.from({ length: 300 }, (_, index) => ({
-    ...{ role: "assistant", content: `work ${index} ${"x".repeat(9_000)}` },
+    role: "assistant",
+    content: `work ${index} ${"x".repeat(9_000)}`,
     steps: [{ toolCalls: [{ name: "look", args: "y".repeat(5_000) }], toolResults: [] }],
   }));
   const prompt = compactionPrompt({ summary: "", messages: said, mark: "d34db33f" });

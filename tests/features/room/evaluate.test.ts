@@ -140,8 +140,12 @@ describe("a turn of the Room", () => {
 
   test("that its provider has no time for does not count, and is taken when the provider wants it", async () => {
     const busy = new APICallError({
-      ...{ message: "slow down", url: "http://x", requestBodyValues: {}, isRetryable: false },
-      ...{ statusCode: 429, responseHeaders: { "retry-after": "300" } },
+      message: "slow down",
+      url: "http://x",
+      requestBodyValues: {},
+      isRetryable: false,
+      statusCode: 429,
+      responseHeaders: { "retry-after": "300" },
     });
     const h = await workingRoom((call, index) => (index === 0 ? { fail: busy } : marking(call)));
     await h.add({ order: 1 });

@@ -64,7 +64,8 @@ export async function cooked(heading: string, talk: Talk, options: Options = {})
   const KEY = await managementKey(h, agent.headers);
   const script = [variables, snippetsUnder("## Recipes"), snippetsUnder(`### ${heading}`)].join("\n");
   const { calls, ...ended } = await runScript(fillIn(script, { KEY, SENDER_KEY: senderKey }), {
-    ...{ directory: dataDirectory(), origin },
+    directory: dataDirectory(),
+    origin,
     fetch: (address, init) => h.request(address.slice(origin.length), init),
   });
   const refused = calls.filter(({ status }) => status < 200 || status > 299);
@@ -88,7 +89,10 @@ export async function cooked(heading: string, talk: Talk, options: Options = {})
   const read = async (path: string) =>
     (await h.request(`/api/instances/assistant${path}`, { headers: agent.headers })).json();
   return {
-    ...{ ...h, model, pass, read },
+    ...h,
+    model,
+    pass,
+    read,
     /** The sender's call; answers what it gets back. What it leads to is done by then. */
     send: async (body: BodyInit, headers: Record<string, string> = { "Content-Type": "application/json" }) => {
       const response = await h.request(hook, { method: "POST", headers, body });

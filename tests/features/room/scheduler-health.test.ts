@@ -44,7 +44,10 @@ test("a process that never looked is stalled two minutes after its start", async
 test("what waits and what hangs is counted, for all agents", async () => {
   const h = await asking();
   const run = (kind: string, lockedMs: number | null) => ({
-    ...{ id: newId(), kind, key: newId(), lockedBy: lockedMs === null ? null : newId() },
+    id: newId(),
+    kind,
+    key: newId(),
+    lockedBy: lockedMs === null ? null : newId(),
     lockedUntil: lockedMs === null ? null : sql`now() + ${lockedMs / 1000} * interval '1 second'`,
     runAt: new Date(h.clock.now() + 3_600_000),
   });

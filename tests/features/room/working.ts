@@ -77,7 +77,16 @@ export async function workingRoom(
     await rested();
   };
   return {
-    ...{ ...h, model, ref, define, add, entries, room, tick, rested, owner },
+    ...h,
+    model,
+    ref,
+    define,
+    add,
+    entries,
+    room,
+    tick,
+    rested,
+    owner,
     /** A person writes to the agent; by whom a place is meant unless told otherwise. */
     say: async (words: string, from = Number(adaTarget)) => {
       const headers = { "X-Telegram-Bot-Api-Secret-Token": "hook-secret" };

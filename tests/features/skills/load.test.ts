@@ -54,7 +54,10 @@ describe("what a turn is served", () => {
           { skill: "refunds", key: "EXTRA", value: "canary-x", sensitive: true, bounds: [] },
           { skill: "refunds", key: "REGION", value: "eu", sensitive: false, bounds: [] },
           {
-            ...{ skill: "refunds", key: "TOKEN", value: "canary-t", sensitive: true },
+            skill: "refunds",
+            key: "TOKEN",
+            value: "canary-t",
+            sensitive: true,
             // Of the version that it was stored under, and of the served one.
             bounds: [["api.example.com"], ["api.example.com"]],
           },

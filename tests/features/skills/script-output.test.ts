@@ -14,9 +14,16 @@ const log = { debug: silent, info: silent, warn: silent, error: silent, child: (
 /** The output of a skill's only script, called as by a model, and scrubbed as by a turn. */
 async function say(script: string): Promise<string> {
   const skill: LoadedSkill = {
-    ...{ slug: "s", name: "S", description: "", content: "", version: "0.1.0", autoLoad: false },
+    slug: "s",
+    name: "S",
+    description: "",
+    content: "",
+    version: "0.1.0",
+    autoLoad: false,
     scripts: [{ file: "main.js", description: "", content: script }],
-    ...{ requiredTools: [], missingEnv: [], missingTools: [] },
+    requiredTools: [],
+    missingEnv: [],
+    missingTools: [],
     env: [{ skill: "s", key: "K", value: secret, sensitive: true, bounds: [] }],
   };
   const [, run] = skillTools([skill], "acme", threadedScripts({ clock: systemClock, log }));

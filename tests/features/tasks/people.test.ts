@@ -24,7 +24,12 @@ async function plant(
   const [agent] = await db.select().from(agents);
   const of = { agentId: agent?.id ?? "", organizationId: agent?.organizationId ?? "", name: "Tea", prompt: "Tea?" };
   const rows = subjects.map((subject) => ({
-    ...{ ...of, id: newId(), subject, source: "agent" as const, schedule: hourly, anchorAt: new Date(0) },
+    ...of,
+    id: newId(),
+    subject,
+    source: "agent" as const,
+    schedule: hourly,
+    anchorAt: new Date(0),
     ...fields,
   }));
   await db.insert(scheduledTasks).values(rows);

@@ -15,17 +15,35 @@ describe("a task", () => {
     const h = await withTasks();
     const least = await h.create();
     expect(least).toEqual({
-      ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Report", prompt: "Report now.", schedule: hourly },
-      ...{ subject: "", subjectChannel: null, userName: null },
-      ...{ enabled: true, deleteAfterRun: false, maxRetries: 3, onMissed: "run" },
-      ...{ outboundChannel: null, outboundTarget: null, source: "api" },
-      ...{ nextRunAt: "2026-01-01T01:00:00.000Z", lastRun: null },
-      ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: "Report",
+      prompt: "Report now.",
+      schedule: hourly,
+      subject: "",
+      subjectChannel: null,
+      userName: null,
+      enabled: true,
+      deleteAfterRun: false,
+      maxRetries: 3,
+      onMissed: "run",
+      outboundChannel: null,
+      outboundTarget: null,
+      source: "api",
+      nextRunAt: "2026-01-01T01:00:00.000Z",
+      lastRun: null,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
     });
     const all = {
-      ...{ name: "Once", prompt: "Do it.", schedule: { type: "one-shot", runAt: "2026-03-01T10:00:00+01:00" } },
-      ...{ enabled: false, deleteAfterRun: true, maxRetries: 0, onMissed: "skip" },
-      ...{ outboundChannel: "telegram", outboundTarget: "4711" },
+      name: "Once",
+      prompt: "Do it.",
+      schedule: { type: "one-shot", runAt: "2026-03-01T10:00:00+01:00" },
+      enabled: false,
+      deleteAfterRun: true,
+      maxRetries: 0,
+      onMissed: "skip",
+      outboundChannel: "telegram",
+      outboundTarget: "4711",
     };
     const whole = await h.create(all);
     expect(whole).toEqual({

@@ -17,9 +17,18 @@ describe("a task that is due", () => {
     const conversationId = `${h.own.slug}:scheduled:${id}:${Date.parse("2026-01-01T01:00:00Z")}`;
     expect(await h.runs(id)).toEqual([
       {
-        ...{ id: expect.any(String), status: "completed", triggerType: "schedule", attempts: 1, alsoMissed: 0 },
-        ...{ dueAt: "2026-01-01T01:00:00.000Z", startedAt: "2026-01-01T01:00:00.000Z" },
-        ...{ completedAt: "2026-01-01T01:00:00.000Z", durationMs: 0, output: "Done.", error: null, conversationId },
+        id: expect.any(String),
+        status: "completed",
+        triggerType: "schedule",
+        attempts: 1,
+        alsoMissed: 0,
+        dueAt: "2026-01-01T01:00:00.000Z",
+        startedAt: "2026-01-01T01:00:00.000Z",
+        completedAt: "2026-01-01T01:00:00.000Z",
+        durationMs: 0,
+        output: "Done.",
+        error: null,
+        conversationId,
       },
     ]);
     expect(h.model.calls[0]?.prompt.at(-1)).toMatchObject({ role: "user", content: [{ text: "Report now." }] });

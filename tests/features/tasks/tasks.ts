@@ -61,7 +61,14 @@ export async function withTasks(script: Parameters<typeof scriptedModel>[0] = []
     another: h.agent,
     /** Another process on the same database. */
     replica: () => createEngine(h.services),
-    ...{ ...h, db, model, own, call, readJobs, rested, tick },
+    ...h,
+    db,
+    model,
+    own,
+    call,
+    readJobs,
+    rested,
+    tick,
     create: (json: Json = {}) =>
       answer<Shown>(call("POST", "", { name: "Report", prompt: "Report now.", schedule: hourly, ...json }), 201),
     update: (id: string, json: Json) => answer<Shown>(call("PATCH", `/${id}`, json), 200),

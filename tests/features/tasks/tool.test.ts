@@ -14,17 +14,21 @@ describe("scheduleTask", () => {
     const said = await h.call({ at: "2026-01-02T09:00:00+01:00" });
     const [task] = await h.list();
     expect(said).toEqual({
-      ...{
-        id: task?.id,
-        nextRun: expect.stringMatching(/^Friday,? 2 January 2026 at 09:00:00 CET$/),
-        timezone: "Europe/Rome",
-      },
+      id: task?.id,
+      nextRun: expect.stringMatching(/^Friday,? 2 January 2026 at 09:00:00 CET$/),
+      timezone: "Europe/Rome",
       reply: "sent over telegram",
     });
     expect(task).toMatchObject({
-      ...{ name: "Remind", prompt: "Remind Ada of the milk.", source: "agent", enabled: true, deleteAfterRun: true },
+      name: "Remind",
+      prompt: "Remind Ada of the milk.",
+      source: "agent",
+      enabled: true,
+      deleteAfterRun: true,
       schedule: { type: "one-shot", runAt: "2026-01-02T08:00:00.000Z" },
-      ...{ outboundChannel: "telegram", outboundTarget: "42", nextRunAt: "2026-01-02T08:00:00.000Z" },
+      outboundChannel: "telegram",
+      outboundTarget: "42",
+      nextRunAt: "2026-01-02T08:00:00.000Z",
     });
     const [row] = await h.db.select().from(scheduledTasks);
     expect(row).toMatchObject({ subject: "telegram:42", userName: "Ada", createdBy: null });

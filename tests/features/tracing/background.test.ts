@@ -54,7 +54,10 @@ test("titles and memories are traces of their own, on a service thread of their 
 test("an event is matched on a thread of its own, and its turn is one of the conversation that it begins", async () => {
   const receiver = await otlpReceiver();
   const collector = {
-    ...{ id: "operator", name: "collector", url: `${receiver.url}/v1/traces`, headers: {} },
+    id: "operator",
+    name: "collector",
+    url: `${receiver.url}/v1/traces`,
+    headers: {},
     resource: { "service.name": "agents" },
   };
   const h = await matching(answering([reply("yes")], [reply("Looked at it.")]), {

@@ -82,7 +82,10 @@ test("both get their own spans of one turn, and only the operator's name model a
 test("a turn that another agent asked for is part of the asker's trace there, and a trace of its own in its project", async () => {
   const receiver = await otlpReceiver();
   const collector = {
-    ...{ id: "operator", name: "collector", url: `${receiver.url}/v1/traces`, headers: {} },
+    id: "operator",
+    name: "collector",
+    url: `${receiver.url}/v1/traces`,
+    headers: {},
     resource: { "service.name": "agents" },
   };
   const h = await asking({
@@ -106,7 +109,9 @@ test("a turn that another agent asked for is part of the asker's trace there, an
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
   const [own] = await came(basic(pair), 2);
   expect(own).toMatchObject({
-    ...{ name: "helper", parentSpanId: null, spanId: asked?.spanId },
+    name: "helper",
+    parentSpanId: null,
+    spanId: asked?.spanId,
     links: [{ traceId: call?.traceId, spanId: call?.spanId }],
   });
   expect(own?.traceId).not.toBe(call?.traceId);

@@ -22,7 +22,10 @@ export async function traced<Model extends ScriptedModel | undefined>(
   const receiver = await otlpReceiver();
   let tracer: Tracer | undefined;
   const collector = {
-    ...{ id: "operator", name: "collector", url: `${receiver.url}/v1/traces`, headers: { "x-tenant": "ops" } },
+    id: "operator",
+    name: "collector",
+    url: `${receiver.url}/v1/traces`,
+    headers: { "x-tenant": "ops" },
     resource: { "service.name": "agents" },
   };
   const h = await chatHarness(

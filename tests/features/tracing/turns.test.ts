@@ -179,7 +179,9 @@ describe("a traced turn", () => {
     const h = await traced(scriptedModel(() => reply("Hi.")));
     const { headers, slug } = h.agent;
     const hook = (args: object) => ({
-      ...{ event: "message_received", actionType: "tool", enabled: true },
+      event: "message_received",
+      actionType: "tool",
+      enabled: true,
       actionConfig: { toolName: "getState", args },
     });
     for (const args of [{ key: "drink" }, { key: 5 }]) {
@@ -190,7 +192,9 @@ describe("a traced turn", () => {
     const spans = await h.arrive(4);
     const [, , good, bad] = spans;
     expect(good).toMatchObject({
-      ...{ name: "getState", parentSpanId: spans[0]?.spanId, failure: null },
+      name: "getState",
+      parentSpanId: spans[0]?.spanId,
+      failure: null,
       attributes: { "langfuse.observation.input": '{"key":"drink"}', [`${metadata}.hook_event`]: "message_received" },
     });
     expect(bad?.failure).toMatch(/key/);

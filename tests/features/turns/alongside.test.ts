@@ -123,7 +123,11 @@ test("of a turn that a door discards nothing is stored but its row, whatever it 
   const h = await messenger(reply("Hi."), { parts: [...text("Half"), new TypeError("terminated")] });
   const first = await h.receive("Buy");
   const turn = await h.take(["Buy"], () => ({
-    ...{ inboxIds: [], sends: [], work: [], supersededAfter: null, discarded: true },
+    inboxIds: [],
+    sends: [],
+    work: [],
+    supersededAfter: null,
+    discarded: true,
   }));
   expect(await turn.ended).toMatchObject({ status: "failed", text: "Half" });
   const { messages, turns } = await h.stored();

@@ -35,7 +35,11 @@ function asked() {
     );
   };
   return {
-    ...{ clock, loop, limit, results, call },
+    clock,
+    loop,
+    limit,
+    results,
+    call,
     calls: (count: number, owner?: string) => {
       for (let n = 0; n < count; n += 1) call(owner);
     },

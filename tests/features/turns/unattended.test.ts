@@ -9,7 +9,13 @@ import type { Failure, TurnOutcome } from "../../../src/turn/types.ts";
 import { TestClock } from "../../clock.ts";
 
 const common = {
-  ...{ text: "", steps: [], messages: [], hooks: [], startedAt: 0, endedAt: 1, model: null },
+  text: "",
+  steps: [],
+  messages: [],
+  hooks: [],
+  startedAt: 0,
+  endedAt: 1,
+  model: null,
 } as unknown as TurnOutcome;
 const failed = (failure: Partial<Failure>): TurnOutcome => ({
   ...common,

@@ -105,7 +105,11 @@ describe("a document", () => {
 
   test("has the page size, title, language and time that were asked for", async () => {
     const { sizes, metadata, texts, bytes, name } = await readBack({
-      ...{ markdown: "Hello", title: "Grüße (1)", language: "de-AT", pageSize: "Letter", landscape: true },
+      markdown: "Hello",
+      title: "Grüße (1)",
+      language: "de-AT",
+      pageSize: "Letter",
+      landscape: true,
     });
     expect(sizes).toEqual([[792, 612]]);
     expect(metadata).toMatchObject({ Title: "Grüße (1)", CreationDate: "D:20261123100000Z", Language: "de-AT" });

@@ -29,8 +29,12 @@ test("an agent makes a PDF in a turn, and a person opens it by its link", async 
     part.type === "tool-result" && "value" in part.output ? part.output.value : null,
   );
   expect(made).toEqual({
-    ...{ id: expect.any(String), name: "plan.pdf", pages: 1, size: expect.any(Number) },
-    ...{ url: expect.stringContaining("/files/"), expiresAt: expect.any(String) },
+    id: expect.any(String),
+    name: "plan.pdf",
+    pages: 1,
+    size: expect.any(Number),
+    url: expect.stringContaining("/files/"),
+    expiresAt: expect.any(String),
     warnings: ["The fonts lack these characters, which are shown as boxes: 你 (U+4F60)"],
   });
   expect(refused).toMatch(/markdown/);

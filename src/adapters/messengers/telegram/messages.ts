@@ -71,8 +71,12 @@ async function readMessage(message: JsonObject, isEdit: boolean, reader: Reader)
   return {
     providerId: isEdit ? `${providerId}:${integerOf(message.edit_date) ?? 0}` : providerId,
     channelId: topic === null ? String(chatId) : `${chatId}:${topic}`,
-    ...{ sender: person.id, senderName: person.name, isPrivate },
-    ...{ text, quotes, files: [...files, ...quoted] },
+    sender: person.id,
+    senderName: person.name,
+    isPrivate,
+    text,
+    quotes,
+    files: [...files, ...quoted],
     edits: isEdit ? providerId : null,
     album: albumId === "" ? null : { id: albumId, isMeant: said.isMeant },
   };

@@ -20,8 +20,15 @@ export function readForm(form: URLSearchParams, whatsappNumber: string): Incomin
   const isForward = [form.get("Forwarded"), form.get("FrequentlyForwarded")].includes("true");
   const forward = { kind: "forward", author: null, text: words, passage: null, messageId: null } as const;
   return {
-    ...{ providerId: id, channelId: sender, sender, senderName: nameOf(form.get("ProfileName")), isPrivate: true },
-    ...{ text: isForward ? "" : words, files, edits: null, album: null },
+    providerId: id,
+    channelId: sender,
+    sender,
+    senderName: nameOf(form.get("ProfileName")),
+    isPrivate: true,
+    text: isForward ? "" : words,
+    files,
+    edits: null,
+    album: null,
     quotes: [...repliedTo(form, whatsappNumber), ...(isForward ? [forward] : [])],
   };
 }

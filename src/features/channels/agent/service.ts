@@ -14,7 +14,10 @@ export function showAgent(row: Pick<ChannelRow, "enabled"> | null): AgentChannel
   return {
     channelType: "agent",
     enabled,
-    ...{ status: enabled ? "running" : "off", lastError: null, lastReceivedAt: null, lastSentAt: null },
+    status: enabled ? "running" : "off",
+    lastError: null,
+    lastReceivedAt: null,
+    lastSentAt: null,
     config: {},
   };
 }

@@ -75,7 +75,13 @@ async function checkReach(
   const url = webhookAddress(address, name, slug, {});
   try {
     const { status, body } = await ctx.egress.request({
-      ...{ url, method: "POST", headers: {}, sensitive: true, maxBytes: 65_536, timeoutMs, signal },
+      url,
+      method: "POST",
+      headers: {},
+      sensitive: true,
+      maxBytes: 65_536,
+      timeoutMs,
+      signal,
       // Only people who set policies choose this host, which may well be an internal address from here.
       allowedHosts: [new URL(address).host],
     });

@@ -21,7 +21,8 @@ export async function renewBots(services: Services): Promise<void> {
       if (!(error instanceof EngineError)) throw error;
       services.log.warn({ agent: slug, channel: "telegram", reason: error.message }, "A channel did not start");
       const failing = {
-        ...{ status: "failing", registeredAddress: publicAddress(services) },
+        status: "failing",
+        registeredAddress: publicAddress(services),
         ...withError(error.message, services.clock.now()),
       };
       await services.database.db.update(channels).set(failing).where(isChannel(agentId, "telegram"));

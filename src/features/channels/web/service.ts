@@ -19,7 +19,10 @@ export async function showWeb(ctx: Ctx, agent: AgentRow, row: ChannelRow | null)
   return {
     channelType: "web",
     enabled,
-    ...{ status: enabled ? "running" : "off", lastError: null, lastReceivedAt: null, lastSentAt: null },
+    status: enabled ? "running" : "off",
+    lastError: null,
+    lastReceivedAt: null,
+    lastSentAt: null,
     config: {
       apiKeyConfigured: (await storedKeys(ctx.db, agent.id)).has(authKeyName),
       requireAuthentication: agent.authEnabled,

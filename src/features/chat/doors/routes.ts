@@ -32,7 +32,8 @@ const models = createRoute({
   "x-permission": "agent:read",
   responses: {
     200: json(ModelList, "The agents, as models."),
-    ...{ ...errorAnswers(401, 403, 429, 503), 404: notTheirs },
+    ...errorAnswers(401, 403, 429, 503),
+    404: notTheirs,
   },
 });
 

@@ -103,7 +103,10 @@ function requestOf(
     ref,
     stored: true,
     origin: {
-      ...{ channel: channelOf(conversation.channel), channelId, source: "user", depth: 0 },
+      channel: channelOf(conversation.channel),
+      channelId,
+      source: "user",
+      depth: 0,
       subject: subjectOf({ channel: channel.name, ref }, first),
       ...(userName === null ? {} : { userName }),
     },

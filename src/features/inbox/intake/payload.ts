@@ -7,7 +7,9 @@ const Author = z.object({ id: z.string().nullable(), name: z.string().nullable()
 const Quoted: z.ZodType<Quote> = z.object({
   kind: z.enum(["reply", "forward"]),
   author: z.union([z.enum(["agent", "sender"]), Author, z.null()]),
-  ...{ text: z.string(), passage: z.string().nullable(), messageId: z.string().nullable() },
+  text: z.string(),
+  passage: z.string().nullable(),
+  messageId: z.string().nullable(),
 });
 
 /** The stored payload of a message, for the turn that answers it. */
@@ -15,8 +17,12 @@ export const Payload = z.object({
   text: z.string(),
   files: z.array(
     z.object({
-      ...{ ref: z.string(), name: z.string(), mime: z.string(), size: z.number().nullable() },
-      ...{ lastingId: z.string().optional(), isQuoted: z.boolean().optional() },
+      ref: z.string(),
+      name: z.string(),
+      mime: z.string(),
+      size: z.number().nullable(),
+      lastingId: z.string().optional(),
+      isQuoted: z.boolean().optional(),
       /** The fate of the file, once it is final. */
       fate: z.custom<Fate>().optional(),
     }),
@@ -34,10 +40,21 @@ export type Payload = z.infer<typeof Payload>;
 export const readPayload = (stored: unknown): Payload => Payload.safeParse(stored).data ?? unreadable;
 
 const unreadable: Payload = {
-  ...{ text: "[A message came that can't be read.]", files: [], senderName: null, edits: null, isPrivate: false },
-  ...{ quotes: [], album: null },
+  text: "[A message came that can't be read.]",
+  files: [],
+  senderName: null,
+  edits: null,
+  isPrivate: false,
+  quotes: [],
+  album: null,
 };
 
 export const payloadOf = ({ text, files, senderName, edits, isPrivate, quotes, album }: Incoming): Payload => ({
-  ...{ text, files, senderName, edits, isPrivate, quotes, album: album?.id ?? null },
+  text,
+  files,
+  senderName,
+  edits,
+  isPrivate,
+  quotes,
+  album: album?.id ?? null,
 });

@@ -100,7 +100,10 @@ export async function storeNew(tx: Db, { messages, work, conversationId, ...of }
   const isNew = sql`exists (select 1 from stored)`;
   const { kind, key, payload, runAt } = work;
   const job = {
-    ...{ id: newId(), kind, key, organizationId },
+    id: newId(),
+    kind,
+    key,
+    organizationId,
     payload: sql`${storableJson(payload)}::jsonb`,
     runAt: sql`${runAt.toISOString()}::timestamptz`,
   };

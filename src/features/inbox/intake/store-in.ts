@@ -74,11 +74,18 @@ export async function storeIn(
   const debounceMs = receiver.debounceMs ?? policies.values.debounceMs;
   const { runAt, latest } = answerTimes(clock.now(), debounceMs, said);
   const messages = said.map((message, index) => ({
-    ...{ id: newId(), providerId: message.providerId, seq: lastInboxSeq + 1 + index, sender: message.sender },
-    ...{ payload: payloadOf(message), message },
+    id: newId(),
+    providerId: message.providerId,
+    seq: lastInboxSeq + 1 + index,
+    sender: message.sender,
+    payload: payloadOf(message),
+    message,
   }));
   const { ids, answerAt } = await storeNew(tx, {
-    ...{ agentId, organizationId: receiver.organizationId, channel: channel.name, conversationId },
+    agentId,
+    organizationId: receiver.organizationId,
+    channel: channel.name,
+    conversationId,
     messages: messages.map(({ message: _, ...row }) => row),
     work: answerJob.of({ conversationId, latest: latest.toISOString() }, runAt),
   });

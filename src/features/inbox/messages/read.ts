@@ -49,16 +49,20 @@ function selectMessages(db: Db, mailbox: Mailbox, { direction, status, id }: Wan
     );
   const came = db
     .select({
-      ...{ id: inbox.id, direction: sql<string>`'in'`.as("direction"), status: inbox.status },
+      id: inbox.id,
+      direction: sql<string>`'in'`.as("direction"),
+      status: inbox.status,
       ref: sql<string | null>`${conversations.ref}`.as("ref"),
       peer: sql<string>`${inbox.sender}`.as("peer"),
       // A forwarded message without its own text shows the forwarded one.
       text: sql<string>`coalesce(nullif(${inbox.payload} ->> 'text', ''), ${inbox.payload} #>> '{quotes,0,text}', '')`.as(
         "text",
       ),
-      ...{ error: inbox.error, attempts: inbox.attempts },
+      error: inbox.error,
+      attempts: inbox.attempts,
       mayBeRepeated: sql<boolean>`false`.as("may_be_repeated"),
-      ...{ turnId: inbox.turnId, createdAt: inbox.createdAt },
+      turnId: inbox.turnId,
+      createdAt: inbox.createdAt,
       sentAt: sql<Date | null>`null::timestamptz`.mapWith(outbox.sentAt).as("sent_at"),
     })
     .from(inbox)
@@ -66,13 +70,17 @@ function selectMessages(db: Db, mailbox: Mailbox, { direction, status, id }: Wan
     .where(of(inbox, "in"));
   const left = db
     .select({
-      ...{ id: outbox.id, direction: sql<string>`'out'`.as("direction"), status: outbox.status },
+      id: outbox.id,
+      direction: sql<string>`'out'`.as("direction"),
+      status: outbox.status,
       ref: sql<string | null>`${conversations.ref}`.as("ref"),
       peer: sql<string>`${outbox.target}`.as("peer"),
       text: sql<string>`${outbox.body}`.as("text"),
-      ...{ error: outbox.error, attempts: outbox.attempts },
+      error: outbox.error,
+      attempts: outbox.attempts,
       mayBeRepeated: sql<boolean>`${outbox.mayBeRepeated}`.as("may_be_repeated"),
-      ...{ turnId: outbox.turnId, createdAt: outbox.createdAt },
+      turnId: outbox.turnId,
+      createdAt: outbox.createdAt,
       sentAt: sql<Date | null>`${outbox.sentAt}`.mapWith(outbox.sentAt).as("sent_at"),
     })
     .from(outbox)

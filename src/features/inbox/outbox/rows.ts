@@ -151,12 +151,19 @@ const sentStatement = statement(
   { id: "uuid", attempts: "int", providerMessageId: "text", sentAt: "timestamptz", jobId: "uuid" },
   ({ id, attempts, providerMessageId, sentAt, jobId }) => {
     const news = {
-      ...{ status: "sent", sentAt, providerMessageId: sql`nullif(${providerMessageId}, '')` },
-      ...{ error: sql`null`, retryAt: sql`null` },
+      status: "sent",
+      sentAt,
+      providerMessageId: sql`nullif(${providerMessageId}, '')`,
+      error: sql`null`,
+      retryAt: sql`null`,
     };
     const job = {
-      ...{ id: jobId, kind: sentJob.kind, key: sql`${part.turnId}::text`, organizationId: agents.organizationId },
-      ...{ payload: sql`jsonb_build_object('turnId', ${part.turnId})`, runAt: sql`'-infinity'` },
+      id: jobId,
+      kind: sentJob.kind,
+      key: sql`${part.turnId}::text`,
+      organizationId: agents.organizationId,
+      payload: sql`jsonb_build_object('turnId', ${part.turnId})`,
+      runAt: sql`'-infinity'`,
     };
     return sql<{ id: string }>`
       with ${part} as (

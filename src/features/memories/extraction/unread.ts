@@ -86,8 +86,12 @@ const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
     order by ${seq} limit ${batchMessages + 1}`;
   const { revision, memoryEnabled } = agents;
   const row = fields({
-    ...{ conversationId: conversations.id, conversationRef: conversations.ref, lastSeq: conversations.lastSeq },
-    ...{ ...actingAgent, revision, memoryEnabled },
+    conversationId: conversations.id,
+    conversationRef: conversations.ref,
+    lastSeq: conversations.lastSeq,
+    ...actingAgent,
+    revision,
+    memoryEnabled,
     unread: sql<Unread[]>`coalesce(said.unread, '[]')`,
     known: sql<boolean>`exists (
       select from unnest(array_append(said.subjects, '')) as known(subject)

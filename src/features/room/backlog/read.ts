@@ -38,8 +38,15 @@ const completedBy = ({ status, claim }: BacklogRow) => (status === "completed" ?
 export function toEntry({ definitionId, matchedAt, completedAt, notBefore, ...row }: BacklogRow): BacklogEntry {
   const { id, rawPayload, status, reactNotes, attempts, error } = row;
   return {
-    ...{ id, eventDefinitionId: definitionId, rawPayload, matchedAt: matchedAt.toISOString(), status },
-    ...{ completedAt: completedAt?.toISOString() ?? null, reactNotes, attempts, error },
+    id,
+    eventDefinitionId: definitionId,
+    rawPayload,
+    matchedAt: matchedAt.toISOString(),
+    status,
+    completedAt: completedAt?.toISOString() ?? null,
+    reactNotes,
+    attempts,
+    error,
     notBefore: notBefore?.toISOString() ?? null,
   };
 }

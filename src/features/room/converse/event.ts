@@ -35,8 +35,13 @@ export async function readConversation(db: Db, eventId: string): Promise<Convers
   const { event, agent, definition } = row;
   const { id, attempts, organizationId, definitionId } = event;
   return {
-    ...{ owner: { id: agent.id, organizationId }, definitionId },
-    ...{ id, ref, attempts, agent, place: placeOf(row) },
+    owner: { id: agent.id, organizationId },
+    definitionId,
+    id,
+    ref,
+    attempts,
+    agent,
+    place: placeOf(row),
     payload: event.payload as JsonValue,
     contextPrompt: definition?.contextPrompt ?? null,
     name: definition?.name ?? "",

@@ -61,7 +61,13 @@ async function showEvents(db: Db, agentId: string, rows: readonly EventRow[]): P
 function toEvent(row: EventRow, undelivered: string | null): RoomEvent {
   const { id, payload, outcome, definitionId, backlogId, replayOf } = row;
   return {
-    ...{ id, payload, outcome, definitionId, reason: row.reason ?? undelivered, backlogId, replayOf },
+    id,
+    payload,
+    outcome,
+    definitionId,
+    reason: row.reason ?? undelivered,
+    backlogId,
+    replayOf,
     eventSourceId: row.sourceId,
     receivedAt: row.receivedAt.toISOString(),
     verdicts: row.verdicts as Verdict[],

@@ -32,7 +32,11 @@ export function createTryOut({ clock }: Pick<Ctx, "clock">, judge: Judge): TryOu
     const [room] = await ctx.db.select().from(rooms).where(eq(rooms.agentId, agent.id));
     const verdicts: Verdict[] = [];
     const answer = ({ outcome, definition = null, prompt = null, reason = null }: Ended): DryRun => ({
-      ...{ outcome, definition, verdicts, prompt, reason },
+      outcome,
+      definition,
+      verdicts,
+      prompt,
+      reason,
     });
     if (!agent.active) return answer({ outcome: "room-off", reason: inactive });
     const definitions = await definitionsOf(ctx.db, source.id);

@@ -42,7 +42,12 @@ export async function readPending(db: Db, eventId: string): Promise<PendingEvent
   if (!row) return null;
   const { id, sourceId, payload, verdicts, attempts } = row.event;
   return {
-    ...{ id, sourceId, sourceName: row.sourceName, attempts, agent: row.agent, roomOn: row.roomOn ?? false },
+    id,
+    sourceId,
+    sourceName: row.sourceName,
+    attempts,
+    agent: row.agent,
+    roomOn: row.roomOn ?? false,
     payload: payload as JsonValue,
     receivedAt: row.event.receivedAt.getTime(),
     verdicts: verdicts as Verdict[],

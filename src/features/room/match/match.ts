@@ -32,7 +32,12 @@ function match({ services, judge, wake }: Dependencies): JobHandler<{ eventId: s
     const none = unasked(event);
     if (none) return conclude(services, event, none);
     const judging = {
-      ...{ agent, definitions, verdicts, roomOn, receivedAt, payload: event.payload },
+      agent,
+      definitions,
+      verdicts,
+      roomOn,
+      receivedAt,
+      payload: event.payload,
       warn: ({ definitionId, warning }: { definitionId: string; warning?: string | undefined }) =>
         log.warn({ agent: agent.slug, eventId: event.id, definitionId }, warning ?? ""),
     };

@@ -64,8 +64,12 @@ export function claimWork({ database, clock }: Services, asked: WorkRequest): Pr
     }
     const { slug, organizationId, revision } = agent;
     return {
-      ...{ claim, agent: { id: agentId, slug, organizationId, revision }, room: known },
-      ...{ entries, leaves, conversation },
+      claim,
+      agent: { id: agentId, slug, organizationId, revision },
+      room: known,
+      entries,
+      leaves,
+      conversation,
     };
   });
 }

@@ -45,7 +45,10 @@ export async function compactLongHistory(
     if (!last) return room;
     const prompt = compactionPrompt({ summary: room.historySummary, messages: old, mark: randomHex(24) });
     const answer = await complete(agent, prompt, {
-      ...{ ...asking, ownModel: true, purpose: "compact-room", conversationRef: room.conversationRef },
+      ...asking,
+      ownModel: true,
+      purpose: "compact-room",
+      conversationRef: room.conversationRef,
     });
     if (answer.trim() === "") throw new NoAnswer("The summary is blank");
     const compacted = await storeSummary(database.db, room, { summary: answer, seq: last.seq });

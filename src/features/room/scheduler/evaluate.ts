@@ -106,7 +106,10 @@ function roomRequest(
   return {
     door: "room",
     origin: {
-      ...{ channel: "room", channelId: ref.slice(ref.lastIndexOf(":") + 1), source: "room", depth: 0 },
+      channel: "room",
+      channelId: ref.slice(ref.lastIndexOf(":") + 1),
+      source: "room",
+      depth: 0,
       subject: subjectKey("conversation", ref),
     },
     ref,

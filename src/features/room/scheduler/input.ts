@@ -53,7 +53,9 @@ function eventText({ id, matchedAt, rawPayload, definition }: InputEntry, mark: 
 
 function repliesText(replies: readonly Reply[], mark: string): string {
   const lines = replies.map(({ channel, channelId, at, text }) => ({
-    ...{ at: at.toISOString(), place: `${channel} ${channelId}`, text },
+    at: at.toISOString(),
+    place: `${channel} ${channelId}`,
+    text,
   }));
   return `What people wrote to you meanwhile where your messages go. You answered it there; it may be a reply to what you asked:\n\n${dataLines(mark, lines)}`;
 }

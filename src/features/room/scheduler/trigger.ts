@@ -120,8 +120,12 @@ function wakeEntries({ agentId, now, jobId }: Values<typeof types>, found: Retur
   const own = sql`${rooms.agentId} = ${agentId}`;
   const open = sql`select from ${eventBacklog} ${entry} where ${entry.agentId} = ${agentId} and ${isOpen}`;
   const job = {
-    ...{ id: jobId, kind: evaluateJob.kind, key: sql`${room.agentId}::text`, organizationId: room.organizationId },
-    ...{ payload: sql`jsonb_build_object('agentId', ${room.agentId})`, runAt: sql`'-infinity'` },
+    id: jobId,
+    kind: evaluateJob.kind,
+    key: sql`${room.agentId}::text`,
+    organizationId: room.organizationId,
+    payload: sql`jsonb_build_object('agentId', ${room.agentId})`,
+    runAt: sql`'-infinity'`,
   };
   return sql<{ id: string }>`
     with ${room} as (

@@ -127,8 +127,12 @@ function settingsOf({ enabled, prompt, outboundChannel, outboundTarget, evalInte
 /** A Room in its API form. */
 function toRoom(room: RoomRow): Room {
   return {
-    ...{ configured: true, id: room.id, ...settingsOf(room) },
-    ...{ conversationId: room.conversationRef, pendingEventCount: room.pendingCount },
-    ...{ createdAt: room.createdAt.toISOString(), updatedAt: room.updatedAt.toISOString() },
+    configured: true,
+    id: room.id,
+    ...settingsOf(room),
+    conversationId: room.conversationRef,
+    pendingEventCount: room.pendingCount,
+    createdAt: room.createdAt.toISOString(),
+    updatedAt: room.updatedAt.toISOString(),
   };
 }

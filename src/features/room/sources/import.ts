@@ -51,7 +51,10 @@ export async function importSources(
 }
 
 const fieldsOf = ({ name, sourceType, config, enabled }: SourceRow | BundledSource) => ({
-  ...{ name, sourceType, config, enabled },
+  name,
+  sourceType,
+  config,
+  enabled,
 });
 
 const isSame = (row: SourceRow, source: BundledSource) => sameJson(asJson(fieldsOf(row)), asJson(fieldsOf(source)));

@@ -17,7 +17,11 @@ export async function showSource(
 ): Promise<EventSource> {
   const { id, name, sourceType, config, enabled, hasAuthKey, createdAt, updatedAt } = row;
   return {
-    ...{ id, name, sourceType, config, enabled },
+    id,
+    name,
+    sourceType,
+    config,
+    enabled,
     ...(await addressFor(ctx, row)),
     authKeyConfigured: hasAuthKey,
     definitions: definitions.map(showDefinition),
@@ -69,7 +73,11 @@ function toBundled(
   definitions: readonly DefinitionRow[],
 ): BundledSource {
   return {
-    ...{ name, sourceType, config, enabled, authKeyConfigured: hasAuthKey },
+    name,
+    sourceType,
+    config,
+    enabled,
+    authKeyConfigured: hasAuthKey,
     definitions: definitions.map(bundledDefinition),
   };
 }

@@ -86,7 +86,11 @@ async function link(tx: Db, agentId: string, list: readonly (Usable & { versionI
   if (list.length === 0) return;
   const pinned = sql`${agentSkills.pinnedVersionId}`;
   const rows = list.map(({ skill, enabled, autoLoad, versionId }) => ({
-    ...{ agentId, skillId: skill.id, enabled, autoLoad, pinnedVersionId: versionId },
+    agentId,
+    skillId: skill.id,
+    enabled,
+    autoLoad,
+    pinnedVersionId: versionId,
   }));
   await tx
     .insert(agentSkills)

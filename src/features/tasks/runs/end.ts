@@ -64,7 +64,10 @@ export async function endRun({ database, clock }: Services, { run, slug }: OpenR
       await tx.delete(scheduledTasks).where(own);
       const { agentId, organizationId, id: taskId, name } = task;
       await audit(tx, {
-        ...{ action: "agent.task.delete", target: slug, agentId, organizationId },
+        action: "agent.task.delete",
+        target: slug,
+        agentId,
+        organizationId,
         actor: { type: "system", id: null, name: "deleteAfterRun" },
         summary: { taskId, name },
         request: { id: newId(), ip: "" },

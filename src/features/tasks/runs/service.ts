@@ -54,11 +54,17 @@ function toRun(
 ): TaskRun {
   const { dueAt, startedAt, completedAt } = row;
   return {
-    ...{ id, status, triggerType, dueAt: dueAt.toISOString() },
+    id,
+    status,
+    triggerType,
+    dueAt: dueAt.toISOString(),
     startedAt: startedAt?.toISOString() ?? null,
     completedAt: completedAt?.toISOString() ?? null,
     durationMs: startedAt && completedAt ? Math.max(0, completedAt.getTime() - startedAt.getTime()) : null,
-    ...{ attempts, alsoMissed, output, error: error ?? undelivered ?? null },
+    attempts,
+    alsoMissed,
+    output,
+    error: error ?? undelivered ?? null,
     conversationId: row.conversationRef,
   };
 }

@@ -52,7 +52,10 @@ function requestOf({ run, task, slug }: OpenRun): Omit<TurnRequest, "alongside">
     stored: true,
     title: name,
     origin: {
-      ...{ channel: "scheduled", channelId: channelIdOf(run), source: "scheduled", depth: 0 },
+      channel: "scheduled",
+      channelId: channelIdOf(run),
+      source: "scheduled",
+      depth: 0,
       subject: subject || subjectKey("conversation", ref),
       ...(userName === null ? {} : { userName }),
     },

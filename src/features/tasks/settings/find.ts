@@ -76,9 +76,19 @@ export async function showTasks(db: Db, agentId: string, rows: readonly Selected
 export function toTask({ task, status, at, error }: SelectedTask, undelivered?: string): ScheduledTask {
   const { id, name, prompt, enabled, deleteAfterRun, maxRetries, onMissed, outboundTarget, source, userName } = task;
   return {
-    ...{ id, name, prompt, schedule: scheduleOf(task), enabled, deleteAfterRun, maxRetries, onMissed },
+    id,
+    name,
+    prompt,
+    schedule: scheduleOf(task),
+    enabled,
+    deleteAfterRun,
+    maxRetries,
+    onMissed,
     outboundChannel: task.outboundChannel as ScheduledTask["outboundChannel"],
-    ...{ outboundTarget, source, ...shownSubject(task.subject), userName },
+    outboundTarget,
+    source,
+    ...shownSubject(task.subject),
+    userName,
     nextRunAt: task.nextRunAt?.toISOString() ?? null,
     lastRun: status && at ? { status, at: at.toISOString(), error: error ?? undelivered ?? null } : null,
     createdAt: task.createdAt.toISOString(),

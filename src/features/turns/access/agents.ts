@@ -45,7 +45,9 @@ export class Agents {
     this.#homes = new TtlCache({ ttlMs: 60 * 60_000, now });
     services.meters.readings(
       {
-        ...{ name: "agent_engine_agent_cache_lookups_total", type: "counter", labels: ["result"] },
+        name: "agent_engine_agent_cache_lookups_total",
+        type: "counter",
+        labels: ["result"],
         help: "Calls that found their agent in the cache of this process (hit), or had it read (miss).",
       },
       () => (["hit", "miss"] as const).map((result) => ({ labels: { result }, value: this.#lookups[result] })),

@@ -41,7 +41,8 @@ export class OpenStreams {
     this.#agents = agents;
     services.meters.readings(
       {
-        ...{ name: "agent_engine_open_replies", type: "gauge" },
+        name: "agent_engine_open_replies",
+        type: "gauge",
         help: "Replies of the chat doors that this process has under way: streams until their ends, others until they are whole.",
       },
       () => [{ value: this.#guests.size }],

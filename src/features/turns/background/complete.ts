@@ -99,7 +99,8 @@ function inputOf(
   const { row, scrub } = agent;
   const id = newId();
   return {
-    ...{ turnId: id, requestId: id },
+    turnId: id,
+    requestId: id,
     ...given,
     conversation: null,
     agent: { id: row.id, slug: row.slug, name: row.name },

@@ -118,7 +118,9 @@ function settingsOf({ settings, limits }: TurnInput): TurnDebug["settings"] {
 
 function toolsOf({ tools }: TurnInput, scrub: Scrub): TurnDebug["tools"] {
   return [...tools].slice(0, mostTools).map(([modelName, { name, description, needsApproval }]) => ({
-    ...{ name, modelName, needsApproval },
+    name,
+    modelName,
+    needsApproval,
     description: shorten(scrub(description), longestDescription),
   }));
 }

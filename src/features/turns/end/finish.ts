@@ -57,7 +57,11 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
   const aftermath = aftermathOf(ended, now);
   try {
     const recording: Recording = {
-      ...{ turnId, owner, aftermath, outcome, origin: request.origin },
+      turnId,
+      owner,
+      aftermath,
+      outcome,
+      origin: request.origin,
       fresh: input.fresh,
       fileIds: input.fileIds ?? [],
       stored: taken.place.conversation !== null,

@@ -143,7 +143,14 @@ function closedTurn({ turnId, owner, status, debug, ...values }: RecordValues, c
   const { id, budgetMonth, createdAt } = turns;
   const { promptTokens, completionTokens, messageCount, ttftMs, durationMs, errorCode, suspended } = values;
   const closed = {
-    ...{ status, promptTokens, completionTokens, messageCount, ttftMs, durationMs, errorCode, suspended },
+    status,
+    promptTokens,
+    completionTokens,
+    messageCount,
+    ttftMs,
+    durationMs,
+    errorCode,
+    suspended,
     finishedAt: sql`now()`,
     // A failed turn may be requested again with the same key.
     idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,

@@ -65,7 +65,13 @@ function scopeOf(
     agent: { id: row.id, slug: row.slug, name: row.name },
     conversation: { ...turn.conversation, ticket: 0 },
     conversationRef: turn.conversation.ref,
-    ...{ origin: turn.origin, fresh: turn.fresh, hooks, limits, state, scrub, tools },
+    origin: turn.origin,
+    fresh: turn.fresh,
+    hooks,
+    limits,
+    state,
+    scrub,
+    tools,
   };
 }
 
@@ -96,7 +102,10 @@ async function readTurn(db: Db, turnId: string): Promise<SentTurn | undefined> {
     .orderBy(asc(messages.seq));
   const { slug, id, ref, channel, channelId, source, subject, text } = row;
   return {
-    ...{ slug, conversation: { id, ref }, text, fresh: said.map(({ content }) => content) },
+    slug,
+    conversation: { id, ref },
+    text,
+    fresh: said.map(({ content }) => content),
     origin: { channel: channelOf(channel), channelId, source, depth: 0, subject },
     state: row.state as JsonObject,
   };
@@ -124,7 +133,10 @@ async function store(database: Database, { turnId, turn, executions, state }: Ra
   const clipped = executions.map((execution) => clipExecution(execution));
   const rows = clipped.map(({ args, result, error, ...execution }, index) => ({
     ...execution,
-    ...{ id: newId(), conversationId: id, turnId, position: firstPosition + index },
+    id: newId(),
+    conversationId: id,
+    turnId,
+    position: firstPosition + index,
     error: error === null ? null : storable(error),
     args: json(args),
     result: json(result),

@@ -59,7 +59,9 @@ function setbackOf(event: TurnEvent, { scrub }: StartedTurn) {
 function placeOf({ conversationRef, door, origin, model, continues, askedBy, scrub }: StartedTurn) {
   return {
     conversationId: clip(scrub(conversationRef), longestName),
-    ...{ door, channel: origin.channel, model: `${model.provider}:${model.model}` },
+    door,
+    channel: origin.channel,
+    model: `${model.provider}:${model.model}`,
     ...(continues === null ? {} : { continues }),
     ...(askedBy === null ? {} : { askedBy: askedBy.turnId }),
   };
@@ -75,7 +77,9 @@ function endingOf(ending: TurnEnding) {
     // Without the time in the queue, and without the recording.
     runMs: durationMs,
     ...(firstOutputMs === null ? {} : { firstOutputMs }),
-    ...{ steps: steps.length, promptTokens: usage.promptTokens, completionTokens: usage.completionTokens },
+    steps: steps.length,
+    promptTokens: usage.promptTokens,
+    completionTokens: usage.completionTokens,
     ...callsOf(outcome),
     ...(hooks.length === 0 ? {} : { hooks: hooks.length }),
   };

@@ -49,6 +49,7 @@ export function aftermathOf({ taken, request, begun, outcome }: Ended, now: numb
   return {
     titleDueAt: follows && begun?.begins ? new Date(now + titleMs) : null,
     followUpDueAt: follows && !begun?.begins ? new Date(now + restMs) : null,
-    ...{ title, learnable },
+    title,
+    learnable,
   };
 }

@@ -42,8 +42,12 @@ export function dueStatements(services: Pick<Services, "database" | "clock">, ki
   const dueAt = followUpKinds[kind];
   const { id, agentId, organizationId, title, messageCount } = conversations;
   const due = fields({
-    ...{ id, organizationId, at: sql<string>`${dueAt}::text` },
-    ...{ titled: sql<boolean>`${title} is not null`, messages: messageCount, summarized: summarizedMessages },
+    id,
+    organizationId,
+    at: sql<string>`${dueAt}::text`,
+    titled: sql<boolean>`${title} is not null`,
+    messages: messageCount,
+    summarized: summarizedMessages,
   });
   // Row by row: for a whole page PostgreSQL, which expects few due ones, would read and sort all of them.
   const nextStatement = statement(

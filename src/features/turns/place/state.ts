@@ -19,8 +19,14 @@ interface StateOwner {
 
 const writeStatement = statement(
   {
-    ...{ agentId: "uuid", agentRevision: "int", subject: "text", added: "jsonb" },
-    ...{ conversationId: "uuid", ref: "text", channel: "text", channelId: "text" },
+    agentId: "uuid",
+    agentRevision: "int",
+    subject: "text",
+    added: "jsonb",
+    conversationId: "uuid",
+    ref: "text",
+    channel: "text",
+    channelId: "text",
   },
   ({ agentId, agentRevision, conversationId: id, added, ...place }) => {
     const agent = alias(agents, "agent");

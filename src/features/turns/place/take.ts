@@ -57,8 +57,16 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
   const reservation = firstReservation(grant.agent, room, request, clock.now());
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const opened = await openAgain(database, {
-      ...{ turnId, owner: leases.owner, door, requestId, fingerprint, room, reservation },
-      ...{ channel, source, subject },
+      turnId,
+      owner: leases.owner,
+      door,
+      requestId,
+      fingerprint,
+      room,
+      reservation,
+      channel,
+      source,
+      subject,
       agentId: row.id,
       agentRevision: row.revision,
       provider: spec.provider,

@@ -12,10 +12,27 @@ const whole: Readonly<Record<string, string>> = {
 };
 
 const verbs: Readonly<Record<string, string>> = {
-  ...{ create: "made", update: "changed", delete: "deleted", "delete-all": "deleted all of", add: "added" },
-  ...{ remove: "removed", import: "imported", export: "exported", run: "ran", replay: "replayed", retry: "retried" },
-  ...{ discard: "discarded", allow: "allowed", disallow: "disallowed", accept: "accepted", decline: "declined" },
-  ...{ leave: "left", refresh: "refreshed", change: "changed", renew: "renewed", end: "ended" },
+  create: "made",
+  update: "changed",
+  delete: "deleted",
+  "delete-all": "deleted all of",
+  add: "added",
+  remove: "removed",
+  import: "imported",
+  export: "exported",
+  run: "ran",
+  replay: "replayed",
+  retry: "retried",
+  discard: "discarded",
+  allow: "allowed",
+  disallow: "disallowed",
+  accept: "accepted",
+  decline: "declined",
+  leave: "left",
+  refresh: "refreshed",
+  change: "changed",
+  renew: "renewed",
+  end: "ended",
 };
 
 /** An action in words, such as `changed agent prompt`. */

@@ -30,7 +30,9 @@ type Done = { invited: true; email: string } | AddedMember;
 export function AddMember({ workspaces, onAdded, onClose }: Props) {
   const done = useSignal<Done | null>(null);
   const blank: NewPerson = {
-    ...{ email: "", name: "", roleKey: "member" },
+    email: "",
+    name: "",
+    roleKey: "member",
     workspaceIds: workspaces.slice(0, 1).map(({ id }) => id),
   };
   const form = useForm<NewPerson>("add-member", blank, async () => {

@@ -74,7 +74,10 @@ const Editor = ({ value, problem, onValue }: Control<string>) => (
 
 /** The request body, without empty fields. */
 export const asBody = ({ category, changelog, description, content, requiredTools, requiredEnv }: Written) => ({
-  ...{ description, content, requiredTools, requiredEnv },
+  description,
+  content,
+  requiredTools,
+  requiredEnv,
   ...(category === "" ? {} : { category }),
   ...(changelog === "" ? {} : { changelog }),
 });

@@ -102,8 +102,13 @@ const Outcome = ({ answer: { created, updated, skipped, ignored } }: { answer: S
 );
 
 const blank: Written = {
-  ...{ name: "", category: "", description: "", content: "", changelog: "" },
-  ...{ requiredTools: [], requiredEnv: [] },
+  name: "",
+  category: "",
+  description: "",
+  content: "",
+  changelog: "",
+  requiredTools: [],
+  requiredEnv: [],
 };
 
 /** Creates a skill, and allows it in the only workspace, if there is one only. */

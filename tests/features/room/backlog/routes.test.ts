@@ -43,8 +43,14 @@ test("the list shows entries, the newest first, by status and in pages", async (
   await h.add(null);
   const iso = (ms: number) => new Date(ms).toISOString();
   const fresh = {
-    ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), eventDefinitionId: h.definitionId, status: "pending" },
-    ...{ completedAt: null, reactNotes: null, attempts: 0, error: null, notBefore: null },
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    eventDefinitionId: h.definitionId,
+    status: "pending",
+    completedAt: null,
+    reactNotes: null,
+    attempts: 0,
+    error: null,
+    notBefore: null,
   };
   const [third, second, first] = [
     { ...fresh, rawPayload: null, matchedAt: iso(at + 2_000) },
@@ -82,7 +88,8 @@ test("what waits or failed can be discarded; what failed or was discarded can be
   const discarded = { status: "discarded", attempts: 3, error: "It failed", completedAt: now };
   const refusal = (names: string, is: string) => `Only an entry that is ${names} can become that: this one is ${is}`;
   expect(await outcomes("discarded")).toMatchObject({
-    ...{ pending: discarded, failed: discarded },
+    pending: discarded,
+    failed: discarded,
     processing: refusal("pending or failed", "processing"),
     completed: refusal("pending or failed", "completed"),
     discarded: refusal("pending or failed", "discarded"),
@@ -92,7 +99,8 @@ test("what waits or failed can be discarded; what failed or was discarded can be
     pending: refusal("failed or discarded", "pending"),
     processing: refusal("failed or discarded", "processing"),
     completed: refusal("failed or discarded", "completed"),
-    ...{ failed: again, discarded: again },
+    failed: again,
+    discarded: again,
   });
   expect(await h.stored()).toMatchObject({ pendingCount: 3, dueAt: new Date(h.clock.now()) });
   expect((await h.get()).pendingEventCount).toBe(3);

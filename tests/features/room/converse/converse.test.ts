@@ -79,8 +79,13 @@ describe("a matched event", () => {
     await h.define(place);
     const { id } = await h.bring(1);
     await h.db.insert(jobs).values({
-      ...{ id, kind: "room.converse", key: id, organizationId: h.organization.id, payload: { eventId: id } },
-      ...{ runAt: new Date(0), maxAttempts: 10 },
+      id,
+      kind: "room.converse",
+      key: id,
+      organizationId: h.organization.id,
+      payload: { eventId: id },
+      runAt: new Date(0),
+      maxAttempts: 10,
     });
     await h.engine.tick();
     await h.idle();
@@ -160,8 +165,14 @@ describe("a turn that fails", () => {
     const { id } = await h.bring(1);
     await h.db.update(roomEvents).set({ reason: null });
     await h.db.insert(jobs).values({
-      ...{ id, kind: "room.converse", key: id, organizationId: h.organization.id, payload: { eventId: id } },
-      ...{ runAt: new Date(0), attempts: 1, maxAttempts: 10 },
+      id,
+      kind: "room.converse",
+      key: id,
+      organizationId: h.organization.id,
+      payload: { eventId: id },
+      runAt: new Date(0),
+      attempts: 1,
+      maxAttempts: 10,
     });
     await h.again();
     expect(await h.turns()).toHaveLength(1);

@@ -29,7 +29,9 @@ test("an event that comes in is matched, and a replay by the definitions as they
   });
   const definitions = `/event-sources/${source.id}/definitions`;
   await h.api("POST", definitions, {
-    ...{ name: "Complaints", matchingPrompt: 'The text has the word "broken"', action: "backlog" },
+    name: "Complaints",
+    matchingPrompt: 'The text has the word "broken"',
+    action: "backlog",
   });
   const send = async (payload: unknown) => {
     const headers = { Authorization: `Bearer ${"k".repeat(20)}` };

@@ -142,7 +142,10 @@ test("the operator reads of refusals in the log, once a minute for an agent, and
 
 test("an event that is handled gives its space back", async () => {
   const throttled = new APICallError({
-    ...{ message: "Slow down", url: "https://model.test", requestBodyValues: {}, statusCode: 429 },
+    message: "Slow down",
+    url: "https://model.test",
+    requestBodyValues: {},
+    statusCode: 429,
     responseHeaders: { "retry-after": "60" },
   });
   const h = await matching(answering([{ fail: throttled }, reply("no"), reply("no")]));

@@ -12,7 +12,10 @@ import { answering, matching, promptOf } from "./matching.ts";
 
 const throttling = (seconds: string) =>
   new APICallError({
-    ...{ message: "Slow down", url: "https://model.test", requestBodyValues: {}, statusCode: 429 },
+    message: "Slow down",
+    url: "https://model.test",
+    requestBodyValues: {},
+    statusCode: 429,
     responseHeaders: { "retry-after": seconds },
   });
 const down = {
@@ -94,12 +97,10 @@ describe("an event", () => {
     const full = await matching(answering([reply("yes")]), { room: { pendingCount: 100 } });
     const id = await full.define({ action: "backlog" });
     expect(await full.bring(1)).toMatchObject({
-      ...{
-        outcome: "backlog-full",
-        definitionId: id,
-        reason: "The backlog holds 100 pending entries",
-        backlogId: null,
-      },
+      outcome: "backlog-full",
+      definitionId: id,
+      reason: "The backlog holds 100 pending entries",
+      backlogId: null,
     });
     expect(await full.entries()).toEqual([]);
   });
@@ -139,7 +140,9 @@ describe("an event", () => {
     const h = await matching(null, { agent: { monthlyTokenBudget: 1 } });
     await h.define();
     expect(await h.bring("order")).toMatchObject({
-      ...{ outcome: "matcher-failed", reason: "The agent's monthly token budget is used up", verdicts: [] },
+      outcome: "matcher-failed",
+      reason: "The agent's monthly token budget is used up",
+      verdicts: [],
     });
   });
 

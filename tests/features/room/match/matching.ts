@@ -70,7 +70,11 @@ export async function matching(
   const store = async (payload: JsonValue, more: { sourceId?: string } = {}) =>
     database.transaction((tx) =>
       storeEvent(tx, {
-        ...{ ...own, sourceId: source.id, receivedAt: new Date(h.clock.now()), outcome: "pending", payload },
+        ...own,
+        sourceId: source.id,
+        receivedAt: new Date(h.clock.now()),
+        outcome: "pending",
+        payload,
         ...more,
       }),
     );
@@ -87,7 +91,15 @@ export async function matching(
 
   return {
     ...h,
-    ...{ db, agentId, slug, source, base, post, event, store, idle },
+    db,
+    agentId,
+    slug,
+    source,
+    base,
+    post,
+    event,
+    store,
+    idle,
     model,
     /** Changes the agent, or something of it, by the API. */
     change: (path: string, json: unknown) =>

@@ -11,7 +11,9 @@ const at = Date.UTC(2026, 0, 1);
 const bug = { path: "kind", equals: "bug" };
 
 const one = (id: string, action: "conversation" | "backlog" = "conversation", conditions = [] as (typeof bug)[]) => ({
-  ...{ id, action, conditions },
+  id,
+  action,
+  conditions,
 });
 
 /** Asks until the end; `yes` are the ids that the model says yes to. Gives the ids that were asked, and the end. */
@@ -42,7 +44,11 @@ describe("the definitions of a source", () => {
     const { asked, verdicts, end } = play([one("a", "backlog", [bug]), one("b")], { kind: "wish" }, true, ["a", "b"]);
     expect([asked, end]).toEqual([["b"], "b"]);
     expect(verdicts[0]).toEqual({
-      ...{ definitionId: "a", answer: null, matched: false, at: "2026-01-01T00:00:00.000Z", condition: bug },
+      definitionId: "a",
+      answer: null,
+      matched: false,
+      at: "2026-01-01T00:00:00.000Z",
+      condition: bug,
     });
   });
 
@@ -52,7 +58,8 @@ describe("the definitions of a source", () => {
     expect(play([one("a"), one("b", "backlog")], {}, false)).toMatchObject({ asked: ["a"], end: "room-off" });
     // The conversation's condition is not met, so only the backlog is left.
     expect(play([one("a", "backlog"), one("b", "conversation", [bug])], {}, false)).toMatchObject({
-      ...{ asked: [], end: "room-off" },
+      asked: [],
+      end: "room-off",
     });
     expect(play([one("a", "backlog", [bug])], {}, false)).toMatchObject({ asked: [], end: "no-match" });
   });

@@ -12,9 +12,17 @@ describe("setting up", () => {
     await h.put({});
     const now = new Date(h.clock.now()).toISOString();
     const least = {
-      ...{ configured: true, id: expect.stringMatching(/^[0-9a-f-]{36}$/), enabled: true, prompt: "" },
-      ...{ outboundChannel: null, outboundTarget: null, evalIntervalMinutes: 5, pendingEventCount: 0 },
-      ...{ conversationId: `room:${h.slug}:${h.clock.now()}`, createdAt: now, updatedAt: now },
+      configured: true,
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      enabled: true,
+      prompt: "",
+      outboundChannel: null,
+      outboundTarget: null,
+      evalIntervalMinutes: 5,
+      pendingEventCount: 0,
+      conversationId: `room:${h.slug}:${h.clock.now()}`,
+      createdAt: now,
+      updatedAt: now,
     };
     expect(await h.get()).toEqual(least);
     h.clock.jump(60_000);

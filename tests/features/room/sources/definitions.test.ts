@@ -16,21 +16,36 @@ test("a definition is filled in, and stands in its own list and in its source's"
   const { make, good, list, path } = await withSource();
   const least = await make();
   const filled = {
-    ...{ interpretationPrompt: "", contextPrompt: "", priority: 0, conditions: [] },
-    ...{ outboundChannel: null, outboundTarget: null, enabled: true, ...dates },
+    interpretationPrompt: "",
+    contextPrompt: "",
+    priority: 0,
+    conditions: [],
+    outboundChannel: null,
+    outboundTarget: null,
+    enabled: true,
+    ...dates,
   };
   expect(least).toEqual({
-    ...{ ...filled, id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
-    ...{ name: "Bugs", matchingPrompt: "A bug", action: "backlog" },
+    ...filled,
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    name: "Bugs",
+    matchingPrompt: "A bug",
+    action: "backlog",
   });
   const all = {
-    ...{ name: "Orders", matchingPrompt: "An order", action: "conversation", priority: 7, enabled: false },
-    ...{ interpretationPrompt: "{{payload}}", contextPrompt: "Look at {{payload.order.id}}." },
+    name: "Orders",
+    matchingPrompt: "An order",
+    action: "conversation",
+    priority: 7,
+    enabled: false,
+    interpretationPrompt: "{{payload}}",
+    contextPrompt: "Look at {{payload.order.id}}.",
     conditions: [
       { path: "order.kind", equals: "new" },
       { path: "order.test", equals: null },
     ],
-    ...{ outboundChannel: "telegram", outboundTarget: "4711" },
+    outboundChannel: "telegram",
+    outboundTarget: "4711",
   };
   const whole = await make(all);
   expect(whole).toEqual({ id: expect.any(String), ...all, ...dates });
@@ -78,10 +93,16 @@ describe("changing", () => {
     const put = (json: object) => good(200, "PUT", one, json);
     expect(await put({})).toEqual({ ...made, ...dates });
     expect(await put({ outboundTarget: "C2", conditions: [] })).toEqual({
-      ...{ ...made, outboundTarget: "C2", conditions: [], ...dates },
+      ...made,
+      outboundTarget: "C2",
+      conditions: [],
+      ...dates,
     });
     expect(await put({ outboundChannel: null, outboundTarget: null, action: "conversation" })).toMatchObject({
-      ...{ outboundChannel: null, outboundTarget: null, action: "conversation", matchingPrompt: "A bug" },
+      outboundChannel: null,
+      outboundTarget: null,
+      action: "conversation",
+      matchingPrompt: "A bug",
     });
     expect(await good(200, "DELETE", one)).toEqual({ deleted: true });
     const own = { sourceId, definitionId: made.id };

@@ -21,8 +21,13 @@ test("a source gets an address of its own, and is shown with what was filled in"
   expect(await list()).toEqual([
     { ...filled, ...first, name: "Issues", sourceType: "webhook" },
     {
-      ...{ ...filled, ...second, name: "Issues", sourceType: "github" },
-      ...{ config: { a: [1, null] }, enabled: false, authKeyConfigured: true },
+      ...filled,
+      ...second,
+      name: "Issues",
+      sourceType: "github",
+      config: { a: [1, null] },
+      enabled: false,
+      authKeyConfigured: true,
     },
   ]);
   expect(await list("two")).toEqual([]);
@@ -119,7 +124,8 @@ test("another token: the former address is unknown at once, and the key stays", 
   const { id, webhookToken } = await create({ authKey: "shared" });
   const rotated = await good<{ webhookToken: string }>(201, "POST", `one/event-sources/${id}/rotate-token`);
   expect(rotated).toEqual({
-    ...{ id, webhookToken: expect.stringMatching(/^[\w-]{43}$/) },
+    id,
+    webhookToken: expect.stringMatching(/^[\w-]{43}$/),
     webhookUrl: `http://localhost:4000/webhooks/${rotated.webhookToken}`,
   });
   expect(await findSourceByToken(services, webhookToken)).toBe(null);

@@ -33,7 +33,9 @@ export async function withSources() {
     good<Address>(201, "POST", `${slug}/event-sources`, { name: "Issues", sourceType: "webhook", ...json });
   const define = (source: string, json: Json = {}, slug = "one") =>
     good<Json & { id: string }>(201, "POST", `${slug}/event-sources/${source}/definitions`, {
-      ...{ name: "Bugs", matchingPrompt: "A bug", action: "backlog" },
+      name: "Bugs",
+      matchingPrompt: "A bug",
+      action: "backlog",
       ...json,
     });
   const list = (slug = "one", headers = owner) => good<Json[]>(200, "GET", `${slug}/event-sources`, undefined, headers);

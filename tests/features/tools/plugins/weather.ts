@@ -53,7 +53,13 @@ export async function storeServer(
     `${organizationId}:plugin:weather`,
   );
   await services.database.db.insert(plugins).values({
-    ...{ id: newId(), organizationId, namespace: "weather", kind: "mcp", transport: "http", keyId, config },
+    id: newId(),
+    organizationId,
+    namespace: "weather",
+    kind: "mcp",
+    transport: "http",
+    keyId,
+    config,
     tools: [{ name: "order", description: "The server's.", inputSchema: { type: "object" } }],
     ...fields,
   });

@@ -11,10 +11,18 @@ import { Time } from "../../../../ui/text/time.tsx";
 type Status = BacklogEntry["status"];
 
 const words: Readonly<Record<Status, string>> = {
-  ...{ pending: "waits", processing: "is worked on", completed: "done", failed: "given up", discarded: "discarded" },
+  pending: "waits",
+  processing: "is worked on",
+  completed: "done",
+  failed: "given up",
+  discarded: "discarded",
 };
 const looks: Readonly<Record<Status, string>> = {
-  ...{ pending: "warn", processing: "", completed: "good", failed: "bad", discarded: "" },
+  pending: "warn",
+  processing: "",
+  completed: "good",
+  failed: "bad",
+  discarded: "",
 };
 
 /** The Room's waiting and finished backlog entries. */

@@ -28,8 +28,15 @@ interface Written extends Outbound, Pick<EventDefinition, "name" | "matchingProm
 }
 
 const blank: Written = {
-  ...{ name: "", matchingPrompt: "", conditions: "", action: "conversation", prompt: "" },
-  ...{ priority: null, enabled: true, outboundChannel: null, outboundTarget: null },
+  name: "",
+  matchingPrompt: "",
+  conditions: "",
+  action: "conversation",
+  prompt: "",
+  priority: null,
+  enabled: true,
+  outboundChannel: null,
+  outboundTarget: null,
 };
 
 const written = ({ interpretationPrompt, contextPrompt, conditions, ...definition }: EventDefinition): Written => ({
@@ -107,7 +114,12 @@ export function DefinitionDialog({ path, sender: { example }, definition, ...dia
 function bodyOf({ conditions, prompt, priority, ...values }: Written): NewEventDefinition {
   const { name, matchingPrompt, action, enabled, outboundChannel, outboundTarget } = values;
   return {
-    ...{ name, matchingPrompt, action, enabled, outboundChannel, outboundTarget },
+    name,
+    matchingPrompt,
+    action,
+    enabled,
+    outboundChannel,
+    outboundTarget,
     conditions: conditionsIn(conditions),
     ...(action === "conversation" ? { contextPrompt: prompt } : { interpretationPrompt: prompt }),
     ...(priority === null ? {} : { priority }),

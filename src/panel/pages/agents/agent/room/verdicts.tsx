@@ -16,8 +16,15 @@ export const outcomeWords: Readonly<Record<Outcome, string>> = {
 };
 
 export const outcomeLooks: Readonly<Record<Outcome, "good" | "warn" | "bad" | "">> = {
-  ...{ pending: "warn", conversation: "good", backlog: "good", "no-match": "", "room-off": "", "source-disabled": "" },
-  ...{ "backlog-full": "bad", "invalid-payload": "bad", "matcher-failed": "bad" },
+  pending: "warn",
+  conversation: "good",
+  backlog: "good",
+  "no-match": "",
+  "room-off": "",
+  "source-disabled": "",
+  "backlog-full": "bad",
+  "invalid-payload": "bad",
+  "matcher-failed": "bad",
 };
 
 interface Props {

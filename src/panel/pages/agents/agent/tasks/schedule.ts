@@ -29,7 +29,12 @@ export const usualTimes = ["0 * * * *", "0 9 * * *", "0 9 * * 1-5", "0 9 * * 1",
 
 /** The schedule of a new task: on weekdays at nine. */
 export const usualSchedule = (timezone: string): WrittenSchedule => ({
-  ...{ type: "cron", expression: "0 9 * * 1-5", timezone, every: 1, unit: "hours", runAt: "" },
+  type: "cron",
+  expression: "0 9 * * 1-5",
+  timezone,
+  every: 1,
+  unit: "hours",
+  runAt: "",
 });
 
 export function writtenSchedule(schedule: Schedule, timezone: string): WrittenSchedule {

@@ -33,8 +33,14 @@ interface Written
 }
 
 const blank = (timezone: string): Written => ({
-  ...{ name: "", prompt: "", deleteAfterRun: false, maxRetries: 3, onMissed: "run" },
-  ...{ outboundChannel: null, outboundTarget: null, schedule: usualSchedule(timezone) },
+  name: "",
+  prompt: "",
+  deleteAfterRun: false,
+  maxRetries: 3,
+  onMissed: "run",
+  outboundChannel: null,
+  outboundTarget: null,
+  schedule: usualSchedule(timezone),
 });
 
 /** Creates or changes a task. */
