@@ -57,3 +57,5 @@ const unfinished = () =>
   );
 while ((await unfinished()).length > 0) await sleep(50);
 process.exit(0);
+// As a server does: without it, a job that takes longer than a lease would be taken over.
+setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);

@@ -100,6 +100,8 @@ const model = scriptedModel(({ prompt }): ScriptStep => {
 });
 
 const engine = createEngine(await servicesOf(database, model));
+// As a server does: without it, a job that takes longer than a lease would be taken over.
+setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
 
 /** What an event that matched leaves, and a word to the Room at once. */
 async function bring({ definitionId, ...owner }: Owner, payload: object): Promise<void> {

@@ -21,3 +21,5 @@ const services = await servicesOf({ ...database, query }, answeringModel());
 const engine = createEngine({ ...services, messengers });
 await engine.tick();
 setInterval(() => void engine.tick().catch(() => {}), 200);
+// As a server does: without it, a job that takes longer than a lease would be taken over.
+setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);

@@ -72,3 +72,5 @@ async function keepMaking(series: number): Promise<void> {
 
 setInterval(() => void engine.tick().catch(() => {}), 100);
 await Promise.race([0, 1].map((index) => keepMaking(Number(first) + index)));
+// As a server does: without it, a job that takes longer than a lease would be taken over.
+setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
