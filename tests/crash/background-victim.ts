@@ -47,6 +47,8 @@ const model = scriptedModel(({ prompt }) => {
 });
 
 const engine = createEngine(await servicesOf(database, model));
+// As a server does: without it, a job that takes longer than a lease would be taken over.
+setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
 await engine.tick();
 /** Conversations that are due, and jobs whose end is not noted yet. */
 const unfinished = () =>
@@ -57,5 +59,3 @@ const unfinished = () =>
   );
 while ((await unfinished()).length > 0) await sleep(50);
 process.exit(0);
-// As a server does: without it, a job that takes longer than a lease would be taken over.
-setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);

@@ -29,6 +29,8 @@ const engine = createEngine({
   ...(await servicesOf(database, model)),
   messengers: { account: (...of) => ({ ...real.account(...of), typingMs: null, send: async () => "1" }) },
 });
+// As a server does: without it, a job that takes longer than a lease would be taken over.
+setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
 
 /** Brings the message `number` of a chat, as Telegram does. */
 async function bring(chat: number, number: number): Promise<void> {
@@ -72,5 +74,3 @@ async function converse(chat: number): Promise<void> {
 
 setInterval(() => void engine.tick().catch(() => {}), 100);
 await Promise.race([0, 1, 2].map((index) => converse(Number(first) + index)));
-// As a server does: without it, a job that takes longer than a lease would be taken over.
-setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);

@@ -19,7 +19,7 @@ const query: Database["query"] = (text, parameters) => {
 const messengers = createMessengers({ clock: systemClock, bases: { telegram } });
 const services = await servicesOf({ ...database, query }, answeringModel());
 const engine = createEngine({ ...services, messengers });
-await engine.tick();
-setInterval(() => void engine.tick().catch(() => {}), 200);
 // As a server does: without it, a job that takes longer than a lease would be taken over.
 setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
+await engine.tick();
+setInterval(() => void engine.tick().catch(() => {}), 200);

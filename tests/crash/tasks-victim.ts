@@ -33,6 +33,8 @@ const engine = createEngine({
   ...(await servicesOf(database, model)),
   messengers: { account: (...of) => ({ ...real.account(...of), typingMs: null, send: async () => "1" }) },
 });
+// As a server does: without it, a job that takes longer than a lease would be taken over.
+setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
 
 const [agent] = await database.db.select().from(agents);
 if (!agent) throw new Error("There is no agent");
@@ -72,5 +74,3 @@ async function keepMaking(series: number): Promise<void> {
 
 setInterval(() => void engine.tick().catch(() => {}), 100);
 await Promise.race([0, 1].map((index) => keepMaking(Number(first) + index)));
-// As a server does: without it, a job that takes longer than a lease would be taken over.
-setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
