@@ -23,8 +23,9 @@ interface ObjectRequest {
 
 interface Answer {
   response: Response;
-  /** Removes the time limit until `giveUp` is called. */
+  /** Cancels the time limit. */
   relax(): void;
+  /** Aborts the request, as its time limit does. */
   giveUp(): void;
 }
 

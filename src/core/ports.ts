@@ -52,7 +52,7 @@ export interface ModelCall
   toolChoice?: { type: "auto" | "none" };
 }
 
-/** One or several parts of a reply that arrived together: a list costs less than as many reads. */
+/** One or several parts of a reply that arrived together: reading one list costs less than reading each part. */
 type ModelParts = LanguageModelV4StreamPart | readonly LanguageModelV4StreamPart[];
 
 /** The warning in a reply's `stream-start` when the model got only the newer part of the conversation. */

@@ -166,7 +166,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     }
   };
 
-  /** Calls `use` with a connection once one is available, synchronously, so that no other caller takes it. */
+  /** Waits for a connection, and calls `use` with it at once, so that no other caller takes it in between. */
   const acquire = async <T>({ reserve = false, brief = false }, use: (slot: Slot) => T | Promise<T>): Promise<T> => {
     if (reach?.isDown) await reach.require();
     if (closed) throw new EngineError("unavailable", "The database is closed");

@@ -23,7 +23,7 @@ export const pageQuery = (usual: number, most: number) => ({
     .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
 });
 
-/** The fields of a list with paging beside its rows. */
+/** The fields that accompany the rows in a page of a list. */
 export const page = { total: z.int().openapi({ example: 1 }), limit: z.int(), offset: z.int() };
 
 /** `page` for lists whose total is bounded by `mostCounted`. */

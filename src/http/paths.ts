@@ -1,6 +1,6 @@
 import type { Hono, MiddlewareHandler } from "hono";
-import type { AppEnv } from "./environment.ts";
 import { EngineError } from "../core/errors.ts";
+import type { AppEnv } from "./environment.ts";
 
 /** Returns the methods of a path, for the `Allow` header of a 405. Call it after mounting all routes. */
 export function allowedMethods(app: Hono<AppEnv>): (path: string) => string[] {

@@ -17,7 +17,7 @@ const replacesReply = ({ event, mutates }: Hook) => event === "response_generate
 /** The most characters of each result that the model reads, since the measured prompt did not include it. */
 const longestResult = 16_000;
 
-/** Formats the results of the hooks before the model as text for it; null without results. */
+/** Formats the results of hooks that run before the model, as text for the model; null without results. */
 export function hookContext(executions: readonly HookExecution[]): string | null {
   const said = executions.filter(({ success, result }) => success && result !== null);
   if (said.length === 0) return null;

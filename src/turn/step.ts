@@ -24,7 +24,7 @@ export interface ToolCall {
   args: JsonValue;
   /** The arguments without secrets, used everywhere but in the tool. */
   shown: JsonValue;
-  /** The error for the model when its arguments are no JSON object. */
+  /** The error that the model reads when the call's arguments are no JSON object. */
   malformed?: string;
   providerOptions?: SharedV4ProviderMetadata;
 }

@@ -1,5 +1,5 @@
 interface ReadOptions {
-  /** Whether the rest of a too long stream stays unread; otherwise the stream is cancelled. */
+  /** Whether to leave a too long stream open, rather than to cancel it. */
   leaveRest?: boolean;
   /** Called with each chunk's length before it is stored; an error that it throws ends the reading. */
   grow?(bytes: number): void;

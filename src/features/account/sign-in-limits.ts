@@ -154,7 +154,7 @@ export async function rememberAddress({ clock }: Services, tx: Db, userId: strin
     .onConflictDoUpdate({ target: [signInAddresses.userId, signInAddresses.client], set: { usedAt } });
 }
 
-/** Deletes the addresses known by a former password, except the one of the request that replaces it. */
+/** Deletes the addresses that signed in with the former password, except the address of the request that changes it. */
 export async function forgetAddresses(tx: Db, userId: string, kept?: { ip: string }): Promise<void> {
   const others = kept && ne(signInAddresses.client, clientKey(kept.ip));
   await tx.delete(signInAddresses).where(and(eq(signInAddresses.userId, userId), others));

@@ -57,7 +57,7 @@ const nextBegin = (ms: number) => Math.ceil(ms / dayMs) * dayMs;
 interface Parts {
   /** Whole UTC days with rolled-up figures; null for none. */
   days: Period | null;
-  /** Times whose turns are added one by one. */
+  /** Periods without rolled-up figures, whose turns are added one by one. */
   spans: Period[];
 }
 

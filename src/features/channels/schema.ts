@@ -15,7 +15,7 @@ import { WebConfigChanges, WebConfigShown } from "./web/schema.ts";
 export const AgentConfigChanges = z.object({}).openapi("AgentConfigChanges");
 const AgentConfigShown = z.object({}).openapi("AgentConfig");
 
-/** The schemas of each channel's `config`, by their names in the document. */
+/** The schema of each channel type's `config`, under its name in the OpenAPI document. */
 export const configChanges = {
   WebConfigChanges,
   TelegramConfigChanges: TelegramChanges,

@@ -37,8 +37,9 @@ const mostNamed = 3;
 const longestName = 200;
 
 /**
- * Matches a word in braces, perhaps with a dot and more, and the spaces after it: a separate pattern for the spaces
- * would try a long run at each position. Excludes `{{skill_env.…}}`, which tools fill in.
+ * Matches a name in braces, such as `{{name}}`, `{{name }}` and `{{name.key}}`. It takes the spaces after the name in one
+ * go, since trying a long run of them at each position takes quadratic time. Excludes `{{skill_env.…}}`, which tools
+ * fill in.
  */
 const named = new RegExp(String.raw`${opening}(?!skill_env\.)([A-Za-z_]\w*(?:\s*|\.[^{}]*))\}\}`, "g");
 

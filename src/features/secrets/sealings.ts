@@ -34,7 +34,7 @@ export interface Sealing {
   set(fresh: { keyId: SQL; ciphertext: SQL; mark: SQL }): SQL;
   /** The value's name for the person who has to give it up; null for one that nobody misses. */
   name: SQL;
-  /** Removes the value, which no key opens, from the row, or deletes a row that is useless without it. */
+  /** Clears a value that no key opens, or deletes its row if that is useless without the value. */
   drop(tx: Db, isRow: SQL, seal: (plaintext: string) => Promise<Sealed>): Promise<unknown>;
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { hrefOf } from "../data/route.ts";
 
 interface Props {
-  /** The name of the whole, for screen readers. */
+  /** The name of the list of tabs, for screen readers. */
   label: string;
   /** The address before the tab's name. */
   path: readonly string[];

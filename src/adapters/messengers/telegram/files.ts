@@ -21,7 +21,7 @@ export function filesOf(message: JsonObject): IncomingFile[] {
   return [photoOf(message.photo), ...found].filter((file) => file !== null);
 }
 
-/** The largest size of a photo that a bot can download. */
+/** The largest version of a photo that a bot can download. */
 function photoOf(value: unknown): IncomingFile | null {
   const area = ({ width, height }: JsonObject) => (integerOf(width) ?? 0) * (integerOf(height) ?? 0);
   const sizes = listOf(value)

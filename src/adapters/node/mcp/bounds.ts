@@ -11,10 +11,10 @@ const limits = { levels: 500, values: 100_000 };
 /** The most parts and tools: the library takes up to 50 µs for each malformed one, and collects all problems. */
 const [mostParts, mostTools] = [1_000, 10_000];
 
-/** The limit that a message exceeds, as the end of a sentence; null when it exceeds none. */
+/** The limit that a message exceeds, such as `is nested more than 64 levels deep`; null when it exceeds none. */
 export const textExcess = (json: string): string | null => jsonExcess(json, limits);
 
-/** The limit that a list in a parsed response exceeds, as the end of a sentence; null when none does. */
+/** As `textExcess`, for the lists of a parsed response. */
 export function listExcess(answer: unknown): string | null {
   const { content, tools } = objectOf(objectOf(answer).result);
   if (listOf(content).length > mostParts) return `has more than ${mostParts} parts`;

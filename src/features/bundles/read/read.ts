@@ -39,7 +39,7 @@ export function readBundle(sent: unknown, notes: ImportNotes): ReadBundle {
 type Path = (string | number)[];
 type Warnings = Pick<ImportNotes, "warn">;
 
-/** The paths of channels; a channel added by reading has none of its own. */
+/** The path of each channel in the bundle. A channel that reading the bundle added has the path of the whole list. */
 function channelPaths(sent: JsonValue | undefined, places: readonly number[]): (index: number) => Path {
   const count = Array.isArray(sent) ? sent.length : 0;
   return (index) => {

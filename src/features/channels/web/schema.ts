@@ -32,7 +32,7 @@ const origin = z
   });
 
 const allowedOrigins = z
-  // Not a union, whose refusal would not name the wrong entry.
+  // The error of a union would not name the invalid entry.
   .preprocess((value) => (value === "*" ? [value] : value), z.array(origin).max(64, "must have at most 64 entries"))
   .transform((origins) => [...new Set(origins)])
   .openapi({

@@ -20,7 +20,7 @@ export type ChatTurn = Pick<TurnRequest, "ref" | "origin" | "model">;
 /** The options of a reply's stream, and the seat of its client; a reply that is not streamed uses the seat alone. */
 export type ReplyStream = Streaming & { seat: Seat };
 
-/** A request that no rule of its door refuses. */
+/** A request that passed all checks of its door. */
 export interface AdmittedRequest<Body extends ChatRequest = ChatRequest> {
   c: Context<AppEnv>;
   chat: Chat;

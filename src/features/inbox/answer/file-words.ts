@@ -17,7 +17,7 @@ export interface DocumentText {
 
 /** The result of loading a file. */
 export type Fate =
-  /** It became an attachment. */
+  /** The file became an attachment. */
   | { kind: "stored"; id: string; mime: string; size: number; document?: DocumentText }
   | { kind: "too-large" }
   | { kind: "failed" }

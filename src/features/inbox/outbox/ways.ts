@@ -20,7 +20,7 @@ type Send = (signal: AbortSignal) => Promise<string>;
 /** How a part reaches its destination, or the reason why it can't, or why no part can. */
 type Way = { send: Send } | { refused: string } | { closed: string };
 
-/** Finds a part's way with the agent's current channels. */
+/** Finds out how to send a part by the current channels of its agent. */
 export type FindWay = (place: Place, part: NextPart) => Promise<Way>;
 
 /** The reason for a person whom the operator removed from a channel's list. */

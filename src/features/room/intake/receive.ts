@@ -21,7 +21,7 @@ interface WebhookCall {
   body: Uint8Array | PayloadProblem;
   contentType: string | undefined;
   authorization: string | undefined;
-  /** The client, for fair shares. */
+  /** The client, which gets its fair share of the server. */
   client: string;
   log: Log;
 }

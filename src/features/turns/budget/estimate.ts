@@ -34,7 +34,7 @@ export interface FirstReservation extends Reservation {
 /** Tokens reserved for a reply without a limit. */
 const usualAnswer = 4_000;
 
-/** The room for a conversation's history in a prompt to this model. */
+/** How many tokens and bytes of history fit into a prompt to this model. */
 export function promptRoom(
   { row, fixedBytes }: LiveAgent,
   { provider }: Pick<ModelSpec, "provider">,
