@@ -257,6 +257,8 @@ export function createEngine(services: Services): Engine {
     forgetSecrets: (mayDrop) => forgetSecrets(services, mayDrop),
     resetPassword: (email) => resetPassword(services, email),
     async operator(name, slug) {
+      // A command renews no leases, so the work that it leaves is the server's.
+      await worker.stop(0);
       const { organization, key, revoke } = await issueOperatorKey(services, name, slug);
       const call: typeof fetch = async (input, init) =>
         app.fetch(new Request(input, init), { remoteAddress: "127.0.0.1" });

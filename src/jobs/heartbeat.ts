@@ -1,6 +1,7 @@
 import { isNotNull, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { newId } from "../core/ids.ts";
 import type { Clock } from "../core/ports.ts";
+import { withinTime } from "../core/time/deadline.ts";
 import { Rest } from "../core/time/rest.ts";
 import type { Database } from "../db/client.ts";
 import { unlessDeadlocked } from "../db/retry.ts";
@@ -28,17 +29,21 @@ export async function endLeases({ db }: Database): Promise<void> {
   await db.update(channels).set({ followedUntil: ended }).where(isNotNull(channels.followedUntil));
 }
 
-/** A heartbeat that takes longer than this, in milliseconds, counts as an outage of the database, as one that fails does. */
+/** A renewal that takes this long, in milliseconds, counts as an outage of the database, as one that fails does. */
 const slowMs = 10_000;
+
+interface Renewal {
+  renew(): Promise<void>;
+  /** The running renewal: it does not overlap the next one, which it would undo when it ends later. */
+  running: Promise<void> | null;
+}
 
 /** Renews the leases of this process, and says whether this process may take over work whose lease ran out. */
 export class Heartbeat {
   /** This process, as the owner of its turns and channels. */
   readonly owner = newId();
   readonly #clock: Clock;
-  readonly #renewals: (() => Promise<void>)[] = [];
-  /** When the running heartbeat began; null without one. */
-  #beatingSince: number | null = null;
+  readonly #renewals: Renewal[] = [];
   /** While it lasts, this process takes over no turns and jobs. */
   readonly #patience: Rest;
 
@@ -49,7 +54,7 @@ export class Heartbeat {
 
   /** Adds a kind of work: `renew` renews its leases, and drops the work whose lease another process ended or took. */
   add(renew: () => Promise<void>): void {
-    this.#renewals.push(renew);
+    this.#renewals.push({ renew, running: null });
   }
 
   /**
@@ -62,21 +67,30 @@ export class Heartbeat {
 
   /** Whether a lease that ran out proves that its process is gone, rather than that the database was away. */
   get mayTakeOver(): boolean {
-    const hangs = this.#beatingSince !== null && this.#clock.now() - this.#beatingSince > slowMs;
-    return !hangs && this.#patience.isOver;
+    return this.#patience.isOver;
   }
 
-  /** Renews all leases; one kind of work that fails does not stop the other kinds. Rejects with the first failure. */
+  /**
+   * Renews all leases, within 10 seconds. One kind of work that fails or hangs does not stop the other kinds. Rejects with
+   * the first failure.
+   */
   async beat(): Promise<void> {
     const began = this.#clock.now();
-    this.#beatingSince = began;
-    const renewed = await Promise.allSettled(this.#renewals.map((renew) => unlessDeadlocked(renew)));
-    this.#beatingSince = null;
+    const renewed = await Promise.allSettled(this.#renewals.map((renewal) => this.#renew(renewal)));
     const failed = renewed.find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") {
       this.#patience.begin(Number.POSITIVE_INFINITY);
       throw failed.reason;
     }
     if (this.#patience.isEndless || this.#clock.now() - began > slowMs) this.waitForOthers();
+  }
+
+  #renew(renewal: Renewal): Promise<void> {
+    renewal.running ??= unlessDeadlocked(renewal.renew).finally(() => {
+      renewal.running = null;
+    });
+    const { running } = renewal;
+    const tooLate = new Error(`Leases were not renewed within ${slowMs / 1000} seconds`);
+    return withinTime(this.#clock, slowMs, tooLate, () => running);
   }
 }

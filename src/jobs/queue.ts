@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Services } from "../context/ctx.ts";
-import { batched } from "../db/batched.ts";
+import { Batcher } from "../core/limits/batcher.ts";
 import { type Database, sqlState } from "../db/client.ts";
 import { assign, fields, type RowOf } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
@@ -42,21 +42,20 @@ interface SetBack extends Held {
   counts: boolean;
 }
 
-export function createSettling(services: Pick<Services, "database" | "clock">): Settling {
-  const { database } = services;
+/** Ends of jobs have batches of their own: a job that ended does not wait for the statements of others. */
+export function createSettling({ database, clock }: Pick<Services, "database" | "clock">): Settling {
+  const batcher = new Batcher(clock);
   const complete = async (held: readonly Held[]) => areIn(held, await completeStatement.run(database, pairsOf(held)));
-  return {
-    complete: batched(services, complete),
-    setBack: batched(services, async (items: readonly SetBack[]) => {
-      try {
-        return areIn(items, await setBackStatement.run(database, { ...pairsOf(items), ...changesOf(items) }));
-      } catch (error) {
-        // Only one job of a kind and key may wait (`jobs_key`), so a newer waiting one takes over the work.
-        if (items.length > 1 || sqlState(error) !== "23505") throw error;
-        return complete(items);
-      }
-    }),
+  const setBack = async (items: readonly SetBack[]) => {
+    try {
+      return areIn(items, await setBackStatement.run(database, { ...pairsOf(items), ...changesOf(items) }));
+    } catch (error) {
+      // Only one job of a kind and key may wait (`jobs_key`), so a newer waiting one takes over the work.
+      if (items.length > 1 || sqlState(error) !== "23505") throw error;
+      return complete(items);
+    }
   };
+  return { complete: (job) => batcher.run(complete, job), setBack: (job) => batcher.run(setBack, job) };
 }
 
 const pairsOf = (held: readonly Held[]) => ({ ids: held.map(({ id }) => id), locks: held.map(({ lock }) => lock) });

@@ -57,3 +57,15 @@ test("an engine that stops disconnects from other replicas", async () => {
   await h.engine.stop(0);
   expect(closed).toBe(1);
 });
+
+test("a command leaves the jobs that it adds to the server, since it renews no leases", async () => {
+  const h = await harness();
+  const { db } = h.services.database;
+  const operator = await h.engine.operator("apply");
+  await enqueue(db, { ...newJob("task.run"), payload: { runId: newId() } });
+  await h.engine.tick();
+  expect(await db.select({ attempts: jobs.attempts, lockedBy: jobs.lockedBy }).from(jobs)).toEqual([
+    { attempts: 0, lockedBy: null },
+  ]);
+  await operator.close();
+});
