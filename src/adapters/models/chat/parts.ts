@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { createParser } from "eventsource-parser";
 import type { PartsReader } from "../../../core/ports.ts";
+import { eventReader } from "../../event-stream.ts";
 import type { Bytes } from "../../excerpt.ts";
 import { boundEvents } from "../event-bound.ts";
 import { brokenOff } from "../failures.ts";
@@ -24,7 +24,7 @@ export function readParts(
 ): PartsReader & { read(): Promise<{ done: boolean; value?: readonly LanguageModelV4StreamPart[] }> } {
   let parts: LanguageModelV4StreamPart[] = [{ type: "stream-start", warnings: [] }];
   const chunks = new Chunks({ enqueue: (part) => parts.push(part) }, habit);
-  const parser = createParser({ onEvent: (event) => chunks.event(event) });
+  const readEvents = eventReader((event) => chunks.event(event));
   const whole = new WholeBody();
   const decoder = new TextDecoder();
   const bound = boundEvents();
@@ -40,8 +40,8 @@ export function readParts(
     } else if (done) {
       chunks.cut = true;
       // The last event may lack its blank line.
-      parser.feed(`${text}\n\n`);
-    } else parser.feed(text);
+      readEvents(`${text}\n\n`);
+    } else readEvents(text);
     if (done || chunks.done) end(done);
   };
   const end = (done: boolean | undefined) => {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import { createParser } from "eventsource-parser";
 import { EgressError } from "../../../core/egress/target.ts";
 import { isObject } from "../../../core/json.ts";
 import type { IncomingBytes } from "../../../core/limits/byte-bound.ts";
+import { eventReader } from "../../event-stream.ts";
 import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
 import { mendAnswer } from "./mend.ts";
 
@@ -63,9 +63,9 @@ async function* bounded(response: IncomingMessage, limit: number, incoming: Inco
 async function* eventData(response: IncomingMessage, incoming: IncomingBytes): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let texts: string[] = [];
-  const parser = createParser({ onEvent: ({ data }) => texts.push(data) });
+  const read = eventReader(({ data }) => texts.push(data));
   for await (const chunk of bounded(response, mostWireBytes, incoming)) {
-    parser.feed(decoder.decode(chunk, { stream: true }));
+    read(decoder.decode(chunk, { stream: true }));
     yield* texts.filter((text) => text.trim() !== "");
     texts = [];
   }

@@ -68,6 +68,7 @@ export async function answerRequest<Body extends ChatRequest>(
       return taken.repeat ? encoder.repeat(taken.repeat) : encoder.encode(taken.turn);
     });
   } catch (error) {
+    if (!door.refusesInStream) kept.stream?.seat.leave();
     return refuse(c, door, kept.stream, await countRefused(c, throttle, error));
   } finally {
     arrival.leave();

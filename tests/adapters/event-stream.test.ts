@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { eventReader } from "../../src/adapters/event-stream.ts";
+import { processorTime } from "../processor-time.ts";
+
+test.each(["\n", "\r\n"])("events whose lines end with %j are read, however the stream is cut", (end) => {
+  const data = "x".repeat(5_000);
+  const sent = ["event: one", `data: ${data}`, "", "data: two", "data: lines", "", "data: cut off"].join(end);
+  for (const length of [1, 7, 4_096, sent.length]) {
+    const events: unknown[] = [];
+    const read = eventReader(({ event, data }) => events.push([event, data]));
+    for (let at = 0; at < sent.length; at += length) read(sent.slice(at, at + length));
+    expect(events).toEqual([
+      ["one", data],
+      [undefined, "two\nlines"],
+    ]);
+  }
+});
+
+test("a text of empty lines is read in time that grows with its length", () => {
+  const time = (length: number) => {
+    const taken = processorTime();
+    eventReader(() => {})(`${"\n".repeat(length)}\r`);
+    return taken();
+  };
+  time(16_000);
+  const [short, long] = [time(64_000), time(512_000)];
+  // 64 times for the square of the length; what takes next to nothing says nothing.
+  expect(long).toBeLessThan(Math.max(24 * short, 300));
+});
