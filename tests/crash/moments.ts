@@ -5,7 +5,7 @@ import { plainText } from "../plain-text.ts";
 const moments = [
   [/^with given as materialized .* update jobs set locked_by/, "claim"],
   [/insert into turns/, "open"],
-  [/^with turn as \( update turns set status/, "record"],
+  [/\bturn as \( update turns set status/, "record"],
   [/^delete from jobs using /, "complete"],
 ] as const;
 

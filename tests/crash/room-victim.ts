@@ -33,7 +33,7 @@ function reach(reached: string): void {
 /** The statements of a turn and of its job, by how they begin. */
 const moments = [
   [/insert into turns/, "open"],
-  [/^with turn as \( update turns set status/, "record"],
+  [/\bturn as \( update turns set status/, "record"],
   [/^delete from jobs using /, "complete"],
 ] as const;
 
