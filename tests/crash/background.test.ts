@@ -17,7 +17,7 @@ type Moment = readonly [
   ordinal: number,
 ];
 
-const conversations = 160;
+const conversations = 64;
 
 /** Conversations of one exchange with as many end users, whose titles are due, and memories with them. */
 async function prepare(database: Database): Promise<void> {
