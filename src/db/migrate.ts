@@ -14,7 +14,7 @@ export interface Migration {
   hash: string;
 }
 
-export interface ServerFacts {
+interface ServerFacts {
   /** `server_version_num`, such as 150004. */
   version: number;
   /** The encoding of the database, such as `UTF8`. */
@@ -62,14 +62,14 @@ const facts = `
   from pg_database where datname = current_database()`;
 
 /** Throws a `StartError` for an unsupported server. */
-export async function readFacts(run: RunText): Promise<ServerFacts & { known: boolean }> {
+async function readFacts(run: RunText): Promise<ServerFacts & { known: boolean }> {
   const [server] = (await run(facts)) as readonly (ServerFacts & { known: boolean })[];
   if (!server) throw new StartError("The database does not know itself: pg_database has no row for it");
   checkServer(server);
   return server;
 }
 
-export const readApplied = async (run: RunText) =>
+const readApplied = async (run: RunText) =>
   (await run("select created_at::float8 as at from drizzle.__drizzle_migrations")) as readonly { at: number }[];
 
 /** Throws a `StartError` for an unsupported server. */
@@ -146,4 +146,31 @@ function explain(error: unknown): unknown {
   };
   const message = `The schema can't be brought up to this release (${error.message})${advice[state] ?? ""}`;
   return new StartError(message, { cause: error });
+}
+
+export interface SchemaState {
+  /** `server_version_num`, such as 150004. */
+  version: number;
+  /** The number of this release's migrations that are not applied. */
+  pending: number;
+}
+
+/** Checks the schema as `migrate` does, but changes nothing. Rejects as `migrate` does. */
+export async function inspectSchema(
+  target: Target,
+  migrations: readonly Migration[],
+  { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
+): Promise<SchemaState> {
+  const connection = openConnection(target, { prepare: false });
+  const run: RunText = (text, parameters = []) => connection.run(text, parameters, "objects");
+  const look = async (): Promise<SchemaState> => {
+    const server = await readFacts(run);
+    const applied = server.known ? await readApplied(run) : [];
+    return { version: server.version, pending: pendingMigrations(migrations, applied).length };
+  };
+  try {
+    return await withinTime(clock, timeoutMs, tooLate(), look);
+  } finally {
+    connection.destroy();
+  }
 }

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Services } from "../context/ctx.ts";
 import { every } from "../core/time/every.ts";
-import { isPast } from "../db/age.ts";
+import { isPast } from "../db/fragments.ts";
 
 /** Rows of a table that are deleted by age. */
 export interface OldRows {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { readMigrations } from "../../src/adapters/node/shipped.ts";
-import { inspectSchema } from "../../src/db/inspect.ts";
+import { inspectSchema } from "../../src/db/migrate.ts";
 import { startEmbedded } from "../embedded.ts";
 
 test("a look at the schema counts what is missing, refuses a newer one, and changes nothing", async () => {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Settings } from "../../core/config.ts";
 import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase, type Target } from "../../db/client.ts";
-import { inspectSchema, type SchemaState } from "../../db/inspect.ts";
+import { inspectSchema, type SchemaState } from "../../db/migrate.ts";
 import { requireOwner } from "./data/data-directory.ts";
 import { openEmbedded } from "./embedded/database.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";

@@ -1,8 +1,8 @@
 import { and, eq, inArray, isNull, notInArray, sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import { every } from "../../core/time/every.ts";
-import { isPast } from "../../db/age.ts";
 import type { Database } from "../../db/client.ts";
+import { isPast } from "../../db/fragments.ts";
 import { files, jobs } from "../../db/schema.ts";
 import { abandonedMs, deletionJob, enqueueDeletion } from "./delete.ts";
 

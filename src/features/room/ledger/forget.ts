@@ -1,8 +1,8 @@
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
-import { earlierNow } from "../../../db/age.ts";
 import type { Db, Queries } from "../../../db/client.ts";
+import { earlierNow } from "../../../db/fragments.ts";
 import { agents, conversations, eventBacklog, jobs, roomEvents, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { isRunning, waits } from "../../../jobs/claim-statement.ts";

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
-import { earlierNow } from "../../../db/age.ts";
+import { earlierNow } from "../../../db/fragments.ts";
 import { userBudgetPeriods } from "../../../db/schema.ts";
 
 const everyMs = 60 * 60 * 1000;
