@@ -55,12 +55,13 @@ export async function jobHarness(given?: Database, givenNotify?: Notify) {
   const clock = new TestClock();
   const { log, lines } = keepLines();
   const notify = givenNotify ?? localNotify(log);
+  const beats = new Set<Promise<void>>();
   /** A worker with a heartbeat every 5 seconds of its clock. */
   const worker = (kinds: Readonly<Record<string, JobHandler | JobKind>>, own: Clock = clock) => {
     const heartbeat = new Heartbeat({ clock: own });
     // As the statement about channels, by which a process without jobs notices an outage.
     heartbeat.add(async () => void (await database.query("select 1", [])));
-    keepBeating(heartbeat, own);
+    keepBeating(heartbeat, own, beats);
     const made = createWorker(
       { database, clock: own, log, notify, meters: unmeasured, heartbeat },
       Object.fromEntries(Object.entries(kinds).map(asKind)),
@@ -77,6 +78,13 @@ export async function jobHarness(given?: Database, givenNotify?: Notify) {
       enqueue(database.db, { ...newJob(kind), payload, ...job }, { organizationId, maxAttempts }),
     rows: () => database.db.select().from(jobs).orderBy(asc(jobs.id)),
     at: (ms: number) => new Date(clock.now() + ms),
+    /** Moves the clock from heartbeat to heartbeat, and waits for the end of each. */
+    beat: async (times = 1) => {
+      for (let beat = 0; beat < times; beat += 1) {
+        await clock.advance(beatMs);
+        await Promise.all(beats);
+      }
+    },
     /** Lets so much time pass for the leases of jobs, which go by the clock of the database. */
     age: (ms: number) =>
       database.query("update jobs set locked_until = locked_until - $1::int * interval '1 ms'", [ms]),
@@ -91,11 +99,17 @@ export async function jobHarness(given?: Database, givenNotify?: Notify) {
   };
 }
 
-function keepBeating(heartbeat: Heartbeat, clock: Clock): void {
+export const beatMs = 5_000;
+
+function keepBeating(heartbeat: Heartbeat, clock: Clock, beats: Set<Promise<void>>): void {
   let cancel = () => {};
   const next = () => {
-    cancel = clock.after(5_000, () => {
-      heartbeat.beat().catch(() => {});
+    cancel = clock.after(beatMs, () => {
+      const beat = heartbeat
+        .beat()
+        .catch(() => {})
+        .finally(() => beats.delete(beat));
+      beats.add(beat);
       next();
     });
   };
