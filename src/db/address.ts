@@ -14,7 +14,7 @@ export interface Address {
 
 const usualPort = 5432;
 
-/** The host, user and database may be missing; a password may hold an `@`, and a query a further `?`. */
+/** The host, user and database may be missing; a password may contain an `@`, and a query a further `?`. */
 const form = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s;
 
 /**

@@ -6,8 +6,8 @@ import type { Database } from "./client.ts";
 const batchers = new WeakMap<Database, Batcher>();
 
 /**
- * Makes a statement for many items one for an item: background work that runs at the same time shares statements, since
- * a statement for each item would cost the database more than the turns that the work follows (docs/benchmarks-log.md).
+ * Does one statement for many items: background work that runs at the same time shares statements. A statement for each
+ * item would cost the database more than the turns before it (docs/benchmarks-log.md).
  */
 export function batched<In, Out>(
   { database, clock }: { database: Database; clock: Clock },

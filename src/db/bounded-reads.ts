@@ -8,20 +8,20 @@ const mayWait = 8;
 const retryAfterSeconds = 2;
 
 /**
- * Runs `fn` in a transaction that sees one moment of the database, with 5 seconds for each statement (no limit on the
+ * Runs `fn` in a transaction with one snapshot of the database, with 5 seconds for each statement (no limit on the
  * embedded database). Throws a 429 when 8 other reads wait, and a 503 when a statement takes too long.
  */
 export type BoundedReads = <T>(database: Database, fn: (tx: Db) => Promise<T>) => Promise<T>;
 
-/** The names for errors: of the data, such as `the audit log`, and of one query. */
+/** The names in errors: of the data, such as `the audit log`, and of one query. */
 interface ReadNames {
   what: string;
   query: string;
 }
 
 /**
- * `BoundedReads` that run two at a time in this process: one may read very many rows, and the rest of the server needs
- * connections too.
+ * `BoundedReads` that runs two at a time in this process: a read may take very many rows, and the rest of the server
+ * needs connections too.
  */
 export function createBoundedReads(named: ReadNames): BoundedReads {
   const slots = new Semaphore({ most: atOnce });

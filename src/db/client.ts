@@ -24,7 +24,7 @@ export interface Database extends Queries {
   close(): Promise<void>;
 }
 
-/** Opens a pool; the first statement that needs a connection makes it. */
+/** Opens a pool. A connection is made when a statement first needs it. */
 export function openDatabase(target: Target, options: PoolOptions): Database {
   return databaseOn(openPool(target, options));
 }

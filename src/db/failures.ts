@@ -24,7 +24,7 @@ const unable = /^(08|28|3D|53|57P)|^25006$/;
 
 export const isUnable = (error: unknown): boolean => unable.test(failureCode(error) ?? "");
 
-/** The code of an error or of its nearest cause with one: a SQLSTATE, or a code of the system or the driver. */
+/** The code of an error, or of its nearest cause that has one: a SQLSTATE, or a code of the system or the driver. */
 export function failureCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return "code" in error && typeof error.code === "string" ? error.code : failureCode(error.cause);
@@ -48,7 +48,7 @@ export const tooLate = (cause?: unknown) =>
   new EngineError("unavailable", "The database did not answer in time", { cause });
 
 /**
- * The error that callers get for a failed statement: a 503 when waiting helps, else the error without the row's values.
+ * The error that callers get for a failed statement: a 503 when a retry helps, else the error without the row's values.
  */
 export function toCallersError(error: unknown): unknown {
   const code = failureCode(error);

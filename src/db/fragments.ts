@@ -7,7 +7,7 @@ import type { ValueType, ValueTypes } from "./statement.ts";
 /** Whether a row has this id, which may be any text: only a UUID is one. */
 export const hasId = (column: Column, id: string): SQL => (isUuid(id) ? eq(column, id) : sql`false`);
 
-/** A column's name without its table, as `insert` and `on conflict` want it. */
+/** A column's name without its table, as `insert` and `on conflict` need it. */
 export function column({ name }: Column): SQL {
   return sql`${sql.identifier(name)}`;
 }
@@ -31,7 +31,7 @@ type AnsweredBy<F> =
       ? ColumnResult<F> | (F["_"]["notNull"] extends true ? never : null)
       : never;
 
-/** A column of a table with at most one row, such as a `with` of the statement; null without a row. */
+/** A column of a source with at most one row, such as a `with`; null without a row. */
 export function only<C extends Column>(of: C): SQL<ColumnResult<C> | null> {
   return sql<ColumnResult<C> | null>`(select ${of} from ${of.table})`;
 }
@@ -130,8 +130,8 @@ function commaList<T>(parts: SQL[]): SQL<T> {
 
 /**
  * A condition in SQL: a `jsonb` has at most `limit` bytes as JSON in UTF-8. PostgreSQL adds a space after each comma
- * and colon, which do not count, and writes all digits of a number, which count. Counting the spaces is slow, so it
- * happens only when they decide.
+ * and colon, which do not count, and writes all digits of a number, which count. Counting the spaces is slow, so it is
+ * done only when they make the difference.
  */
 export function jsonFits(value: SQL, limit: number): SQL {
   const text = sql`(${value})::text`;
@@ -142,7 +142,7 @@ export function jsonFits(value: SQL, limit: number): SQL {
 
 /**
  * The earlier of two times: this process's clock (in milliseconds, or a value of the statement) and the database's
- * clock. Deletion by age uses it, since the clock of one process may be ahead.
+ * clock. Deletion by age uses it, since one process's clock may be fast.
  */
 export function earlierNow(now: number | SQL): SQL {
   const at = typeof now === "number" ? sql`${new Date(now).toISOString()}::timestamptz` : now;

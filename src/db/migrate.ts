@@ -9,7 +9,7 @@ import { foreignSettings } from "./server-options.ts";
 /** A migration, as Drizzle reads it from the folder. */
 export interface Migration {
   sql: readonly string[];
-  /** When the migration was made, in milliseconds since the epoch: Drizzle's id for it. */
+  /** When the migration was made, in milliseconds since the epoch. Drizzle uses it as the id. */
   folderMillis: number;
   hash: string;
 }
@@ -19,11 +19,11 @@ interface ServerFacts {
   version: number;
   /** The encoding of the database, such as `UTF8`. */
   encoding: string;
-  /** Settings of the session that would change results, as texts for the operator. */
+  /** Session settings that would change results, as texts for the operator. */
   foreign: string[];
 }
 
-/** Any number that all releases share. */
+/** Any number; all releases use the same. */
 const lockKey = 7_263_401_165;
 
 /** How long to wait for another migrating replica (`waitForStarter`), and for running statements (`waitForTable`). */
@@ -33,7 +33,7 @@ const waitForTable = "10s";
 /**
  * Brings the schema up to this release on a connection of its own; returns the number of applied migrations. When
  * replicas start together, one migrates and the others wait. Everything runs in one transaction, which also holds the
- * lock: behind a transaction pooler a session's lock would stay with a shared connection. Rejects with a `StartError`
+ * lock: behind a transaction pooler, a session's lock would stay on a shared connection. Rejects with a `StartError`
  * when this release does not support the server or its schema, and with the driver's error when the server can't be
  * reached.
  */
@@ -105,13 +105,13 @@ export function pendingMigrations(migrations: readonly Migration[], rows: readon
 export type RunText = (text: string, parameters?: readonly Parameter[]) => Promise<readonly unknown[]>;
 
 /**
- * Applies the pending migrations in one transaction; returns their number. Repeats after a deadlock with the statements
- * of running replicas.
+ * Applies the pending migrations in one transaction; returns their number. Retries after a deadlock with statements of
+ * running replicas.
  */
 export function applyMigrations(run: RunText, migrations: readonly Migration[]): Promise<number> {
   return unlessDeadlocked(() =>
     applyTogether(run, migrations).catch(async (error: unknown) => {
-      // A lost connection is rolled back by the server.
+      // The server itself rolls back a lost connection.
       await run("rollback").catch(() => {});
       throw error;
     }),

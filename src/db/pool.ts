@@ -48,9 +48,9 @@ const doubtMs = 2_000;
 const slowMs = 50;
 
 /**
- * The number of brief statements that share a connection before the next connection is used. A busy server process has
- * its plans and pages in its cache: a turn costs PostgreSQL a fifth less than with one connection for each statement,
- * and answers that arrive together cost this process less.
+ * How many brief statements share a connection before the next one is used. A busy server process has its plans and
+ * pages in its cache, so a turn costs PostgreSQL a fifth less than with one connection for each statement. Answers that
+ * arrive together also cost this process less.
  */
 const mostBrief = 4;
 
@@ -66,8 +66,8 @@ interface Slot {
   /** When the server began the oldest running statement. */
   busySince: number;
   /**
-   * Whether the connection has answered. Until then it gets no second statement, since a driver that can't connect
-   * never settles it.
+   * Whether the connection has answered. It gets no second statement before, since a driver that can't connect never
+   * settles it.
    */
   ready: boolean;
   reserved: boolean;
@@ -138,8 +138,8 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
   };
 
   /**
-   * Picks a connection: for a brief statement one with room behind brief statements, else an idle one, a new one, or
-   * the one with the fewest statements; null when the caller has to wait.
+   * Picks a connection: for a brief statement one with few brief statements, else an idle one, a new one, or the one
+   * with the fewest statements; null when the caller has to wait.
    */
   const pick = (brief: boolean): Slot | null => {
     const now = clock.now();

@@ -18,7 +18,7 @@ export const queryBuilder = (run: Run): Db => new PgDatabase(dialect, new Sessio
 /** Runs compiled statements. */
 export interface Queries {
   /**
-   * Runs one statement without Drizzle, for the hot path. JSON goes in as text, timestamps come out as text. `brief` as
+   * Runs one statement without Drizzle, for hot paths. JSON goes in as text, timestamps come out as text. `brief` as
    * for `Run`.
    */
   query<Row extends object>(text: string, parameters: readonly Parameter[], brief?: boolean): Promise<Row[]>;

@@ -8,7 +8,7 @@ const duplicate = "23505";
 const mostAttempts = 5;
 
 /**
- * Repeats `work`, a whole transaction or a single statement, after a deadlock, which PostgreSQL rolls back completely.
+ * Retries `work`, a whole transaction or a single statement, after a deadlock, which PostgreSQL rolls back completely.
  * Rejects with the error of the fifth attempt.
  */
 export function unlessDeadlocked<T>(work: () => Promise<T>): Promise<T> {
@@ -16,15 +16,15 @@ export function unlessDeadlocked<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * `unlessDeadlocked` for work that reads before it writes: also repeats when another transaction inserted the same row
- * after that read (23505).
+ * Like `unlessDeadlocked`, for work that reads before it writes: also retries when another transaction inserted the
+ * same row after the read (23505).
  */
 export function unlessOvertaken<T>(work: () => Promise<T>): Promise<T> {
   return repeat(work, (error) => [deadlock, duplicate].includes(sqlState(error) ?? ""));
 }
 
 /**
- * Repeats a statement after a deadlock or while the database is away, with pauses of 0.5 to 4 seconds: up to four
+ * Retries a statement after a deadlock or while the database is away, with pauses of 0.5 to 4 seconds: up to four
  * times, and longer while `mayWait` returns true.
  */
 export function patiently<T>(clock: Clock, work: () => Promise<T>, mayWait = () => false): Promise<T> {

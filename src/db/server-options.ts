@@ -62,7 +62,7 @@ const ownSettings = {
 };
 
 /**
- * A list in SQL of this session's wrong settings, as texts: behind a pooler the session can't set them. Empty when none
+ * Lists this session's wrong settings as texts, in SQL. Behind a pooler the session can't set them. Empty when none
  * would change a result.
  */
 export const foreignSettings = `

@@ -41,7 +41,7 @@ type ValuesOf<D extends DeclaredValues> = { readonly [Name in keyof D]: ValueOf<
 /** The placeholders of a statement's values. */
 export type Values<D extends DeclaredValues> = { readonly [Name in keyof D]: SQL };
 
-/** A statement of the hot path, written over the schema's columns and compiled once, at its first use. */
+/** A statement of a hot path, written over the schema's columns and compiled once, at its first use. */
 export interface Statement<Row, V> {
   /** Always the same string, since a connection finds its prepared statements by their text. */
   readonly text: string;
@@ -51,9 +51,9 @@ export interface Statement<Row, V> {
 }
 
 /**
- * Makes a statement. `write` is called once with typed placeholders by name, and may use each any number of times.
- * Constants become literals, so that the planner knows them. An unused value is not sent. The first use throws for an
- * undeclared placeholder. `brief` as for `Run` of the pool.
+ * Makes a statement. `write` is called once, with typed placeholders by name, and may use each any number of times.
+ * Constants become literals, so that the planner sees them. Unused values are not sent. The first use throws for an
+ * undeclared placeholder. `brief` as for the pool's `Run`.
  */
 export function statement<const D extends DeclaredValues, Row>(
   declared: D,
@@ -71,7 +71,7 @@ export function statement<const D extends DeclaredValues, Row>(
   };
 }
 
-/** Makes one statement for each combination of parts, once, and returns the one for the given parts. */
+/** Makes one statement for each combination of parts, once; returns the statement for the given parts. */
 export function variants<P extends Readonly<Record<keyof P, boolean>>, S>(make: (parts: P) => S): (parts: P) => S {
   const made = new Map<string, S>();
   return (parts) => {
@@ -101,7 +101,7 @@ function compile<D extends DeclaredValues, Row>(
   const placeholders = types.map(([name, type]) => [name, sql`${sql.placeholder(name)}::${sql.raw(type)}`]);
   const names: string[] = [];
   const dialect = Object.assign(new PgDialect(), {
-    /** A value that is used again keeps its number. */
+    /** A value used twice keeps its number. */
     escapeParam(_: number, parameter: unknown) {
       const name = is(parameter, Placeholder) ? parameter.name : "";
       if (!Object.hasOwn(declared, name)) throw new Error(`A statement has a value that it does not declare: ${name}`);

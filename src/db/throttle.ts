@@ -6,16 +6,16 @@ import { assign, column, excluded, fields, insertInto, type RowOf } from "./frag
 import { throttles } from "./schema.ts";
 import { statement } from "./statement.ts";
 
-/** Where requests are counted, and by which time. */
+/** The database and the clock with which requests are counted. */
 interface Counts {
   database: Database;
   clock: Clock;
 }
 
 /**
- * SQL that counts one request and returns its `ThrottleWindow`, exact for any number of processes: a statement, or a
- * part of a larger one. `resetsAt` is the end of a window that begins now; no window ends later, even after the clock was
- * set back.
+ * SQL that counts one request and returns its `ThrottleWindow`: a statement, or a part of a larger one. Exact for any
+ * number of processes. `resetsAt` is the end of a window that begins now; no window ends later, even after the clock
+ * was set back.
  */
 export function upsertThrottle({ key, now, resetsAt }: { key: SQL; now: SQL; resetsAt: SQL }): SQL<ThrottleWindow> {
   const over = sql`${throttles.resetsAt} <= ${now}`;
@@ -49,7 +49,7 @@ export async function countCall(counts: Counts, key: string, limit: Limit): Prom
   return (await countWatched(counts, key, limit)).result;
 }
 
-/** `countCall`, with `firstRefusal`: the request is the first refused one of its window. */
+/** Like `countCall`; `firstRefusal`: the request is the first refused one of its window. */
 export async function countWatched(
   { database, clock }: Counts,
   key: string,
@@ -75,5 +75,5 @@ export async function forgetCalls({ database }: Pick<Counts, "database">, key: s
   await database.db.delete(throttles).where(eq(throttles.key, key));
 }
 
-/** Windows that have ended. A flood of strangers leaves many, so every upkeep deletes them. */
+/** Windows that have ended. A flood from many addresses leaves many, so every upkeep deletes them. */
 export const endedWindows = { table: throttles, since: throttles.resetsAt, afterMs: 0, everyMs: 0 };

@@ -14,7 +14,7 @@ export class Usable {
     return !this.#away && !this.#readOnly;
   }
 
-  /** Notes an answered statement. Reads say nothing about writes. */
+  /** Notes an answered statement. Reads prove nothing about writes. */
   worked(text: string): void {
     this.#away = false;
     if (this.#readOnly && writes.test(text)) this.#readOnly = false;

@@ -3,8 +3,8 @@ import type { Database } from "./client.ts";
 import { statement } from "./statement.ts";
 
 /**
- * A table is vacuumed once it has `leastDead` dead rows plus `deadPart` of its live ones. That is early, so that a
- * vacuum is short: a thousand dead rows take some 20 ms.
+ * A table is vacuumed once it has `leastDead` dead rows plus `deadPart` of its live ones: early, so that a vacuum is
+ * short. A thousand dead rows take some 20 ms.
  */
 const [leastDead, deadPart] = [1_000, 0.1];
 
@@ -26,8 +26,8 @@ const findWorn = statement({}, () => {
 });
 
 /**
- * Vacuums tables with many dead rows, for the embedded database, which does not do so itself. Each table waits for a
- * quiet moment, up to `overdue`.
+ * Vacuums tables with many dead rows in the embedded database, which does not do so itself. Each vacuum waits for a
+ * quiet moment, unless `overdue`.
  */
 export async function vacuumWorn(database: Database, isQuiet: () => boolean): Promise<void> {
   for (const { name, overdue } of await findWorn.run(database, {})) {

@@ -4,7 +4,7 @@ import type { Log } from "../core/ports.ts";
 import { type Database, sqlState } from "./client.ts";
 import { bytea } from "./tables/columns.ts";
 
-/** Any number that all releases share. */
+/** Any number; all releases use the same. */
 const lockKey = 7_263_401_166;
 
 const look = `
@@ -27,15 +27,15 @@ export const memoryVectors = pgTable("memory_vectors", {
 });
 
 /**
- * Creates the table of vectors on servers with the extension `vector` (pgvector) and the right to create it; returns
- * whether the table exists. The separate table keeps the rest of the schema the same on all servers.
+ * Creates the table of vectors on servers that have the extension `vector` (pgvector) and allow to create it; returns
+ * whether the table exists. As a separate table it keeps the rest of the schema the same on all servers.
  */
 export async function addVectors(database: Database, log: Log): Promise<boolean> {
   const [found] = await database.query<{ made: boolean; available: boolean }>(look, []);
   if (found?.made || !found?.available) return found?.made ?? false;
   try {
     await database.transaction(async (tx) => {
-      // Locks out replicas that start at the same time.
+      // Locks out replicas that start at the same moment.
       await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lockKey))})`);
       await tx.execute(sql`create extension if not exists vector`);
       await tx.execute(sql`

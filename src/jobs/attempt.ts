@@ -9,9 +9,8 @@ export interface Job<Payload = unknown> {
 }
 
 /**
- * Runs a job; a job whose handler throws is retried later. The handler may run again after it did its work, when the
- * process or the database failed before that was stored. The signal aborts when the job no longer belongs to this
- * process.
+ * Runs a job. A job whose handler throws is retried later. A handler may run twice for one job: the process or the
+ * database may fail after the work and before its end is stored. The signal aborts when this process loses the job.
  */
 export type JobHandler<Payload = unknown> = (job: Job<Payload>, signal: AbortSignal) => Promise<void>;
 
@@ -20,22 +19,22 @@ export interface JobKind {
   run: JobHandler;
   /** The most that run at a time in this process, 8 when absent. Jobs of one organization get half of the slots. */
   limit?: number | (() => number);
-  /** Whether the slots are so few that one organization may have all of them but one. */
+  /** Whether the kind has so few slots that one organization may take all but one of them. */
   scarce?: boolean;
   /** The longest run of a job, in milliseconds; 10 minutes when absent. */
   longestMs?: number;
 }
 
 /**
- * The limit of kinds whose jobs call a model. The model's own limit decides how many call it at a time; this one bounds
- * the memory of their prompts.
+ * The limit of kinds whose jobs call a model. It bounds the memory of their prompts; the model's own limit decides how
+ * many call it at a time.
  */
 export const mostModelJobs = 256;
 
-/** The handlers by kind. Jobs of other kinds are left to processes that know them. */
+/** The handlers by kind. Jobs of other kinds are left to processes that have a handler for them. */
 export type JobKinds = Readonly<Record<string, JobKind>>;
 
-/** A handler that takes longer than its kind says hangs, and holds a slot that other jobs wait for. */
+/** A handler that runs longer than its kind allows hangs, and holds a slot that other jobs wait for. */
 const usuallyLongestMs = 10 * 60_000;
 
 /** Runs the job's handler; returns null for a success. Ends with the signal even when the handler ignores it. */

@@ -5,7 +5,7 @@ import { statement } from "../db/statement.ts";
 import { commonLane } from "../db/tables/work.ts";
 import { hasLapsed, leaseUntil } from "./heartbeat.ts";
 
-/** The expression of the index `jobs_lanes`. */
+/** The expression of the index `jobs_lanes`: a job's organization, or `commonLane`. */
 export const lane = sql<string>`coalesce(${jobs.organizationId}, ${commonLane}::uuid)`;
 
 const claimedFields = fields({
@@ -42,14 +42,14 @@ export interface Claim {
 
 const now = sql`(select now from given)`;
 const ofAskedKinds = sql`${jobs.kind} = any(array(select kind from slots))`;
-/** The condition of `jobs_lanes`. */
+/** Whether a job waits; the condition of the index `jobs_lanes`. */
 export const waits = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is null`;
 const isDue = sql`${waits} and ${jobs.runAt} <= ${now}`;
 
-/** Whether a dead process holds the job. */
+/** Whether the process that holds the job is dead. */
 const isLapsed = hasLapsed(jobs.lockedUntil);
 
-/** Not written as `is not null`, which the planner expects to match nearly all rows until it has statistics. */
+/** Not `is not null`, which the planner expects to match nearly all rows until it has statistics. */
 export const isRunning = sql`${jobs.lockedUntil} > '-infinity'`;
 
 /** Whether no other job of the same kind and key runs. */
@@ -63,13 +63,13 @@ const countOf = (source: SQL) => sql`(select count(*) from ${source} t where t.k
 const roomOf = (lane: SQL, taken: SQL) =>
   sql`p.share - (select count(*) from ${taken} t where t.kind = p.kind and t.lane = ${lane})`;
 
-/** The lapsed job, locked, unless another claim just takes it. */
+/** The lapsed job, locked; no row while another claim has it locked. */
 const lockedOf = (id: SQL) =>
   sql`lateral (select ${jobs.id} from ${jobs} where ${jobs.id} = ${id} and ${isLapsed} for update skip locked)`;
 
 /**
- * The lanes of `p.kind` with due jobs, once around from the one after `p.after`. Each is one step in the index, and is
- * looked for only while there are slots to fill.
+ * The lanes of `p.kind` with due jobs: those after `p.after`, then from the first one to `p.after`. Each lane is one
+ * step in the index, found only while there are slots to fill.
  */
 const lanes = sql`(
   with recursive walk as (
@@ -88,11 +88,10 @@ const lanes = sql`(
 
 /**
  * Claims jobs: those of dead processes, then one of each lane, then more of each lane. Exact for any number of
- * processes: a claim locks only the jobs that it takes, since another claim would skip locked ones.
- *
- * The planner knows little about a table that fills and empties all the time. So each part has only one good plan,
- * which walks along an index up to a limit; and the values come from a CTE, which hides them from the planner:
- * otherwise it would plan the statement again for each claim, which costs more than the claim.
+ * processes: a claim locks only the jobs that it takes, since other claims skip locked jobs. The planner knows little
+ * about a table that fills and empties all the time. So each part has only one good plan, which walks along an index up
+ * to a limit. The values come from a CTE, which hides them from the planner: it would otherwise plan the statement
+ * again for each claim, which costs more than the claim.
  */
 export const claimStatement = statement(
   {
@@ -174,7 +173,7 @@ export const claimStatement = statement(
         where ${waits} and ${jobs.runAt} > ${now} and ${ofAskedKinds}) as "nextAt"`,
 );
 
-/** Finds a claimable job. It walks the lanes as a claim does, for the same reason. */
+/** Finds a claimable job. Walks the lanes as a claim does, for the same reason. */
 export const leftStatement = statement(
   { now: "timestamptz", kinds: "text[]" },
   (given) => sql<{ found: number }>`

@@ -13,14 +13,14 @@ export interface FreeSlots {
   free: number;
   /** The most jobs of one lane that the process may run, including running ones. */
   share: number;
-  /** The lane that was served last; it comes after all others. */
+  /** The lane that was served last. Its next turn is after all other lanes. */
   after: string;
 }
 
 interface Asked {
   /** One entry for each kind with a free slot. */
   slots: readonly FreeSlots[];
-  /** The jobs that this process runs: it never takes them over from itself, however old their leases are. */
+  /** The jobs that this process runs. It never takes over its own jobs, however old their leases are. */
   running: readonly (InLane & Pick<ClaimedJob, "id">)[];
   /** Whether jobs with expired leases may be taken over. */
   takesOver: boolean;

@@ -15,15 +15,15 @@ export interface Asking {
   attempts?: number;
 }
 
-/** One prompt of background work. */
+/** The limits of the model calls of one attempt. */
 export interface Completion extends Asking {
   /** The purpose of the work, such as `extract-memories`, for tracing. */
   purpose: string;
-  /** The public id of the conversation that the work is about. */
+  /** The public id of the conversation that the prompt is about. */
   conversationRef: string;
-  /** Whether an agent without a fast model uses its own model; absent: that agent is refused with `not-found`. */
+  /** Whether an agent without a fast model uses its own model. Otherwise such an agent is refused with `not-found`. */
   ownModel?: boolean;
 }
 
-/** A model failed, or was interrupted. The message is the engine's own. */
+/** Thrown when a model failed or was interrupted. The message is the engine's own text. */
 export class NoAnswer extends Error {}

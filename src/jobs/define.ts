@@ -5,7 +5,7 @@ import type { NewJob } from "./enqueue.ts";
 /** A kind of jobs, with one payload type for enqueuing and for the handler. */
 export interface JobDefinition<Payload extends object> {
   readonly kind: string;
-  /** Makes a job of this kind, which does not run before `runAt`; at once when absent. */
+  /** Makes a job of this kind. It does not run before `runAt`; absent: it may run at once. */
   of(payload: Payload, runAt?: Date): NewJob;
   /** Sets the handler of this kind's jobs. */
   doneBy(handler: JobHandler<Payload>, options?: Omit<JobKind, "run">): JobKinds;

@@ -9,16 +9,16 @@ import { jobs } from "../db/schema.ts";
 /** The attempts of a job by default. With the pauses between them, ten take about half an hour. */
 const usualAttempts = 10;
 
-/** The condition of `jobs_key`. */
+/** The conflict target that matches the index `jobs_key`. */
 const ofWaiting = sql`(${column(jobs.kind)}, ${column(jobs.key)}) where ${column(jobs.status)} = 'pending' and ${column(jobs.lockedUntil)} is null`;
 
 /** The end of an `insert into jobs`: a waiting job of the same kind and key stays unchanged, and is not locked. */
 export const unlessWaiting = sql`on conflict ${ofWaiting} do nothing`;
 
-/** `unlessWaiting`, but the waiting job takes over the new one's values. */
+/** Like `unlessWaiting`, but the waiting job takes the new job's values. */
 export const replaceWaiting = sql`on conflict ${ofWaiting} do update set ${assign(jobs, takenOver())}`;
 
-/** `replaceWaiting`, but a waiting job that is no retry begins at the latest at its payload's `latest`. */
+/** Like `replaceWaiting`, but a waiting job that is no retry starts no later than its payload's `latest`. */
 export const debounceWaiting = sql`on conflict ${ofWaiting} do update set ${assign(jobs, debounced())}`;
 
 function debounced() {
@@ -45,7 +45,7 @@ export interface NewJob {
    * repeatedly moving `runAt` debounces), and only one of them runs at a time.
    */
   key: string | null;
-  /** Contains ids instead of people's texts, since failed jobs are stored. */
+  /** Contains ids only, no texts of people, since failed jobs are stored. */
   payload: object;
   /** The earliest start. */
   runAt: Date;
@@ -58,7 +58,7 @@ interface JobOptions {
 }
 
 /**
- * Enqueues a job for after the commit of `db`'s transaction, even if this process dies. The job runs at least once, so
+ * Enqueues a job that runs after `db`'s transaction commits, even if this process dies. The job runs at least once, so
  * its handler must allow repetition. A worker's `wake` after the commit avoids the wait for its next tick.
  */
 export async function enqueue(

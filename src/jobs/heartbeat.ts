@@ -7,9 +7,9 @@ import type { Database } from "../db/client.ts";
 import { unlessDeadlocked } from "../db/retry.ts";
 import { channels, isOpen, jobs, turns } from "../db/schema.ts";
 
-// A turn, a job and a followed channel are one process's work at a time, under a lease in the row of the work. The lease
-// says more than that its process lives: it ends also where that process lost sight of the work, as when the database's
-// answer to a claim was lost. Leases go by the database's clock.
+// Only one process at a time works on a turn, a job or a followed channel: it has a lease in that row. A lease ends
+// when its process dies, and also when a living process doesn't know of its work, such as after the database's answer
+// to a claim was lost. Leases use the database's clock.
 
 const leaseSeconds = 30;
 
@@ -21,7 +21,7 @@ export const leaseUntil: SQL = sql`now() + ${leaseSeconds} * interval '1 second'
 /** Whether a lease ran out: its process is gone, or out of touch with the database. */
 export const hasLapsed = (until: SQLWrapper): SQL<boolean> => sql`${until} < now()`;
 
-/** Ends the leases of all processes, where it is certain that they are gone. */
+/** Ends the leases of all processes. Call it only when they are certainly gone. */
 export async function endLeases({ db }: Database): Promise<void> {
   const ended = new Date(0);
   await db.update(turns).set({ leaseUntil: ended }).where(isOpen(turns));
@@ -29,22 +29,22 @@ export async function endLeases({ db }: Database): Promise<void> {
   await db.update(channels).set({ followedUntil: ended }).where(isNotNull(channels.followedUntil));
 }
 
-/** A renewal that takes this long, in milliseconds, counts as an outage of the database, as one that fails does. */
+/** A renewal that takes this long, in milliseconds, counts as a failed one: as an outage of the database. */
 const slowMs = 10_000;
 
 interface Renewal {
   renew(): Promise<void>;
-  /** The running renewal: it does not overlap the next one, which it would undo when it ends later. */
+  /** The running renewal. The next one waits for it: a renewal that ends late would undo a newer one. */
   running: Promise<void> | null;
 }
 
-/** Renews the leases of this process, and says whether this process may take over work whose lease ran out. */
+/** Renews the leases of this process, and decides whether it may take over work whose lease ran out. */
 export class Heartbeat {
   /** This process, as the owner of its turns and channels. */
   readonly owner = newId();
   readonly #clock: Clock;
   readonly #renewals: Renewal[] = [];
-  /** While it lasts, this process takes over no turns and jobs. */
+  /** While this pause lasts, the process takes over no turns or jobs. */
   readonly #patience: Rest;
 
   constructor({ clock }: { clock: Clock }) {
@@ -58,14 +58,14 @@ export class Heartbeat {
   }
 
   /**
-   * Gives other processes the time of a lease to renew theirs. A process that starts, or reaches the database again, can't
-   * know whether an outage kept them from it.
+   * Gives other processes the length of a lease to renew theirs. A process that starts, or reaches the database again
+   * after an outage, can't know whether the others could renew.
    */
   waitForOthers(): void {
     this.#patience.begin(leaseMs);
   }
 
-  /** Whether a lease that ran out proves that its process is gone, rather than that the database was away. */
+  /** Whether an expired lease proves that its process is gone. After an outage of the database it does not. */
   get mayTakeOver(): boolean {
     return this.#patience.isOver;
   }

@@ -7,9 +7,9 @@ import { isPast } from "../db/fragments.ts";
 /** Rows of a table that are deleted by age. */
 export interface OldRows {
   table: PgTable;
-  /** The beginning of their age. */
+  /** The time from which the age counts. */
   since: PgColumn;
-  /** The age at which they are deleted, in milliseconds; null for never, which a policy may set. */
+  /** The age at which rows are deleted, in milliseconds. Null: never, as a policy may decide. */
   afterMs: number | (() => number | null);
   /** The rows that are deleted; all when absent. */
   where?: SQL;
@@ -19,12 +19,12 @@ export interface OldRows {
 
 const hourMs = 3_600_000;
 
-/** The most rows of one statement, and the most statements of one call, so that no other upkeep waits for long. */
+/** The most rows of one statement, and the most statements of one call: other upkeep must not wait for long. */
 const [batchSize, mostBatches] = [1_000, 10];
 
 /**
- * Returns a function for each table that deletes old rows; the next call continues when more are left. Call each every
- * 10 seconds.
+ * Returns one function for each table, which deletes its old rows; when some are left, the next call continues. Call
+ * each every 10 seconds.
  */
 export function deleteOldRows(
   { database, clock }: Pick<Services, "database" | "clock">,

@@ -1,4 +1,4 @@
-/** Thrown by a job that has to wait: this attempt does not count. */
+/** Thrown by a job that has to wait. The attempt is not counted. */
 export class Postponed extends Error {
   /** In milliseconds since the epoch. */
   readonly until: number;

@@ -7,7 +7,7 @@ import { jobs } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import { leaseUntil } from "./heartbeat.ts";
 
-/** A job that a process runs. */
+/** A claim of a job by this process. */
 export interface Held {
   id: string;
   lock: string;
@@ -20,7 +20,7 @@ const renewStatement = statement(
     where ${isHeldBy(ids)} returning ${returned}`,
 );
 
-/** Renews the leases of these jobs. The results say which are still the caller's. */
+/** Renews the leases of these jobs. The results say which jobs the caller still holds. */
 export async function renew(database: Database, held: readonly Held[]): Promise<boolean[]> {
   return areIn(held, await renewStatement.run(database, pairsOf(held)));
 }
@@ -29,20 +29,20 @@ export async function renew(database: Database, held: readonly Held[]): Promise<
 export interface Settling {
   /** Deletes a finished job. */
   complete(job: Held): Promise<boolean>;
-  /** Frees a job for a later time or another process; a meanwhile enqueued job of its key replaces it. */
+  /** Frees a job for a later time or another process. A job of the same key that was enqueued meanwhile replaces it. */
   setBack(job: SetBack): Promise<boolean>;
 }
 
 interface SetBack extends Held {
-  /** Null: unchanged. */
+  /** Null keeps the stored time. */
   runAt: number | null;
-  /** Null: unchanged. */
+  /** Null keeps the stored error. */
   error: string | null;
   /** Whether the attempt is counted. */
   counts: boolean;
 }
 
-/** Ends of jobs have batches of their own: a job that ended does not wait for the statements of others. */
+/** Ends of jobs have their own batches, so that they don't wait for the statements of other work. */
 export function createSettling({ database, clock }: Pick<Services, "database" | "clock">): Settling {
   const batcher = new Batcher(clock);
   const complete = async (held: readonly Held[]) => areIn(held, await completeStatement.run(database, pairsOf(held)));
@@ -50,7 +50,7 @@ export function createSettling({ database, clock }: Pick<Services, "database" | 
     try {
       return areIn(items, await setBackStatement.run(database, { ...pairsOf(items), ...changesOf(items) }));
     } catch (error) {
-      // Only one job of a kind and key may wait (`jobs_key`), so a newer waiting one takes over the work.
+      // Only one job of a kind and key may wait (`jobs_key`): a newer one is waiting already and does the work.
       if (items.length > 1 || sqlState(error) !== "23505") throw error;
       return complete(items);
     }
@@ -73,7 +73,7 @@ function areIn(held: readonly Held[], rows: readonly { id: string; lock: string 
 
 const returned = fields({ id: jobs.id, lock: sql<string>`held.lock` });
 
-/** A condition on the ids alone makes the planner use the primary key, whatever its statistics are. */
+/** The condition on the ids makes the planner use the primary key, whatever its statistics are. */
 const isHeldBy = (ids: SQL) => sql`${jobs.id} = any(${ids}) and ${jobs.id} = held.id and ${jobs.lockedBy} = held.lock`;
 
 const completeStatement = statement(

@@ -15,8 +15,8 @@ const slackMs = 5_000;
 const dueTypes = { now: "timestamptz", horizon: "timestamptz" } as const;
 
 /**
- * Selects work that becomes due by itself before `horizon`: rows of kind, key, organization id, payload and due time.
- * It must use an index, since every process runs it every 30 seconds.
+ * Selects the work of one feature that becomes due before `horizon`: rows of kind, key, organization id, payload and
+ * due time. It must use an index, since every process runs it every 30 seconds.
  */
 export type DueWork = (at: Values<typeof dueTypes>) => SQL;
 
@@ -46,9 +46,9 @@ export function createSchedule({ database, clock, sources, wake }: Needs): Sched
 }
 
 /**
- * Waiting or running work is not enqueued again. The columns are those of a job, so that `jobs_key` finds waiting ones.
- * All processes insert in the same order, since each waits for another's insert of the same key, and different orders
- * would deadlock.
+ * Work that already waits or runs is not enqueued again: the columns are those of a job, so that `jobs_key` finds the
+ * waiting job. All processes insert in the same order: each insert waits for another process's insert of the same key,
+ * so different orders would deadlock.
  */
 function dueStatement(sources: readonly DueWork[]) {
   const { id, kind, key, organizationId, payload, runAt, maxAttempts } = jobs;

@@ -11,7 +11,7 @@ type Needs = Pick<Services, "database" | "clock" | "log" | "meters">;
 export type Settle = (job: ClaimedJob, held: Held, problem: Error | null) => Promise<boolean>;
 
 /**
- * Stores how a job ended: finished, to be retried, or failed for good. Returns false when the caller no longer held it.
+ * Stores how a job ended: finished, to be retried, or failed for good. Returns false when the caller no longer holds it.
  */
 export function createSettle(
   { database, clock, log, meters }: Needs,
@@ -23,7 +23,7 @@ export function createSettle(
     help: "Attempts at background work by how they ended: done, postponed, again (to be tried), failed for good, lost (to another process).",
     labels: ["kind", "result"],
   });
-  // Monitoring would miss the first failure of a counter that begins with it.
+  // Monitoring misses an increase from nothing to 1, so each counter starts at 0.
   for (const kind of kinds) ended({ kind, result: "failed" }, 0);
   const setBack = async (job: ClaimedJob, held: Held, err: Error): Promise<boolean> => {
     const { id, kind, key, attempts, maxAttempts } = job;
@@ -43,7 +43,7 @@ export function createSettle(
     if (kept) log.warn({ jobId: id, kind, of: key, attempts, again, err }, "A job failed and will be tried again");
     return kept;
   };
-  // A job whose end is not stored would run again. Its lease is renewed meanwhile.
+  // A job whose end is not stored would run again, so storing is retried while its lease is renewed.
   return async (job, { id, lock }, problem) => {
     const kept = await patiently(clock, () =>
       problem === null ? settling.complete({ id, lock }) : setBack(job, { id, lock }, problem),
@@ -59,8 +59,8 @@ function resultOf({ attempts, maxAttempts }: ClaimedJob, problem: Error | null):
   return attempts >= maxAttempts ? "failed" : "again";
 }
 
-/** Writes the only log line about a job that is not retried. */
+/** Writes the only log line about a job that failed for good. */
 export function sayFailed(log: Services["log"], { id, key, lastError, ...job }: DeadJob, err?: Error): void {
-  // The log removes fields named `key`.
+  // Not named `key`: the log removes fields of that name.
   log.error({ jobId: id, of: key, ...job, ...(err ? { err } : { error: lastError }) }, "A job failed for good");
 }

@@ -11,15 +11,15 @@ const mostClaimed = 32;
 export interface SlotsOfKinds {
   /** The kinds that have a free slot while these jobs run. */
   free(running: readonly InLane[]): FreeSlots[];
-  /** Whether a job of some kind and lane would have to wait for a slot while these jobs run. */
+  /** Whether some job would have to wait for a slot of its kind and lane while these jobs run. */
   short(running: readonly InLane[]): boolean;
-  /** Notes the claimed jobs in order, for the lanes' turns. */
+  /** Notes the order of the claimed jobs: it decides which lane is next. */
   served(claimed: readonly InLane[]): void;
 }
 
 /**
- * The slots that this process has for jobs, by kind, so that a kind that stalls holds up no other. A lane gets at most
- * half of a kind's slots: an organization whose jobs stall leaves the other half to others.
+ * The slots of this process for jobs, by kind, so that a stalled kind delays no other kind. One organization gets at
+ * most half of a kind's slots: if its jobs stall, the other half stays for others.
  */
 export function createSlots(kinds: JobKinds): SlotsOfKinds {
   const last = new Map<string, string>();

@@ -3,16 +3,16 @@ import { EngineError } from "../core/errors.ts";
 import type { JobHandler } from "./attempt.ts";
 
 /**
- * Whether the error means that an agent is inactive, deleted or without a fast model, or that its budget is spent. An
- * early retry would not help.
+ * Whether an agent refused the work: it is inactive, deleted or without a fast model, or its budget is spent. An early
+ * retry would not help.
  */
 export function isRefusal(error: unknown): error is EngineError {
   return error instanceof EngineError && ["not-found", "rate-limited"].includes(error.code);
 }
 
 /**
- * A handler that succeeds when the agent refuses (`isRefusal`): for work that the agent's next turn enqueues again,
- * together with the rest.
+ * Makes a handler that succeeds when the agent refuses (`isRefusal`). For work that the agent's next turn enqueues
+ * again anyway.
  */
 export function unlessRefused<Payload>(
   { log }: Pick<Services, "log">,

@@ -13,13 +13,13 @@ import { createSlots } from "./slots.ts";
 
 export interface Worker {
   /**
-   * Announces a job that may be due, now or at this time (milliseconds since the epoch). Call it after the commit that
-   * enqueued it.
+   * Tells the worker that a job may be due, now or at this time (milliseconds since the epoch). Call it after the
+   * commit that enqueued the job.
    */
   wake(at?: number): void;
   /**
-   * Begins the jobs that are due, whichever process enqueued them, and from the first call on those that other replicas
-   * have no slots for. Call it every 10 seconds.
+   * Starts the due jobs, whichever process enqueued them. From the first call on it also starts jobs that other
+   * replicas have no slots for. Call it every 10 seconds.
    */
   tick(): Promise<void>;
   /** Runs the due jobs until none is left. */
@@ -39,14 +39,14 @@ interface Running extends Held, InLane {
   ended: Promise<void>;
 }
 
-/** The next `tick` finds jobs that are due later. */
+/** Jobs that are due later are found by the next `tick`. */
 const horizonMs = 10_000;
 const restMs = 1_000;
 /** The least time between a claim and the next one by the timer. */
 const gatherMs = 250;
-/** Freed slots are filled once they are this part of the jobs that run. */
+/** Freed slots are filled once they are this fraction of the running jobs. */
 const freedPart = 1 / 8;
-/** Longer than a message takes to all replicas, so that those without slots do not wake each other on and on. */
+/** Longer than a notification takes to all replicas: otherwise replicas without slots would wake each other forever. */
 const quietMs = 1_000;
 
 /** Runs the jobs of these kinds, within each kind's limit. */
@@ -58,7 +58,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const settle = createSettle(services, Object.keys(kinds), settling);
   let stopping = false;
   let cancelTimer = () => {};
-  /** When the timer wakes the worker, which does not use the database before that. */
+  /** When the timer wakes the worker. Before that the worker does not use the database. */
   let timerAt = Number.POSITIVE_INFINITY;
   /** When the last job was claimed. */
   let takenAt = Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const quiet = new Rest(clock);
   let endListening: (() => void) | null = null;
 
-  /** Takes due jobs into the free slots. */
+  /** Claims due jobs for the free slots. */
   const claiming = new Rounds(async () => {
     if (stopping) return;
     freed = 0;
@@ -82,10 +82,10 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
       const { claimed, dead, nextAt } = await claim(database, asked);
       slots.served(claimed);
       for (const job of dead) sayFailed(log, job);
-      // A job that waited for a dead one of its key may run now.
+      // A job that waited for a dead one with its key may run now.
       if (dead.length > 0) claiming.again();
       for (const job of claimed) start(job, lock);
-      // One claim takes a part of the slots only, since a turn may have to wait for its end.
+      // When a claim fills all free slots of a kind, more is claimed. One claim is small: a turn may have to wait for it.
       if (free.some((one) => claimed.filter(({ kind }) => kind === one.kind).length === one.free)) claiming.again();
       if (claimed.length > 0) takenAt = clock.now();
       if (nextAt !== null) wakeAt(nextAt);
@@ -93,7 +93,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     if (slots.short([...running.values()])) await announceLeft();
   });
 
-  /** Has other replicas look for the due jobs that this process has no slots for. */
+  /** Wakes other replicas for due jobs that this process has no slots for. */
   const announceLeft = async () => {
     if (!quiet.isOver || !(await isAnyLeft(database, Object.keys(kinds), clock.now()))) return;
     quiet.begin(quietMs);
@@ -101,7 +101,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   };
 
   const wakeAt = (wanted: number) => {
-    // Jobs that fall due soon after a claim are claimed together.
+    // Jobs that become due soon after a claim are claimed together.
     const at = Math.max(wanted, takenAt + gatherMs);
     const ms = Math.max(0, at - clock.now());
     if (stopping || ms > horizonMs || at >= timerAt) return;
@@ -182,7 +182,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     wake,
     running: (kind) => [...running.values()].filter((run) => run.kind === kind).length,
     async tick() {
-      // A command of the command line never ticks its worker, and ends too soon to take other processes' jobs.
+      // A command of the command line never calls `tick`: it ends too soon to take other processes' jobs.
       if (!stopping) endListening ??= notify.listen("work-due", () => wake());
       await claiming.run();
       for (const deleteOld of deletions) await deleteOld();

@@ -1,4 +1,4 @@
-/** The measurements since the last look. */
+/** The measurements since the last check. */
 interface Measurements {
   /** The delay of the event loop, in milliseconds. */
   lateMs: number;
@@ -10,23 +10,23 @@ interface Measurements {
   reached: boolean;
 }
 
-/** The least limit: a limit of zero would leave nothing to measure. */
+/** The smallest limit: with a limit of zero nothing could be measured. */
 export const leastSlots = 8;
 
-/** The first limit, to which it returns when all is calm. */
+/** The first limit, which is used again after a calm time. */
 const usualSlots = 32;
 
-/** The accepted delay of the event loop: it delays turns, tokens and refusals a few times each. */
+/** The accepted delay of the event loop. A turn, a token or a refusal meets this delay several times. */
 const lateTargetMs = 15;
 
-/** The accepted duration of work; twice its best duration with a distant database. */
+/** The accepted duration of work. With a distant database, twice the work's best duration is accepted. */
 const workTargetMs = 100;
 const atBest = 2;
 
 /** Keeps the best time for one to two windows of this length, in milliseconds. */
 const bestMs = 5 * 60_000;
 
-/** All is calm after this time without a wait, or without a delay, in milliseconds. */
+/** The time without waiting work, or without a delay, that counts as calm, in milliseconds. */
 const calmMs = 1_000;
 
 /**
@@ -35,7 +35,7 @@ const calmMs = 1_000;
  */
 export class AdaptiveLimit {
   #slots = usualSlots;
-  /** The number of late checks in a row: a single one may be a pause, such as a garbage collection. */
+  /** The number of late checks in a row. A single one may be only a pause, such as a garbage collection. */
   #late = 0;
   #lateAt = Number.NEGATIVE_INFINITY;
   #reachedAt = Number.NEGATIVE_INFINITY;
@@ -65,7 +65,7 @@ export class AdaptiveLimit {
     }
   }
 
-  /** The delay relative to the accepted one; over 1 is too late. */
+  /** The delay divided by the accepted delay: above 1 is too late. */
   #lateness({ lateMs, tookMs, stalledMs }: Measurements, now: number): number {
     if (now - this.#bestSince > bestMs) {
       this.#best = [Number.POSITIVE_INFINITY, this.#best[0]];
@@ -74,7 +74,7 @@ export class AdaptiveLimit {
     this.#best[0] = Math.min(this.#best[0], ...tookMs);
     const best = Math.min(...this.#best);
     const target = Math.max(workTargetMs, Number.isFinite(best) ? atBest * best : 0);
-    // When no work ended, the database may not answer at all.
+    // No work ended: the database may not answer at all.
     const took = tookMs.length === 0 ? stalledMs : middle(tookMs);
     return Math.max(lateMs / lateTargetMs, took / target);
   }

@@ -6,19 +6,18 @@ import { type Share, ShareQueue, type Waiter } from "./share-queue.ts";
 
 export type { Share } from "./share-queue.ts";
 
-/** Further work is refused at once when the waiting work exceeds what gets slots in this time, in milliseconds. */
+/** New work is refused at once when the slots can't serve all waiting work within this time, in milliseconds. */
 const waitMs = 250;
 
-/** The amount of work that may always wait: so little arrives too irregularly to estimate its wait. */
+/** The amount of work that may always wait: for so little, arrivals are too irregular to estimate the wait. */
 const leastWaiting = 128;
 
 /**
- * The larger amount that may wait when it arrived at once, if all of it gets slots within `crowdMs`: only after that
- * time it differs from an overload.
+ * A burst of this size may wait if slots serve all of it within `crowdMs`. Only then can it be told from an overload.
  */
 const [crowd, crowdMs] = [256, 1_000];
 
-/** The amount of admitted work from which the pace can be measured. */
+/** The amount of admitted work that is enough to measure the pace. */
 const tellingSlots = 16;
 
 /** Work that waited this long is refused, in milliseconds. */
@@ -32,7 +31,7 @@ const overMs = 5_000;
 
 const longestRetrySeconds = 30;
 
-/** Made once, since the stack of an error would cost as much as the rest of a refusal. */
+/** Created once for each delay: the stack of an error would cost as much as the rest of a refusal. */
 const refusals = new Map<number, Overloaded>();
 
 /** The 503 of an overloaded server: the request had no effect and may be sent again. */
@@ -53,9 +52,9 @@ interface Dependencies {
 }
 
 /**
- * Admits work that costs the database and this process at once, such as the opening of a turn: as much at a time as both
- * can take without being late (`AdaptiveLimit`), in fair shares (`ShareQueue`). Work that waits for others, such as a turn
- * for its model, takes no slot, however much of it there is.
+ * Admits work that costs the database and this process at once, such as the opening of a turn: as much at a time as
+ * both do without delay (`AdaptiveLimit`), in fair shares (`ShareQueue`). Work that waits for others, such as a turn
+ * that waits for its model, takes no slot, however much of it there is.
  */
 export class Admission {
   readonly #dependencies: Required<Dependencies>;
@@ -65,7 +64,7 @@ export class Admission {
   readonly #begun = new Set<{ at: number }>();
   #endedAt = 0;
   #ending = 0;
-  /** Since when calls have waited without a break, how many got a slot since then, and when the last of them did. */
+  /** The current wave of waiting calls: when it began, how many calls got a slot since then, and when the last one did. */
   #wave = { since: 0, admitted: 0, lastAt: 0 };
   #lookedAt = 0;
   #reached = false;
@@ -87,13 +86,13 @@ export class Admission {
     return { busy: busy + this.#ending, waiting, places: this.#limit.slots, ...this.#totals };
   }
 
-  /** Throws `Overloaded` when `during` would refuse the work at once, before it costs anything. */
+  /** Throws `Overloaded` at once when `during` would do so. */
   requireRoom(share: Share): void {
     this.#look();
     if (this.#isFull() && this.#line.wouldBeLast(share)) throw this.#refuse();
   }
 
-  /** Does `work` once there is a slot. Throws `Overloaded` when none is free soon. `work` must not enter again. */
+  /** Does `work` once there is a slot. Throws `Overloaded` when none is free soon. `work` must not call `during` again. */
   async during<T>(share: Share, work: () => Promise<T>): Promise<T> {
     const waiting = this.#enter(share);
     if (waiting) await waiting;
@@ -107,7 +106,7 @@ export class Admission {
     }
   }
 
-  /** Does work that can't be refused, such as recording a turn: new work leaves it its slots. */
+  /** Does work that can't be refused, such as recording a turn. It takes slots from new work. */
   async always<T>(work: () => Promise<T>): Promise<T> {
     this.#ending += 1;
     try {
@@ -170,7 +169,7 @@ export class Admission {
     }
   }
 
-  /** How much work may wait. Without delays, a crowd that arrived at once is not refused. */
+  /** How much work may wait. While nothing is late, a burst that arrived at once is not refused. */
   #mostWaiting(): number {
     const now = this.#dependencies.clock.now();
     if (!this.#overload && !this.#limit.isLate(now)) return Number.POSITIVE_INFINITY;
@@ -194,7 +193,7 @@ export class Admission {
   #advance(): void {
     this.#look();
     while (this.#line.waiting > 0 && this.#hasSlot()) this.#line.next()?.admit();
-    // A crowd that waits already gets its slots: refused now, it would be refused late.
+    // A burst that waits already keeps waiting for slots: a refusal now would come late.
     while (this.#line.waiting > Math.max(crowd, this.#mostWaiting())) this.#line.last()?.refuse();
   }
 
@@ -228,7 +227,7 @@ export class Admission {
     this.#counts.refused += 1;
     this.#totals.refused += 1;
     this.#noteOverload(now);
-    // Over this many seconds the refused requests return as fast as they can be served.
+    // Clients retry within this many seconds, so that retries come no faster than they can be served.
     const spread = Math.min(longestRetrySeconds, Math.max(1, this.#rates.refused / Math.max(1, this.#rates.admitted)));
     const seconds = 1 + Math.floor(this.#dependencies.random() * spread);
     const refusal = refusals.get(seconds) ?? new Overloaded(seconds);

@@ -3,25 +3,25 @@ import { EngineError } from "../errors.ts";
 import type { Clock } from "../ports.ts";
 
 /**
- * The most waiting items of an agent, and of all agents of an organization. An agent may also have no more than its
- * organization has left: so each further flood gets half of the rest, and none takes all of it from quiet agents.
+ * The most waiting items of an agent, and of all agents of an organization. An agent may also have at most as many as
+ * its organization has left. So each further flood gets half of what is left, and quiet agents can still add items.
  */
 const mostOfAgent = 5_000;
 export const mostOfOrganization = 20_000;
 
 /**
- * How long a count is used, in milliseconds. It includes items that this process accepts meanwhile, but not those of
- * other processes.
+ * How long a count is used, in milliseconds. This process adds the items that it accepts meanwhile, but does not see
+ * those of other processes.
  */
 const countedMs = 60_000;
 
-/** An older count is renewed before it refuses anything, since waiting items may have been handled meanwhile. */
+/** A count older than this is renewed before a refusal, since waiting items may have been handled meanwhile. */
 const refusingMs = 5_000;
 
 /** The least time between two calls of `onRefused` for an agent, in milliseconds. */
 const reportedEveryMs = 60_000;
 
-/** The refusal of an item because too many wait; nothing of it is stored. */
+/** Refuses an item because too many wait. Nothing of it is stored. */
 export class BacklogFull extends EngineError {
   constructor(message: string) {
     super("unavailable", message, { retryAfterSeconds: 60 });
@@ -34,12 +34,12 @@ interface Owner {
   organizationId: string;
 }
 
-/** Call it before `count` more are stored, 1 where none is named, and outside of a transaction. Throws `BacklogFull`. */
+/** Call it before storing `count` items (default 1), outside of a transaction. Throws `BacklogFull`. */
 export type BacklogBound = (agent: Owner, count?: number) => Promise<void>;
 
 /** The number of an agent's waiting items. */
 export interface Counted {
-  /** Null for items of an earlier release. */
+  /** Null for items that an earlier release stored. */
   agentId: string | null;
   count: number;
 }
@@ -60,12 +60,12 @@ interface Waiting {
   byAgent: Map<string | null, number>;
 }
 
-/** Limits waiting items, while more arrive than are handled. */
+/** Limits the waiting items when they arrive faster than they are handled. */
 export function createBacklogBound({ clock, message, count, onRefused }: Options): BacklogBound {
   const now = () => clock.now();
   const counts = new TtlCache<Promise<Waiting>>({ ttlMs: countedMs, limit: 1_000, now });
   const reported = new TtlCache<true>({ ttlMs: reportedEveryMs, limit: 1_000, now });
-  /** Simultaneous callers share one count. */
+  /** Callers at the same time share one count. */
   const counted = (organizationId: string, ms: number) => {
     const last = counts.get(organizationId);
     if (last && now() - last.loadedAt < ms) return last.value;

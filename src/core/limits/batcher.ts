@@ -2,15 +2,15 @@ import { EngineError } from "../errors.ts";
 import type { Clock } from "../ports.ts";
 
 /**
- * Does the same work for many items at once. Resolves with the results in the order of the items, or with none where there
- * is nothing to answer. Where it rejects for many items, each is tried by itself, so that an item fails alone.
+ * Does the same work for many items at once. Resolves with one result for each item, in order, or with an empty list
+ * when there are no results. If it rejects for several items, each item is tried alone.
  */
 export type BatchWork<In, Out> = (items: readonly In[]) => Promise<readonly Out[]>;
 
 /**
- * The sizes of a batch: the least, first and largest number of items. A turn may have to wait for the end of a batch, so
- * after one that took longer than `longMs` the next has half as many items, and after one that took less than `shortMs`
- * twice as many, in milliseconds. Fewer than the least would save nothing where the database is far away.
+ * The smallest, first and largest number of items in a batch. A turn may have to wait for the end of a batch: after a
+ * batch of more than `longMs` milliseconds the next one has half as many items, after one of less than `shortMs` twice
+ * as many. A smaller batch would save nothing where the database is far away.
  */
 const [leastItems, firstItems, mostItems] = [8, 16, 32];
 const [shortMs, longMs] = [100, 200];
@@ -24,13 +24,13 @@ interface Member {
 type Work = BatchWork<unknown, unknown>;
 
 /**
- * Runs one batch at a time, of whatever work, so that the background keeps the database busy with one statement at most.
- * Items that come meanwhile are the next batches; kinds of work take turns.
+ * Runs one batch at a time, whatever its work, so that the background sends the database at most one statement at a
+ * time. Items that arrive meanwhile go into the next batches. Kinds of work take turns.
  */
 export class Batcher {
   readonly #clock: Clock;
   readonly #waiting = new Map<Work, Member[]>();
-  /** The number of items that a batch takes. */
+  /** The number of items in the next batch, by work. */
   readonly #sizes = new WeakMap<Work, number>();
   #busy = false;
 
@@ -38,7 +38,7 @@ export class Batcher {
     this.#clock = clock;
   }
 
-  /** Does the work for one item, in a batch with the items of other callers, and answers the item's own result. */
+  /** Does the work for one item, in a batch with items of other callers. Resolves with this item's result. */
   run<In, Out>(batchWork: BatchWork<In, Out>, item: In): Promise<Out> {
     const work = batchWork as Work;
     return new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ export class Batcher {
       const members = this.#waiting.get(work);
       if (members) members.push(member);
       else this.#waiting.set(work, [member]);
-      // Items that come in this moment join the batch.
+      // Items that arrive in the same moment join the batch.
       queueMicrotask(() => this.#next());
     });
   }
@@ -69,7 +69,7 @@ export class Batcher {
   }
 }
 
-/** How many items a batch takes after one that took `items`, at most `most`, and so many milliseconds. */
+/** The size of the next batch, at most `most`, after a batch of `items` that took `ms` milliseconds. */
 function sizeAfter(most: number, items: number, ms: number): number {
   if (ms > longMs) return Math.max(leastItems, Math.floor(items / 2));
   return ms < shortMs && items === most ? Math.min(mostItems, most * 2) : most;
@@ -82,7 +82,7 @@ async function runBatch(work: Work, members: readonly Member[]): Promise<void> {
       resolve(results[index]);
     });
   } catch (error) {
-    // No single item is the cause of an outage.
+    // The database was away: no single item caused it, so items are not tried alone.
     if (members.length === 1 || error instanceof EngineError) for (const { reject } of members) reject(error);
     else for (const member of members) await runBatch(work, [member]);
   }

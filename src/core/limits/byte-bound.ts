@@ -2,7 +2,7 @@ import { Tally } from "./tally.ts";
 
 /** One body that is being received. */
 export interface IncomingBytes {
-  /** Counts further bytes; throws the refusal when large bodies already hold too much. */
+  /** Counts further bytes; throws the refusal when unfinished bodies hold too much memory. */
   grow(bytes: number): void;
   /** Ends the count: the body is complete, or given up. */
   end(): void;
@@ -10,16 +10,16 @@ export interface IncomingBytes {
 
 export interface Limits {
   most: number;
-  /** The limit for one owner, so that unfinished bodies of one owner leave room for other owners. */
+  /** The limit of one owner, so that one owner's unfinished bodies leave memory for those of others. */
   mostOfOne: number;
 }
 
-/** The bytes that one body may always have: nearly all bodies are smaller. */
+/** The size that any body may have, whatever the count: nearly all bodies are smaller. */
 const always = 64 * 1024;
 
 /**
- * Counts the bytes of incomplete bodies that a process holds. Each body has its own limit, but many arrive at a time,
- * and their senders decide how long they stay incomplete.
+ * Bounds the memory of unfinished bodies in this process. Each body has its own limit, but many arrive at a time, and
+ * their senders decide how long they stay unfinished.
  */
 export class ByteBound {
   readonly #limits: Limits;

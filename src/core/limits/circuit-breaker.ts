@@ -7,8 +7,8 @@ const [firstMs, longestMs] = [2_000, 60_000];
 const probeMs = 30_000;
 
 /**
- * Targets that recently did not respond, such as accounts of messengers. Each hanging request holds a slot that requests to
- * other targets need, so such a target rests, and then gets one request at a time until it responds.
+ * Pauses calls to targets that recently did not respond, such as a messenger's account. A hanging request holds a slot
+ * that other targets need. After the pause the target gets one request at a time until it responds.
  */
 export interface CircuitBreaker {
   /** The end of the target's rest; null when it may be called now. */

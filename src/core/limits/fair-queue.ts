@@ -6,7 +6,7 @@ interface Owned {
  * Queued jobs, the oldest of an owner first. Owners take turns: after its turn an owner goes behind all other owners.
  */
 export class FairQueue<Job extends Owned> {
-  /** No queue is empty; the first one is that of the owner whose turn is next. */
+  /** No queue is empty. The first queue is that of the next owner. */
   readonly #queues = new Map<string | undefined, Job[]>();
 
   get size(): number {
@@ -23,7 +23,7 @@ export class FairQueue<Job extends Owned> {
     else this.#queues.set(job.owner, [job]);
   }
 
-  /** Takes the next job out, among the owners that `mayRun`. An owner that may not run keeps its turn. */
+  /** Removes and returns the next job of an owner that `mayRun`. Owners that may not run keep their turns. */
   take(mayRun: (owner: string | undefined) => boolean): Job | undefined {
     for (const [owner, jobs] of this.#queues) {
       if (!mayRun(owner)) continue;
@@ -35,7 +35,7 @@ export class FairQueue<Job extends Owned> {
     return undefined;
   }
 
-  /** Takes this job out; false if it does not wait here. */
+  /** Removes this job; returns false if it is not queued. */
   remove(job: Job): boolean {
     const jobs = this.#queues.get(job.owner) ?? [];
     const index = jobs.indexOf(job);

@@ -4,8 +4,8 @@ import { judge, type Limit, type ThrottleResult, type ThrottleWindow } from "./t
 const mostWindows = 10_000;
 
 /**
- * Counts requests in this process only: those refused anyway, so that a flood of them costs no statement. Several
- * processes together allow a multiple of the limit.
+ * Counts requests in this process only, and without a statement: for requests that are refused anyway, so that a flood
+ * of them is cheap. Several processes together allow a multiple of the limit.
  */
 export class LocalThrottle {
   readonly #windows = new Map<string, ThrottleWindow>();

@@ -5,7 +5,7 @@ const everyMs = 10;
 /** An older sample is ignored. */
 const staleMs = 100;
 
-/** The share of the newest sample: one pause, such as a garbage collection, is no overload. */
+/** The weight of the newest sample. A single pause, such as a garbage collection, is no overload. */
 const weight = 0.25;
 
 /**
@@ -32,7 +32,7 @@ export function loopDelay(clock: Clock): () => number {
       clock.after(everyMs, sample);
       return known;
     }
-    // The timer is already overdue: a crowd arrived at once, and the loop is still busy with it.
+    // The timer is overdue: many calls arrived at once, and the loop is still busy with them.
     return Math.max(known, weight * (now - due));
   };
 }

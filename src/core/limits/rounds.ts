@@ -1,6 +1,6 @@
 /**
- * Work that is done in rounds, one at a time. A caller during a round gets another one, since the round may have
- * passed over already what the caller wants it to see.
+ * Work that is done in rounds, one at a time. A call during a round starts another round afterwards, since the current
+ * one may already have passed what the caller wants done.
  */
 export class Rounds {
   readonly #round: () => Promise<void>;
@@ -11,21 +11,19 @@ export class Rounds {
     this.#round = round;
   }
 
-  /**
-   * Resolves when no further round is needed. Rejects with a round's error; the remaining work waits for the next call.
-   */
+  /** Resolves when no further round is needed. Rejects with a round's error; the next call does the remaining work. */
   run(): Promise<void> {
     this.#wanted = true;
     this.#running ??= this.#runWhileWanted();
     return this.#running;
   }
 
-  /** Starts another round after the one that calls this. */
+  /** Asks for another round after the current one. */
   again(): void {
     this.#wanted = true;
   }
 
-  /** Resolves when no round runs, however the last one ended. */
+  /** Resolves when no round runs, even if the last one failed. */
   async ended(): Promise<void> {
     await this.#running?.catch(() => {});
   }

@@ -10,15 +10,15 @@ interface Waiter {
 
 /** Numbers of permits. Work takes one permit unless it says otherwise. */
 interface Limits {
-  /** While fewer permits are taken, one more piece of work begins. A function may answer another limit each time. */
+  /** The most permits at a time. A function is called each time, and may return a changed limit. */
   most: number | (() => number);
-  /** The same for the work of one owner; absent: as much as for all. */
+  /** The most permits of one owner at a time; absent: as `most`. */
   mostOfOne?: number;
 }
 
 /**
- * Bounds how much work of one kind this process does at a time. Owners whose work waits take turns. Nothing is refused: a
- * caller that bounds what waits looks at `waiting` first.
+ * Bounds how much work of one kind this process does at a time. Owners with waiting work take turns. Nothing is
+ * refused: a caller that bounds its waiting work reads `waiting` first.
  */
 export class Semaphore {
   readonly #most: () => number;
@@ -51,7 +51,7 @@ export class Semaphore {
     }
   }
 
-  /** Takes permits when it is the owner's turn, as `run` does. The returned function gives them back: call it once. */
+  /** Takes permits when it is the owner's turn, as `run` does. The returned function gives them back; call it once. */
   async enter(owner: string | undefined, signal: AbortSignal, permits = 1): Promise<() => void> {
     await this.#turn(owner, signal, permits);
     return () => {
@@ -60,7 +60,7 @@ export class Semaphore {
     };
   }
 
-  /** Begins waiting work as far as the limits allow. Call it after a limit has grown. */
+  /** Starts waiting work as far as the limits allow. Call it after a limit grew. */
   admit(): void {
     while (this.#taken.sum < this.#most()) {
       const next = this.#queue.take((owner) => this.#taken.of(owner) < this.#mostOfOne);

@@ -13,16 +13,16 @@ interface Branch {
   busy: number;
   waiting: number;
   branches: Map<string, Branch>;
-  /** Used only for a client. */
+  /** The queue of a client; empty at the other levels. */
   line: Waiter[];
 }
 
 const branch = (): Branch => ({ busy: 0, waiting: 0, branches: new Map(), line: [] });
 
 /**
- * Counts running work, and queues waiting calls. The next slot goes to the organization with the least running work; among
- * equal ones to the one whose last slot was the longest ago; then to its agent and to the agent's client in the same way.
- * `last` is the newest call of the organization, agent and client with the most waiting calls.
+ * Counts running work, and queues waiting calls. The next slot goes to the organization with the least running work;
+ * among equal ones, to the one that got its last slot the longest ago. Its agent and that agent's client are chosen in
+ * the same way. `last` is the newest call of the organization, agent and client with the most waiting calls.
  */
 export class ShareQueue {
   readonly #all = branch();
@@ -40,7 +40,7 @@ export class ShareQueue {
     above.busy += 1;
     for (const key of share) {
       const below = above.branches.get(key) ?? branch();
-      // Moves the branch behind all others.
+      // Moves the branch behind its siblings.
       above.branches.delete(key);
       above.branches.set(key, below);
       below.busy += 1;

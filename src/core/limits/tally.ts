@@ -1,4 +1,4 @@
-/** Counts something of each owner, such as running work or bytes, and adds it up. An owner without any takes no memory. */
+/** Counts something by owner, such as running work or bytes, with a total. Owners with a count of 0 take no memory. */
 export class Tally {
   readonly #counts = new Map<string | undefined, number>();
   #sum = 0;

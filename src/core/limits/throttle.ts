@@ -1,7 +1,7 @@
 import { EngineError, type LimitStatus } from "../errors.ts";
 import type { CurrentPolicies } from "../policies.ts";
 
-/** The most requests in a window, which begins with the first of them. */
+/** The most requests in a window. The first request begins the window. */
 export interface Limit {
   calls: number;
   windowMs: number;
@@ -19,7 +19,7 @@ export interface ThrottleResult extends LimitStatus {
   allowed: boolean;
 }
 
-/** Whether the limit allows the last request of a window. */
+/** Whether the limit allows the request that was counted last in a window. */
 export function judge({ count, resets_at_ms }: ThrottleWindow, { calls }: Limit, now: number): ThrottleResult {
   return {
     allowed: count <= calls,

@@ -87,7 +87,7 @@ export const agentIcons = pgTable("agent_icons", {
 
 const { id: agentId, slug, name, organizationId, workspaceId } = agents;
 
-/** The agent's columns for activity, for statements that read `agents`. */
+/** The columns of an agent that events of activity need, for statements that read `agents`. */
 export const actingAgent = {
   id: agentId,
   slug,

@@ -6,7 +6,7 @@ export const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => "bytea",
 });
 
-/** Drizzle's own type would parse a text that came out of JSON once more: the text "17" would become a number. */
+/** Drizzle's own type would parse values that came out of JSON a second time: the text "17" would become a number. */
 export const jsonb = customType<{ data: unknown; driverData: string }>({
   dataType: () => "jsonb",
   toDriver: (value) => JSON.stringify(value),

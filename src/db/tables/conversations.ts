@@ -17,8 +17,8 @@ import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { agents, ofAgent } from "./agents.ts";
 import { createdAt, id, jsonb, moment, oneOf, organizationId, tsvector, updatedAt } from "./columns.ts";
 
-// Every turn writes these tables, so they have no checks, which PostgreSQL parses again for each statement: the
-// columns' types describe their values.
+// Every turn writes these tables. They have no checks, since PostgreSQL would parse those again for each statement: the
+// columns' types describe the values.
 
 /** The source of a turn (decisions §5, "conversations"). */
 type TurnSource = "user" | "webhook" | "room" | "scheduled";
@@ -46,18 +46,18 @@ export const conversations = pgTable(
     openTurns: integer("open_turns").notNull().default(0),
     /** The newest turn's ticket: turns take tickets in the order of their arrival. */
     lastTicket: integer("last_ticket").notNull().default(0),
-    /** The turn that waits for approval; null again after the decision or the next message. */
+    /** The turn that waits for approval; null again after the decision or after a next message. */
     awaiting: uuid("awaiting"),
     lastSeq: integer("last_seq").notNull().default(0),
     lastInboxSeq: integer("last_inbox_seq").notNull().default(0),
     messageCount: integer("message_count").notNull().default(0),
     totalTokens: bigint("total_tokens", { mode: "number" }).notNull().default(0),
-    /** The tokens of the last turn's first prompt as the provider counted them, and its bytes for each token. */
+    /** The tokens of the last turn's first prompt, as counted by the provider, and its bytes per token. */
     contextTokens: integer("context_tokens").notNull().default(0),
     bytesPerToken: real("bytes_per_token"),
-    /** When a model is to write the title and learn from the messages; null once done, and for never. */
+    /** When a model should write the title and learn from the messages; null once done, or for never. */
     titleDueAt: moment("title_due_at"),
-    /** When the conversation will have rested long enough to be summarized and learned from; null once done. */
+    /** When the conversation has rested long enough to be summarized and learned from; null once done. */
     followUpDueAt: moment("follow_up_due_at"),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
@@ -89,8 +89,8 @@ export const turns = pgTable(
     agentId: ofAgent(),
     organizationId: organizationId(),
     /**
-     * Null when only this row of the turn is stored. There is no foreign key, which would look the conversation up for
-     * every turn: the statement that inserts a turn has just locked its conversation by a write, and a deletion holds
+     * Null when only this row of the turn is stored. There is no foreign key, which would look up the conversation for
+     * every turn: the statement that inserts a turn has just locked the conversation by a write, and a deletion needs
      * that lock.
      */
     conversationId: uuid("conversation_id"),
@@ -112,7 +112,7 @@ export const turns = pgTable(
     source: text("source").$type<TurnSource>().notNull().default("user"),
     provider: text("provider"),
     model: text("model"),
-    /** The SHA-256 of prompt, tools and skill versions. */
+    /** The SHA-256 of the prompt, the tools and the skill versions. */
     fingerprint: text("fingerprint"),
     idempotencyKey: text("idempotency_key"),
     requestDigest: text("request_digest"),
@@ -122,7 +122,7 @@ export const turns = pgTable(
     messageCount: integer("message_count").notNull().default(0),
     /** Tokens that the agent's budget of `budgetMonth` reserves for the turn until it ends. */
     reserved: integer("reserved").notNull().default(0),
-    /** Tokens that the end user's budget of that month reserves. */
+    /** Tokens that the end user's budget reserves, in the same month. */
     userReserved: integer("user_reserved").notNull().default(0),
     budgetMonth: date("budget_month"),
     ttftMs: integer("ttft_ms"),
@@ -156,7 +156,7 @@ export const messages = pgTable(
   "messages",
   {
     id: id(),
-    /** Without a foreign key, as `turns.conversationId`. */
+    /** Without a foreign key, like `turns.conversationId`. */
     conversationId: uuid("conversation_id").notNull(),
     turnId: uuid("turn_id"),
     seq: integer("seq").notNull(),
@@ -174,7 +174,7 @@ export const messages = pgTable(
     completionTokens: integer("completion_tokens").notNull().default(0),
     /**
      * The words of the content. The application extracts them, since PostgreSQL's parser takes minutes for some texts.
-     * A server of an earlier release leaves the default, a word of no text, by which upkeep finds the rows to index.
+     * A server of an earlier release leaves the default, a word of no text; upkeep finds such rows and indexes them.
      */
     search: tsvector("search").default(sql`array_to_tsvector(array[' '])`),
     createdAt: createdAt(),
@@ -241,8 +241,8 @@ export const hookExecutions = pgTable(
 );
 
 /**
- * The sent events of streams that a client requested from another replica. UNLOGGED: after a crash of the process that
- * writes them they are useless.
+ * The sent events of streams that a client requested from another replica. UNLOGGED: useless once the process that
+ * writes them crashed.
  */
 export const streamChunks = pgTable(
   "stream_chunks",

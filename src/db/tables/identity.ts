@@ -19,7 +19,7 @@ export const installation = pgTable("installation", {
   id: smallint("id").primaryKey().default(1),
   policies: jsonb("policies").$type<Record<string, unknown>>().notNull().default({}),
   policiesRevision: integer("policies_revision").notNull().default(1),
-  /** A known text, sealed with the encryption key: opening it at start proves the key. */
+  /** A known text, sealed with the encryption key: opening it at the start proves that the key is right. */
   keyCheck: bytea("key_check"),
   keyCheckKeyId: text("key_check_key_id"),
   lastTickAt: moment("last_tick_at"),
@@ -36,7 +36,7 @@ export const organizations = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },
-  // Every guarded request looks for the first organization.
+  // Every guarded request reads the first organization.
   (table) => [index("organizations_order").on(table.createdAt, table.id)],
 );
 
@@ -76,11 +76,11 @@ export const users = pgTable("users", {
   name: text("name").notNull(),
   /** Null for a user who signs in through an identity provider. */
   passwordHash: text("password_hash"),
-  /** The user or management key that set the password; null when the user did. */
+  /** The user or management key that set the password; null when the account's user set it. */
   passwordSetBy: uuid("password_set_by"),
   /**
-   * The organization that `passwordSetBy` acted for: until the user chooses a password, the account reaches only this
-   * organization. There is no foreign key, since deleting the organization must not open the others to the account.
+   * The organization for which `passwordSetBy` acted: the account reaches only this organization until its user chooses
+   * a password. There is no foreign key: deleting the organization must not open the others to the account.
    */
   passwordOrganization: uuid("password_organization"),
   onboarding: jsonb("onboarding").$type<Record<string, unknown>>().notNull().default({}),
@@ -120,8 +120,8 @@ export const workspaceMembers = pgTable(
 );
 
 /**
- * The time at which a user joins a further organization: later than all others, even when the clock was set back. The
- * audit log of the first one shows where the user signs in, and no other may replace it.
+ * The time at which a user joins a further organization: later than all earlier ones, even when the clock was set back.
+ * The audit log of the user's first organization shows the sign-ins, and no other organization may replace it.
  */
 export const afterMembershipsOf = (userId: string) => sql`greatest(now(), (
   select max(${members.createdAt}) + interval '1 millisecond' from ${members} where ${members.userId} = ${userId}))`;
@@ -174,7 +174,7 @@ export function workspaceIdsOf(userId: SQLWrapper, organizationId: SQLWrapper): 
     where ${workspaceMembers.userId} = ${userId} and ${workspaces.organizationId} = ${organizationId})`;
 }
 
-/** A condition on `users` and `members`: the account's sessions may use this membership. */
+/** Whether the account's sessions may use this membership: a condition on `users` and `members`. */
 export const reachable = sql`(${users.passwordOrganization} is null or ${users.passwordOrganization} = ${members.organizationId})`;
 
 /** Sessions and management keys, distinguished by `kind`. Only digests are stored. */

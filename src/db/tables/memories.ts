@@ -21,8 +21,8 @@ export const memories = pgTable(
     importance: integer("importance").notNull().default(5),
     sourceConversationId: uuid("source_conversation_id").references(() => conversations.id, { onDelete: "set null" }),
     /**
-     * The words of the content without case and accents, removed here since databases do it by their locale or not at
-     * all.
+     * The words of the content without case and accents. The application removes those, since databases do so by their
+     * locale or not at all.
      */
     search: tsvector("search").notNull(),
     createdAt: createdAt(),

@@ -25,9 +25,9 @@ export const inbox = pgTable(
     status: text("status").notNull().default("pending"),
     /** How often newer messages superseded a turn that answered the message. */
     restarts: integer("restarts").notNull().default(0),
-    /** The number of attempts to answer: the failed turns, and the last one, which answered or gave up. */
+    /** The number of attempts to answer the message: the failed turns, and the last one, which answered it or gave up. */
     attempts: integer("attempts").notNull().default(0),
-    /** Why the message was given up, without secrets. */
+    /** Why the agent gave the message up, without secrets. */
     error: text("error"),
     /** The turn that answers the message. */
     turnId: uuid("turn_id"),
@@ -57,7 +57,7 @@ export const outbox = pgTable(
     /** The position of the part in its turn's reply, from 0. */
     part: integer("part").notNull().default(0),
     body: text("body").notNull(),
-    /** `sending` is stored before the messenger is called: a part left so by a dead process may have been sent. */
+    /** `sending` is stored before the messenger is called: a part that a dead process left so may have been sent. */
     status: text("status").notNull().default("pending"),
     /** Whether the part was sent again although the first try may have delivered it. */
     mayBeRepeated: boolean("may_be_repeated").notNull().default(false),
@@ -86,8 +86,8 @@ export const outbox = pgTable(
 );
 
 /**
- * Albums of groups, whose parts arrive one by one. Parts that do not address the agent wait here for one that does, and
- * are deleted after an hour.
+ * Albums of groups, whose parts arrive one by one. Parts that do not address the agent wait here for a part that does,
+ * and are deleted after an hour.
  */
 export const albums = pgTable(
   "albums",

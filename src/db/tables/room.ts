@@ -3,7 +3,7 @@ import { boolean, check, index, integer, pgTable, text, uniqueIndex, uuid } from
 import { agents, ofAgent } from "./agents.ts";
 import { authorship, bytea, createdAt, id, jsonb, moment, oneOf, organizationId, updatedAt } from "./columns.ts";
 
-/** The destination for results of an agent's own work; both columns null for none. */
+/** The destination for results of an agent's own work: two columns, both null for none. */
 const outbound = () => ({ outboundChannel: text("outbound_channel"), outboundTarget: text("outbound_target") });
 
 /** The Room of an agent, in which the agent works on its own (decisions §9). */
@@ -24,7 +24,7 @@ export const rooms = pgTable(
     conversationRef: text("conversation_ref").notNull(),
     /** The number of `pending` entries of the backlog, stored since only a locked row counts exactly. */
     pendingCount: integer("pending_count").notNull().default(0),
-    /** When the Room has work next: ready entries or a proactive turn. Null for never. */
+    /** When the Room has work next: ready entries, or a proactive turn. Null for never. */
     dueAt: moment("due_at"),
     lastEvaluatedAt: moment("last_evaluated_at"),
     /** The summary of the conversation's messages up to `compactedSeq`. */
@@ -79,7 +79,7 @@ export const eventDefinitions = pgTable(
     action: text("action").$type<"conversation" | "backlog">().notNull(),
     interpretationPrompt: text("interpretation_prompt").notNull().default(""),
     contextPrompt: text("context_prompt").notNull().default(""),
-    /** The matcher asks in this order, then in the order of creation. */
+    /** The matcher asks about definitions in this order, then in the order of creation. */
     priority: integer("priority").notNull(),
     conditions: jsonb("conditions").$type<unknown[]>().notNull().default([]),
     ...outbound(),
@@ -109,7 +109,7 @@ export const roomEvents = pgTable(
     organizationId: organizationId(),
     sourceId: uuid("source_id").references(() => eventSources.id, { onDelete: "set null" }),
     receivedAt: moment("received_at").notNull(),
-    /** The event's JSON; the text of an unreadable body; null when the body was too large. */
+    /** The event's JSON, or the text of an unreadable body; null when the body was too large. */
     payload: jsonb("payload"),
     /** In the order in which the matcher asked. */
     verdicts: jsonb("verdicts").$type<unknown[]>().notNull().default([]),
@@ -118,7 +118,7 @@ export const roomEvents = pgTable(
     reason: text("reason"),
     /** How often the matcher's model failed. */
     attempts: integer("attempts").notNull().default(0),
-    /** The matching definition. There is no foreign key, since the ledger outlives definitions. */
+    /** The definition that matched. There is no foreign key, since the ledger outlives definitions. */
     definitionId: uuid("definition_id"),
     /** `room:<slug>:<ms>`, the conversation that the event began. */
     conversationRef: text("conversation_ref"),

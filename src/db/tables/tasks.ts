@@ -16,7 +16,7 @@ export const scheduledTasks = pgTable(
     schedule: jsonb("schedule").notNull(),
     enabled: boolean("enabled").notNull().default(true),
     deleteAfterRun: boolean("delete_after_run").notNull().default(false),
-    /** How many times a failed run is retried. */
+    /** How often a failed run is retried. */
     maxRetries: integer("max_retries").notNull().default(3),
     onMissed: text("on_missed").$type<"run" | "skip">().notNull().default("run"),
     outboundChannel: text("outbound_channel"),
@@ -55,11 +55,11 @@ export const taskRuns = pgTable(
       .references(() => scheduledTasks.id, { onDelete: "cascade" }),
     agentId: ofAgent(),
     organizationId: organizationId(),
-    /** The time for which the run was planned. */
+    /** The planned time of the run. */
     dueAt: moment("due_at").notNull(),
     triggerType: text("trigger_type").$type<(typeof runTriggers)[number]>().notNull(),
     status: text("status").$type<(typeof runStatuses)[number]>().notNull(),
-    /** How many times the run was started. */
+    /** How often the run was started. */
     attempts: integer("attempts").notNull().default(0),
     /** The number of runs missed before this one; they have no rows of their own. */
     alsoMissed: integer("also_missed").notNull().default(0),

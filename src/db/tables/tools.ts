@@ -8,7 +8,7 @@ export const agentTools = pgTable(
   {
     agentId: ofAgent(),
     name: text("name").notNull(),
-    /** `global`: the row turns no tool on, and stores the approval setting of a tool that a skill had turned on. */
+    /** `global`: the row turns no tool on. It stores the approval setting of a tool that a skill turned on. */
     source: text("source").notNull(),
     needsApproval: boolean("needs_approval").notNull().default(false),
   },

@@ -4,7 +4,7 @@ import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { ofAgent } from "./agents.ts";
 import { moment } from "./columns.ts";
 
-// The numbers of turns by UTC day, which the roll-up also adds to during the day. They cover turns created before
+// Numbers of turns by UTC day. The roll-up adds to them during the day, too. They cover turns created before
 // `usageRollups.until`; newer turns are counted from `turns`.
 
 /** A single row: the time up to which turns and tool calls are rolled up. */

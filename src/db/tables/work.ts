@@ -5,7 +5,7 @@ import { createdAt, id, jsonb, moment, oneOf } from "./columns.ts";
 /** The lane of jobs without an organization. */
 export const commonLane = "00000000-0000-0000-0000-000000000000";
 
-/** Background work, done by the process that claims it. A row is deleted when its work is done. */
+/** Background work. A process claims a job and deletes its row when the work is done. */
 export const jobs = pgTable(
   "jobs",
   {
@@ -18,7 +18,7 @@ export const jobs = pgTable(
     payload: jsonb("payload").notNull().default({}),
     /** The earliest start; `-infinity` for at once. */
     runAt: moment("run_at").notNull().default(sql`'-infinity'`),
-    /** How many times the job was started. */
+    /** How often the job was started. */
     attempts: integer("attempts").notNull().default(0),
     maxAttempts: integer("max_attempts").notNull().default(10),
     /**

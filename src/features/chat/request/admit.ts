@@ -17,10 +17,10 @@ import type { RequestThrottle } from "./throttle.ts";
 /** The turn that a request asks for. */
 export type ChatTurn = Pick<TurnRequest, "ref" | "origin" | "model">;
 
-/** The options of a reply's stream, and the seat of its client; a reply that is not streamed uses the seat alone. */
+/** A reply's stream, and its client's permit for an open reply. A reply that is not streamed uses the permit only. */
 export type ReplyStream = Streaming & { seat: Seat };
 
-/** A request that passed all checks of its door. */
+/** A request that passed all checks of its endpoint. */
 export interface AdmittedRequest<Body extends ChatRequest = ChatRequest> {
   c: Context<AppEnv>;
   chat: Chat;
@@ -31,7 +31,7 @@ export interface AdmittedRequest<Body extends ChatRequest = ChatRequest> {
   stream: ReplyStream;
 }
 
-/** The caller of a door that requires the agent's key. */
+/** The caller of an endpoint that requires the agent's key. */
 export function clientOf(c: Context<AppEnv>): Caller {
   return { type: "client", authorization: c.req.header("Authorization"), origin: originOfForeignPage(c) };
 }
@@ -42,8 +42,8 @@ export function shareOf(c: Context<AppEnv>, { row }: LiveAgent): Share {
 }
 
 /**
- * Admits the caller of a request by its head alone, and sets the CORS headers. Throws `Overloaded` before it looks at
- * credentials, then the refusals of the agent and its key, then the 429 of a caller whose window of refusals lasts.
+ * Admits a caller by the request's head, and sets the CORS headers. Throws, in this order: `Overloaded`, before it
+ * reads credentials; the refusals of the agent and its key; the 429 of a caller that this throttle window refused.
  */
 export function admitCaller(
   c: Context<AppEnv>,
@@ -61,7 +61,7 @@ export function admitCaller(
   return { grant, cors };
 }
 
-/** Takes the client's seat in place of that of an earlier attempt. Throws the 429 of too many open replies. */
+/** Takes the client's permit for an open reply; an earlier attempt's is given back. Throws the 429 of too many. */
 export function takeSeat(
   c: Context<AppEnv>,
   { services, turns }: Chat,
@@ -75,20 +75,20 @@ export function takeSeat(
 }
 
 /**
- * Counts a refused request, and its key if that was wrong. Returns the refusal, or the 429 in its place. A request that
- * an overload refused is not counted.
+ * Counts a refused request, and its key if that was wrong. Returns the refusal, or the 429 that replaces it. Requests
+ * refused in an overload are not counted.
  */
 export async function countRefused(c: Context<AppEnv>, throttle: RequestThrottle, refusal: unknown): Promise<unknown> {
   const { countedBy } = throttle;
   if (countedBy === "guard" || refusal instanceof Overloaded) return refusal;
-  // Where completions have no limit of their own, the policy `rateLimit` counts their refused callers.
+  // Where completions have no limit of their own, the policy `rateLimit` counts the refused requests of a caller.
   const isOfCaller = refusal instanceof AgentRefusal || refusal instanceof Throttled;
   const counts = countedBy === "caller" || (!throttle.isLimited && isOfCaller);
   try {
     try {
       countRefusal(c, refusal, () => counts && throttle.countRefused());
     } finally {
-      // Counted in any case, and the 429 of the address precedes that of wrong keys.
+      // Counts in any case: the 429 of the address precedes that of wrong keys.
       if (countedBy === "address") await throttle.count();
     }
     return refusal;

@@ -7,7 +7,7 @@ import type { AppEnv } from "../../../http/environment.ts";
 import { admit, type Caller, type Grant, type LiveAgent, needsKey, presentedKey, WrongKey } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 
-/** A grant at a door, and whether its caller has proved the agent's key. */
+/** A grant of a chat endpoint; `holdsKey`: the caller proved the agent's key. */
 export interface DoorGrant extends Grant {
   holdsKey: boolean;
 }
@@ -16,11 +16,11 @@ export interface DoorGrant extends Grant {
 const wrongKeys: Limit = { calls: 20, windowMs: 60_000 };
 const what = "wrong API keys";
 
-/** The fields of an agent's row that identify a right key. */
+/** The columns of an agent that identify a right key. */
 type Keyed = Pick<LiveAgent["row"], "id" | "authKeyHmac">;
 
 /**
- * `admit`, for doors that take an agent's key. An address that sent too many wrong keys for an agent gets the 429 for
+ * `admit`, for endpoints that take an agent's key. An address that sent too many wrong keys for an agent gets the 429 for
  * the right key as well, since another answer would reveal the right key to a guesser. An address that sent the right key
  * before is exempt, and wrong keys of other agents don't count: a guesser locks out no other user of the address.
  */
@@ -36,7 +36,7 @@ export function admitAt(
 function provesKey(c: Context<AppEnv>, chat: Chat, { agent }: Grant, by: Extract<Caller, { type: "client" }>): boolean {
   const presented = presentedKey(agent, by.authorization);
   const { row } = agent;
-  // Only an agent without authentication accepts a wrong key. After too many of those it does not believe a right one.
+  // Only an agent without authentication accepts a wrong key. After too many wrong ones it also ignores the right key.
   if (presented === "wrong") c.get("refused").count(answeredKey(c, row.id), wrongKeys, c.get("services").clock.now());
   if (presented !== "right") return false;
   if (needsKey(agent, by)) {
@@ -46,7 +46,7 @@ function provesKey(c: Context<AppEnv>, chat: Chat, { agent }: Grant, by: Extract
   return isTrusted(c, chat, row, [guessKey(c, row.id), answeredKey(c, row.id)]);
 }
 
-/** Throws the 429 for the right key of an agent from an address that guesses it. */
+/** Throws the 429 for the right key of an agent when its address is guessing that agent's keys. */
 export function requireTrusted(c: Context<AppEnv>, chat: Chat, agent: Keyed): void {
   const key = guessKey(c, agent.id);
   if (!isTrusted(c, chat, agent, [key])) requireAllowed(judgeNext(c, key), what);
@@ -75,8 +75,8 @@ export function mayLookUp(c: Context<AppEnv>, { keyHolders }: Chat, marks: reado
 }
 
 /**
- * Counts a refused request by `count`, and its key if that was wrong. Throws the 429. The 429 of `count` precedes that of
- * wrong keys, for right keys too, so that it reveals nothing about a key.
+ * Counts a refused request with `count`, and its key if that was wrong. Throws the 429. The 429 of `count` comes before
+ * that of wrong keys, and for right keys too, so it reveals nothing about a key.
  */
 export function countRefusal(c: Context<AppEnv>, refusal: unknown, count: () => void = () => countRefused(c)): void {
   const results = refusal instanceof WrongKey ? countGuess(c, refusal.agentId) : [];
@@ -84,7 +84,7 @@ export function countRefusal(c: Context<AppEnv>, refusal: unknown, count: () => 
   for (const result of results) requireAllowed(result, what);
 }
 
-/** Counts a wrong key, and logs the first one too many. The first result is the one that a right key gets. */
+/** Counts a wrong key, and logs the first one over the limit. The first result is also that of a right key. */
 function countGuess(c: Context<AppEnv>, agentId: string | null): ThrottleResult[] {
   const now = c.get("services").clock.now();
   const client = clientKey(c.get("ip"));
@@ -96,7 +96,7 @@ function countGuess(c: Context<AppEnv>, agentId: string | null): ThrottleResult[
 
 const judgeNext = (c: Context<AppEnv>, key: string) =>
   c.get("refused").judgeNext(key, wrongKeys, c.get("services").clock.now());
-/** The throttle key of wrong keys; null at a door where the key alone identifies the agent. */
+/** The throttle key of wrong keys; without an agent, at an endpoint where the key alone identifies the agent. */
 const guessKey = (c: Context<AppEnv>, agentId: string | null) => `wrong-keys:${agentId}:${clientKey(c.get("ip"))}`;
 const answeredKey = (c: Context<AppEnv>, agentId: string) => `answered-keys:${agentId}:${clientKey(c.get("ip"))}`;
 const holderKey = (c: Context<AppEnv>, mark: Uint8Array) => `${toHex(mark)} ${clientKey(c.get("ip"))}`;

@@ -14,17 +14,17 @@ import { type ParsedRequest, readJson, readModel, readRequest } from "./read.ts"
 import { type ReplyReader, takeTurn } from "./take.ts";
 import { type CountedBy, RequestThrottle } from "./throttle.ts";
 
-/** How the requests and replies of one chat door differ from those of the others. */
+/** How the requests and replies of one chat endpoint differ from those of the others. */
 export interface Door<Body extends ChatRequest = ChatRequest> {
   name: string;
   body: z.ZodType<Body>;
   countedBy: CountedBy;
-  /** Whether the reply is a stream that opens before the context is read, so that later refusals are its events. */
+  /** Whether the reply's stream opens before the context is read, so that later refusals are events of the stream. */
   refusesInStream: boolean;
   /** The turn that a request asks for. Throws the 403 of a request that the caller may not make. */
   turnOf(grant: DoorGrant, request: ParsedRequest<Body>, c: Context<AppEnv>): ChatTurn;
   encoderOf(request: AdmittedRequest<Body>): ReplyEncoder;
-  /** The refusal that the caller gets in place of `refusal`. */
+  /** Returns the refusal that the caller gets instead of `refusal`. */
   explain?(c: Context<AppEnv>, refusal: unknown): unknown;
 }
 
@@ -36,8 +36,8 @@ export interface ReplyEncoder extends ReplyReader {
 }
 
 /**
- * Answers a request at any chat door: reads it, admits it, takes its turn and encodes the reply. `named` is the slug of
- * the path; null where the body names the agent. The order of refusals is decisions §5.
+ * Answers a request at any chat endpoint: reads it, admits it, takes its turn and encodes the reply. `named` is the
+ * slug of the path; null where the body names the agent. The order of refusals is decisions §5.
  */
 export async function answerRequest<Body extends ChatRequest>(
   c: Context<AppEnv>,
@@ -48,7 +48,7 @@ export async function answerRequest<Body extends ChatRequest>(
   const throttle = new RequestThrottle(c, chat, door.countedBy);
   throttle.requireNotRefused();
   const arrival = chat.turns.arrive(c.req.raw.signal);
-  // A changed agent repeats the attempt below. The request is not read again, and keeps its place in the conversation.
+  // A changed agent repeats the attempt below. The request is not read again, and keeps its turn in the conversation.
   const kept: { request: ParsedRequest<Body> | null; stream: ReplyStream | null } = { request: null, stream: null };
   try {
     const json = named === null ? await readJson(c, { proven: false }) : null;
@@ -76,8 +76,8 @@ export async function answerRequest<Body extends ChatRequest>(
 }
 
 /**
- * Answers a refusal. Events of an open stream are the refusals of the context, of a full conversation and of a budget;
- * others keep their HTTP status, as that of a throttle, which precedes all of them.
+ * Answers a refusal. An open stream sends the refusals of the context, of a full conversation and of a budget as
+ * events; other refusals, such as a throttle's, come before the stream and keep their HTTP status.
  */
 function refuse<Body extends ChatRequest>(
   c: Context<AppEnv>,

@@ -9,8 +9,8 @@ import { type DoorGrant, requireTrusted } from "./agent-key.ts";
 import type { ParsedRequest } from "./read.ts";
 
 /**
- * The values that the `context` of a request writes to the conversation's state, by the agent's mapping; null for a
- * request without `context`. Throws the refusals of decisions §5 "Context", in their order.
+ * The values that the `context` of a request writes to the conversation's state, through the agent's mapping; null for
+ * a request without `context`. Throws the refusals of decisions §5 "Context", in their order.
  */
 export function projectContext(
   c: Context<AppEnv>,

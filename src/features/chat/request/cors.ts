@@ -8,8 +8,8 @@ export type Cors = Readonly<Record<string, string>>;
 const names = ["Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Vary"] as const;
 
 /**
- * CORS for the chat doors, by the agent's own list of origins (decisions §3). Set before the first refusal, so that
- * pages can read refusals too, and set again when the attempt is repeated with a fresh agent.
+ * CORS for the chat endpoints, by the agent's own list of origins (decisions §3). Set before the first refusal, so that
+ * pages can read refusals too, and again when the attempt is repeated with the changed agent.
  */
 export function answerOrigin(c: Context<AppEnv>, agent: Reached | null): Cors {
   const origin = c.req.header("Origin");
@@ -26,7 +26,7 @@ export function answerOrigin(c: Context<AppEnv>, agent: Reached | null): Cors {
   return headers;
 }
 
-/** Responds to a preflight. On `/v1` only the request after it names the agent, so the origin is checked there. */
+/** Responds to a preflight. On `/v1` only the request that follows it names the agent, which then checks the origin. */
 export function preflight(c: Context<AppEnv>, origin: string | null): Response {
   if (origin === null) return c.body(null, 204);
   return c.body(null, 204, {

@@ -3,7 +3,7 @@ import { isStorable, storable } from "../../../core/text/text.ts";
 import type { ModelMessage } from "../../../turn/types.ts";
 import type { ChatRequest } from "../doors/schema.ts";
 
-/** The most bytes of a turn's new input, since the input is stored and read again with every later turn. */
+/** The most bytes of a turn's new input: the input is stored, and read again in every later turn. */
 export const freshLimit = 256 * 1024;
 
 /** The messages of a request. */
@@ -50,7 +50,7 @@ function requireShort(texts: readonly string[]): void {
 
 type Sent = ChatRequest["messages"][number];
 
-/** Converts the parts of a message to its text. */
+/** Returns the text of a message's parts. */
 type Read = (parts: readonly { type: string; text?: unknown }[]) => string;
 
 function readMessage({ role, content }: Sent, read: Read): TextMessage | null {
@@ -60,7 +60,7 @@ function readMessage({ role, content }: Sent, read: Read): TextMessage | null {
   return { role, text };
 }
 
-/** Omits parts that are no text. */
+/** Leaves out parts that are no text. */
 const leniently: Read = (parts) =>
   storable(parts.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join(""));
 
@@ -95,8 +95,8 @@ function readChatId(
 }
 
 /**
- * Whether the messages are Open WebUI's request for a title, tags and the like under the chat's id, which is no part of
- * the conversation. A person's question about documents begins similarly, since Open WebUI puts it into its template.
+ * Whether the messages are Open WebUI's request for a title, tags and the like: it carries the chat's id, but is not
+ * part of the conversation. Open WebUI's template for questions about documents begins similarly.
  */
 const isChore = ([first, ...more]: readonly TextMessage[]) =>
   more.length === 0 && first?.role === "user" && /^### Task:(?!\s*Respond to the user query\b)/.test(first.text);

@@ -11,22 +11,22 @@ import type { Idempotency } from "../../turns/index.ts";
 import { type ChatRequest, CompletionRequest } from "../doors/schema.ts";
 import { type ChatInput, readInput } from "./input.ts";
 
-/** A chat request whose parts are all read. */
+/** A chat request after all its parts were read. */
 export interface ParsedRequest<Body extends ChatRequest = ChatRequest> {
   body: Body;
   input: ChatInput;
   idempotency: Idempotency | null;
 }
 
-/** A body as JSON, and as it came. */
+/** A body as parsed JSON, and its raw text. */
 interface JsonBody {
   body: unknown;
   text: string;
 }
 
 /**
- * Reads a body; gives the parsed JSON and the raw text. The body of a caller who is not `proven` counts among those of
- * all strangers. Throws the 400, 413 and 415 of decisions §3, and the 503 of too many strangers' bodies.
+ * Reads a body; returns the parsed JSON and the raw text. Bodies of callers that are not `proven` share one limit of
+ * memory. Throws the 400, 413 and 415 of decisions §3, and the 503 when that limit is reached.
  */
 export async function readJson(c: Context<AppEnv>, { proven }: { proven: boolean }): Promise<JsonBody> {
   const type = c.req.header("Content-Type")?.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -50,10 +50,10 @@ async function readText(c: Context<AppEnv>, grow?: (bytes: number) => void): Pro
   return c.req.text();
 }
 
-/** The deepest nesting of a body; requests of chat clients are far flatter. */
+/** The deepest nesting of a body. Requests of chat clients are far flatter. */
 const deepestBody = 200;
 
-/** The most parts of all messages together, counted before validation: each wrong part costs zod much time. */
+/** The most parts of all messages together, checked before validation, since zod takes long for each invalid part. */
 const mostParts = 1000;
 
 function requireFewParts(body: unknown): void {

@@ -12,20 +12,20 @@ export function webTurn(grant: DoorGrant, { input }: ParsedRequest): ChatTurn {
   const { chatId, user } = input;
   const channelId = chatId === null ? newId() : `api-${chatId}`;
   const ref = `${grant.agent.row.slug}:web:${channelId}`;
-  // Anybody may claim to be anybody: the memories of `user` need the agent's key, even where the request needs none.
+  // Callers may put any name into `user`. So its memories need the agent's key, even where the request needs none.
   const subject = grant.holdsKey && user !== null ? subjectKey("web", user) : subjectKey("conversation", ref);
   return { ref, origin: { channel: "web", channelId, source: "user", depth: 0, subject } };
 }
 
-/** How the events of a turn are read: by a listener from its beginning, or whole, once the reply is recorded. */
+/** Reads the events of a turn: as a listener from the first one, or all of them once the reply is recorded. */
 export interface ReplyReader {
   listener?: TurnListener;
   whole?: true;
 }
 
 /**
- * Takes the turn of a request once the earlier requests of its conversation took theirs, or finds the reply of an earlier
- * request with the same `Idempotency-Key`. Throws the 429s, the 422 and 409 of a taken key, and `AgentChanged`.
+ * Takes the turn of a request once the earlier requests of its conversation took their turns, or finds the reply of an
+ * earlier request with the same `Idempotency-Key`. Throws the 429s, the 422 and 409 of a key in use, and `AgentChanged`.
  */
 export function takeTurn(
   door: string,
@@ -37,7 +37,7 @@ export function takeTurn(
   const { chatId, history, fresh } = input;
   return arrival.inOrder(turn.ref, shareOf(c, grant.agent), async () => {
     const repeat = idempotency && (await findRepeat(admitted, idempotency));
-    // A request that the throttle refuses must neither be answered nor write its context, so it is counted before.
+    // Counted first: a request that the throttle refuses must neither repeat a reply nor write its context.
     if (repeat || callContext) await throttle.count();
     if (repeat) return { repeat };
     const take = (counted: CountedCall | null) => {
@@ -69,7 +69,7 @@ async function findRepeat(
     (reply) => reply === null,
     () => false,
   );
-  // A first request goes on to OPEN, which compares the agent itself.
+  // A first request goes on to OPEN, which itself checks that the agent is unchanged.
   if (!isFirst) await turns.agents.confirm(agent);
   return found;
 }

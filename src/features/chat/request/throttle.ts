@@ -13,10 +13,10 @@ import type { AppEnv } from "../../../http/environment.ts";
 import type { CountedCall } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 
-/** The limit that counts a request: of the client's address, of the caller, or one that a guard counted before. */
+/** What counts a request: the limit of the client's address, that of the caller, or a guard that ran before. */
 export type CountedBy = "address" | "caller" | "guard";
 
-/** The throttle of one request; counts the request once. Without a limit it counts and refuses nothing. */
+/** The throttle of one request, which counts the request once. Without a limit it counts and refuses nothing. */
 export class RequestThrottle {
   readonly countedBy: CountedBy;
   readonly #c: Context<AppEnv>;
@@ -24,7 +24,7 @@ export class RequestThrottle {
   #counted: CountedCall | null = null;
   #isCounted = false;
 
-  /** The limit of an address is that of completions (decisions §1), with or without a valid key; none at 0. */
+  /** The limit of an address is that of completions (decisions §1), whether or not the key is valid; 0 means no limit. */
   constructor(c: Context<AppEnv>, chat: Chat, countedBy: CountedBy) {
     this.#c = c;
     this.#chat = chat;
@@ -39,19 +39,19 @@ export class RequestThrottle {
     return this.#counted !== null;
   }
 
-  /** Sets the policy `rateLimit`: for the key of an agent at the client's address; null for a request without one. */
+  /** Applies the policy `rateLimit` to an agent's key at the client's address; null for a request without a key. */
   limitCaller(keyOf: string | null): void {
     const ip = this.#c.get("ip");
     const key = keyOf === null ? strangerKey(ip) : `api:${keyOf}:${clientKey(ip)}`;
     this.#limitTo(key, policyLimit(this.#chat.services));
   }
 
-  /** Throws the 429 without a statement while the window of an earlier refusal lasts. */
+  /** Throws the 429, without a statement, as long as the window of an earlier refusal lasts. */
   requireNotRefused(): void {
     if (!this.#counted) return;
     const { key, limit, now } = this.#counted;
     const known = this.#chat.refused.get(key)?.value;
-    // A policy may have raised the limit meanwhile.
+    // A policy may have changed the limit meanwhile.
     if (!known || known.until <= now || known.result.limit !== limit.calls) return;
     requireAllowed({ ...known.result, resetSeconds: Math.max(1, Math.ceil((known.until - now) / 1000)) });
   }
@@ -72,7 +72,7 @@ export class RequestThrottle {
     countRefused(this.#c, this.#counted?.key);
   }
 
-  /** Lets OPEN count the request unless it was counted before. Rejects as `take` does, such as with the 429 of OPEN. */
+  /** Lets OPEN count the request unless it was counted before. Rejects as `take` does, such as with OPEN's 429. */
   handOver<T>(take: (throttle: CountedCall | null) => Promise<T>): Promise<T> {
     const counted = this.#counted;
     if (!counted || this.#isCounted) return take(null);
@@ -83,7 +83,7 @@ export class RequestThrottle {
     });
   }
 
-  /** An earlier limit stays, when an attempt to answer is repeated. */
+  /** When an attempt to answer is repeated, the limit of the first attempt stays. */
   #limitTo(key: string, limit: Limit): void {
     this.#counted ??= { key, limit, now: this.#chat.services.clock.now() };
   }
