@@ -13,7 +13,7 @@ export function parseArguments(input: string): Arguments {
   if (input.trim() === "") return { args: {} };
   try {
     const args = JSON.parse(input) as JsonValue;
-    // `JSON.stringify` fails on deeper values.
+    // `JSON.stringify` fails on values nested more deeply.
     if (isDeeperThan(args, 200)) return { args: "", malformed: "The arguments are nested too deeply" };
     return isObject(args) ? { args } : { args, malformed: "The arguments are not a JSON object" };
   } catch {

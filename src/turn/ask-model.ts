@@ -22,7 +22,7 @@ interface StepPlan {
   index: number;
   stepType: StepType;
   toolUse: ToolUse;
-  /** Withholds text events until the reply's hooks have run. */
+  /** Holds back text events until the reply's hooks have run. */
   buffered: boolean;
 }
 

@@ -28,8 +28,8 @@ export class StepPlanner {
   }
 
   /**
-   * Whether another model call follows a step. `called`: the turn called a tool, so a missing text may be fine. Throws
-   * `NoAnswer` when the model won't answer.
+   * Whether another model call follows a step. `called`: the turn called a tool, after which a reply without text is
+   * allowed. Throws `NoAnswer` when the model won't answer.
    */
   goesOn({ text, calls }: Pick<StepFold, "text" | "calls">, called: boolean): boolean {
     this.#hasResults = this.#toolUse === "auto" && calls.length > 0;

@@ -13,10 +13,10 @@ const longestWaitMs = 10_000;
 const defaultRetrySeconds = 5;
 const longestRetrySeconds = 86_400;
 
-/** A turn ended without an answer. Its message is shown to the caller. */
+/** Thrown when a turn ended without an answer. The message is shown to the caller. */
 export class NoAnswer extends Error {}
 
-/** The provider's filter removed the whole reply. Its message is for the log. */
+/** Thrown when the provider's filter removed the whole reply. The message is for the log. */
 export class BlockedReply extends Error {}
 
 /** Classifies an error for the caller. The provider's own message stays in `cause`, for the log. */
@@ -52,12 +52,12 @@ export function classifyFailure(error: unknown): Failure {
   return { code: "provider-failed", message: "Model provider error", cause: error, ...hint };
 }
 
-/** Explains an error to the operator; empty for an unknown error. */
+/** A hint for the operator about an error; empty for an unknown error. */
 function hintFor(error: unknown, status: number | undefined): Pick<Failure, "hint"> {
   const quota = isOutOfQuota(error) ? "insufficient_quota" : "";
   if (APICallError.isInstance(error)) {
     const { message, responseBody = "", statusCode, cause } = error;
-    // The status of a broken stream says nothing about the break.
+    // A stream that broke has the status of its successful start, which does not describe the error.
     const broke = statusCode !== undefined && statusCode < 300 && cause !== undefined;
     const said = `${quota} ${message} ${responseBody}`;
     return { hint: explainProvider({ status: broke ? undefined : statusCode, said, error }) };
@@ -76,7 +76,7 @@ export function isRetryable(error: unknown): boolean {
   return (APICallError.isInstance(error) && error.isRetryable) || isNetworkError(error);
 }
 
-/** Whether a model call failed for a reason that a later attempt would meet again. */
+/** Whether a model call failed for a reason that will not go away. */
 export function isRefused(error: unknown): boolean {
   if (error instanceof NoAnswer || error instanceof BlockedReply || error instanceof ProviderSetupError) return true;
   if (isOutOfQuota(error)) return true;
@@ -89,7 +89,7 @@ export function retryDelayMs(error: unknown, attempt: number): number {
   return retryAfterMs(error) ?? 500 * 2 ** (attempt - 1);
 }
 
-/** Whether the engine or its database failed, which may happen before the provider is called. */
+/** Whether the error is the engine's own or its database's, perhaps before the provider was called. */
 function isOurs(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error instanceof EngineError || error.name === "PostgresError" || isOurs(error.cause);
@@ -124,7 +124,7 @@ function statusOf(error: unknown): number | undefined {
   return undefined;
 }
 
-/** The status as a number; undefined for the 200 of a stream that broke later. */
+/** The status as a number; undefined for the 200 of a stream that broke after its start. */
 function asStatus(value: unknown): number | undefined {
   const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
   return typeof status === "number" && status >= 400 && status < 600 ? status : undefined;
@@ -137,8 +137,8 @@ function fieldsOf(error: unknown): Record<string, unknown> | null {
 }
 
 /**
- * Whether OpenAI reports an account without money, which no waiting mends: in a body, an `error` event or a
- * `response.failed`.
+ * Whether OpenAI says that the account has no money left, which waiting does not change: in a body, an `error` event or
+ * a `response.failed`.
  */
 function isOutOfQuota(error: unknown): boolean {
   const data = fieldsOf(APICallError.isInstance(error) ? error.data : error);

@@ -34,7 +34,7 @@ export class TurnFold {
   readonly messages: ModelMessage[] = [];
   /** The messages of this turn that the next model call includes. */
   readonly prompt: ModelMessage[];
-  /** Text of hooks that the model reads before the user's message. */
+  /** The hooks' text that the model reads before the user's message. */
   context: string | null;
   readonly hooks: HookExecution[] = [];
   readonly #steps: Step[] = [];
@@ -69,7 +69,7 @@ export class TurnFold {
     this.context = input.continued?.context ?? null;
   }
 
-  /** Begins a step, or begins it again when its first attempt had no output. */
+  /** Begins a step; or restarts one whose first attempt had no output. */
   begin(index: number, stepType: StepType): StepFold {
     this.#step = new StepFold(index, stepType, this.#input, this.#speech);
     this.#stepStartedAt = this.#clock.now();
@@ -99,7 +99,7 @@ export class TurnFold {
     return finishReason;
   }
 
-  /** Closes a step of decided calls. The model already has the calls in its prompt, so only their results are added. */
+  /** Closes a step of decided calls. The model's prompt contains the calls already, so only their results are added. */
   finishDecided(step: StepFold): void {
     const { results } = this.#close(step, "tool-calls");
     if (!results) return;
@@ -121,7 +121,7 @@ export class TurnFold {
    */
   breakOff(aborted: boolean): void {
     if (this.#step?.produced) this.#close(this.#step, "error");
-    // The provider received the prompt all the same.
+    // The provider charges for the prompt even so.
     else if (aborted && this.#step?.asked) this.#leaveUncounted(this.#step);
   }
 
@@ -146,7 +146,7 @@ export class TurnFold {
     return { countedTokens: this.#lastCallTokens, length: counted ? this.#unseenLength : this.#addedLength };
   }
 
-  /** Replaces the model's text by a hook's, in everything stored and shown. */
+  /** Replaces the model's text by that of a hook, in everything stored and shown. */
   replaceText({ text, hookId }: Reply): void {
     this.#replacedBy = hookId;
     if (text === this.text) return;
@@ -186,7 +186,7 @@ export class TurnFold {
     this.#step = null;
     this.#usage.promptTokens = tokenCount(this.#usage.promptTokens + step.usage.promptTokens);
     this.#usage.completionTokens = tokenCount(this.#usage.completionTokens + step.usage.completionTokens);
-    // A shortened prompt's count says nothing about the tokens of the whole prompt.
+    // The count of a shortened prompt is not that of the whole prompt.
     if (!step.shortened) this.#contextTokens ||= step.usage.promptTokens;
     this.#lastCallTokens = step.usage.promptTokens + step.usage.completionTokens;
     const called = this.#input.continued === null || step.index > 0;

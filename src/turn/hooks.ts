@@ -14,7 +14,7 @@ export function isBuffered(hooks: readonly Hook[]): boolean {
 
 const replacesReply = ({ event, mutates }: Hook) => event === "response_generated" && mutates;
 
-/** The most characters of each result that the model reads, since the measured prompt did not include it. */
+/** The most characters of each result that the model reads: the prompt was measured without the results. */
 const longestResult = 16_000;
 
 /** Formats the results of hooks that run before the model, as text for the model; null without results. */
@@ -30,10 +30,10 @@ const indented = (text: string) => text.replaceAll(/\r\n?|[\n\v\f\u0085\u2028\u2
 
 const asText = (value: JsonValue) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The part of a turn's input that hooks need, also after the turn's end. */
+/** The part of a turn's input that hooks need, even after the turn's end. */
 export type HookScope = Pick<TurnInput, "conversationRef" | "fresh" | "agent" | "hooks"> & ToolScope;
 
-/** A reply, and the hook that wrote it; null for the model's own. */
+/** A reply, and the hook that wrote it; null when the model did. */
 export interface Reply {
   text: string;
   hookId: string | null;
@@ -78,7 +78,7 @@ async function runHook(
   const tools = new Map(tool ? [[toolName, { ...tool, timeoutMs: undefined }]] : []);
   const make = (args: JsonValue) => {
     const call = { id: `hook_${id}`, name: toolName, tool: toolName, args, shown: args };
-    // The operator approved the call by making the hook.
+    // The operator approved this call by creating the hook.
     return callTool({ ...input, tools, limits }, call, { signal, clock, approved: true });
   };
   const filled = fillAll(hook.args, valuesOf(input, replyText));
@@ -96,7 +96,7 @@ async function runHook(
   };
 }
 
-/** The most characters stored of a hook's arguments and of its result: 4 MiB for the 32 hooks of an agent. */
+/** The most characters stored of a hook's arguments, and of its result: at most 4 MiB for the 32 hooks of an agent. */
 const longestStored = 64 * 1024;
 
 /** Shortens an execution for storage; the turn itself uses the full result. */
@@ -159,7 +159,7 @@ function fillAll(args: JsonObject, values: Values): JsonValue | null {
   return within ? filled : null;
 }
 
-/** Matches a secret's placeholder, which the tool fills in, or a named one with the spaces after its name. */
+/** Matches a secret's placeholder, which the tool fills in, or a named placeholder with the spaces after it. */
 const placeholder = new RegExp(
   String.raw`(${opening}skill_env\.(?:(?!\{\{)[\s\S]){1,1024}?\}\})|${opening}([a-z]+\.[^{}]+)\}\}`,
   "g",
@@ -174,8 +174,8 @@ function fill(value: JsonValue, values: Values): JsonValue {
 }
 
 /**
- * Fills in a text. Only the author of the arguments may name a secret, so a secret's placeholder that arises from
- * filled-in values, in whole or in part, is broken up.
+ * Fills in a text. Only the author of the arguments may name a secret: a secret's placeholder that filled-in values
+ * form, in whole or in part, is broken up.
  */
 function fillText(text: string, values: Values): string {
   let filled = "";

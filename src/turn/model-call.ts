@@ -3,14 +3,14 @@ import type { ModelCall as Asked, Clock, PartsReader } from "../core/ports.ts";
 import type { TurnInput } from "./types.ts";
 import { watch } from "./watchdog.ts";
 
-/** A time limit of the engine passed. Its message is shown to the caller. */
+/** Thrown when a time limit of the engine passed. The message is shown to the caller. */
 export class OutOfTime extends Error {}
 
 type Read = Awaited<ReturnType<PartsReader["read"]>>;
 
 /**
- * One model call as a stream of parts, in lists that arrived together. Each wait ends with the signal, even if the
- * provider ignores the signal.
+ * One model call as a stream of lists of parts, each list with the parts that arrived together. Every wait ends with
+ * the signal, even if the provider ignores it.
  */
 export class ModelCall {
   readonly #controller = new AbortController();
@@ -35,12 +35,12 @@ export class ModelCall {
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** Waits for the next parts, to be passed to `heard`; adds no promise of its own, since it runs for each token. */
+  /** Waits for the next parts; pass the result to `heard`. Makes no promise of its own, since it runs for each token. */
   read(): Promise<Read> {
     return this.#reader ? this.#reader.read() : this.#opening.then((reader) => reader.read());
   }
 
-  /** Returns the parts just read, or null at the end of the stream. Throws when the call was closed meanwhile. */
+  /** Returns the parts that were read, or null at the end of the stream. Throws when the call was closed meanwhile. */
   heard({ value }: Read): readonly LanguageModelV4StreamPart[] | null {
     if (this.#closed) throw this.#signal.reason;
     this.#watchdog.heard();
@@ -62,7 +62,7 @@ export class ModelCall {
     if (this.#ended) return;
     this.#giveUp(this.#timeout ?? this.#signal.reason);
     this.#controller.abort(this.#timeout ?? this.#signal.reason ?? "unwanted");
-    // A pending read then ends with `done` at once, whether or not the provider heeds the signal.
+    // Ends a pending read with `done` at once, even if the provider ignores the signal.
     this.#reader?.cancel().catch(() => {});
   }
 
@@ -70,7 +70,7 @@ export class ModelCall {
     const asked = async () => {
       const { stream } = await model.doStream({ ...options, abortSignal: this.#controller.signal });
       const reader = stream.getReader();
-      // The call ended before its stream opened: cancel the stream.
+      // The call was closed before its stream opened, so the stream is cancelled.
       if (this.#closed) void reader.cancel().catch(() => {});
       else this.#reader = reader;
       return reader;

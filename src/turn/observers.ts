@@ -23,9 +23,9 @@ export interface StartedTurn {
   /** The tool call of another agent's turn that started this one; null for none. */
   readonly askedBy: CallOfTurn | null;
   readonly requestId: string;
-  /** The new messages of the user, as they came: a secret may be in them. */
+  /** The new messages of the user, unscrubbed: they may contain a secret. */
   readonly fresh: readonly string[];
-  /** Blots the agent's secrets out of a text. */
+  /** Removes the agent's secrets from a text. */
   readonly scrub: Scrub;
   /** The collector of the agent's operator; null for none. */
   readonly tracing: AgentTracing | null;
@@ -35,7 +35,7 @@ export interface StartedTurn {
   abort(reason: AbortReason): void;
 }
 
-/** Whether a step is the model's answer: a continued turn begins with the decided tool calls instead. */
+/** Whether a step is the model's answer. A continued turn begins with a step of decided tool calls instead. */
 export const isAnswer = ({ continues }: Pick<StartedTurn, "continues">, index: number) =>
   index > 0 || continues === null;
 
@@ -45,7 +45,7 @@ export interface CallOfTurn {
   readonly toolCallId: string;
 }
 
-/** A prompt that a model completes for the engine's background work, as observers see it. */
+/** A prompt of the engine's background work that a model completes, as observers see it. */
 export interface StartedCompletion
   extends Pick<StartedTurn, "id" | "agent" | "model" | "scrub" | "tracing" | "conversationRef"> {
   /** The purpose of the work, such as `extract-memories`. */
@@ -65,13 +65,13 @@ export const nothingStored: StoredRows = { messageIds: [], hookExecutionIds: [] 
 export type TurnEnding =
   | {
       outcome: TurnOutcome;
-      /** Whether clients can still read the reply by the turn's id. */
+      /** Whether clients can read the reply by the turn's id. */
       replyKept: boolean;
       stored: StoredRows;
     }
   | { unrecorded: EngineError };
 
-/** Follows one turn. Neither an error that a listener throws nor its promises reach the turn. */
+/** Follows one turn. Errors and rejections of a listener don't affect the turn. */
 export interface TurnListener {
   event?(event: TurnEvent): void;
   ended?(ending: TurnEnding): void;
@@ -80,7 +80,7 @@ export interface TurnListener {
 /** Called for every turn of this process, synchronously, before its first event; returns null to ignore the turn. */
 export interface TurnObserver {
   started(turn: StartedTurn): TurnListener | null;
-  /** Called likewise for every background completion; absent: ignores them. */
+  /** Called in the same way for every background completion; absent: ignores them. */
   completing?(completion: StartedCompletion): TurnListener | null;
 }
 
@@ -93,7 +93,7 @@ export class Audience {
     this.#log = log;
   }
 
-  /** `own`: listeners of this turn only. */
+  /** `own`: listeners for this turn only. */
   start(
     observers: readonly TurnObserver[],
     turn: StartedTurn,
@@ -127,7 +127,7 @@ export class Audience {
     }
   }
 
-  /** Passes `tell` its argument separately, since a closure would be made for each listener and token. */
+  /** The argument is separate, since a closure would be created for each listener and token. */
   #tell<What>(tell: (listener: TurnListener, what: What) => unknown, what: What): void {
     for (const listener of this.#listeners) {
       try {
@@ -139,7 +139,7 @@ export class Audience {
     }
   }
 
-  /** Removes a failed listener and logs its first error only: promises of earlier events may still reject. */
+  /** Removes a failed listener, and logs only its first error: promises of earlier events may still reject. */
   #dismiss(listener: TurnListener, err: unknown): void {
     if (this.#listeners.delete(listener)) this.#complain(err);
   }
@@ -152,7 +152,7 @@ export class Audience {
 const tellEvent = (listener: TurnListener, event: TurnEvent) => listener.event?.(event);
 const tellEnding = (listener: TurnListener, ending: TurnEnding) => listener.ended?.(ending);
 
-/** Catches the rejection of an `async` observer, which the types allow; nothing waits for its promise. */
+/** Catches the rejection of an `async` observer, which the types allow; no code awaits its promise. */
 function heed(told: unknown, onFailure: (err: unknown) => void): void {
   if (told instanceof Promise) told.catch(onFailure);
 }

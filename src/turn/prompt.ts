@@ -35,7 +35,7 @@ export function callOptions(input: TurnInput, { context, prompt }: SoFar, toolUs
   };
 }
 
-/** Puts all pictures into the last message: which of several messages they belong to makes no difference to a model. */
+/** Puts all pictures into the last message: a model does not need to know to which message they belong. */
 function freshMessages({ fresh, images = [] }: TurnInput): ModelMessage[] {
   return fresh.map((text, index) => userMessage(text, index === fresh.length - 1 ? images : []));
 }

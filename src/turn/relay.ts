@@ -2,9 +2,8 @@ import { classifyFailure } from "./failure.ts";
 import type { AbortReason, Tell, TurnEvent, TurnOutcome } from "./types.ts";
 
 /**
- * The effect of a departing listener. `cancel-if-silent`: when nothing was produced and nobody listens, the model is
- * stopped and nothing is stored (people at a chat). `always-finish`: the turn goes on without listeners (spec "States",
- * "Streamed turn").
+ * What happens to a turn when its last listener leaves. `cancel-if-silent`: if nothing was produced yet, the model is
+ * stopped and nothing is stored (people at a chat). `always-finish`: the turn goes on (spec "States", "Streamed turn").
  */
 export type DisconnectRule = "cancel-if-silent" | "always-finish";
 
@@ -17,13 +16,13 @@ export interface Relay {
 }
 
 interface RelayOptions {
-  /** Read at the disconnect, since a queued turn may have another rule than a running one. */
+  /** Read when the client disconnects, since a queued turn may have another rule than a running one. */
   readonly rule: DisconnectRule;
   /** Waits for the turn's slot, then runs the turn; rejects when the turn can't begin. */
   run(signal: AbortSignal, tell: Tell): Promise<TurnOutcome>;
   /** Called with every event, in order. */
   tell: Tell;
-  /** Records the turn and returns the outcome as stored: newer messages may have superseded the turn. */
+  /** Records the turn and returns the outcome as stored, which may be `superseded`. */
   record(outcome: TurnOutcome): Promise<TurnOutcome>;
 }
 
@@ -55,7 +54,7 @@ export function relay(options: RelayOptions): Relay {
   };
 }
 
-/** Whether an event is output, which closes the window in which a disconnect cancels the turn (spec "States"). */
+/** Whether an event is output. After output, a disconnect no longer cancels the turn (spec "States"). */
 export function isOutput({ type }: TurnEvent): boolean {
   return type === "text-delta" || type === "reasoning-delta" || type === "produced" || type === "tool-call";
 }

@@ -39,7 +39,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
   const forward = () => controller.abort(signal.reason);
   if (signal.aborted) forward();
   else signal.addEventListener("abort", forward, { once: true });
-  // The turn's limit does not cover hooks, which have limits of their own.
+  // The turn's time limit does not cover hooks, which have their own limits.
   let cancelLimit = () => {};
   const limit = () => {
     cancelLimit = clock.after(input.limits.turnMs, () => controller.abort(new OutOfTime("The turn took too long")));
@@ -55,7 +55,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
     for (let index = first; ; index += 1) {
       const plan = asking.plan(index);
       const last = plan.toolUse !== "auto";
-      // The first model call was reserved before the turn started.
+      // The tokens of the first model call were reserved before the turn started.
       if (index > first) await input.reserve?.(turn.outcome(), turn.nextCall);
       tell({ type: "step-start", index, stepType: plan.stepType });
       const step = await askModel(work, { ...plan, buffered });
@@ -97,10 +97,10 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
   } catch (error) {
     const { aborted, reason } = controller.signal;
     const cause = aborted ? reason : error;
-    // Cancels tool calls that the ended turn no longer needs; a turn that ends well has none.
+    // Cancels tool calls that are still running; after a good end there are none.
     controller.abort("stop" satisfies AbortReason);
     turn.breakOff(aborted);
-    // The buffered text was never shown, and no hook approved it.
+    // No hook approved the buffered text, and it was never shown.
     if (buffered) turn.replaceText({ text: "", hookId: null });
     if (isAbortReason(cause)) return { ...turn.outcome(), status: "aborted", reason: cause };
     const failure =
@@ -123,7 +123,7 @@ interface Work {
   tell: Tell;
 }
 
-/** Runs the hooks before the model, which reads their results. */
+/** Runs the hooks before the model call, which gets their results. */
 async function prepareReply(work: Work): Promise<void> {
   if (work.input.hooks.length > 0) {
     const begun = await noteHooks(work, "conversation_start");

@@ -7,7 +7,7 @@ export const stateLimit = 64 * 1024;
 /** The key that only a context mapping writes: tools, hooks and prompts can't reach it. */
 export const privateKey = "_private";
 
-/** The keys that a turn changed. Other writers may have changed the remaining keys meanwhile. */
+/** The keys that a turn changed; other keys may have been changed by other writers meanwhile. */
 export interface StateChanges {
   set: JsonObject;
   removed: string[];
@@ -58,8 +58,8 @@ export class TurnState {
 const utf8 = new TextEncoder();
 
 /**
- * The size of values in bytes as JSON. The database stores numbers with all digits, so a power of ten stands for its
- * digits.
+ * The size of values in bytes as JSON. The database stores numbers with all digits, so a power of ten counts with all
+ * its digits.
  */
 function bytesOf(values: ReadonlyMap<string, JsonValue>): number {
   let zeros = 0;

@@ -19,12 +19,12 @@ export interface ToolCall {
   id: string;
   /** The name as the model spelled it. */
   name: string;
-  /** The canonical name, used everywhere but towards the model. */
+  /** The canonical name, used everywhere except for the model. */
   tool: string;
   args: JsonValue;
-  /** The arguments without secrets, used everywhere but in the tool. */
+  /** The arguments without secrets, used everywhere except in the tool. */
   shown: JsonValue;
-  /** The error that the model reads when the call's arguments are no JSON object. */
+  /** The error for the model when the call's arguments are no JSON object. */
   malformed?: string;
   providerOptions?: SharedV4ProviderMetadata;
 }
@@ -36,7 +36,7 @@ interface OpenBlock {
   clean: ScrubStream;
 }
 
-/** The texts of a turn, scrubbed as one stream each: a secret may lie across two deltas, two blocks, or two steps. */
+/** The texts of a turn, each scrubbed as one stream: a secret may be split over two deltas, two blocks or two steps. */
 export type Speech = Readonly<Record<Block["type"], ScrubStream>>;
 
 export const speech = (scrub: Scrub): Speech => ({ text: scrub.stream(), reasoning: scrub.stream() });
@@ -45,15 +45,15 @@ type AssistantPart = Extract<ModelMessage, { role: "assistant" }>["content"][num
 
 interface Finish {
   reason: string;
-  /** The provider's own reason. */
+  /** The finish reason in the provider's words. */
   raw: string | undefined;
-  /** False: the stream ended without a finish reason of the provider. */
+  /** False: the stream ended without a finish reason from the provider. */
   stated: boolean;
 }
 
 type Part<Type extends LanguageModelV4StreamPart["type"]> = Extract<LanguageModelV4StreamPart, { type: Type }>;
 
-/** The longest output of one model call: above what models give, below what a process can hold for many turns. */
+/** The longest output of one model call: more than models produce, and little enough to hold for many turns. */
 const longestStep = 4_000_000;
 
 /** The longest tool call id, in characters; providers' own ids are far shorter. */
@@ -69,19 +69,19 @@ export class StepFold {
   readonly index: number;
   readonly stepType: StepType;
   readonly calls: ToolCall[] = [];
-  /** The provider was asked. */
+  /** Whether the provider was called. */
   asked = false;
-  /** Text, reasoning or a tool call began. */
+  /** Whether text, reasoning or a tool call began. */
   produced = false;
-  /** The model got only a part of the conversation. */
+  /** Whether the model got only a part of the conversation. */
   shortened = false;
-  /** Output arrived: a repeated call might answer something else. */
+  /** Whether output arrived: a repeated call could return something else. */
   said = false;
   finish: Finish | null = null;
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
-  /** The length of everything else, in UTF-16 units: tool calls, and the provider's data that returns with them. */
+  /** The length of the rest, in UTF-16 units: tool calls, and provider data that is sent back with them. */
   #lengthBeside = 0;
   readonly #open = new Map<string, OpenBlock>();
   readonly #input: Input;
@@ -151,7 +151,7 @@ export class StepFold {
     return content.length === 0 ? null : { role: "assistant", content };
   }
 
-  /** Takes over the calls of the stopped turn, in place of a model call. */
+  /** Takes over the calls of the stopped turn, instead of a model call. */
   takeDecided(calls: readonly PendingCall[]): void {
     this.produced = true;
     this.said = true;
@@ -167,7 +167,7 @@ export class StepFold {
     { id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
   ): OpenBlock {
     const block: Block = { type, text: "", ...(providerMetadata ? { providerOptions: providerMetadata } : {}) };
-    // Blocks that are open at the same time are scrubbed separately.
+    // Blocks that are open at the same time are scrubbed separately, each by its own stream.
     const alone = ![...this.#open.values()].some((other) => other.block.type === type);
     const open = { block, said: new GrowingText(), clean: alone ? this.#speech[type] : this.#input.scrub.stream() };
     this.#said.push(block);
@@ -175,7 +175,7 @@ export class StepFold {
     return open;
   }
 
-  /** Notes output that has nothing to show. */
+  /** Notes that output began which has no text to show. */
   #produce(): TurnEvent {
     this.produced = true;
     return { type: "produced" };
@@ -225,7 +225,7 @@ export class StepFold {
     return { type: "tool-call", id: call.id, name: call.tool, args: call.shown };
   }
 
-  /** Finishes the step, and flushes the blocks that the provider left open. */
+  /** Finishes the step, and ends the blocks that the provider left open. */
   #finish({ finishReason, usage }: Part<"finish">): TurnEvent | null {
     this.finish = {
       reason: finishReason.unified,
@@ -268,7 +268,7 @@ function bounded(length: number): number {
   return length;
 }
 
-/** Returns the text that the scrubber still holds of a finished block. */
+/** Returns the end of a block's text, which the scrubber has held back. */
 function sayRest({ block, said, clean }: OpenBlock): string {
   const text = clean.flush();
   said.add(text);
@@ -293,7 +293,7 @@ function replayed({ id, name, shown, providerOptions }: ToolCall): AssistantPart
   };
 }
 
-/** A count that fits the database, whatever a provider reports. */
+/** A token count limited to what the database can store, whatever a provider reports. */
 export function tokenCount(count: number | undefined): number {
   return count !== undefined && count > 0 ? Math.min(Math.round(count), 1_000_000_000) : 0;
 }

@@ -15,12 +15,12 @@ export function wireResult(result: ToolResult): JsonValue {
   return result.ok ? result.value : { error: result.error };
 }
 
-/** The reason for which a call was withheld; empty for a call that was made. */
+/** Why a call was withheld; empty for a call that was made. */
 export const withheldOf = (result: ToolResult): { withheld?: Withheld } =>
   result.ok || !result.withheld ? {} : { withheld: result.withheld };
 
 /**
- * Whether a person has to approve a tool call. A call with a secret in its arguments can't be shown, so nobody can
+ * Whether a person must approve a tool call. A call with a secret in its arguments can't be shown, so nobody can
  * approve it.
  */
 export function needsApproval({ tools }: TurnInput, call: ToolCall): boolean {
@@ -44,7 +44,7 @@ export type ToolScope = Pick<
 interface CallOptions {
   signal: AbortSignal;
   clock: Clock;
-  /** Whether a person approved the call, or the operator did by making a hook. */
+  /** Whether a person approved the call; a hook's call counts as approved by the operator. */
   approved?: boolean;
   emit?: Tell;
 }
@@ -55,8 +55,8 @@ const longestError = 4_000;
 const ignore = () => {};
 
 /**
- * The one wrapper around every tool: finds it, validates its arguments, ends it at the time-out even when it ignores
- * its signal, and scrubs secrets from its result. `callTool` never rejects.
+ * The one wrapper around every tool: finds the tool, validates its arguments, ends it at the time-out even if it
+ * ignores its signal, and scrubs secrets from its result. `callTool` never rejects.
  */
 export async function callTool(
   input: ToolScope,

@@ -14,7 +14,7 @@ export interface Origin {
   channel: Channel;
   channelId: string;
   source: "user" | "webhook" | "room" | "scheduled";
-  /** 1 inside a call from another agent, which may not call further agents. */
+  /** 1 for a turn that another agent called: it may not call further agents. */
   depth: 0 | 1;
   userName?: string;
   /** The end user whose memories and budget the turn uses (decisions §5). */
@@ -25,7 +25,7 @@ export interface Limits {
   maxSteps: number;
   /** The attempts of a model call without output; 3 when absent. */
   attempts?: number;
-  /** The longest wait for a model call's first answer. */
+  /** The longest wait until a model call first responds. */
   connectMs: number;
   /** The longest wait between two parts of a model's stream, and for the first part. */
   silenceMs: number;
@@ -47,7 +47,7 @@ export interface ToolContext {
   toolCallId: string;
   signal: AbortSignal;
   state: TurnState;
-  /** The turn's origin, passed with each call since all turns of an agent share its tools. */
+  /** The turn's origin. Each call gets it, since all turns of an agent share its tools. */
   origin: Origin;
   /** Null: nothing of the turn is stored, so a tool may store nothing for it. */
   conversation: { readonly id: string; readonly ref: string } | null;
@@ -56,20 +56,20 @@ export interface ToolContext {
 }
 
 export interface Tool {
-  /** Canonical name, such as `github:issue`; the model sees the key in `TurnInput.tools`. */
+  /** The canonical name, such as `github:issue`; the model's name for it is the key in `TurnInput.tools`. */
   name: string;
   description: string;
   inputSchema: JsonObject;
   /**
-   * `external`: a call may change something outside the engine, so it is made only once. `none`: a repeated call does no
-   * harm.
+   * `external`: a call may change something outside the engine, so it is made only once. `none`: repeating it is
+   * harmless.
    */
   effect: "none" | "external";
-  /** Whether the tool gets secrets in its arguments; a tool that may store them does not. */
+  /** Whether the tool gets the secrets in its arguments. Tools that may store their arguments don't. */
   seesSecrets: boolean;
   /** Whether each call needs a person's approval (decisions §7). */
   needsApproval: boolean;
-  /** The time limit of a call, unless it is the usual one. */
+  /** The time limit of a call; absent: the usual one. */
   timeoutMs?: (() => number) | undefined;
   /** Parses the arguments; throws an `Error` whose message tells the model the mistake. */
   validate(args: unknown): unknown;
@@ -89,7 +89,7 @@ export interface Hook {
   /** Null: the agent no longer has the tool. */
   tool: Tool | null;
   args: JsonObject;
-  /** On `response_generated`: its text becomes the reply. */
+  /** Whether the hook's text replaces the reply (on `response_generated`). */
   mutates: boolean;
   timeoutMs: number;
 }
@@ -119,16 +119,16 @@ export interface PendingCall {
 /** A person's decision about a tool call. */
 interface Decision {
   approved: boolean;
-  /** The time for the decision passed. */
+  /** Whether nobody decided in time. */
   expired?: boolean;
   reason: string | null;
 }
 
 /** The stopped turn that this one continues, with the decisions about its tool calls. */
 export interface Continuation {
-  /** The model's messages since the user's, verbatim, with all calls and the results so far. */
+  /** The model's messages since the user's message, verbatim, with all calls and the results so far. */
   readonly messages: readonly ModelMessage[];
-  /** The hooks' text before the user's message. */
+  /** The text that hooks put before the user's message. */
   readonly context?: string;
   readonly decided: readonly (PendingCall & Decision)[];
 }
@@ -152,7 +152,7 @@ export interface TurnInput {
   readonly fresh: readonly string[];
   /** Pictures in the user's messages; absent for none. */
   readonly images?: readonly LanguageModelV4FilePart[];
-  /** Null: the turn begins with the model. */
+  /** Null: the turn begins with a model call. */
   readonly continued: Continuation | null;
   readonly tools: ReadonlyMap<string, Tool>;
   /** The hooks that apply to this turn, in the order in which they run. */
@@ -161,7 +161,7 @@ export interface TurnInput {
   readonly state: TurnState;
   /** Reserves tokens for one more model call; rejects with an `EngineError` when none are left. Null: no budget. */
   readonly reserve: ((soFar: Consumption, next: NextCall) => Promise<void>) | null;
-  /** Blots the agent's secrets out of a text. */
+  /** Removes the agent's secrets from a text. */
   readonly scrub: Scrub;
 }
 
@@ -176,11 +176,11 @@ export interface Usage {
 /** Why a call was withheld: a person refused it, nobody decided in time, or nobody can decide in the turn's channel. */
 export type Withheld = "refused" | "expired" | "undecidable";
 
-/** The events of a turn, in order. Doors and observers use nothing else. */
+/** The events of a turn, in order. Doors (the callers of turns) and observers see only these. */
 export type TurnEvent =
   | { type: "hook-execution"; execution: HookExecution }
   | { type: "step-start"; index: number; stepType: StepType }
-  /** A model call failed before any output; the next attempt follows after the wait. */
+  /** A model call failed before any output. The next attempt starts after the wait. */
   | { type: "model-retry"; index: number; attempt: number; failure: Failure; waitMs: number }
   /** Reasoning or a tool's input began: nothing to show yet, but a disconnect no longer cancels the turn. */
   | { type: "produced" }
@@ -199,7 +199,7 @@ export type TurnEvent =
     }
   /** The turn stops at a call that needs approval. */
   | { type: "approval-request"; id: string; name: string; args: JsonValue }
-  /** Another agent was called, and answered. */
+  /** Another agent is called, and has answered. */
   | { type: "handoff"; phase: "start"; id: string; agent: string; conversationId: string }
   | {
       type: "handoff";
@@ -227,7 +227,7 @@ export interface Step {
   durationMs: number;
 }
 
-/** `superseded`: newer messages replace the turn, and nothing of it is stored. */
+/** `superseded`: newer messages replaced the turn, and nothing of it is stored. */
 export type AbortReason = "disconnect" | "stop" | "shutdown" | "lease-lost" | "superseded";
 
 /** Why a model call failed, without the provider's text. */
@@ -249,9 +249,9 @@ export interface Consumption {
   usage: Usage;
   /** Prompt tokens of the first call; 0 when the provider did not report them. */
   contextTokens: number;
-  /** Successful calls without reported tokens. */
+  /** The number of successful calls without reported tokens. */
   uncountedCalls: number;
-  /** The output of these calls, and the turn's additions to their prompts, in UTF-16 units. */
+  /** The output of the uncounted calls, and the turn's additions to their prompts, in UTF-16 units. */
   uncountedLength: number;
 }
 
@@ -268,14 +268,14 @@ interface Outcome extends Consumption {
   text: string;
   reasoning: string;
   steps: Step[];
-  /** The provider's own messages of this turn, verbatim; each tool call among them has its result. */
+  /** The provider's own messages of this turn, verbatim. Each tool call in them has its result. */
   messages: ModelMessage[];
   /** Null: unchanged. */
   state: StateChanges | null;
   hooks: HookExecution[];
   /** The hook whose text is the reply; null when the reply is the model's own. */
   replacedBy: string | null;
-  /** The tool calls with a result, whether they succeeded, and why one was withheld. */
+  /** The tool calls that have a result, whether they succeeded, and why one was withheld. */
   calls: { toolCallId: string; toolName: string; ok: boolean; durationMs: number; withheld?: Withheld }[];
   /** Whether the model produced text, reasoning or the beginning of a tool call. */
   produced: boolean;

@@ -1,14 +1,14 @@
 import type { Clock } from "../core/ports.ts";
 
 export interface Watchdog {
-  /** Restarts the silence. */
+  /** Notes a sign of life, and starts the time of silence again. */
   heard(): void;
   stop(): void;
 }
 
 /**
- * Calls `onSilence` when nothing is heard within `connectMs` at first, and within `silenceMs` afterwards. A part costs
- * one reading of the clock: the timer is set again only when it fires too early.
+ * Calls `onSilence` when the first sign of life takes longer than `connectMs`, or a later one longer than `silenceMs`.
+ * A part costs only one reading of the clock: the timer is set again only when it fires too early.
  */
 export function watch(clock: Clock, limits: { connectMs: number; silenceMs: number }, onSilence: () => void): Watchdog {
   let deadline = clock.now() + limits.connectMs;

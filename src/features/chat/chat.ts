@@ -13,7 +13,7 @@ interface RefusedCall {
   until: number;
 }
 
-/** The state that all chat doors share. */
+/** The state that all chat endpoints share. */
 export interface Chat {
   services: Services;
   turns: Turns;
@@ -22,6 +22,6 @@ export interface Chat {
   foreign: ForeignTurns;
   /** Refusals by throttle key. Until a window ends, its requests are refused without a statement. */
   refused: TtlCache<RefusedCall>;
-  /** The marks of keys with the client addresses from which they were recently right. */
+  /** Keys, as marks, together with client addresses that recently sent them as right keys. */
   keyHolders: TtlCache<true>;
 }

@@ -12,8 +12,8 @@ import { ForeignTurns } from "./replay/foreign.ts";
 import { Replays } from "./replay/replay.ts";
 
 /**
- * The HTTP doors of chat. `doors` are completions and the native stream, for agent keys. `signedIn` are the playground
- * and the decisions about waiting calls, guarded as management routes are.
+ * The HTTP endpoints of chat. `doors` are completions and the native stream, for agent keys. `signedIn` are the
+ * playground and the decisions about waiting calls, guarded like management routes.
  */
 export function createChat(services: Services, turns: Turns): { doors: Contribution; signedIn: Contribution } {
   const now = () => services.clock.now();
@@ -31,7 +31,7 @@ export function createChat(services: Services, turns: Turns): { doors: Contribut
   };
   const doors: Contribution = {
     routes: [chatRoutes(chat)],
-    // After the replays, since streams that wait for a turn read its replay.
+    // After the replays: a stream that waits for a turn reads the turn's replay.
     observers: [replays, continuations],
     ticks: {
       often: [async () => replays.sweep(), () => exports.beginWanted(), () => continuations.look()],

@@ -9,11 +9,9 @@ import { statement } from "../../db/statement.ts";
 /** When an agent's channel last received and last sent a message, and its last failure. */
 export interface Activity {
   received(agentId: string, name: MessengerName): void;
-  /** Notes a sent message, which ends the channel's last failure. */
+  /** Notes a sent message; the channel's last failure is over. */
   sent(agentId: string, name: MessengerName): void;
-  /**
-   * Notes a failure. `isOfAccount`: the messenger refuses the channel's credentials, so that the whole channel fails.
-   */
+  /** Notes a failure. `isOfAccount`: the messenger refuses the channel's credentials, so the whole channel fails. */
   failed(agentId: string, name: MessengerName, error: string, isOfAccount: boolean): void;
   /** Stores the notes. Call it every 2 seconds. */
   flush(): Promise<void>;
@@ -22,14 +20,14 @@ export interface Activity {
 interface Noted {
   receivedAt: string | null;
   sentAt: string | null;
-  /** Empty: the last failure is over; null: nothing is known about it. */
+  /** Empty: the last failure is over. Null: nothing new. */
   error: string | null;
   isOfAccount: boolean;
 }
 
 const nothing: Noted = { receivedAt: null, sentAt: null, error: null, isOfAccount: false };
 
-/** Gathers notes in memory, since messages of one channel would otherwise wait for each other at its row. */
+/** Gathers notes in memory, since messages of one channel would otherwise wait for the lock of the channel's row. */
 export function createActivity({ database, clock, meters }: Pick<Services, "database" | "clock" | "meters">): Activity {
   const count = meters.counter({
     name: "agent_engine_messenger_traffic_total",
@@ -67,8 +65,8 @@ const newsShape = {
 } as const;
 
 /**
- * Keeps later times of another process. The error of a channel that could not start stays until it starts: a sent reply
- * does not fix it.
+ * Keeps a later time that another process stored. The error of a channel that could not start stays until the channel
+ * starts, since a sent reply does not fix it.
  */
 const noteStatement = statement({ news: "jsonb", now: "timestamptz" }, ({ news, now }) => {
   const { table, row } = jsonRows(news, "noted", newsShape);

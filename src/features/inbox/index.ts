@@ -16,7 +16,7 @@ import { messageRoutes } from "./messages/routes.ts";
 import { createOutbox } from "./outbox/feature.ts";
 import { oldMessages } from "./outbox/upkeep.ts";
 
-/** Finds the conversation of a destination whose chat's id changed. */
+/** All forms of a destination: a chat's id may have changed. */
 export { idsOfPlace } from "./intake/moved.ts";
 /** Counts given-up messages. */
 export { inspectMessages, type MessagesReport } from "./messages/inspect.ts";
@@ -31,18 +31,18 @@ export { continuedElsewhere, continuedReplies, repliesElsewhere } from "./outbox
 export { type Message, sendTo } from "./outbox/send-to.ts";
 /** Why a reply was not delivered. */
 export { undeliveredOf, undeliveredOfTurns } from "./outbox/undelivered.ts";
-/** Why a person no longer gets earlier requested results. */
+/** Why a person no longer gets results that were requested earlier. */
 export { closedTo } from "./outbox/ways.ts";
 
 interface Options {
   services: Services;
   turns: Turns;
-  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
+  /** Tells the worker that a job is due, now or at a time in milliseconds since the epoch. */
   wake(at?: number): void;
   heartbeat: Heartbeat;
 }
 
-/** The door of the messengers. */
+/** The entry point of messages from messengers. */
 export function inboxFeature({ services, turns, wake, heartbeat }: Options): Contribution {
   const activity = createActivity(services);
   const store = createStore({ services, activity, tell: createTellArrived(services, turns), wake });

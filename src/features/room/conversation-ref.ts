@@ -10,8 +10,8 @@ export interface RoomRef {
 }
 
 /**
- * The id of a new Room conversation for a time in milliseconds since the epoch, moved to the next free one. Two
- * transactions may find the same id; `rooms_conversation` and `room_events_conversation` then refuse one.
+ * A free id for a new Room conversation: that of a time in milliseconds since the epoch, or the next free one. Two
+ * transactions may find the same id; `rooms_conversation` and `room_events_conversation` then refuse one of them.
  */
 export async function freeRoomRef(tx: Db, slug: string, now: number): Promise<RoomRef> {
   for (let ms = now; ; ms += 1) {

@@ -39,19 +39,19 @@ export { exportSources } from "./sources/shown.ts";
 export interface RoomDependencies {
   services: Services;
   turns: Turns;
-  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
+  /** Tells the worker that a job is due, now or at a time in milliseconds since the epoch. */
   wake(at?: number): void;
   scheduler: SchedulerState;
 }
 
-/** The tools and rows that the Room adds to its turns that continue after an approval. */
+/** The tools and rows that the Room adds to turns of it that continue after an approval. */
 export function continuedInRoom({ services, wake }: Pick<RoomDependencies, "services" | "wake">): ContinuedBy {
   const replied = continuedReply(services);
   const tools = continuedTools({ services, wake: () => wake() });
   return async (place) => ({ ...(await replied(place)), ...(await tools(place)) });
 }
 
-/** The door of events: turns that agents start on their own. */
+/** The entry point of events, from which agents start turns on their own. */
 export function roomFeature(needs: RoomDependencies): Contribution {
   const { services, turns, wake, scheduler } = needs;
   const own = { services, turns, wake: () => wake() };

@@ -16,7 +16,7 @@ interface OutgoingPart {
   body: string;
 }
 
-/** Messenger rows written in the statement that records their turn, together with all of the turn or not at all. */
+/** A messenger's rows that RECORD writes together with the turn: all of both, or nothing. */
 export interface Alongside {
   /** Rows of the inbox that the turn answers: they become `done`. */
   inboxIds: readonly string[];
@@ -25,22 +25,22 @@ export interface Alongside {
   /** Jobs that send them. */
   work: readonly NewJob[];
   /**
-   * The last `inbox.seq` that the turn knows, when newer messages may supersede it: then nothing of the turn is stored,
-   * and it ends as `superseded` (decisions §8, "Bursts"). Null when they may not, since the turn was restarted often
-   * enough.
+   * The last `inbox.seq` that the turn has read. If a newer message exists, nothing of the turn is stored, and it ends
+   * as `superseded` (decisions §8, "Bursts"). Null for a turn that was restarted often enough to be no longer
+   * superseded.
    */
   supersededAfter: number | null;
-  /** Only the turn's row is stored: a later turn answers its messages. */
+  /** Only the turn's row is stored, since a later turn answers its messages. */
   discarded?: boolean;
 }
 
-/** No rows are written. */
+/** Writes no messenger rows. */
 export const nothing: Alongside = { inboxIds: [], sends: [], work: [], supersededAfter: null };
 
 /** Returns the rows to write for the outcome of a turn. */
 export type AlongsideOf = (outcome: TurnOutcome, turnId: string) => Alongside;
 
-/** The destination of the reply of a turn that continues after an approval. */
+/** Where the reply of a turn that continues after an approval is sent. */
 export interface ContinuedPlace {
   /** The turn that waited for approval. */
   turnId: string;
@@ -76,8 +76,8 @@ export const alongsideValues = ({ inboxIds, sends, work, supersededAfter }: Alon
 });
 
 /**
- * Whether newer messages take the turn's place. A message that is stored after this statement began belongs to the next
- * turn. A message that waits no more was answered by another turn, or its person wants no answer.
+ * Whether newer messages supersede the turn. A message stored after this statement began belongs to the next turn. A
+ * message that no longer waits was answered by another turn, or its person wants no answer.
  */
 export function isSuperseded({ turnId, supersededAfter, inboxIds }: AlongsideValues): SQL<boolean> {
   const newer = sql`${turns.id} = ${turnId} and ${conversations.lastInboxSeq} > ${supersededAfter}`;
@@ -103,7 +103,7 @@ const workShape = {
   runAt: jobs.runAt,
 } as const;
 
-/** The tables of RECORD that have the turn and its conversation. */
+/** The tables of RECORD that contain the turn and its conversation. */
 interface ClosedTurn {
   turn: Table & Record<"agentId" | "organizationId", Column>;
   conversation: Table & Record<"id", Column>;
@@ -119,7 +119,7 @@ export function alongsideParts(
   const answered = { status: "done", turnId, attempts: sql`${inbox.attempts} + 1` };
   const sent = { ...part.row, agentId: turn.agentId, conversationId: conversation.id, turnId };
   const enqueued = { ...job.row, organizationId: turn.organizationId };
-  // Nothing is said any more in a conversation that was deleted meanwhile.
+  // Nothing is sent in a conversation that was deleted meanwhile.
   return sql`
     answered as (
       update ${inbox} set ${assign(inbox, answered)} from ${turn}

@@ -75,8 +75,7 @@ export async function begin(
 }
 
 /**
- * Reads the conversation with this request's context in its state, even if later requests overwrote the context
- * meanwhile.
+ * Reads the conversation. Its state gets this request's context, even if later requests have overwritten it meanwhile.
  */
 async function readInOrder(
   { database }: Services,
@@ -110,7 +109,7 @@ function reserveFor(
   };
 }
 
-/** The memories of the user as lines. One more statement, so it runs only when memories exist. */
+/** The memories of the user as lines. Runs only when memories exist, since it costs a statement. */
 async function recallFor(
   services: Services,
   agent: LiveAgent,

@@ -21,7 +21,7 @@ import type { ContinuedBy } from "./request.ts";
 import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
 import { type AttemptTurn, createAttempt } from "./unattended/attempt.ts";
 
-// Every door calls these functions. This feature imports no door and no HTTP route.
+// Every door (chat, messengers, Room, tasks, agents) calls these functions. This feature imports no door.
 
 /** Permission to use an agent. */
 export {
@@ -44,7 +44,7 @@ export type { Agents } from "./access/agents.ts";
 export type { OpenStreams, Seat } from "./access/open-streams.ts";
 export type { Reading } from "./access/reading.ts";
 export { actingAs, type LiveAgent } from "./agent/load.ts";
-/** Messenger rows written with the end of their turn. */
+/** Messenger rows that are written together with their turn. */
 export { type Alongside, type AlongsideOf, type ContinuedPlace, nothing } from "./alongside.ts";
 /** Records a person's decision about a waiting call. */
 export { decide } from "./approvals/decide.ts";
@@ -53,18 +53,18 @@ export { listWaiting } from "./approvals/list.ts";
 /** The error and the state of an ended turn, for its caller. */
 export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";
-/** A request that waits for its ticket in a conversation. */
+/** A request in the queue for its ticket in a conversation. */
 export type { Arrival } from "./place/arrivals.ts";
 export type { StoredReply } from "./place/idempotency.ts";
 export type { ContinuedBy, CountedCall, Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
-/** Unattended work: an attempt at it, and the rules about its end. */
+/** Unattended work: one attempt, and the rules about its end. */
 export { type Attempt, type Attempted, watchTools } from "./unattended/attempt.ts";
 export { type AttemptEnd, endOfError, giveUp, isStored, repeatLater, type Tries } from "./unattended/end.ts";
 export { type Fate, fateOf } from "./unattended/last-turn.ts";
 
 interface Options extends TurnsOptions {
-  /** The tools of features above this one. */
+  /** The tools that features above this one add. */
   toolSources: () => readonly ToolSource[];
   continuedBy: ContinuedBy;
 }
@@ -77,7 +77,7 @@ export interface Turns extends Pick<RunningTurns, "takeTurn" | "arrive" | "findR
   complete: Complete;
   /** The embedder for an agent's memories; null without one. Throws an `AgentRefusal`. */
   embedderOf(slug: string): Promise<Embedder | null>;
-  /** Continues the turn `turnId` whose waiting calls are decided; with null, all such turns. */
+  /** Continues the stopped turn `turnId` after the decisions about its calls; null continues all such turns. */
   continueDecided(turnId: string | null): Promise<void>;
   /** Runs the `response_sent` hooks of a turn whose reply was sent after the turn was recorded. */
   replySent(turnId: string, signal: AbortSignal): Promise<void>;
@@ -122,7 +122,7 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
   };
 }
 
-/** The agent's current model, and the secret that its provider lacks; null for an unknown agent. */
+/** The agent's current model, and the secret that the model's provider needs but lacks; null for an unknown agent. */
 export async function answeringModel(
   services: Services,
   slug: string,

@@ -40,7 +40,7 @@ export function prepare({
   const { row, prompt, datetime, scrub } = agent;
   const { origin, input } = request;
   const state = new TurnState(transcript.state);
-  // Without a stored conversation, a request without history begins one.
+  // A request without history begins its conversation when that is not stored.
   const begins = conversation ? transcript.begins || isOnlySent(transcript) : input.history.length === 0;
   return {
     ...rest,
@@ -71,14 +71,14 @@ export function prepare({
 }
 
 /**
- * The transcript without the part that the request omits, and without the continued turns, which `continued` contains.
+ * The transcript without the messages that the request hides, and without the continued turns, which `continued` contains.
  */
 function earlier(stored: readonly StoredMessage[], { continued, historyAfter = 0 }: TurnRequest): StoredMessage[] {
   const own = new Set(continued?.suspended.turnIds);
   return stored.filter(({ turnId, seq }) => seq > historyAfter && (turnId === null || !own.has(turnId)));
 }
 
-/** The limits of a turn. Models may think and load silently: `silenceMs` is half of `turnMs`, at least a minute. */
+/** The limits of a turn. Models may think or load in silence: `silenceMs` is half of `turnMs`, at least a minute. */
 export function limitsOf({ modelTimeoutSeconds, toolTimeoutSeconds }: Policies, maxSteps: number): Limits {
   const turnMs = modelTimeoutSeconds * 1000;
   const silenceMs = Math.max(60_000, turnMs / 2);
@@ -93,8 +93,8 @@ export function hooksAt({ hooks }: LiveAgent, { channel }: Origin): readonly Hoo
 }
 
 /**
- * The tools of a turn. An agent called by another agent gets no `agent:` tools (spec "Limits"), and schedules nothing,
- * since it has no end user.
+ * The tools of a turn. An agent that another agent called gets no `agent:` tools (spec "Limits"), and can't schedule
+ * tasks, since its turn has no end user.
  */
 function toolsAt({ tools }: LiveAgent, { origin, tools: own = [] }: TurnRequest): TurnInput["tools"] {
   if (origin.depth > 0) return new Map([...tools].filter(([, { name }]) => !isForPeople(name)));
@@ -110,17 +110,17 @@ function stateLines(state: TurnState): string {
     .join("\n");
 }
 
-/** Whether a message was sent by the agent's own work in another conversation. */
+/** Whether the agent sent this message from its work in another conversation. */
 const isSent = ({ role, turnId }: StoredMessage) => role === "assistant" && turnId === null;
 
 /** Whether the agent wrote to people who have not replied yet. */
 const isOnlySent = ({ history }: Transcript) => history[0]?.seq === 1 && history.every(isSent);
 
-/** Precedes a message that the agent sent unrequested, since models require both sides to alternate. */
+/** Precedes a message that the agent sent on its own, since models require that both sides alternate. */
 const unasked = "(Nobody wrote. You sent the next message of your own accord, from your own work.)";
 
 /**
- * The messages of a stored transcript for the model. The first one is a user's. Reasoning is omitted, since providers
+ * A stored transcript as messages for the model. The first one is a user's. Reasoning is omitted, since providers
  * accept it only within its own turn.
  */
 function replay(stored: readonly StoredMessage[]): ModelMessage[] {

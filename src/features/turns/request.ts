@@ -21,30 +21,30 @@ export interface Idempotency {
   digest: string;
 }
 
-/** A request that the opening of the turn counts; `now` is in milliseconds since the epoch. */
+/** A request that OPEN counts by `key`; `now` is in milliseconds since the epoch. */
 export interface CountedCall {
   key: string;
   limit: Limit;
   now: number;
 }
 
-/** The stored remainder of a stopped turn, for the turn that continues it. */
+/** The stored part of a stopped turn that the turn after it needs. */
 export interface Suspended {
   messages: readonly ModelMessage[];
-  /** The user's messages, which the transcript's limits may hide. */
+  /** The user's messages. The transcript's limits may have cut them off. */
   fresh: readonly string[];
   fileIds?: readonly string[];
-  /** The parts of the origin that the conversation does not store. */
+  /** The fields of the origin that the conversation does not store. */
   from?: Pick<Origin, "source" | "userName">;
   /** The turns of `messages`, the first one first. */
   turnIds: readonly string[];
-  /** The hooks' text before the user's message. */
+  /** The text that hooks put before the user's message. */
   context?: string;
   /** The model that replaces the agent's; absent: the agent's. */
   model?: string;
 }
 
-/** A door's request for a turn. */
+/** The request of a door, such as the chat API or a messenger, for a turn. */
 export interface TurnRequest {
   door: string;
   origin: Origin;
@@ -62,22 +62,22 @@ export interface TurnRequest {
   /** The values that the request writes to the conversation's state before its turn opens. */
   callContext?: JsonObject | null;
   rule: DisconnectRule;
-  /** Whether the caller gets the reply only once it is recorded. */
+  /** Whether the caller gets the reply as a whole, once it is recorded. */
   whole?: boolean;
   requestId: string;
-  /** The title of an untitled conversation when no model writes titles; absent: the first words of `input`. */
+  /** The title of an untitled conversation whose title no model writes; absent: the first words of `input`. */
   title?: string;
   throttle: CountedCall | null;
   idempotency?: Idempotency | null;
   /** The `seq` of the last message hidden from the model; absent: it sees them all. */
   historyAfter?: number;
-  /** Tools of this turn besides the agent's; absent for none. */
+  /** Tools of this turn in addition to the agent's; absent for none. */
   tools?: readonly Tool[];
-  /** The door's rows written with the turn's end; absent for none. */
+  /** The rows that the caller writes together with the turn's end; absent for none. */
   alongside?: AlongsideOf;
   /** The turn that this one continues after an approval, and the decisions about its calls; absent for other turns. */
   continued?: Continuation & { turnId: string; suspended: Suspended };
 }
 
-/** Returns the doors' additions to a continued turn, which no request to a door starts. */
+/** Returns what a messenger adds to a continued turn, which starts without a request. */
 export type ContinuedBy = (place: ContinuedPlace) => Promise<Pick<TurnRequest, "alongside" | "tools" | "historyAfter">>;

@@ -41,10 +41,10 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
   const running = new Map<string, Relay>();
   const waitingTurns = new WaitingTurns(services, leases);
   const pictures = new Pictures(services);
-  /** Turns that wait for OPEN: they are not in `running` yet, and `stop` has to wait for them too. */
+  /** Turns that run OPEN: they are not in `running` yet, but `stop` waits for them too. */
   const opening = new Set<Promise<Turn>>();
   let stopping = false;
-  /** Whether a stop waits for its last turns. */
+  /** Whether a stop has given up waiting for the last turns. */
   let gaveUp = false;
 
   notify.listen("turn-stopped", (id) => running.get(id)?.abort("stop"));
@@ -109,7 +109,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
 
   /**
    * Takes a turn with the agent of a grant, inside `Agents.serve`. `listener` observes this turn only. Throws
-   * `AgentChanged` and the refusals before the turn; later failures are in the relay's outcome.
+   * `AgentChanged` and the refusals before the turn; later failures are in the outcome.
    */
   const takeTurn = (grant: Grant, request: TurnRequest, listener?: TurnListener): Promise<Turn> => {
     const starting = startTurn(grant, request, listener);
@@ -119,7 +119,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
 
   /** Renews the leases. Aborts a turn whose lease was lost, since another process may have closed it. */
   const renewLeases = async () => {
-    // Turns begin and end during the statement: only the turns in `asked` can have lost their lease.
+    // Other turns begin and end during the statement, so only those in `asked` can have lost their lease.
     const asked = [...running];
     const held = await leases.renew(asked.map(([id]) => id));
     for (const [id, turn] of asked) {
@@ -135,7 +135,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
     if (lost > 0) log.warn({ lost }, "Closed turns whose leases ran out: their processes are gone or out of touch");
   };
 
-  /** Closes the turns of earlier processes, whose leases the engine's start ended. */
+  /** Closes the turns of earlier processes; their leases ended when the engine started. */
   const boot = async () => {
     if (!services.options.soleProcess) return;
     const lost = await leases.closeLost();
@@ -159,7 +159,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
     takeTurn,
     /** Whether no turn runs or starts. */
     isQuiet: () => running.size + opening.size === 0,
-    /** Notes a request that will find or take a turn of a conversation, in the order of arrival. */
+    /** Queues a request, in the order of arrival, that will find or take a turn of a conversation. */
     arrive: (signal: AbortSignal) => arrivals.arrive(signal),
     /** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
     findRepeat: (asked: Parameters<typeof findRepeat>[1], idempotency: Idempotency) =>
@@ -170,7 +170,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
   };
 }
 
-/** The description of a turn for observers, without its functions. */
+/** Describes a turn for observers, without its functions. */
 function describe(
   id: string,
   { grant, spec, place }: Taken,

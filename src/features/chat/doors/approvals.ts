@@ -52,7 +52,7 @@ export function approvalRoutes(chat: Chat) {
     const { id: ref, toolCallId } = c.req.valid("param");
     const decision = c.req.valid("json");
     const turnId = await decide(c.get("ctx"), { ref, toolCallId }, decision);
-    // The response does not wait for the turn. The next tick continues a turn that fails to start here.
+    // The response does not wait for the turn. If the turn fails to start, the next tick continues it.
     chat.turns.continueDecided(turnId).catch((err: unknown) => c.get("log").error({ turnId, err }, "Going on failed"));
     return c.json({ status: decision.approved ? ("approved" as const) : ("refused" as const) }, 201);
   });

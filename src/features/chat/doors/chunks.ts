@@ -55,14 +55,14 @@ export function chunkEncoder({ id, created, agent }: CompletionHead, usageWanted
   };
 }
 
-/** Collects the chunks of a turn until `open`, then writes each chunk to the response. */
+/** Holds back the chunks of a turn until `open`, then writes each chunk to the response. */
 export interface ChunkRelay {
   listener: TurnListener;
   /** Resolves with the first output. */
   begun: Promise<null>;
   open(write: (text: string) => void): void;
   write(text: string): void;
-  /** Drops all further chunks. */
+  /** Drops all later chunks. */
   mute(): void;
 }
 

@@ -36,7 +36,7 @@ export function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Response> 
   return answerRequest(c, chat, door, { named: null, by: clientOf(c) });
 }
 
-/** Points a signed-in user to the playground: sessions can't chat here. */
+/** Points a signed-in user to the playground, since sessions can't chat here. */
 function explainToSession(c: Context<AppEnv>, refusal: unknown): unknown {
   const isSession = tokenKind(bearer(c.req.header("Authorization")) ?? "") === "session";
   if (!isSession || !(refusal instanceof AgentRefusal) || refusal.code !== "not-found") return refusal;
@@ -79,7 +79,7 @@ function wholeEncoder(c: Context<AppEnv>, head: CompletionHead, stream: ReplyStr
   };
 }
 
-/** Awaits `work`. Calls `leave` when the client disconnects; calls `leave` and rejects when the seat is revoked. */
+/** Awaits `work`. When the client disconnects or loses its access, calls `leave`; rejects in the latter case. */
 async function whileWanted<T>({ signal, seat }: ReplyStream, work: Promise<T>, leave: () => void): Promise<T> {
   const revoked = Promise.withResolvers<never>();
   seat.onRevoked((refusal) => {
@@ -106,7 +106,7 @@ function repeatStreamed(stream: ReplyStream, encode: ChunkEncoder, stored: Store
 }
 
 /**
- * Responds after the first output, so that an earlier failure has its real status. A later error is a `data:` line
+ * Responds after the first output, so that an earlier failure gets its real status. A later error is a `data:` line
  * without a finish reason, for which the official clients raise an error.
  */
 async function streamReply(

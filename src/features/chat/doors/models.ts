@@ -14,8 +14,8 @@ import { answerOrigin } from "../request/cors.ts";
 import { RequestThrottle } from "../request/throttle.ts";
 
 /**
- * The agents that a caller may name as `model` (spec, "GET /v1/models"): with an agent's key that agent, while its Web
- * channel is on; with a session the reachable active agents. Throws 401, also for a management key, 403 and 429.
+ * The agents that a caller may use as `model` (spec, "GET /v1/models"): with an agent's key, that agent, while its Web
+ * channel is on; with a session, the reachable active agents. Throws 401, also for a management key, 403 and 429.
  */
 export async function listModels(c: Context<AppEnv>, chat: Chat) {
   const listed = offersSession(c) ? await reachable(await authenticateSession(c)) : await ofKey(c, chat);
@@ -28,7 +28,7 @@ export async function listModels(c: Context<AppEnv>, chat: Chat) {
   return { object: "list" as const, data };
 }
 
-/** One of `listModels`. Throws the same, and the 404 of chat. */
+/** One agent of `listModels`. Throws the same errors, and the 404 of chat. */
 export async function findModel(c: Context<AppEnv>, chat: Chat, id: string) {
   const model = (await listModels(c, chat)).data.find((listed) => listed.id === id);
   if (!model) throw new EngineError("not-found", "Unknown model");
@@ -54,7 +54,7 @@ async function reachable(ctx: Ctx) {
     .orderBy(agents.slug);
 }
 
-/** The agent of a key, counted as a request with that key. */
+/** The agent of a key. Counts the request as one with that key. */
 async function ofKey(c: Context<AppEnv>, chat: Chat) {
   const holder = await admitHolder(c, chat);
   const throttle = new RequestThrottle(c, chat, "caller");
@@ -63,7 +63,7 @@ async function ofKey(c: Context<AppEnv>, chat: Chat) {
   return holder.row.active && holder.web.enabled ? [holder] : [];
 }
 
-/** The agent of a key. Pages of its origins may read its 429s too; no page may read the refusals of other keys. */
+/** The agent of a key. Pages of the agent's origins may read its 429s too; no page may read the refusals of other keys. */
 async function admitHolder(c: Context<AppEnv>, chat: Chat) {
   try {
     const holder = await keyHolder(c, chat);

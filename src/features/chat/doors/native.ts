@@ -18,13 +18,13 @@ const door: Door = {
 
 /**
  * `POST /api/instances/{slug}/chat/stream`: the turn as typed events. The stream opens once the turn has its ticket; a
- * later failure is an `error` event, then `done` (spec "Errors", rules 1 and 2).
+ * failure after that is an `error` event, then `done` (spec "Errors", rules 1 and 2).
  */
 export function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): Promise<Response> {
   return answerRequest(c, chat, door, { named: slug, by: clientOf(c) });
 }
 
-/** Encodes a reply as typed events, which the turn's replay gathers. */
+/** Encodes a reply as typed events, from the turn's replay. */
 export function nativeEncoder({ chat: { replays }, stream, turn: { ref } }: AdmittedRequest): ReplyEncoder {
   return {
     encode({ id }) {

@@ -110,10 +110,10 @@ function playgroundTurn({ agent }: Grant, request: ParsedRequest<PlaygroundReque
   const channelId = chatId ?? newId();
   const ref = `${agent.row.slug}:playground:${channelId}`;
   const { actor, membership } = c.get("ctx");
-  // Another model may cost more: people who could set it permanently may try it.
+  // Another model may cost more, so only people who could set it permanently may try it.
   if (model) requirePermission(membership, "agent:write");
   const userName = actor.name ?? "";
-  // A turn with `user` as its subject writes the memories of that end user.
+  // A turn for `user` writes that end user's memories, so it needs the permission to do so.
   const actsForUser = user !== null && membership.permissions.has("memory:write");
   const subject = actsForUser ? subjectKey("web", user) : subjectKey("conversation", ref);
   const turn: ChatTurn = {

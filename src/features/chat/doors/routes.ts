@@ -11,7 +11,7 @@ import { findModel, listModels } from "./models.ts";
 import { streamChat } from "./native.ts";
 import { ChatCompletion, ChatRequest, CompletionRequest, Model, ModelList } from "./schema.ts";
 
-/** The agent's own key; not needed while its `authEnabled` is off. */
+/** The agent's key. Not needed while the agent's `authEnabled` is off. */
 const agentKey = [{ agentApiKey: [] }, {}];
 
 const wrongKeysText =
@@ -138,8 +138,8 @@ const stop = createRoute({
 });
 
 /**
- * The chat doors. They read their bodies themselves, since callers are admitted before their bodies are validated, and
- * a declared route would validate first.
+ * The chat endpoints. They read their bodies themselves, since callers are admitted before bodies are validated, and a
+ * declared route would validate first.
  */
 export function chatRoutes(chat: Chat) {
   const routes = router();
@@ -163,7 +163,7 @@ export function chatRoutes(chat: Chat) {
     return c.json({ stopped: await stopTurn(c, chat, { slug, by: clientOf(c), messageId, door: "native" }) }, 200);
   });
 
-  // A preflight of `/v1` does not name the agent: the request after it checks the origin.
+  // A preflight of `/v1` does not name the agent, so the request after it checks the origin.
   routes.options("/v1/*", (c) => preflight(c, c.req.header("Origin") ?? null));
   for (const path of ["", "/:messageId"]) {
     routes.options(`/api/instances/:slug/chat/stream${path}`, async (c) => {
@@ -174,7 +174,7 @@ export function chatRoutes(chat: Chat) {
   return routes;
 }
 
-/** Whether pages of an origin may read the responses for an agent. */
+/** Whether pages of an origin may read responses about an agent. */
 function mayRead({ turns: { agents } }: Chat, slug: string, origin: string): Promise<boolean> {
   return agents.serve(slug, async (agent) => {
     if (agent) await agents.confirm(agent);

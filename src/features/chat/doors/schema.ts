@@ -59,7 +59,7 @@ export const CompletionRequest = z
 
 export type CompletionRequest = z.infer<typeof CompletionRequest>;
 
-/** The body of the native door, where the path names the agent and every response streams. */
+/** The body of the native endpoint, where the path names the agent and every response is a stream. */
 export const ChatRequest = CompletionRequest.omit({ model: true, stream: true, stream_options: true }).openapi(
   "ChatRequest",
   { example: { messages: [{ role: "user", content: "Hello" }], chat_id: "user-42" } },

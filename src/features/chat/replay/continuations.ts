@@ -10,7 +10,7 @@ import type { StartedTurn, TurnObserver } from "../../../turn/observers.ts";
 /** The most streams of this process that wait for an approval. A further one ends, and can be resumed. */
 const waitingLimit = 1000;
 
-/** The most of them for one turn and client. A further one ends the oldest, which its client has mostly left. */
+/** The most streams that wait for one turn and client. A further one ends the oldest, whose client has probably left. */
 const clientLimit = 8;
 
 interface Waiter {
@@ -18,7 +18,7 @@ interface Waiter {
   settle(next: string | null): void;
 }
 
-/** The streams that wait for the turn that continues theirs after an approval. */
+/** The streams that wait for an approval, to go on with the turn that continues theirs. */
 export class Continuations implements TurnObserver {
   readonly #database: Database;
   readonly #waiting = new Map<string, Set<Waiter>>();
@@ -30,8 +30,8 @@ export class Continuations implements TurnObserver {
   }
 
   /**
-   * Resolves to the turn of any replica that continues this one; to null when there will be none, since the turn did
-   * not wait for approval, or was refused, or expired; and when `signal` aborts, at a stop, and above the limits.
+   * Resolves to the turn, of any replica, that continues this one. Resolves to null when none will: the turn did not
+   * wait for approval, or was refused, or expired. Also null when `signal` aborts, at a stop, and above the limits.
    */
   async next(turnId: string, client: string, signal: AbortSignal): Promise<string | null> {
     if (this.#stopped || signal.aborted || this.#count >= waitingLimit) return null;
@@ -45,7 +45,7 @@ export class Continuations implements TurnObserver {
     signal.addEventListener("abort", leave, { once: true });
     try {
       await this.#look([turnId]).catch((error: unknown) => {
-        // The next check comes within two seconds.
+        // Not fatal: the next check comes within two seconds.
         if (asEngineError(error).code !== "unavailable") throw error;
       });
       return await promise;
@@ -57,21 +57,21 @@ export class Continuations implements TurnObserver {
     }
   }
 
-  /** A turn of this process is known at once. */
+  /** A turn of this process needs no check. */
   started({ id, continues }: StartedTurn): null {
     if (continues !== null) this.#settle(continues, id);
     return null;
   }
 
   /**
-   * Looks for other replicas' turns, and for those that will not continue. Call it every 2 seconds; no statement while
-   * nobody waits.
+   * Looks for turns of other replicas, and for those that will not be continued. Call it every 2 seconds; sends no
+   * statement while nobody waits.
    */
   async look(): Promise<void> {
     if (this.#waiting.size > 0) await this.#look([...this.#waiting.keys()]);
   }
 
-  /** Ends the waiting. */
+  /** Ends all waiting. */
   stop(): void {
     this.#stopped = true;
     for (const id of [...this.#waiting.keys()]) this.#settle(id, null);

@@ -9,10 +9,10 @@ import { statement } from "../../../db/statement.ts";
 import { type Replay, type Replays, resumableMs } from "./replay.ts";
 import { refusalText } from "./wire.ts";
 
-// How a client follows another replica's turn: its own process inserts a row with `first` 0, a wish, into
-// `stream_chunks` and publishes `turn-wanted`. The owner of the turn reads wishes on that notice and every 2 seconds,
-// and from then on writes the turn's events there in batches; a row without events is the end. Turns without a wish and
-// turns of deleted conversations are not written.
+// How a client follows a turn of another replica: its own process inserts a wish, a row with `first` 0, into
+// `stream_chunks` and publishes `turn-wanted`. The turn's owner reads wishes on that notice and every 2 seconds, and
+// from then on writes the turn's events into that table in batches; a row without events is the end. Turns without a
+// wish and turns of deleted conversations are not written.
 
 /** How often the owner writes events, and other replicas read them. */
 export const batchMs = 100;
@@ -23,12 +23,12 @@ const retryMs = 1_000;
 /** The length at which a row is full, in UTF-16 units; a single event may be longer. */
 const rowLength = 64 * 1024;
 
-/** Writes the events of this process's turns that other replicas follow. */
+/** Writes the events of this process's turns for other replicas that follow them. */
 export class Exports {
   readonly #database: Database;
   readonly #services: Services;
   readonly #replays: Replays;
-  /** The ids of the turns whose writing has begun. */
+  /** The ids of the turns that are being written. */
   readonly #begun = new Set<string>();
   readonly #writing = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -44,7 +44,7 @@ export class Exports {
     });
   }
 
-  /** Begins to write the turns with a wish. Call it every 2 seconds; no statement while this process has no replays. */
+  /** Begins to write the turns that have a wish. Call it every 2 seconds; free while this process has no replays. */
   async beginWanted(): Promise<void> {
     for (const id of this.#begun) if (!this.#replays.get(id)) this.#begun.delete(id);
     const ids = this.#replays.ids().filter((id) => !this.#begun.has(id));
@@ -56,7 +56,7 @@ export class Exports {
       this.#begun.add(id);
       const writing = this.#write(replay)
         .catch((err: unknown) => {
-          // The next `beginWanted` begins the turn again.
+          // The next `beginWanted` starts the turn again.
           this.#begun.delete(id);
           this.#services.log.warn({ turnId: id, err }, "A stream could not be handed to another replica");
         })
@@ -65,7 +65,7 @@ export class Exports {
     }
   }
 
-  /** Writes the remaining events of the begun turns. All turns must be over. */
+  /** Writes the remaining events of the turns that were begun. Call it when all turns are over. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#writing);

@@ -10,19 +10,19 @@ import type { EventSink } from "../../../http/sse.ts";
 import { hasLapsed } from "../../../jobs/heartbeat.ts";
 import { batchMs, beginningGone } from "./export.ts";
 
-// The reading side of `export.ts`: a client resumes another process's turn here.
+// The reading side of `export.ts`, for clients that resume a turn of another process.
 
-/** How long a turn's owner may take to fulfil a wish. */
+/** How long a turn's owner may take to answer a wish with events. */
 const ownerTimeoutMs = 6_000;
 
-/** The most that one statement reads, in bytes and in rows. The next page is read once the reader took this one. */
+/** The most that one statement reads, in bytes and in rows. The next page is read after the reader took this one. */
 const [pageLength, pageRows] = [512 * 1024, 256];
 
 /** A turn that another process runs or ran. */
 export interface ForeignTurn {
   id: string;
   ref: string;
-  /** Whether it waits for approval and its events are no longer stored. */
+  /** Whether the turn waits for approval and its events are no longer stored. */
   over: boolean;
 }
 
@@ -34,7 +34,7 @@ const pageStatement = statement({ turnId: "uuid", after: "int" }, ({ turnId, aft
   const row = fields({
     chunks: sql<RowOf<typeof chunk>[]>`(
       select coalesce(json_agg(${chunk} order by ${page.first}), '[]') from ${page} where before < ${pageLength})`,
-    // Whether a limit cut the page, so that more rows may exist already.
+    // Whether a limit cut the page: then more rows may exist already.
     full: sql<boolean>`(select coalesce(sum(length), 0) >= ${pageLength} or count(*) = ${pageRows} from ${next})`,
     // Whether the turn is open and its owner holds the lease.
     alive: sql<boolean>`exists (${ofTurn} and ${isOpen(turns)} and not ${hasLapsed(turns.leaseUntil)})`,
@@ -56,7 +56,7 @@ type Page = Awaited<ReturnType<typeof pageStatement.run>>[number];
 /** Follows turns of other processes. */
 export class ForeignTurns {
   readonly #services: Services;
-  /** The pages that are being read, by turn and last read event: readers at the same event share a page. */
+  /** The pages being read, by turn and last read event. Readers at the same event share a page. */
   readonly #pages = new Map<string, Promise<Page>>();
 
   constructor(services: Services) {
@@ -64,9 +64,9 @@ export class ForeignTurns {
   }
 
   /**
-   * Writes the events of a turn after event `after` to `sink`, until the turn's end. Returns null at the end, else the
-   * message for the client: the owner or the conversation no longer exists, the events were dropped, or `after` was
-   * never sent. Rejects once `signal` is aborted.
+   * Writes the events of a turn after event `after` to `sink`, until the turn's end. Returns null at the end. Otherwise
+   * returns a message for the client: the owner or the conversation no longer exists, the events were dropped, or
+   * `after` was never sent. Rejects once `signal` is aborted.
    */
   async follow(
     { id }: Pick<ForeignTurn, "id">,
@@ -89,7 +89,7 @@ export class ForeignTurns {
         sink.writeKept(behind({ first, events }, after));
         read = first;
       }
-      // Events that a slow reader has not read stay in the database.
+      // Events that a slow reader has not taken yet stay in the database.
       if (chunks.length > 0) await sink.drained();
       // The last events of an ending turn are stored a moment later.
       if (chunks.length > 0 || alive) lastSignAt = clock.now();

@@ -19,13 +19,13 @@ export interface Follower {
   close(): void;
 }
 
-/** The doors whose turns a client may resume. */
+/** The endpoints whose turns a client may resume. */
 const resumable: ReadonlySet<string> = new Set(["native", "playground"]);
 
-/** The part of a turn that a replay stores; the whole turn would keep its prompt in memory. */
+/** The part of a turn that a replay keeps. The whole turn would keep its prompt in memory. */
 type ReplayedTurn = Pick<StartedTurn, "id" | "agent" | "door" | "stored" | "conversationRef">;
 
-/** The sent events of a turn, for clients that resume. */
+/** The events of a turn that were sent, for clients that resume. */
 export class Replay {
   readonly turn: ReplayedTurn;
   /** The time at which the turn ended, in milliseconds since the epoch; null while the turn runs. */
@@ -116,7 +116,7 @@ export class Replays implements TurnObserver {
     this.#clock = clock;
   }
 
-  /** Records the events of a turn at a resumable door, from the first event on. */
+  /** Records the events of a turn at a resumable endpoint, from the first one on. */
   started(turn: StartedTurn): TurnListener | null {
     if (!resumable.has(turn.door)) return null;
     const replay = new Replay(turn);
@@ -141,7 +141,7 @@ export class Replays implements TurnObserver {
     return replay && this.#isOver(replay) ? undefined : replay;
   }
 
-  /** Drops a turn; its current followers still get all events. */
+  /** Drops a turn. Its current followers still get all events. */
   drop(turnId: string): void {
     this.#replays.delete(turnId);
   }
@@ -151,7 +151,7 @@ export class Replays implements TurnObserver {
     return [...this.#replays.keys()];
   }
 
-  /** Drops replays that can't be resumed any more, and the oldest above `endedLimit`. Call it every 2 seconds. */
+  /** Drops replays that can't be resumed any more, and, above `endedLimit`, the oldest ones. Call it every 2 seconds. */
   sweep(): void {
     const ended = [...this.#replays.values()].filter(({ endedAt }) => endedAt !== null);
     let length = ended.reduce((sum, replay) => sum + replay.length, 0);
@@ -167,15 +167,15 @@ export class Replays implements TurnObserver {
   }
 }
 
-/** The error of an ending; null for none. A stop on request is no error. */
+/** The error with which a turn ended; null for none. A stop on request is no error. */
 function errorOf(ending: TurnEnding): EngineError | null {
   if ("unrecorded" in ending) return ending.unrecorded;
   return wasStopped(ending.outcome) ? null : endingError(ending.outcome);
 }
 
 /**
- * The cause of a failed model call, for users of the playground, who maintain the agent. Public callers can't fix it,
- * so they get no cause.
+ * The cause of a failed model call, for the playground, whose users maintain the agent. Public callers can't fix it, so
+ * they get no cause.
  */
 function causeOf({ door, model: { provider, model } }: StartedTurn, ending: TurnEnding): string {
   if (door !== "playground" || "unrecorded" in ending || ending.outcome.status !== "failed") return "";

@@ -19,7 +19,7 @@ import { type Replay, resumableMs } from "./replay.ts";
 import { followOwn, type Streaming } from "./stream.ts";
 import { refusalText } from "./wire.ts";
 
-/** A client's request for a turn; `door` must be the turn's own. */
+/** A client's request for a turn. `door` must be the endpoint that took the turn. */
 export interface WantedTurn {
   slug: string;
   by: Caller;
@@ -27,7 +27,7 @@ export interface WantedTurn {
   door: string;
 }
 
-/** The last event that the caller has. */
+/** The last event that the client has received. */
 interface Seen {
   turnId: string;
   number: number;
@@ -35,14 +35,14 @@ interface Seen {
 
 /**
  * The stream of a turn after `Last-Event-ID` (decisions §5, "Resume"): the missed events, then the live ones. After an
- * approval the stream continues with the turn that continues the wanted one. Throws the 404, and 400 for an id that
- * this stream can't have sent.
+ * approval the stream goes on with the turn that continues the wanted one. Throws the 404, and 400 for an id that this
+ * stream can't have sent.
  */
 export function resumeStream(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn): Promise<Response> {
   return withAgent(c, chat, wanted, async (grant, cors) => {
     const seen = readLastEventId(c.req.header("Last-Event-ID"));
     if (c.req.method === "HEAD") {
-      // Hono routes HEAD to GET. A HEAD has no body, so it takes no seat and follows no turn.
+      // Hono routes HEAD to GET. A HEAD has no body, so it takes no permit and follows no turn.
       afterOf(await find(chat, grant, wanted, seen), seen, wanted.messageId);
       return c.body(null, 200, { ...eventStreamHeaders, ...cors });
     }
@@ -67,7 +67,7 @@ export function stopTurn(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn): Pr
     if (!isTurnId(messageId)) throw notFound("Turn");
     const [turn] = await stopStatement.run(chat.services.database, { messageId, agentId: agent.row.id, door });
     if (!turn) throw notFound("Turn");
-    // A process that misses the notice reads `stop_requested` when it renews its leases.
+    // A process that missed the notice reads `stop_requested` when it renews its leases.
     if (turn.open) chat.services.notify.publish("turn-stopped", messageId);
     return turn.open;
   });
@@ -90,8 +90,8 @@ const stopStatement = statement(
 );
 
 /**
- * Admits the caller by the current agent (`confirm`) and counts the request, since no OPEN does either here. The guard
- * of the playground has counted its requests.
+ * Admits the caller by the current agent (`confirm`) and counts the request, since there is no OPEN here to do so. The
+ * guard of the playground has counted its requests already.
  */
 async function withAgent<T>(
   c: Context<AppEnv>,
@@ -128,7 +128,7 @@ class OwnTurn {
   }
 }
 
-/** Lower case only, since `Replays` compares ids as text and `newId` writes lower case. */
+/** Lower case only: `Replays` compares ids as texts, and `newId` writes lower case. */
 const isTurnId = (text: string) => isUuid(text) && text === text.toLowerCase();
 
 /** The turn to stream: the wanted one or the turn that continues it. Throws the 404. */
@@ -147,7 +147,7 @@ async function find(
   if (local && !isExhausted(local, seen)) return new OwnTurn(local);
   const turn = await readTurn(chat, { messageId, agentId: agent.row.id, door });
   const next = turn?.next ?? null;
-  // Another process continues the turn, so the local replay ends before events that the client already has.
+  // Another process continues the turn: the local replay ends before events that the client already has.
   const kept = next !== null && seen?.turnId === next ? undefined : local;
   const current = ownReplay(chat, next ?? messageId, agent.row.id, door) ?? kept;
   if (current) return new OwnTurn(current);
@@ -174,8 +174,8 @@ function isExhausted(replay: Replay, seen: Seen | null): boolean {
 }
 
 /**
- * Reads a turn that runs, waits for approval, or ended within `resumableMs`, itself or through the turn that continues
- * it; undefined for none. `over`: its events are no longer stored.
+ * Reads a turn that runs, waits for approval, or ended within `resumableMs`, or whose continuing turn does so;
+ * undefined for none. `over`: its events are no longer stored.
  */
 async function readTurn(
   { services: { database } }: Chat,
@@ -204,7 +204,7 @@ const resumableStatement = statement(
   },
 );
 
-/** The number of the last event that the client has of the found turn; 0 for none. Throws the 400s. */
+/** The number of the last event of the found turn that the client has; 0 for none. Throws the 400s. */
 function afterOf(found: OwnTurn | ForeignTurn, seen: Seen | null, messageId: string): number {
   if (!seen) return 0;
   if (seen.turnId !== messageId && seen.turnId !== found.id) {
@@ -226,8 +226,8 @@ function readLastEventId(header: string | undefined): Seen | null {
 }
 
 /**
- * Streams a turn after event `after` to its end. If it waits for approval, the stream waits for the turn that continues
- * it, and goes on with that one.
+ * Streams a turn from after event `after` to its end. After a turn that waits for approval, the stream waits for the
+ * turn that continues it, and goes on with that.
  */
 function followOn(
   chat: Chat,

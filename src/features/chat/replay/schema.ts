@@ -21,7 +21,7 @@ export const eventStreamAnswer = {
   },
 } as const;
 
-/** The headers of the doors that begin a turn (decisions §5). */
+/** The headers of endpoints that start a turn (decisions §5). */
 export const idempotencyHeader = z.object({
   "idempotency-key": z.string().optional().openapi({
     description:

@@ -7,7 +7,7 @@ import { eventText, refusalText } from "./wire.ts";
 
 export type Streaming = Parameters<typeof eventStream>[0];
 
-/** Streams the events of this process's turn after event `after`, until the turn ends or its reader leaves. */
+/** Streams the events of this process's turn after event `after`, until the turn ends or its reader disconnects. */
 export function followReplay(replay: Replay, after: number, streaming: Streaming, seat: Seat): Response {
   let left = false;
   let unfollow = () => {};
@@ -29,7 +29,7 @@ export function followReplay(replay: Replay, after: number, streaming: Streaming
   }
   sink.writeKept(missed);
   unfollow = replay.follow(sink);
-  // The reader may have left before `unfollow` was set.
+  // The reader may have disconnected before `unfollow` was set.
   if (left) unfollow();
   seat.onRevoked(({ message }) => {
     refuse(message);
@@ -39,8 +39,8 @@ export function followReplay(replay: Replay, after: number, streaming: Streaming
 }
 
 /**
- * Writes the events of this process's turn after event `after`, until the turn ends. Returns null then, else the
- * message for the client: the first events were dropped. Rejects once `signal` is aborted.
+ * Writes the events of this process's turn after event `after`, until the turn ends. Then returns null, or, when the
+ * first events were dropped, a message for the client. Rejects once `signal` is aborted.
  */
 export async function followOwn(
   replay: Replay,
@@ -69,7 +69,7 @@ export function refusedStream(streaming: Streaming, { message }: EngineError): R
   return response;
 }
 
-/** Streams a stored reply as one delta, without event ids, since the turn's ids name its original events. */
+/** Streams a stored reply as one delta, without event ids: the turn's ids belong to its original events. */
 export function repeatedStream(streaming: Streaming, ref: string, reply: StoredReply): Response {
   const headers = { ...streaming.headers, "Idempotent-Replayed": "true" };
   const { response, sink } = eventStream({ ...streaming, headers });

@@ -4,7 +4,7 @@ import { approvalMetadata, servedBy } from "../../turns/index.ts";
 
 /** The text of an event of the native stream. Clients resume by `id`; a refusal has none. */
 export function eventText(id: string | null, type: string, data: object): string {
-  // Joined, since a concatenation would store the parts of each event as strings.
+  // Joined: a concatenation would keep the parts of each event in memory as strings.
   return [id === null ? "" : `id: ${id}\n`, "event: ", type, "\ndata: ", JSON.stringify(data), "\n\n"].join("");
 }
 
@@ -13,7 +13,7 @@ export function refusalText(message: string, conversationId: string | null): str
   return eventText(null, "error", { message }) + eventText(null, "done", { conversationId, messageId: null });
 }
 
-/** The data of an event by the spec's table; null for an event that is not sent. */
+/** The data of an event, by the spec's table; null for an event that is not sent. */
 export function wireEvent(event: TurnEvent): object | null {
   switch (event.type) {
     case "produced":

@@ -16,11 +16,11 @@ interface Dependencies {
   turns: Turns;
   attach: Attach;
   newer: Newer;
-  /** Announces a due job. */
+  /** Tells the worker that a job is due. */
   wake(): void;
 }
 
-/** A turn may wait for others of its conversation, and the policies allow it an hour. */
+/** In milliseconds. A turn may wait for other turns of its conversation, and policies allow a turn an hour. */
 const longestMs = 3 * 60 * 60_000;
 
 /** The jobs that answer incoming messages. */
@@ -29,14 +29,14 @@ export function answerJobs(needs: Dependencies): JobKinds {
 }
 
 /**
- * Answers messages of one conversation in one turn. Messages that arrived meanwhile, or are too many, get another job.
+ * Answers messages of one conversation in one turn. Messages that arrive meanwhile, or are too many, get another job.
  */
 function answer(needs: Dependencies): JobHandler<{ conversationId: string }> {
   const { services, turns, newer } = needs;
   return async ({ payload: { conversationId }, attempt: begun }, signal) => {
     const pending = await readPending(services.database.db, conversationId);
     if (!pending) return;
-    // Only the job counted an attempt that ended with its process.
+    // If a process died in an attempt, only the job counted that attempt.
     const tried = Math.max(begun - 1, pending.messages[0].attempts);
     const batch = batchOf(pending.messages, tried >= sharedAttempts);
     const arrivals = newer.watch(conversationId, pending.lastSeq);
@@ -51,13 +51,13 @@ function answer(needs: Dependencies): JobHandler<{ conversationId: string }> {
   };
 }
 
-/** The messages of one attempt. */
+/** Messages with the result of one attempt to answer them. */
 interface Answered {
   pending: Pending;
   batch: Batch;
 }
 
-/** Stores the end of an attempt at messages, as far as RECORD has not. */
+/** Stores how an attempt to answer messages ended, unless RECORD has stored it. */
 async function storeEnd(
   { services, wake }: { services: Services; wake(): void },
   { pending, batch }: Answered,
@@ -68,7 +68,7 @@ async function storeEnd(
   const { id: conversationId, channel, channelId, organizationId } = conversation;
   const update = (set: object) => database.db.update(inbox).set(set).where(inArray(inbox.id, batch.ids));
   if (end.kind === "defer" && turn?.outcome.status === "aborted" && turn.outcome.reason === "superseded") {
-    // A waiting job for the newer messages replaces this one.
+    // The job of the newer messages, which already waits, replaces this one.
     await update({ restarts: sql`${inbox.restarts} + 1` });
   }
   if ((end.kind !== "retry" && end.kind !== "give-up") || (end.kind === "give-up" && end.why === "stopped")) return;
@@ -76,7 +76,7 @@ async function storeEnd(
     const attempts = end.alone ? sql`greatest(${inbox.attempts} + 1, ${sharedAttempts})` : sql`${inbox.attempts} + 1`;
     await update({ attempts });
   } else if (end.why === "tools-called") {
-    // The person got the notice when the turn was recorded.
+    // RECORD stored the notice to the person.
     await update({ status: "failed", error: end.reason });
   } else {
     const owner = { agentId: agent.id, organizationId, conversationId, channelId, channel };

@@ -30,7 +30,7 @@ export interface MessageWithFiles {
   files: readonly InboxFile[];
 }
 
-/** The owner of messages' files, and their source. */
+/** The owner of the files, and the channel from which they are loaded. */
 interface Home {
   agent: { readonly id: string; readonly slug: string; readonly attachmentsEnabled: boolean };
   conversation: { readonly id: string };
@@ -43,7 +43,7 @@ interface Attached {
   fileIds: string[];
 }
 
-/** The longest wait of an answer for files, in milliseconds. */
+/** How long an answer waits for files, in milliseconds. */
 const patienceMs = 25_000;
 
 const attempts = 3;
@@ -55,8 +55,8 @@ const [mostFiles, mostBytes] = [20, 40 * 1024 * 1024];
 export type Attach = (home: Home, messages: readonly MessageWithFiles[], signal: AbortSignal) => Promise<Attached>;
 
 /**
- * Makes the attachments of messages. A file's fate is stored in its message, so that a second attempt does not store
- * the file twice. A file that can't be loaded becomes a note. Rejects with the signal's reason after an abort, and with
+ * Makes the attachments of messages. The fate of a file is stored in its message, so that a second attempt does not
+ * store it twice. A file that can't be loaded becomes a note. Rejects with the signal's reason after an abort, and with
  * the 404 of a deleted conversation.
  */
 export function createAttach(services: Services): Attach {
@@ -69,14 +69,14 @@ export function createAttach(services: Services): Attach {
     await database.db.update(inbox).set({ payload }).where(eq(inbox.id, messageId));
   };
 
-  /** Rejects with an error after which another attempt may succeed. */
+  /** Rejects with an error when another attempt may succeed. */
   const load = async ({ home, file, takes }: Wanted, signal: AbortSignal): Promise<Fate> => {
     const { agent, conversation, account } = home;
     const bytes = await account.download(file, longestFile, signal);
     if (file.size === null && !takes.bytes(bytes.length)) return { kind: "left-out" };
     const inbound = { agent, conversation, name: file.name, mime: file.mime, bytes };
     const { id, mime, size } = await storeFile(services, inbound).catch((error: unknown) => {
-      // Another attempt counts the file again.
+      // Another attempt will count the file again.
       if (file.size === null) takes.bytes(-bytes.length);
       throw error;
     });
@@ -116,7 +116,7 @@ export function createAttach(services: Services): Attach {
       if (!home.agent.attachmentsEnabled) return { kind: "refused" };
       if (!taken) return { kind: "left-out" };
       if ((file.size ?? 0) > longestFile) return { kind: "too-large" };
-      // A file that is stored after the time limit is recorded for the next attempt.
+      // If the file is stored after the time limit, its fate is recorded for the next attempt.
       const loading = downloads.run(home.agent.id, over, async () => {
         const { fate, isCertain } = await loadPatiently({ home, file, takes }, over);
         if (isCertain) await remember(message.id, index, fate);
@@ -154,7 +154,7 @@ export function createAttach(services: Services): Attach {
 
 interface Loaded {
   fate: Fate;
-  /** Whether another attempt would have the same result. */
+  /** Whether the result is final: another attempt would have the same. */
   isCertain: boolean;
 }
 
@@ -171,14 +171,14 @@ function finalOf(error: unknown): Loaded | null {
   return error.code === "conflict" ? unsure : null;
 }
 
-/** The reason of a failure. Only these two kinds of errors have messages without secrets. */
+/** The reason of a failure. Only the messages of these two kinds of errors are free of secrets. */
 const reasonOf = (error: unknown) =>
   error instanceof MessengerError || error instanceof EngineError ? error.message : error;
 
 /** Counts the files of a turn against its limits. */
 interface Allotment {
   /**
-   * Counts the next file, by its size according to the messenger or its stored row. Returns whether the turn takes it.
+   * Counts the next file, with the size that the messenger or its stored row gives. Returns whether the turn takes it.
    */
   file(file: InboxFile): boolean;
   /** Counts a loaded file without a declared size. Returns whether the turn takes it. */
@@ -201,7 +201,7 @@ function allotment(): Allotment {
   };
 }
 
-/** A file that a turn takes. */
+/** A file that a turn takes, still to be loaded. */
 interface Wanted {
   home: Home;
   file: InboxFile;

@@ -14,21 +14,21 @@ export interface PendingMessage extends Payload {
 export interface Batch {
   /** Every answered message, including corrections. */
   ids: string[];
-  /** The messages with their corrections applied, in order. */
+  /** The messages in order, with their corrections applied. */
   messages: [PendingMessage, ...PendingMessage[]];
-  /** Whether messages are left for the next turn. */
+  /** Whether messages remain for the next turn. */
   leaves: boolean;
 }
 
-/** The most messages of a turn, and the most of their text in UTF-16 units, unless one alone is longer. */
+/** The most messages of a turn, and the most UTF-16 units of their text; a single longer message is still taken. */
 export const [mostMessages, mostText] = [100, 256 * 1024];
 
-/** After this many failures a message is tried alone, so that it fails alone (decisions §8). */
+/** After this many failures in batches, a message is tried alone, so that only it can fail (decisions §8). */
 export const sharedAttempts = 2;
 
 /**
- * Chooses the messages of the next turn: as many as fit, or only the oldest one after failures. `pending` are the
- * waiting ones, oldest first. A correction of a waiting message replaces it; other corrections are separate messages.
+ * Chooses the messages of the next turn: as many as fit, or only the oldest one after failures. `pending` are those
+ * that wait, oldest first. A correction of a waiting message replaces it; other corrections are messages of their own.
  */
 export function batchOf(pending: readonly [PendingMessage, ...PendingMessage[]], alone: boolean): Batch {
   const known = new Map(pending.map((message) => [message.providerId, message]));
@@ -58,8 +58,8 @@ const lengthOf = ({ text, quotes }: PendingMessage) =>
   quotes.reduce((sum, quote) => sum + quote.text.length + (quote.passage?.length ?? 0), text.length);
 
 /**
- * Applies a correction to a message. The fates of its files are stored with the correction from then on; those of files
- * that the message already had are known.
+ * Applies a correction to a message. From then on the correction stores the fates of the files, including the known
+ * fates of files that the message had already.
  */
 function withCorrection(message: PendingMessage, { id, text, files, quotes }: PendingMessage): PendingMessage {
   const fates = new Map(message.files.map(({ ref, fate }) => [ref, fate]));

@@ -15,13 +15,13 @@ export interface DocumentText {
   isWhole: boolean;
 }
 
-/** The result of loading a file. */
+/** What became of a file. */
 export type Fate =
   /** The file became an attachment. */
   | { kind: "stored"; id: string; mime: string; size: number; document?: DocumentText }
   | { kind: "too-large" }
   | { kind: "failed" }
-  /** The stored files of the agent, or of the sender, fill the allowed space. */
+  /** The stored files of the agent, or of the sender, use all allowed space. */
   | { kind: "no-space"; of: "agent" | "user" }
   /** The messages have more files than a turn takes. */
   | { kind: "left-out" }
@@ -29,12 +29,12 @@ export type Fate =
   | { kind: "refused" };
 
 /**
- * The longest document, and the most of all documents, in UTF-16 units: their texts become part of the transcript,
+ * The longest document, and the most of all documents, in UTF-16 units. Their texts become part of the transcript,
  * which later turns read again.
  */
 const [longestDocument, mostOfDocuments] = [32_000, 96_000];
 
-/** Media types of text besides `text/…`. */
+/** Media types of text that do not begin with `text/`. */
 const textTypes = /^application\/(json|xml|yaml|x-yaml|toml|x-ndjson|sql)$/;
 
 /** The text of a plain-text document; null for other files and for bytes that are no UTF-8. */
@@ -42,7 +42,7 @@ export function documentText(bytes: Uint8Array, mime: string): DocumentText | nu
   if (!(mime.startsWith("text/") || textTypes.test(mime)) || mime === "text/html") return null;
   const head = bytes.subarray(0, 4 * longestDocument);
   try {
-    // The end of the head may be inside a character; a stream waits for the rest.
+    // The bytes may end inside a character: in stream mode the decoder waits for its rest.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: head.length < bytes.length });
     if (text.includes("\u0000")) return null;
     return {
@@ -55,8 +55,8 @@ export function documentText(bytes: Uint8Array, mime: string): DocumentText | nu
 }
 
 /**
- * Adds notes for the model about files to the texts of messages, in order. `files` are each message's. A document's
- * text follows its note, until all documents together are too long.
+ * Adds notes about files, for the model, to the texts of messages, in order. `files` has one list for each message. A
+ * document's text follows its note, as long as the limit of all documents allows.
  */
 export function withFileWords(
   messages: readonly { text: string; files: readonly (TellableFile & { fate: Fate })[] }[],

@@ -26,8 +26,8 @@ interface Given {
 }
 
 /**
- * Gives messages up: marks them as failed, sends the person a notice, and enqueues the answer to the next messages.
- * Returns their number. Wake the worker after that.
+ * Gives up messages: marks them as failed, sends the person a notice, and enqueues the answer to the next messages.
+ * Returns the number of messages. Wake the worker afterwards.
  */
 export function giveUp({ database, clock }: Pick<Services, "database" | "clock">, given: Given): Promise<number> {
   const { conversationId, organizationId, ids, error, notice } = given;
@@ -63,7 +63,7 @@ async function tell(tx: Db, { agentId, organizationId, conversationId, channel, 
   try {
     await sendTo(tx, { ...place, organizationId, conversationId, turnId: null, text: failedNotice });
   } catch (error) {
-    // A disabled channel sends nothing.
+    // A disabled channel can't send the notice.
     if (!(error instanceof EngineError)) throw error;
   }
 }

@@ -1,14 +1,14 @@
 import type { Services } from "../../../context/ctx.ts";
 import { newestSeq } from "./pending.ts";
 
-/** Notifies running answers of this process of newer messages. */
+/** Tells this process's running answers about newer messages. */
 export interface Newer {
   /** Watches a conversation for messages after number `seq`. */
   watch(conversationId: string, seq: number): Arrivals;
 }
 
 export interface Arrivals {
-  /** Calls `hear` once a newer message has arrived, possibly at once. */
+  /** Calls `hear` when a newer message has arrived, possibly at once. */
   hear(hear: () => void): void;
   end(): void;
 }
@@ -20,7 +20,7 @@ export function createNewer({ notify, database, log }: Pick<Services, "notify" |
   const watching = new Map<string, Set<Look>>();
   const look = (looks: Iterable<Look>) => {
     for (const one of [...looks]) {
-      // Without this read RECORD still sees the newer message.
+      // If this read fails, RECORD still notices the newer message.
       one().catch((err: unknown) => log.debug({ err }, "Whether a newer message came could not be read"));
     }
   };

@@ -25,7 +25,7 @@ export async function readPending(db: Db, conversationId: string) {
     .from(inbox)
     .where(and(eq(inbox.conversationId, conversationId), eq(inbox.status, "pending")))
     .orderBy(asc(seq))
-    // One extra row shows that more messages wait.
+    // One row more than the most shows that messages are left.
     .limit(mostMessages + 1);
   const messages = rows.map(({ payload, ...row }): PendingMessage => ({ ...row, ...readPayload(payload) }));
   const [oldest, ...others] = messages;

@@ -8,8 +8,8 @@ interface MessageText {
 }
 
 /**
- * The text of messages for a model: each with the message that it quotes, then its own text; in a group also its
- * writer's name. An album is one message. `texts` are the messages' texts, in order.
+ * The texts of messages for a model: each begins with the message that it quotes, and in a group with its writer's
+ * name. An album is one message. `texts` are the messages' own texts, in order.
  */
 export function saidTexts(messages: readonly PendingMessage[], texts: readonly string[]): string[] {
   const told = messages.map((message, index): MessageText => ({ message, words: texts[index] ?? "" }));
@@ -34,12 +34,12 @@ function wordsOf(message: PendingMessage | undefined, words: string): string {
   return spoken(speakerOf({ id: message.sender, name: message.senderName }), words);
 }
 
-// People may write anything, including line breaks and brackets. The engine's notes about a message begin a line, and
-// no line of a person's text may look like one.
+// People may write anything, including line breaks and brackets. The engine's notes start a line, so no line of a
+// person's text may look like a note.
 
 const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
-/** A person's name and id for the model. No name can contain the text that ends it. */
+/** A person's name and id for the model. The name can't contain the text that marks its end. */
 export function speakerOf({ id, name }: { id: string | null; name: string | null }): string {
   const plain =
     name
@@ -50,7 +50,7 @@ export function speakerOf({ id, name }: { id: string | null; name: string | null
   return id === null ? plain : `${plain} (${id})`;
 }
 
-/** A speaker's text in a group: every line but the first is indented, so that it can't look like another speaker's. */
+/** A speaker's text in a group. Lines after the first are indented: they can't look like another speaker's text. */
 export const spoken = (speaker: string, words: string): string =>
   `${speaker}: ${words.replaceAll(lineBreak, "\n  ").replaceAll(/^ +$/gm, "")}`.trimEnd();
 
@@ -63,7 +63,7 @@ const looksQuoted = new RegExp(
 /** A person's own text, changed so that no line looks like a quote. */
 export const ownWords = (words: string): string => words.replaceAll(looksQuoted, "$1 ");
 
-/** A quoted message, marked as such. `withFiles`: pictures or other files belong to it. */
+/** A quoted message, marked as a quote. `withFiles`: it has pictures or other files. */
 export function quoteText({ kind, author, text, passage }: Quote, withFiles: boolean): string {
   const about = kind === "reply" ? `[Reply to ${messageOf(author)}` : `[Forwarded message${writtenBy(author)}`;
   const files = withFiles ? ", with the quoted files" : "";

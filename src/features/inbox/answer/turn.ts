@@ -20,7 +20,7 @@ interface Dependencies {
   attach: Attach;
 }
 
-/** The messages for one turn to answer. */
+/** The messages that one turn is to answer. */
 interface ToAnswer {
   pending: Pending;
   batch: Batch;
@@ -33,8 +33,8 @@ interface ToAnswer {
 const mostAttempts = 10;
 
 /**
- * The attempt to answer a batch. Newer messages supersede its turn until a tool or a hook ran, and as often as the
- * agent allows.
+ * The attempt to answer a batch. Newer messages supersede its turn, as often as the agent allows, but not after a tool
+ * or a hook ran.
  */
 export function answerAttempt({ services, attach }: Dependencies, toAnswer: ToAnswer): Attempt {
   const { pending, batch, arrivals, signal } = toAnswer;
@@ -68,7 +68,7 @@ export function answerAttempt({ services, attach }: Dependencies, toAnswer: ToAn
       });
       return typing ? showTyping(services.clock, typing) : () => {};
     },
-    /** The messages are answered and the reply is sent, or nothing happened. */
+    /** RECORD writes that the messages are answered, together with the reply, or nothing. */
     alongside(outcome, _turnId, end) {
       if (!isStored(end)) return null;
       const place = { agentId: agent.id, channel: channelOf(conversation.channel), target: conversation.channelId };

@@ -5,7 +5,7 @@ import type { Clock } from "../../../core/ports.ts";
 export interface Typing {
   account: Pick<MessengerAccount, "typing" | "typingMs">;
   channelId: string;
-  /** How long the turn runs before the indicator appears. */
+  /** How long the turn runs before the indicator is shown. */
   delayMs: number;
 }
 

@@ -10,7 +10,7 @@ import { answerJob } from "./work.ts";
 /** The most conversations of one call. */
 const mostConversations = 20;
 
-/** Gives up messages whose conversation's job failed for good, mostly because its process died. */
+/** Gives up messages whose job failed for good, mostly because its process died. */
 export async function giveUpDead(services: Services): Promise<void> {
   const { database, log } = services;
   for (const conversationId of await findDead(database)) {
@@ -26,7 +26,7 @@ export async function giveUpDead(services: Services): Promise<void> {
   }
 }
 
-/** Conversations with messages that no job will answer, since it failed for good. */
+/** The conversations with messages that no job will answer, since their job failed for good. */
 async function findDead({ db }: Database): Promise<string[]> {
   const failed = db
     .select({ key: jobs.key })

@@ -3,7 +3,7 @@ import { defineJob } from "../../../jobs/define.ts";
 
 const Payload = z.object({
   conversationId: z.uuid(),
-  /** The latest time to which a waiting job's `runAt` may be moved. */
+  /** The latest time to which the `runAt` of a waiting job may be moved. */
   latest: z.iso.datetime().optional(),
 });
 

@@ -7,27 +7,27 @@ import { type Followed, follow } from "./followed.ts";
 import { claim, type Leased, release } from "./leases.ts";
 
 /**
- * With other processes around, a process leases at most this many channels at once, and the next ones after this pause
- * in ms.
+ * The most channels that a process takes at once while there are other processes, and the pause before it takes more,
+ * in milliseconds.
  */
 const [mostAtOnce, nextMs] = [16, 1_000];
 
-/** How long before its leases end a process that can't renew them stops following, in milliseconds. */
+/** A process that can't renew its leases stops following this long before they end, in milliseconds. */
 const marginMs = 3_000;
 
-/** How long a stop waits for messages being stored, in milliseconds. */
+/** How long a stop waits until received messages are stored, in milliseconds. */
 const stoppingMs = 3_000;
 
 export interface Following {
-  /** Starts following, without waiting for the result. */
+  /** Starts to follow channels. Does not wait for the first result. */
   begin(): Promise<void>;
   /** Stops following all channels. */
   stop(): Promise<void>;
 }
 
 /**
- * Follows the channels with polling or a socket (decisions §8, `transport`), each by one process at a time. A notice of
- * a change is checked at once; a process that misses it checks every 5 seconds.
+ * Follows the channels with polling or a socket (decisions §8, `transport`), each in one process at a time. Checks at
+ * once after a notice of a change, and every 5 seconds, since a notice may be missed.
  */
 export function createFollowing(services: Services, store: StoreMessages, heartbeat: Heartbeat): Following {
   const { database, clock, log, notify, options } = services;
@@ -37,7 +37,7 @@ export function createFollowing(services: Services, store: StoreMessages, heartb
   let stopping = false;
   let [cancelExpiry, cancelNext] = [() => {}, () => {}];
 
-  /** Checks which channels this process leases. */
+  /** Checks which channels this process should follow. */
   const looking = new Rounds(async () => {
     if (stopping) return;
     const now = clock.now();
@@ -51,7 +51,7 @@ export function createFollowing(services: Services, store: StoreMessages, heartb
     cancelExpiry();
     cancelExpiry = clock.after(now + leaseMs - marginMs - clock.now(), dropAll);
     cancelNext();
-    // The pause lets other processes claim their share.
+    // During the pause other processes can claim their share.
     if (leased.length - before >= most) cancelNext = clock.after(nextMs, lookSoon);
   });
 

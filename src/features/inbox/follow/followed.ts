@@ -6,7 +6,7 @@ import { type MessengerChannel, openMessenger } from "../../channels/index.ts";
 import type { StoreMessages } from "../intake/store.ts";
 import { type Leased, note } from "./leases.ts";
 
-/** The pauses after failures, in milliseconds, doubled each time. A permanent refusal waits for a person. */
+/** The pauses after failures, in milliseconds: the first, the longest, and that after a permanent refusal. */
 const [firstPauseMs, longestPauseMs, refusedPauseMs] = [1_000, 60_000, 5 * 60_000];
 
 interface Options {
@@ -21,7 +21,7 @@ export interface Followed {
   agentId: string;
   savedAt: string;
   stop(): void;
-  /** Resolves when nothing is requested or stored any more. */
+  /** Resolves when nothing more is requested or stored. */
   ended: Promise<void>;
 }
 
@@ -48,7 +48,7 @@ async function keepFollowing(options: Options, leased: Leased, signal: AbortSign
       await store(channel, arrivals);
     } catch (err) {
       const told = { agent: channel.agent.slug, channel: name, err };
-      // Another log line reports `BacklogFull` for all channels, once a minute.
+      // `BacklogFull` has its own log line, once a minute for all channels.
       if (!(err instanceof BacklogFull)) services.log.warn(told, "Messages could not be stored: they come again");
       throw err;
     }
@@ -68,7 +68,7 @@ async function keepFollowing(options: Options, leased: Leased, signal: AbortSign
   }
 }
 
-/** Stores the channel's state whenever it changes. */
+/** Stores the channel's state each time it changes. */
 function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent, name }: MessengerChannel) {
   const { database, clock, log } = services;
   let noted: string | null | undefined;
@@ -77,7 +77,7 @@ function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent,
     if (noted === lastError) return;
     noted = lastError;
     const status = lastError === null ? "running" : "failing";
-    // Writes one after the other, so that the last one stays.
+    // One write after the other, so that the last one wins.
     writing = writing
       .then(() => note(database, { id, savedAt, owner, status, lastError, now: new Date(clock.now()) }))
       .catch((err: unknown) => {
@@ -89,7 +89,7 @@ function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent,
   };
   return {
     running: () => write(null),
-    /** Returns after how many milliseconds to retry; null when nothing requests a certain pause. */
+    /** Returns the pause before a retry, in milliseconds; null for the usual pause. */
     failing(error: unknown): number | null {
       const known = error instanceof MessengerError ? error : null;
       if (!known) log.error({ agent: agent.slug, channel: name, err: error }, "Following a channel failed");

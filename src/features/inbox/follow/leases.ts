@@ -13,9 +13,9 @@ export interface Leased {
   agentId: string;
   slug: string;
   name: MessengerName;
-  /** When the channel was saved: settings opened before are outdated. */
+  /** The time at which the channel was saved. Settings that were opened before are outdated. */
   savedAt: string;
-  /** Whether the lease is new: the channel was started since the former one. */
+  /** Whether the lease is a new one: since the last lease the channel was started again. */
   isNew: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Claim {
   most: number;
 }
 
-/** Renews a process's leases and takes free channels. Returns all that it follows now. */
+/** Renews a process's leases and takes free channels. Returns all channels that it follows now. */
 export async function claim(database: Database, claimed: Claim): Promise<Leased[]> {
   const rows = await claimStatement.run(database, claimed);
   return rows.map(({ name, ...row }) => ({ ...row, name: name as MessengerName }));
@@ -44,12 +44,12 @@ interface Noted extends Pick<Leased, "id" | "savedAt"> {
   now: Date;
 }
 
-/** Stores the state of following a channel, if the process still does. */
+/** Stores the state of following a channel, if the process still follows it. */
 export async function note(database: Database, noted: Noted): Promise<void> {
   await noteStatement.run(database, noted);
 }
 
-/** Whether a channel is followed; an unstarted one has no transport. */
+/** Whether processes should follow a channel. A channel that was never started has no transport. */
 const isFollowed = sql`${channels.enabled} and ${channels.transport} <> 'webhook'`;
 
 const claimStatement = statement({ owner: "uuid", most: "int" }, ({ owner, most }) => {
@@ -57,11 +57,11 @@ const claimStatement = statement({ owner: "uuid", most: "int" }, ({ owner, most 
   const slug = sql`(select ${agents.slug} from ${agents} where ${agents.id} = ${channels.agentId})`;
   const isFree = sql`${channels.id} in (select ${free.id} from ${free})`;
   const isMine = sql`${channels.followedBy} = ${owner} and ${isFollowed}`;
-  // Each notice of a change makes its process look: it need not write a lease again that it renewed a moment ago.
+  // A process checks after each notice of a change, and need not write a lease that it renewed a moment ago.
   const isFresh = sql`${channels.followedUntil} > ${leaseUntil} - interval '2 seconds'`;
   const row = sql`
     ${channels.id}, ${channels.agentId} as "agentId", ${slug} as slug, ${channels.type} as name, ${channels.updatedAt}::text as "savedAt"`;
-  // A process that can't renew its leases stops following before they end: a lease that ran out needs no other proof.
+  // A process that can't renew its leases stops following before they end, so a lease that ran out is free.
   return sql<{ id: string; agentId: string; slug: string; name: string; savedAt: string; isNew: boolean }>`
     with ${free} as (
       select ${channels.id} from ${channels}

@@ -9,8 +9,8 @@ import type { MessengerChannel } from "../../channels/index.ts";
 const mostParts = 50;
 
 /**
- * The messages for the agent. In a group only one part of an album mentions the agent. The other parts wait for it,
- * since parts arrive in any order at any replica, and an album is one message (decisions §8).
+ * Returns the messages for the agent. In a group only one part of an album mentions the agent. The other parts wait for
+ * it, since parts arrive in any order at any replica, and an album is one message (decisions §8).
  */
 export async function withAlbums(
   tx: Db,

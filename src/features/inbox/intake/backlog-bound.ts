@@ -4,7 +4,7 @@ import { type BacklogBound, type Counted, createBacklogBound } from "../../../co
 import { agents, inbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-/** Limits the unanswered messages: anybody may write to a bot, from any number of chats. */
+/** Limits the unanswered messages: anybody can write to a bot, from any number of chats. */
 export function boundMessages({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): BacklogBound {
   return createBacklogBound({
     clock,
@@ -15,8 +15,8 @@ export function boundMessages({ database, clock, log }: Pick<Services, "database
 }
 
 /**
- * Counts by the index of unanswered messages before it filters by owner, since an agent's answered messages are many
- * more.
+ * Uses the index of unanswered messages first and filters by owner then, since an agent has many more answered
+ * messages.
  */
 const countStatement = statement(
   { organizationId: "uuid" },

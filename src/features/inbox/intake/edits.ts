@@ -9,15 +9,15 @@ import { readPayload } from "./payload.ts";
 type Version = Pick<Incoming, "text" | "files">;
 
 /**
- * Removes edits that change neither text nor files: Telegram reports a reaction as an edit, and a message must not be
- * answered again for it (decisions §8). The conversation is locked.
+ * Removes edits that change neither text nor files. Telegram reports a reaction as an edit, and a message must not be
+ * answered again for that (decisions §8). The conversation is locked.
  */
 export async function withoutSameEdits(
   tx: Db,
   conversationId: string,
   messages: readonly Incoming[],
 ): Promise<Incoming[]> {
-  /** The newest versions of this group's messages, by the originals' provider ids. */
+  /** The newest versions of this group's messages, by the provider id of the original. */
   const newest = new Map<string, Version>();
   const changed: Incoming[] = [];
   for (const message of messages) {
@@ -50,15 +50,15 @@ function isSame(one: Version, other: Version): boolean {
   return before?.every((file, index) => isSameFile(file, now?.[index])) ?? true;
 }
 
-/** Rows of earlier releases have no permanent ids. */
+/** Rows of earlier releases have no permanent file ids. */
 function isSameFile(one: IncomingFile, other: IncomingFile | undefined): boolean {
   if (one.lastingId !== undefined && other?.lastingId !== undefined) return one.lastingId === other.lastingId;
   return one.ref === other?.ref || (one.size !== null && one.size === other?.size && one.mime === other.mime);
 }
 
 /**
- * Drops a message that its person deleted, with its edits, unless its answering job runs: a started turn is finished
- * (decisions §8).
+ * Drops a message that its person deleted, with its edits. Does not drop it while its job runs: a started turn is
+ * finished (decisions §8).
  */
 export async function dropDeleted(
   tx: Db,

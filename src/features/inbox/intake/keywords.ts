@@ -1,6 +1,6 @@
 import { normalized } from "../../../core/text/text.ts";
 
-/** The handling of a message before any model is called. */
+/** What happens to a message before any model is called. */
 export type Heeded = "answer" | "drop" | "stop" | "resume";
 
 export interface Keywords {
@@ -10,7 +10,7 @@ export interface Keywords {
   resume: readonly string[];
 }
 
-/** Whether a message opts its sender out or back in, and whether it is answered at all. */
+/** Whether a message opts its sender out or back in, and whether the message is answered. */
 export function heed(text: string, isStopped: boolean, { enabled, stop, resume }: Keywords): Heeded {
   if (isStopped) return isOneOf(text, resume) ? "resume" : "drop";
   return enabled && isOneOf(text, stop) ? "stop" : "answer";
@@ -29,15 +29,15 @@ const unseen = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u28
 const punctuation = /[\p{P}`´\p{Emoji_Modifier}]/gu;
 
 /**
- * The longest text that may be a keyword: each of a keyword's 64 characters may be typed as up to 18 that NFKC
- * produces.
+ * The longest text that may be a keyword: a keyword has up to 64 characters, and one character under NFKC may replace
+ * up to 18.
  */
 const longestKeyword = 2_000;
 
 /**
- * A text without spaces, punctuation and invisible characters, after NFKC and full case folding. The Turkish dotted and
- * dotless i are equal, as are a Greek letter with its accent and without. Punctuation stays when nothing else is left.
- * Empty for a text that is too long for a keyword.
+ * A text without spaces, punctuation and invisible characters, after NFKC and full case folding. Turkish i with and
+ * without a dot are equal, and so are Greek letters with and without an accent. Punctuation stays when there is nothing
+ * else. Empty for a text that is too long for a keyword.
  */
 function folded(text: string): string {
   const bare = text.replaceAll(unseen, "");
@@ -49,7 +49,7 @@ function folded(text: string): string {
   return normalized(plain, "NFKC").replaceAll(unseen, "");
 }
 
-/** Matches a Greek letter with its marks, all of which but the diaeresis are lost in capitals. */
+/** Matches a Greek letter with its marks. In capitals all marks but the diaeresis are lost. */
 const greek = /\p{Script=Greek}\p{M}+/gu;
 
 const withoutAccents = (letter: string) => letter.replaceAll(/(?!\u0308)\p{M}/gu, "");

@@ -21,8 +21,8 @@ export async function noteMoved(db: Db, { agentId, channel }: Of, { movedFrom, m
 }
 
 /**
- * The known form of a destination in a moved chat, which its conversation, targets and waiting work use. A chat that
- * was already used with its new id keeps that.
+ * The known form of a destination in a moved chat, used by its conversation, targets and waiting work. A chat that was
+ * already used under its new id keeps that id.
  */
 export async function knownPlace(db: Db, of: Of & { slug: string }, channelId: string): Promise<string> {
   if (!mayMove(of.channel, channelId)) return channelId;
@@ -49,7 +49,7 @@ export async function placeNow(db: Db, of: Of, channelId: string): Promise<strin
   return moved ? inChat(channelId, moved.movedTo) : channelId;
 }
 
-/** A destination with every current and former id of its chat; all of them mean one destination. */
+/** All forms of a destination: with every current and former id of its chat. */
 export async function idsOfPlace(db: Db, of: Of, channelId: string): Promise<string[]> {
   if (!mayMove(of.channel, channelId)) return [channelId];
   const { chatId, movedTo } = movedChats;
@@ -64,5 +64,5 @@ export async function idsOfPlace(db: Db, of: Of, channelId: string): Promise<str
 
 const isOf = ({ agentId, channel }: Of) => and(eq(movedChats.agentId, agentId), eq(movedChats.channel, channel));
 
-/** Only Telegram groups move, whose ids are negative: no other message needs the look-up. */
+/** Only Telegram groups get a new id. Their ids are negative, so other messages skip the look-up. */
 const mayMove = (channel: string, channelId: string) => channel === "telegram" && channelId.startsWith("-");

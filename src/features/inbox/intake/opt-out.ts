@@ -11,7 +11,7 @@ import { sendTo } from "../outbox/send-to.ts";
 import { heed } from "./keywords.ts";
 import type { Receiver } from "./statements.ts";
 
-/** A just stored message. */
+/** A message that was just stored. */
 export interface StoredMessage {
   id: string;
   message: Incoming;
@@ -73,8 +73,8 @@ async function stoppedSenders(tx: Db, scope: Scope, stored: readonly StoredMessa
 }
 
 /**
- * Gives up the person's earlier messages and, if nobody else reads the chat, unsent parts, and ends the tasks that the
- * agent made for the person.
+ * Gives up the person's earlier messages and the unsent parts to their private chat, and ends the tasks that the agent
+ * made for the person.
  */
 async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Incoming, later: string[]): Promise<void> {
   const { channel } = scope;
@@ -97,7 +97,7 @@ async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Inco
     .update(inbox)
     .set({ status: "dropped" })
     .where(later.length > 0 ? and(said, notInArray(inbox.id, later)) : said);
-  // A destination may name the person's id, which at most messengers is also the private chat's.
+  // A destination may name the person's id, which at most messengers is also the id of the private chat.
   const isTheirs = inArray(chatOfTarget, [sender, privateId ?? sender]);
   await tx
     .update(outbox)

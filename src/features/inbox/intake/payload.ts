@@ -30,13 +30,13 @@ export const Payload = z.object({
   senderName: z.string().nullable(),
   edits: z.string().nullable(),
   isPrivate: z.boolean(),
-  // Rows of earlier releases have neither.
+  // Rows of earlier releases lack both fields.
   quotes: z.array(Quoted).default([]),
   album: z.string().nullable().default(null),
 });
 export type Payload = z.infer<typeof Payload>;
 
-/** Reads a row's payload. An unreadable payload becomes a notice, since it must not block its whole conversation. */
+/** Reads a row's payload. An unreadable payload becomes a note for the model, since it must not block the conversation. */
 export const readPayload = (stored: unknown): Payload => Payload.safeParse(stored).data ?? unreadable;
 
 const unreadable: Payload = {

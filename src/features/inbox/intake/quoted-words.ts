@@ -5,7 +5,7 @@ import { inbox, outbox } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import { readPayload } from "./payload.ts";
 
-/** Adds the texts of quoted messages that the messenger only names. */
+/** Adds the texts of quoted messages of which the messenger sends only the id. */
 export async function withQuotedWords(
   tx: Db,
   channel: MessengerChannel,
@@ -23,7 +23,7 @@ export async function withQuotedWords(
   return found;
 }
 
-/** The text of a message by the person or to them; empty when it is no longer stored. */
+/** The text of a message that the person sent or got; empty when it is no longer stored. */
 async function storedWords(
   tx: Db,
   { agent, name }: MessengerChannel,
@@ -35,7 +35,7 @@ async function storedWords(
   const [sent] = await tx
     .select({ body: outbox.body })
     .from(outbox)
-    // In the form of the index.
+    // Written as in the index, so that the index is used.
     .where(and(isSent, sql`${outbox.providerMessageId} is not null`))
     .limit(1);
   if (sent) return sent.body;

@@ -44,7 +44,7 @@ const twiml = {
   description: "It is stored.",
   content: { "text/xml": { schema: z.string().openapi({ example: "<Response/>" }) } },
 };
-/** The handlers' types can't express this content, so this type omits it. */
+/** This type has no content, since the types of handlers can't express it. */
 const acknowledged: { 200: { description: string } } = { 200: twiml };
 
 const whatsapp = webhook({
@@ -128,8 +128,7 @@ async function findCalled(
 }
 
 /**
- * Stores the arrivals of a request. Returns the text that the messenger expects in the response, or null. Throws the
- * refusals.
+ * Stores the arrivals in a request. Returns the response text that the messenger expects, or null. Throws the refusals.
  */
 async function receive(
   c: Context<AppEnv>,
@@ -137,7 +136,7 @@ async function receive(
   called: Called,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<string | null> {
-  // Found again, since the channel may have changed while the body arrived.
+  // Read again: the channel may have changed while the body arrived.
   const { channel, head } = await findCalled(c, called);
   const call = { ...head, url: calledUrl(c), body };
   const received = await channel.account.receive(call, c.var.services.clock.now());

@@ -8,7 +8,7 @@ import { assign, column, excluded, fields, insertInto, jsonRows, type RowOf } fr
 import { agents, channels, conversations, inbox, jobs, optOuts } from "../../../db/schema.ts";
 import { debounceWaiting, type NewJob } from "../../../jobs/enqueue.ts";
 
-// Two statements store a message, since its number is known only once its conversation is locked.
+// A message is stored by two statements, since its number is known only after its conversation is locked.
 
 /** The conversation of a channel's messages. */
 export interface Place {
@@ -43,12 +43,12 @@ interface Locked {
 }
 
 /**
- * Creates or locks the conversation: messages of one conversation are stored one transaction after the other. Null when
- * the agent or its channel is off or deleted.
+ * Creates or locks a conversation, so that its messages are stored one transaction after the other. Null when the agent
+ * or its channel is off or deleted.
  */
 export async function lockConversation(tx: Db, { agentId, channel, ...place }: Place): Promise<Locked | null> {
   const { id, ref, lastInboxSeq } = conversations;
-  // The first writer becomes the conversation's subject; before, only the agent has written there.
+  // The first writer becomes the conversation's subject; until then only the agent has written there.
   const subject = sql`case when ${lastInboxSeq} = 0 then ${excluded(conversations.subject)} else ${conversations.subject} end`;
   const isOn = sql`${agents.id} = ${agentId} and ${agents.active} and ${channels.type} = ${channel} and ${channels.enabled}`;
   const row = { ...place, id: newId(), agentId, channel, organizationId: sql`receiver."organizationId"` };
@@ -81,18 +81,18 @@ interface Arrived {
   channel: MessengerName;
   conversationId: string;
   messages: readonly { id: string; providerId: string; seq: number; sender: string; payload: unknown }[];
-  /** The job that answers them. */
+  /** The job that answers the messages. */
   work: NewJob;
 }
 
 interface New {
   /** The new messages' ids. */
   ids: Set<string>;
-  /** When their answer begins; null without any. */
+  /** When the new messages are answered; null when there are none. */
   answerAt: Date | null;
 }
 
-/** Stores new messages and, if there are any, enqueues their answer. */
+/** Stores new messages and, if there are any, the job that answers them. */
 export async function storeNew(tx: Db, { messages, work, conversationId, ...of }: Arrived): Promise<New> {
   const { agentId, channel, organizationId } = of;
   const { table, row } = jsonRows(sql`${storableJson(messages)}::jsonb`, "said", messageShape);

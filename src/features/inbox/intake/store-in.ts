@@ -18,22 +18,19 @@ interface Stored {
   conversationId: string;
   ref: string;
   said: readonly Incoming[];
-  /** When the answer begins. */
+  /** When the messages are answered. */
   answerAt: Date;
   /** Whether to send one of the engine's own notices. */
   sends: boolean;
 }
 
-/** `known`: all of it was stored before; `dropped`: the agent is off or deleted. */
+/** `known`: everything was stored before; `dropped`: the agent is off or deleted. */
 export type Taken = Stored | "known" | "dropped";
 
-/**
- * Parts of an album arrive one by one, so its answer waits at least this long, in milliseconds, even without a
- * debounce.
- */
+/** In milliseconds. The parts of an album arrive one by one, so an album waits this long even without a debounce. */
 const albumMs = 1_500;
 
-/** When messages are answered: after the debounce, and at the latest after ten times as long, at least 10 s. */
+/** When messages are answered: after the debounce, and at most ten times as long (at least 10 s) after the first. */
 function answerTimes(now: number, debounceMs: number, said: readonly Incoming[]) {
   const waitMs = said.some(({ album }) => album !== null) ? Math.max(debounceMs, albumMs) : debounceMs;
   return { runAt: new Date(now + waitMs), latest: new Date(now + Math.max(10 * debounceMs, 10_000)) };
@@ -62,10 +59,10 @@ export async function storeIn(
     const { sender, isPrivate, providerId } = first;
     const chat = chatOf(channelId);
     const root = channelId.slice(chat.length + 1);
-    // Messages sent to the person's private chat are not for a group's readers.
+    // Only in a private chat: messages to the person are not for the readers of a group.
     const told = isPrivate && namesPerson(channel.name, sender) ? refOf(sender) : null;
     if (root === "" && told !== null) await takeOverTold(tx, { agentId, conversationId, told });
-    // A message whose own id is the thread's begins the thread.
+    // A message with the thread's own id is the first one of the thread.
     if (root !== "" && providerId !== channelId) {
       const chats = told === null ? [refOf(chat)] : [refOf(chat), told];
       await appendRoot(tx, { agentId, conversationId, root, chats });

@@ -23,11 +23,11 @@ interface Dependencies {
   services: Services;
   activity: Activity;
   tell: TellArrived;
-  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
+  /** Tells the worker that a job is due, now or at a time in milliseconds since the epoch. */
   wake(at?: number): void;
 }
 
-/** The interval of log lines about an agent's dropped messages, in milliseconds. */
+/** The time between two log lines about dropped messages of one agent, in milliseconds. */
 const toldEveryMs = 60_000;
 
 export function createStore({ services, activity, tell, wake }: Dependencies): StoreMessages {
@@ -47,7 +47,7 @@ export function createStore({ services, activity, tell, wake }: Dependencies): S
   return async (channel, arrivals) => {
     if (arrivals.length === 0) return;
     activity.received(channel.agent.id, channel.name);
-    // A followed channel was opened long ago: its agent may be active by now.
+    // A followed channel was opened long ago, so its copy of the agent may be outdated.
     const isDropped = channel.transport === "webhook" && !channel.agent.active;
     if (!isDropped) await boundBacklog(channel.agent, arrivals.filter(isMessage).length);
     const whole = isDropped ? arrivals : await withThreadRoots(services, channel, arrivals);
@@ -86,7 +86,7 @@ async function storeAll(
   const groups: [string, Incoming[]][] = [];
   for (const [place, group] of said) groups.push([await knownPlace(tx, of, place), group]);
   const taken: Taken[] = [];
-  // In a fixed order, since each conversation is locked.
+  // Always in this order, since each conversation is locked.
   for (const [channelId, group] of groups.sort(([a], [b]) => (a < b ? -1 : 1))) {
     taken.push(await storeIn(tx, services, channel, channelId, group));
   }

@@ -2,8 +2,8 @@ import type { Incoming, MessengerName } from "../../../core/channels/messengers.
 import { type SubjectKey, subjectKey } from "../../../core/channels/subjects.ts";
 
 /**
- * The end user whose memories and budget a turn uses (decisions §5): in a private chat the person, else the
- * conversation. The agent's knowledge of one person is not for the other readers of a group.
+ * The end user whose memories and budget a turn uses (decisions §5): the person in a private chat, else the
+ * conversation. The readers of a group must not learn what the agent knows about one person.
  */
 export function subjectOf(
   { channel, ref }: { channel: MessengerName; ref: string },

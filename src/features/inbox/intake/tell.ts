@@ -14,7 +14,7 @@ interface Arrived {
 /** Reports messages to the activity bus. */
 export type TellArrived = (arrived: Arrived) => void;
 
-/** Runs outside the request. Loads the agent for its secrets, since people may know and write them. */
+/** Runs after the request. Loads the agent for its secrets, which people may know and write. */
 export function createTellArrived({ activity, log }: Services, { agents }: Pick<Turns, "agents">): TellArrived {
   const tell = ({ slug, ref, channel, said }: Arrived) =>
     agents.serve(slug, async (agent) => {

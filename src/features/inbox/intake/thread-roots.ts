@@ -5,12 +5,12 @@ import { withinTime } from "../../../core/time/deadline.ts";
 import { conversations } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 
-/** The longest wait in milliseconds; a messenger waits some 3 seconds for a webhook's response. */
+/** How long this waits, in milliseconds. A messenger waits some 3 seconds for a webhook's response. */
 const patienceMs = 2_000;
 
 /**
- * Requests the first messages of threads that arrivals only name, and returns the arrivals with them. In a conversation
- * with messages, the agent knows the first one. One that can't be loaded stays unknown.
+ * Loads the first messages of threads, which arrivals only name, and returns the arrivals with them. Does nothing in a
+ * conversation with messages, where the agent knows the first one. A message that can't be loaded stays unknown.
  */
 export async function withThreadRoots(
   services: Services,

@@ -10,11 +10,11 @@ export interface MessagesReport {
   unanswered: number;
   /** Messages, or parts of them, that could not be sent. */
   unsent: number;
-  /** The newest unsent one; null for none. */
+  /** The newest unsent message; null for none. */
   lastUnsent: { slug: string; channel: string; error: string } | null;
 }
 
-/** Counts given-up messages for `doctor`. Changes nothing. */
+/** Counts given-up messages, for `doctor`. Changes nothing. */
 export async function inspectMessages({ db }: Database, now: number): Promise<MessagesReport> {
   const failedLately = (table: typeof inbox | typeof outbox) =>
     and(eq(table.status, "failed"), gt(table.createdAt, new Date(now - dayMs)));

@@ -54,7 +54,7 @@ function selectMessages(db: Db, mailbox: Mailbox, { direction, status, id }: Wan
       status: inbox.status,
       ref: sql<string | null>`${conversations.ref}`.as("ref"),
       peer: sql<string>`${inbox.sender}`.as("peer"),
-      // A forwarded message without its own text shows the forwarded one.
+      // A forwarded message without a text of its own shows the text of the original.
       text: sql<string>`coalesce(nullif(${inbox.payload} ->> 'text', ''), ${inbox.payload} #>> '{quotes,0,text}', '')`.as(
         "text",
       ),

@@ -14,7 +14,7 @@ import { findMessage } from "./read.ts";
 import type { ChannelMessage } from "./schema.ts";
 
 /**
- * Answers or sends a failed message again, as if it were new. Of a reply, all failed parts are sent. Throws the 404 of
+ * Answers or sends a failed message again, as if it were new. All failed parts of a reply are sent. Throws the 404 of
  * agent, channel and message, and 409 for a message that did not fail or whose person opted out.
  */
 export async function retryMessage(ctx: Ctx, slug: string, type: string, id: string): Promise<ChannelMessage> {
@@ -36,10 +36,7 @@ function refuse({ status }: ChannelMessage): never {
   throw new EngineError("conflict", `Only a message that failed can be tried again: this one ${now}`);
 }
 
-/**
- * Moves a failed message to the end of the order of arrival, after those answered meanwhile. Null for one that did not
- * fail.
- */
+/** Moves a failed message behind all messages that arrived meanwhile. Returns null if it did not fail. */
 async function answerAgain({ clock }: Ctx, tx: Db, id: string): Promise<NewJob | null> {
   const next = sql`${conversations.lastInboxSeq} + 1`;
   const of = tx.select({ of: inbox.conversationId }).from(inbox).where(isFailed(inbox, id));
@@ -56,7 +53,7 @@ async function answerAgain({ clock }: Ctx, tx: Db, id: string): Promise<NewJob |
   return changed.length === 0 ? null : answerJob.of({ conversationId: conversation.id }, new Date(clock.now()));
 }
 
-/** Refuses a retry for a person who opted out since, whose message would be dropped. */
+/** Refuses a retry when the person has opted out since: the message would be dropped. */
 async function requireListener(tx: Db, id: string): Promise<void> {
   const [stopped] = await tx
     .select({ sender: optOuts.sender })
@@ -66,7 +63,7 @@ async function requireListener(tx: Db, id: string): Promise<void> {
   if (stopped) throw new EngineError("conflict", "The person stopped the agent, and has not resumed it");
 }
 
-/** Null for a part that did not fail. */
+/** Returns null for a part that did not fail. */
 async function sendAgain(tx: Db, id: string): Promise<NewJob | null> {
   const [part] = await tx.select().from(outbox).where(isFailed(outbox, id)).for("update");
   if (!part) return null;

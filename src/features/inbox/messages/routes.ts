@@ -30,7 +30,7 @@ const retry = guarded("agent.channel:write", {
   responses: { 200: json(RetriedMessage, "It will be tried again."), ...errorAnswers(404, 409) },
 });
 
-/** `/api/instances/{slug}/channels/{type}/messages`. `wake` starts due work. */
+/** `/api/instances/{slug}/channels/{type}/messages`. `wake` starts jobs that are due. */
 export function messageRoutes(wake: () => void) {
   return router()
     .openapi(list, async (c) => {

@@ -18,14 +18,14 @@ import { lockConversation } from "../intake/statements.ts";
 import { chatAt, takeOverTold } from "./named-person.ts";
 import type { Outgoing, Place } from "./outgoing.ts";
 
-/** One text of a turn in the outbox: `count` parts beginning with the part `first`. */
+/** One text of a turn in the outbox: `count` parts from the part `first` on. */
 const Echo = z.object({ turnId: z.uuid(), first: z.int(), count: z.int() });
 type Echo = z.infer<typeof Echo>;
 
-/** Appends an agent's unrequested text to its readers' conversation. */
+/** Appends a text that the agent sent on its own to the conversation of its readers. */
 const echoJob = defineJob("outbox.echo", Echo, ({ turnId, first }) => `${turnId}:${first}`);
 
-/** The job that appends a turn's text to the conversation at its destination; none when no people read it. */
+/** The job that appends a turn's text to the conversation at its destination; none for a destination without people. */
 export function echoWork(
   { channel }: Pick<Place, "channel">,
   { sends }: Pick<Outgoing, "sends">,
@@ -59,9 +59,9 @@ async function append(tx: Db, echo: Echo): Promise<StoredRowNotice | null> {
     ref,
     subject: subjectKey("conversation", ref),
   });
-  // Nobody reads the text when the channel was turned off meanwhile.
+  // The channel was turned off meanwhile, so nobody reads the text.
   if (!conversation) return null;
-  // A person who first wrote in a thread has written nothing in the private chat itself.
+  // The person's first message was in a thread, so the private chat itself has no message of the person.
   if (ref !== told && conversation.lastInboxSeq === 0) {
     await takeOverTold(tx, { agentId, conversationId: conversation.id, told });
   }
@@ -70,7 +70,7 @@ async function append(tx: Db, echo: Echo): Promise<StoredRowNotice | null> {
   return (await appendSaid(tx, said)) ? { agent: text.agent, conversationId: ref, messageId: text.id } : null;
 }
 
-/** Appends an agent's unrequested text to a locked conversation. Returns whether it was new. */
+/** Appends a text that the agent sent on its own to a locked conversation. Returns whether it was new. */
 async function appendSaid(
   tx: Db,
   said: Pick<typeof messages.$inferInsert, "id" | "conversationId" | "content" | "metadata">,
@@ -81,7 +81,7 @@ async function appendSaid(
   const next = sql`(select ${lastSeq} + 1 from ${conversations} where ${isOwn})`;
   const stored = await tx
     .insert(messages)
-    // A null `turnId` marks the echo for `replay`: no turn of this conversation wrote it.
+    // A null `turnId` tells `replay` that no turn of this conversation wrote the text.
     .values({ ...said, search, seq: next, role: "assistant", turnId: null })
     .onConflictDoNothing({ target: messages.id })
     .returning({ id: messages.id });
@@ -91,19 +91,19 @@ async function appendSaid(
   return true;
 }
 
-/** A thread of a chat in which a person writes for the first time. */
+/** A thread of a chat to which a person writes for the first time. */
 interface NewThread {
   agentId: string;
   conversationId: string;
   /** The messenger's id of the thread's first message. */
   root: string;
-  /** The possible public ids of the chat's conversation. */
+  /** The possible public ids of the conversation of the thread's chat. */
   chats: readonly string[];
 }
 
-/** Appends to a new thread the agent's unrequested text that the thread replies to. */
+/** Appends the agent's own text to the new thread that replies to it. */
 export async function appendRoot(tx: Db, { agentId, conversationId, root, chats }: NewThread): Promise<void> {
-  // Starts from the chat's messages, since the outbox of a busy agent has a million rows.
+  // Starts from the chat's messages: a busy agent has a million rows in the outbox.
   const [said] = await tx
     .select({ content: messages.content, metadata: messages.metadata })
     .from(conversations)
@@ -128,7 +128,7 @@ interface Text {
   channelId: string;
   /** The public id of the conversation at the destination. */
   ref: string;
-  /** The public id made from the person's id instead of their private chat. */
+  /** The public id that is made from the person's id instead of that of their private chat. */
   told: string;
   /** The public id of the sending turn's conversation; null without one. */
   from: string | null;

@@ -12,10 +12,10 @@ import { createSending } from "./sending.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createWays } from "./ways.ts";
 
-/** The most simultaneous sends, which mostly wait for messengers. */
+/** The most sends at a time; they mostly wait for messengers. */
 const mostSends = 64;
 
-/** Longer than an agent may take to answer another one. */
+/** In milliseconds: longer than an agent may take to answer another agent. */
 const longestTellMs = 65 * 60_000;
 
 interface Dependencies {

@@ -5,15 +5,15 @@ import type { Db } from "../../../db/client.ts";
 import { conversations, messages } from "../../../db/schema.ts";
 import type { Place } from "./outgoing.ts";
 
-// At Slack a target may be a person's id, while the private chat in which the person replies has another id.
+// At Slack a target may be a person's id, while the private chat with that person has another id.
 
 /**
- * Orders a text to a person's id and the first message in their private chat: simultaneously stored, the text would
- * neither find the chat nor be moved into it.
+ * Makes a text to a person's id and the first message in their private chat wait for each other: stored at the same
+ * time, the text would neither find the chat nor be moved into it.
  */
 const lockTold = (tx: Db, told: string) => tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${told}, 0))`);
 
-/** The chat of a destination: for a person the private chat in which they last wrote, else the target itself. */
+/** The chat of a destination: for a person, the private chat in which they last wrote; else the target itself. */
 export async function chatAt(
   tx: Db,
   { agentId, channel, target, told }: Place & Pick<FirstWord, "told"> & { channel: MessengerName },
@@ -21,15 +21,14 @@ export async function chatAt(
   if (!namesPerson(channel, target)) return target;
   const known = await findPrivate(tx, agentId, target);
   if (known) return known;
-  // Locks only after the look-up: the writer of a first message locks its chat, and a text with this lock would wait
-  // for it.
+  // Locks only after the look-up: a first message locks its chat first, and would then wait for this lock.
   await lockTold(tx, told);
   return (await findPrivate(tx, agentId, target)) ?? target;
 }
 
 async function findPrivate(tx: Db, agentId: string, person: string): Promise<string | null> {
   const { channel, channelId, subject, updatedAt } = conversations;
-  // Not a parameter, since a plan for all values could not use the index of Slack's people.
+  // A literal, since a plan for any parameter could not use the index of Slack's people.
   const isOfSlack = sql`${channel} = 'slack'`;
   const isTheirs = and(eq(conversations.agentId, agentId), isOfSlack, eq(subject, subjectKey("slack", person)));
   const [found] = await tx.select({ channelId }).from(conversations).where(isTheirs).orderBy(desc(updatedAt)).limit(1);
@@ -38,13 +37,13 @@ async function findPrivate(tx: Db, agentId: string, person: string): Promise<str
 
 interface FirstWord {
   agentId: string;
-  /** The conversation of the private chat, which is locked. */
+  /** The conversation of the private chat. The caller has locked it. */
   conversationId: string;
-  /** The public id of the conversation with the person's id. */
+  /** The public id of the conversation that is named by the person's id. */
   told: string;
 }
 
-/** Moves messages sent to a person's id before their first message into their private chat. */
+/** Moves messages that were sent to a person's id before their first message into their private chat. */
 export async function takeOverTold(tx: Db, { agentId, conversationId, told: ref }: FirstWord): Promise<void> {
   await lockTold(tx, ref);
   const { lastSeq, messageCount } = conversations;

@@ -20,7 +20,7 @@ const placeKey = ({ agentId, channel, target }: Place) => `${agentId}:${channel}
 /** Sends a destination's outbox in order; one job at a time runs for a destination. */
 export const sendJob = defineJob("outbox.send", Place, placeKey);
 
-/** `sendJob` for another agent: its turns take longer than a messenger, and call models. */
+/** Like `sendJob`, for texts to another agent: its turns take longer than a messenger, and call models. */
 export const tellJob = defineJob("outbox.tell", Place, placeKey);
 
 /** Rows for the outbox and the job that sends them. */
@@ -36,7 +36,7 @@ export function outgoing(place: Place, markdown: string): Outgoing {
   return { sends, work: sends.length === 0 ? [] : [sendWork(place)] };
 }
 
-/** The longest part for a channel; an agent reads a text as a whole. */
+/** The longest part for a channel. Another agent reads a text as a whole. */
 function longestPart(channel: Channel): number {
   const limits: Readonly<Record<string, number>> = longestParts;
   return limits[channel] ?? Number.POSITIVE_INFINITY;

@@ -33,7 +33,7 @@ interface Outbound {
 type Read<Channel> = { place: { outboundChannel: Channel; outboundTarget: string | null } } | { problem: string };
 
 /**
- * Reads a destination, or says why it is invalid: it needs both fields or none, and a target in its messenger's form.
+ * Reads a destination, or returns why it is invalid: it needs both fields or none, and a target in its messenger's form.
  */
 function readPlace<Channel extends string | null>(channel: Channel, sent: string | null | undefined): Read<Channel> {
   const outboundTarget = sent?.trim() || null;
@@ -48,13 +48,13 @@ function readPlace<Channel extends string | null>(channel: Channel, sent: string
   return { place: { outboundChannel: channel, outboundTarget: read.target } };
 }
 
-/** Reports an issue of a schema for an invalid destination. */
+/** Adds a schema issue for an invalid destination. */
 export function checkOutbound({ outboundChannel = null, outboundTarget }: Outbound, context: z.RefinementCtx): void {
   const read = readPlace(outboundChannel, outboundTarget);
   if ("problem" in read) context.addIssue({ code: "custom", path: ["outboundTarget"], message: read.problem });
 }
 
-/** The fields with the destination in its stored form, if it is valid. */
+/** The fields, with a valid destination in its stored form. */
 export function withStoredPlace<Fields extends Outbound>(fields: Fields): Fields {
   const read = readPlace(fields.outboundChannel ?? null, fields.outboundTarget);
   return "place" in read ? { ...fields, outboundTarget: read.place.outboundTarget } : fields;
@@ -66,8 +66,8 @@ interface Changes<Channel> {
 }
 
 /**
- * Applies changes to a destination, in its stored form. Unchanged fields stay: they may be older than the check of
- * targets. Throws the 400 with the expected form.
+ * Applies changes to a destination, in stored form. Unchanged fields stay as they are, since they may be older than the
+ * check of targets. Throws the 400 with the expected form.
  */
 export function changedPlace<Channel extends string | null>(
   sent: Changes<Channel>,

@@ -12,8 +12,8 @@ const waitingNotice = "Somebody has to approve this first. You get the answer he
 export const failedNotice = "Sorry, I can't answer at the moment. Please try again later.";
 
 /**
- * The messages to a person for a turn's outcome: the reply, the text until somebody stopped the turn, or the notice
- * that a tool call waits for approval. Nothing for a failed or interrupted turn.
+ * The messages to a person about a turn's outcome: the reply, the text so far of a stopped turn, or the notice that a
+ * tool call waits for approval. Nothing for a failed or interrupted turn.
  */
 export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
   if (outcome.status === "approval") return outgoing(place, joined(lastWords(outcome), waitingNotice));
@@ -22,7 +22,7 @@ export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
 
 /**
  * The rows written with a turn that continues after an approval, for a channel whose replies are sent later. Such a
- * turn runs only once, so a notice of its failure is sent too.
+ * turn runs only once, so its failure gets a notice too.
  */
 export function continuedReplies({ agentId, channel, channelId }: ContinuedPlace): Awaited<ReturnType<ContinuedBy>> {
   return channels[channel].sendsLater ? { alongside: laterReplies({ agentId, channel, target: channelId }) } : {};
@@ -34,8 +34,8 @@ function laterReplies(place: Place): AlongsideOf {
 }
 
 /**
- * The rows written with a turn of another conversation whose reply goes to a destination: the reply, the text until
- * somebody stopped the turn, or the notice that a tool call waits for approval. The agent's texts become part of the
+ * The rows written with a turn whose reply goes to a destination outside its conversation: the reply, the text so far
+ * of a stopped turn, or the notice that a tool call waits for approval. The agent's texts become part of the
  * conversation at the destination. Nothing for a failed or interrupted turn.
  */
 export function repliesElsewhere(place: Place): AlongsideOf {
@@ -47,8 +47,8 @@ export function repliesElsewhere(place: Place): AlongsideOf {
 }
 
 /**
- * `repliesElsewhere` for a turn that runs only once, such as one that continues after an approval: a notice of its
- * failure is sent too.
+ * Like `repliesElsewhere`, for a turn that runs only once, such as one that continues after an approval: its failure
+ * gets a notice too.
  */
 export function continuedElsewhere(place: Place): AlongsideOf {
   const [reply, failure] = [repliesElsewhere(place), laterReplies(place)];
@@ -61,7 +61,7 @@ function repliesOrFailure(place: Place, outcome: TurnOutcome): Outgoing {
 
 const isFailure = (outcome: TurnOutcome) => endingError(outcome) !== null && !wasStopped(outcome);
 
-/** The text of the last step with one: texts between tool calls are not for messengers (decisions §5). */
+/** The text of the last step that has one: messengers don't get the texts between tool calls (decisions §5). */
 const lastWords = ({ steps }: TurnOutcome) => steps.findLast(({ text }) => !isBlank(text))?.text ?? "";
 
 const joined = (text: string, notice: string) => (isBlank(text) ? notice : `${text}\n\n${notice}`);

@@ -12,10 +12,10 @@ import { defineJob } from "../../../jobs/define.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import type { Place } from "./outgoing.ts";
 
-/** Runs the hooks of a completely sent reply. */
+/** Runs the hooks of a reply once all of it was sent. */
 export const sentJob = defineJob("outbox.sent", z.object({ turnId: z.uuid() }), ({ turnId }) => turnId);
 
-/** With literals, so that the planner finds the index of unsent parts. */
+/** Written with literals, so that the planner uses the index of unsent parts. */
 export const isUnsent = sql`${outbox.status} in ('pending', 'sending')`;
 
 /** `chatOf` of a part's target. */
@@ -24,11 +24,11 @@ export const chatOfTarget = sql<string>`split_part(${outbox.target}, ':', 1)`;
 const isAt = ({ agentId, channel, target }: Place) =>
   and(eq(outbox.agentId, agentId), eq(outbox.channel, channel), eq(outbox.target, target), isUnsent);
 
-/** The reason for which a person gets no more messages of an agent, for a message or a skipped run. */
+/** Why a person gets no more messages of an agent: the reason on a message or a skipped run. */
 export const stoppedAgent = "The person stopped the agent";
 
 /**
- * The condition for an opt-out of a chat's reader: the private chat of the opt-out, or a chat named by the person's id.
+ * Whether an opt-out concerns the reader of a chat: it names this private chat, or the chat is named by the person's id.
  */
 const isOfChat = (chat: string | SQL) => or(eq(optOuts.channelId, chat), eq(optOuts.sender, chat));
 
@@ -59,7 +59,7 @@ export async function readNext({ db }: Database, place: Place) {
       retryAt: outbox.retryAt,
       createdAt: outbox.createdAt,
       isStopped: sql<boolean>`exists ${stopped}`,
-      /** Whether it belongs to a conversation of its channel, as a reply to a person does. */
+      /** Whether the part belongs to a conversation of its own channel, as a reply to a person does. */
       isReply: sql<boolean>`coalesce(${conversations.channel} = ${outbox.channel}, false)`,
       agent: { ...actingAgent, active: agents.active },
       /** The public id of the sending conversation; null for none. */
@@ -78,12 +78,12 @@ export async function readNext({ db }: Database, place: Place) {
 
 type PartAttempt = Pick<NextPart, "id" | "attempts">;
 
-/** The condition for a part that no other process took over, which would count an attempt. */
+/** Whether no other process took the part over, which would count an attempt. */
 const isStill = ({ id, attempts }: PartAttempt, status: string) =>
   and(eq(outbox.id, id), eq(outbox.attempts, attempts), eq(outbox.status, status));
 
 /**
- * Notes that a part is about to be sent; returns the part as stored then, or null when it differs from the read one.
+ * Notes that a part is about to be sent. Returns the part as then stored, or null when it has changed since it was read.
  */
 export async function noteSending<Part extends NextPart>({ db }: Database, part: Part): Promise<Part | null> {
   const mayBeRepeated = part.mayBeRepeated || part.status === "sending";
@@ -93,7 +93,7 @@ export async function noteSending<Part extends NextPart>({ db }: Database, part:
 }
 
 interface Retry {
-  /** `sending`: it may have been sent. */
+  /** `sending`: the part may have been sent. */
   status: "pending" | "sending";
   attempts: number;
   retryAt: Date;
@@ -122,7 +122,7 @@ export async function failAll(db: Db, place: Place, error: string): Promise<void
   await db.update(outbox).set({ status: "failed", error, retryAt: null }).where(isAt(place));
 }
 
-/** Notes a sent part. The hooks of a completely sent reply get a job of their own; returns whether there is one. */
+/** Notes a sent part. When all of a reply is sent, enqueues the job of its hooks. Returns whether there is such a job. */
 export async function noteSent(
   database: Database,
   part: PartAttempt,
@@ -136,7 +136,7 @@ export async function noteSent(
 const part = alias(outbox, "part");
 
 /**
- * Whether all parts of the part's reply are sent. Messages that a running turn sent are no reply, and have no
+ * Whether all parts of the part's reply are sent. Messages that a turn sent while it ran are no reply, and have no
  * conversation.
  */
 const isWhole = sql`

@@ -15,15 +15,15 @@ import { hasStopped } from "./rows.ts";
 export interface Message extends Place {
   organizationId: string;
   text: string;
-  /** The sending turn; null for one of the engine's own notices, which also reach people who opted out. */
+  /** The sending turn; null for a notice of the engine, which people get even after they opted out. */
   turnId: string | null;
-  /** The conversation that it belongs to; absent for none. */
+  /** The conversation of the message; absent for none. */
   conversationId?: string;
 }
 
 /**
- * Sends a text once the transaction of `tx` is committed; a turn's text also becomes part of the conversation at its
- * destination. Wake the worker after that. Throws 400 for a blank text and for a channel that can't send, 409 when the
+ * Sends a text once the transaction of `tx` commits. A turn's text also becomes part of the conversation at its
+ * destination. Wake the worker afterwards. Throws 400 for a blank text and for a channel that can't send, 409 when the
  * channel is off or the person opted out.
  */
 export async function sendTo(
@@ -40,7 +40,7 @@ export async function sendTo(
   const { agentId } = place;
   const owner = { agentId, turnId, conversationId: conversationId ?? null };
   await tx.insert(outbox).values(sends.map((send, index) => ({ ...send, ...owner, id: newId(), part: first + index })));
-  // Notices of the engine are not messages of the agent, so they are not echoed.
+  // Notices of the engine are not the agent's messages, so they do not become part of a conversation.
   const echo = turnId === null ? [] : echoWork(place, { sends }, { turnId, first });
   for (const job of [...work, ...echo]) await enqueue(tx, job, { organizationId });
 }
@@ -65,10 +65,10 @@ async function requireNeighbour(tx: Db, agentId: string, slug: string): Promise<
   if (!found) throw new EngineError("conflict", `No other active agent ${slug} of the workspace answers agents`);
 }
 
-/** Parts that a turn sends while it runs are numbered after those of its reply. */
+/** The number of the first part that a running turn sends: after all parts of its reply. */
 const firstOfOthers = 10_000;
 
-/** Simultaneous calls in one turn wait for each other here. */
+/** Locks, so that simultaneous calls of one turn get different numbers. */
 async function nextPart(tx: Db, turnId: string): Promise<number> {
   await tx.select({ id: turns.id }).from(turns).where(eq(turns.id, turnId)).for("no key update");
   const last = sql<number>`coalesce(max(${outbox.part}), 0)`;

@@ -21,7 +21,7 @@ import {
 import { verdictOf } from "./verdict.ts";
 import { type FindWay, messengerOf } from "./ways.ts";
 
-/** After this time a destination with more parts lets others send, in milliseconds. */
+/** After this time, in milliseconds, a destination with more parts lets other destinations send. */
 const shareMs = 60_000;
 
 interface Dependencies {
@@ -29,12 +29,12 @@ interface Dependencies {
   activity: Activity;
   breaker: CircuitBreaker;
   findWay: FindWay;
-  /** Announces a job that may be due. */
+  /** Tells the worker that a job may be due. */
   wake: () => void;
 }
 
 /**
- * The job that sends a destination's parts, one after the other. The rows store the progress: a repeated job continues
+ * The job that sends a destination's parts, one after the other. Its progress is in the rows: a repeated job continues
  * after the last sent part.
  */
 export function createSending(needs: Dependencies): JobHandler<Place> {
@@ -49,7 +49,7 @@ export function createSending(needs: Dependencies): JobHandler<Place> {
   };
 }
 
-/** Sends a part or gives it up. Throws when the rest of the destination has to wait. */
+/** Sends a part or gives it up. Throws when the destination has to wait. */
 async function sendPart(needs: Dependencies, place: Place, part: NextPart, signal: AbortSignal): Promise<void> {
   const { services, activity, breaker, findWay } = needs;
   const { database, clock } = services;
@@ -75,7 +75,7 @@ async function sendPart(needs: Dependencies, place: Place, part: NextPart, signa
     services.activity.emit(left(place, part, { text: `A message was sent on ${place.channel}`, status: "ok" }));
     if (hasHooks) needs.wake();
   } catch (error) {
-    // After any other failure the part may have been sent.
+    // After any other error the part may have been sent.
     if (signal.aborted || !(error instanceof MessengerError)) throw error;
     if (name) activity.failed(place.agentId, name, error.message, error.isOfAccount);
     breaker.note(account, error.isPermanent || error.retryAfterMs !== null);
@@ -107,7 +107,7 @@ async function giveUp({ database, activity }: Services, place: Place, part: Next
   activity.emit(left(place, part, { text, status: "failed" }));
 }
 
-/** The activity of a part. Its text was scrubbed before it was stored. */
+/** The activity event of a part. Its text was scrubbed before it was stored. */
 function left(
   { channel }: Place,
   { agent, body, conversationRef }: NextPart,
@@ -118,10 +118,10 @@ function left(
   return { kind: "outbound", ...how, agent: asActing(agent), conversationId, channel, responsePreview };
 }
 
-/** Why a part is no longer sent; null when it is. */
+/** Why a part is not sent any more; null when it is sent. */
 function refusalOf({ status, mayBeRepeated, isStopped, turnId }: NextPart): string | null {
   if (isStopped && turnId !== null) return stoppedAgent;
-  // The part was `sending` already, and was sent again.
+  // The part was left `sending` before, and was already sent a second time.
   if (status === "sending" && mayBeRepeated)
     return "It may have been delivered: the server ended twice while it was sent";
   return null;

@@ -2,11 +2,11 @@ import { and, asc, desc, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { conversations, outbox, turns } from "../../../db/schema.ts";
 
-/** Why messages were not delivered, by their senders' ids; without secrets. */
+/** Why messages were not delivered, by the ids of their senders; without secrets. */
 type Undelivered = ReadonlyMap<string, string>;
 
 const isFailed = eq(outbox.status, "failed");
-/** Later parts of a reply only say that an earlier one was not sent. */
+/** The first part comes first: the errors of later parts only say that an earlier one was not sent. */
 const newest = [desc(outbox.createdAt), asc(outbox.part)] as const;
 
 /** Why turns' messages were not delivered, by turn id. */
@@ -22,7 +22,7 @@ export async function undeliveredOfTurns(db: Db, ids: readonly (string | null)[]
   return asWords(rows);
 }
 
-/** `undeliveredOfTurns` by the public ids of an agent's conversations. */
+/** Like `undeliveredOfTurns`, by the public ids of an agent's conversations. */
 export async function undeliveredOf(db: Db, agentId: string, refs: readonly (string | null)[]): Promise<Undelivered> {
   const { ref: by } = conversations;
   const { channel, error } = outbox;

@@ -15,7 +15,7 @@ import { isUnsent } from "./rows.ts";
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 
-/** Finished and given-up messages, and parts of albums, all of which arrive within an hour. */
+/** Finished and given-up messages, and parts of albums, which all arrive within an hour. */
 export const oldMessages: OldRows[] = [
   { table: inbox, since: inbox.createdAt, afterMs: 30 * dayMs, where: ne(inbox.status, "pending") },
   { table: outbox, since: outbox.createdAt, afterMs: 30 * dayMs, where: sql`not ${isUnsent}` },
@@ -45,7 +45,7 @@ const given = {
   retryAt: sql`null`,
 };
 
-/** Destinations with unsent parts and no job, since it failed for good. */
+/** The destinations with unsent parts whose job failed for good. */
 const strandedStatement = statement({ now: "timestamptz" }, ({ now }) => {
   const key = sql`${outbox.agentId} || ':' || ${outbox.channel} || ':' || ${outbox.target}`;
   const job = sql`
@@ -60,8 +60,8 @@ const strandedStatement = statement({ now: "timestamptz" }, ({ now }) => {
 const mostTurns = 100;
 
 /**
- * Sends a notice to people whose turn continued after an approval and ended with its process. Such a turn runs only
- * once, since its calls may have been made. Returns their number. Wake the worker after that.
+ * Sends a notice to people whose turn continued after an approval and was lost with its process. Such a turn runs only
+ * once, since its calls may have been made. Returns the number of notices. Wake the worker afterwards.
  */
 async function tellOfLost(database: Database): Promise<number> {
   const lost = await findLost(database);

@@ -17,16 +17,16 @@ import { hasStopped, type NextPart, stoppedAgent } from "./rows.ts";
 /** Sends a part; returns the messenger's id for it, empty without one. Rejects with a `MessengerError`. */
 type Send = (signal: AbortSignal) => Promise<string>;
 
-/** How a part reaches its destination, or the reason why it can't, or why no part can. */
+/** How a part reaches its destination, or why this part can't, or why no part can. */
 type Way = { send: Send } | { refused: string } | { closed: string };
 
-/** Finds out how to send a part by the current channels of its agent. */
+/** Finds out how to send a part, from the current channels of its agent. */
 export type FindWay = (place: Place, part: NextPart) => Promise<Way>;
 
-/** The reason for a person whom the operator removed from a channel's list. */
+/** The reason when the operator removed a person from a channel's list. */
 const unanswered = "The channel's allowedUserIds does not name the person";
 
-/** Why the person at a destination no longer gets earlier requested results; null when the person does. */
+/** Why the person at a destination no longer gets results that were requested earlier; null while they do. */
 export async function closedTo(services: Services, place: Place): Promise<string | null> {
   if (await hasStopped(services.database.db, place)) return stoppedAgent;
   const name = messengerOf(place);
@@ -52,7 +52,7 @@ export function createWays(services: Services, ask: Ask): FindWay {
   };
 }
 
-/** Sends to a chat's current id, which may be known only from the messenger's refusal. */
+/** Sends to a chat's current id. Only the messenger's refusal may reveal that the id has changed. */
 async function sendToChat(
   { database }: Services,
   { target, ...of }: Place & { channel: MessengerName },
@@ -70,7 +70,7 @@ async function sendToChat(
   }
 }
 
-/** Sends a part to another agent, which answers it once, by its id. */
+/** Sends a part to another agent. The part's id makes sure that it is answered only once. */
 async function tell(ask: Ask, slug: string, part: NextPart, signal: AbortSignal): Promise<string> {
   const { id, agent, body, turn } = part;
   const parentId = turn?.conversationId ?? null;
@@ -87,7 +87,7 @@ async function tell(ask: Ask, slug: string, part: NextPart, signal: AbortSignal)
   }
 }
 
-/** The error codes after which sending to another agent is retried. Other errors are permanent. */
+/** The error codes after which sending to another agent is retried. All other errors are permanent. */
 const passing: ReadonlySet<string> = new Set(["unavailable", "rate-limited", "conflict"]);
 
 function refusalOf(error: unknown): MessengerError {

@@ -23,7 +23,7 @@ export type Added = { outcome: "backlog"; backlogId: string } | { outcome: "back
 /**
  * Adds an event to the Room's backlog, unless the Room is off or missing, or its backlog is full. The caller checks
  * whether the agent is active. The Room's row is locked until the end of the transaction, so that the limit is exact
- * for simultaneous events.
+ * for events at the same time.
  */
 export async function addToBacklog(
   tx: Db,

@@ -22,8 +22,8 @@ const changes: Record<BacklogEntryChange["status"], { action: string; from: Back
 };
 
 /**
- * Discards an entry, or handles it again. Throws the 404 of agent and entry; 409 for another status, and when an entry
- * to be handled has no Room or its backlog is full.
+ * Discards an entry, or handles it again. Throws the 404 of agent and entry; 409 for another status, and when the Room
+ * of an entry to handle is missing or its backlog is full.
  */
 export async function changeEntry(
   ctx: Ctx,
@@ -44,7 +44,7 @@ export async function changeEntry(
   });
 }
 
-/** Throws the 409 for a Room that can't take another entry. The Room is locked. */
+/** Throws the 409 for a Room that can't take another entry. The caller has locked the Room. */
 function requirePlace(room: RoomRow | null): void {
   if (!room) throw new EngineError("conflict", "The agent has no Room: set it up first");
   if (room.pendingCount < mostPending) return;

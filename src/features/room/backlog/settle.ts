@@ -5,14 +5,14 @@ import { eventBacklog, rooms } from "../../../db/schema.ts";
 export type RoomRow = typeof rooms.$inferSelect;
 
 /**
- * When a Room is due again after its job was lost, in milliseconds. Entries stay `processing` as long as their job;
- * while it runs, the tick starts no other one.
+ * In milliseconds: when a Room whose job was lost is due again. Its entries stay `processing` as long as the job runs,
+ * and the tick starts no second job meanwhile.
  */
 const lostAfterMs = 10 * 60_000;
 
 /**
  * Locks an agent's Room until the end of the transaction; null when there is none. Every transaction locks the Room
- * before its entries, so that none waits for another in a circle.
+ * before its entries, so that there is no deadlock.
  */
 export async function lockRoom(tx: Db, agentId: string): Promise<RoomRow | null> {
   const [room] = await tx.select().from(rooms).where(eq(rooms.agentId, agentId)).for("update");
@@ -20,12 +20,12 @@ export async function lockRoom(tx: Db, agentId: string): Promise<RoomRow | null>
 }
 
 /**
- * Updates the Room's derived columns from its settings and entries: its next work (`due_at`) and its number of pending
- * entries (`pending_count`). Call it in each transaction that changes one of them; `now` is in milliseconds since the
- * epoch. Does nothing without a Room.
+ * Updates the columns of the Room that follow from its settings and entries: its next work (`due_at`) and its number of
+ * pending entries (`pending_count`). Call it in each transaction that changes one of them; `now` is in milliseconds
+ * since the epoch. Does nothing without a Room.
  */
 export async function settleDueAt(tx: Db, agentId: string, now: number): Promise<void> {
-  // The entries are read by a separate statement, which sees commits from before the lock.
+  // The entries are read by a later statement, which sees what was committed before the lock.
   if (!(await lockRoom(tx, agentId))) return;
   const at = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`;
   const { status, notBefore } = eventBacklog;

@@ -6,9 +6,9 @@ import { lockRoom, settleDueAt } from "./settle.ts";
 export type BacklogRow = typeof eventBacklog.$inferSelect;
 export type BacklogStatus = (typeof backlogStatuses)[number];
 
-/** A change of entries. Absent fields stay unchanged. */
+/** A change of entries. Absent fields keep their values. */
 export type EntryChange = (
-  | { status: "pending" /** Null for at once. */; notBefore: Date | null }
+  | { status: "pending" /** When the entry may be taken; null for at once. */; notBefore: Date | null }
   | { status: "processing"; claim: string }
   | { status: "completed" /** The turn that completes them. */; claim?: string }
   | { status: "failed" | "discarded" }
@@ -20,8 +20,8 @@ export type EntryChange = (
 };
 
 /**
- * Changes the status of an agent's entries: the only way to do so, since the Room's counter and due time follow. The
- * Room is locked first. Returns the changed rows in no order; `now` is in milliseconds since the epoch.
+ * Changes the status of an agent's entries. Statuses are changed only here, since the Room's counter and due time
+ * depend on them. Locks the Room first. Returns the changed rows in no order; `now` is in milliseconds since the epoch.
  */
 export async function changeEntries(
   tx: Db,

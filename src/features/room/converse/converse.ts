@@ -8,7 +8,7 @@ import { converseJob } from "../ledger/store.ts";
 import { type ConversationEvent, readConversation } from "./event.ts";
 import { type ConverseDependencies, eventAttempt } from "./turn.ts";
 
-/** A turn may wait for a slot, and the policies allow it an hour. */
+/** In milliseconds. A turn may wait for a slot, and policies allow a turn an hour. */
 const longestMs = 3 * 60 * 60_000;
 
 /** How long a job waits for an earlier attempt's turn in another process, in milliseconds. */
@@ -28,7 +28,7 @@ function converse(needs: ConverseDependencies): JobHandler<{ eventId: string }> 
     if (fate.kind === "running") throw new Postponed("Its turn still runs", services.clock.now() + runningMs);
     if (fate.kind === "failed") return storeReason(services, event, `The turn failed: ${fate.reason}`);
     if (fate.kind !== "open") return;
-    // Only the job counted an attempt that ended with its process.
+    // If a process died in an attempt, only the job counted that attempt.
     const attempted = await turns.attempt(eventAttempt(needs, { event, tried: event.attempts + begun, signal }));
     // Another process retries the turn.
     if (attempted.end.kind !== "give-up") signal.throwIfAborted();
@@ -37,7 +37,7 @@ function converse(needs: ConverseDependencies): JobHandler<{ eventId: string }> 
   };
 }
 
-/** Stores the end of an attempt at an event's turn, unless its conversation shows it. */
+/** Stores how an attempt at an event's turn ended, unless the event's conversation shows it. */
 async function storeEnd(services: Services, event: ConversationEvent, { end, turn, tried }: Attempted): Promise<void> {
   if (end.kind === "retry") {
     const attempts = event.attempts + 1;

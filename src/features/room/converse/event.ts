@@ -15,10 +15,10 @@ export interface ConversationEvent {
   /** The number of its failed turns. */
   attempts: number;
   agent: { id: string; slug: string };
-  /** The agent, in the form for its tools. */
+  /** The agent, as its tools need it. */
   owner: { id: string; organizationId: string };
   definitionId: string | null;
-  /** Null when its definition was deleted. */
+  /** Null when the event's definition was deleted. */
   contextPrompt: string | null;
   /** The definition's name. */
   name: string;
@@ -78,7 +78,7 @@ type Row = Awaited<ReturnType<typeof select>>[number];
 const placeOf = ({ agent, definition, room }: Row) =>
   outboundPlace(agent.id, definition ?? {}) ?? outboundPlace(agent.id, room ?? {});
 
-/** Sends the reply of an event's turn that continues after an approval, since people expect it. */
+/** Sends the reply of an event's turn that continues after an approval, as the reply of any event is sent. */
 export function continuedReply({ database }: Pick<Services, "database">): ContinuedBy {
   return async ({ channel, agentId, ref }) => {
     if (channel !== "room") return {};

@@ -8,7 +8,7 @@ import { eventPrompt } from "../events/templates.ts";
 import { mostTries } from "../ledger/store.ts";
 import type { ConversationEvent } from "./event.ts";
 
-/** Returns the tools of an event's turn besides its agent's own. */
+/** Returns the tools of an event's turn that its agent does not have otherwise. */
 type EventTools = (event: ConversationEvent) => readonly Tool[];
 
 export interface ConverseDependencies {
@@ -25,7 +25,7 @@ interface ToConverse {
   signal: AbortSignal;
 }
 
-/** A repeated job finds the turn by the event's id, in any attempt. */
+/** The idempotency key, made from the event's id: a repeated job finds the turn of any earlier attempt. */
 async function identityOf({ id }: Pick<ConversationEvent, "id">) {
   return { key: id, digest: toHex(await digest(id)) };
 }
@@ -49,7 +49,7 @@ export function eventAttempt(
         door: "room",
         ref,
         stored: true,
-        // The first message contains a stranger's text between marks, so it makes no title.
+        // Not from the first message: it contains a stranger's text between marks.
         title: name,
         origin: {
           channel: "room",
@@ -66,7 +66,7 @@ export function eventAttempt(
         tools: tools(event),
       };
     },
-    /** The reply is sent with the turn; an attempt that will be repeated sends nothing. */
+    /** RECORD stores the reply for sending, unless the attempt will be repeated. */
     alongside(outcome, turnId, end) {
       if (end.kind === "retry" || end.kind === "defer") return null;
       return place ? repliesElsewhere(place)(outcome, turnId) : nothing;

@@ -3,14 +3,14 @@ import { dataLines } from "../../../core/text/prompt-data.ts";
 import { normalized } from "../../../core/text/text.ts";
 
 interface MatchingQuestion {
-  /** The definition's `matchingPrompt`, which describes its events. */
+  /** The definition's `matchingPrompt`, which describes the events to match. */
   description: string;
   payload: JsonValue;
-  /** Random, so that no sender of an event can write it. */
+  /** Random, so that the sender of an event can't write it. */
   mark: string;
 }
 
-/** The question to a model whether a definition describes an event. The payload is data, whatever it says. */
+/** Asks a model whether a definition describes an event. The payload is data, whatever its text says. */
 export function matchingPrompt({ description, payload, mark }: MatchingQuestion): string {
   return `An event came from another system. Decide whether it is one of the events that this description is about:
 
@@ -23,7 +23,7 @@ ${dataLines(mark, [payload])}
 Is the event one that the description is about? Answer with one word and nothing else: yes or no`;
 }
 
-/** The deciding words and their verdicts (decisions §9). */
+/** The words that decide an answer, with their verdicts (decisions §9). */
 const words = new Map<string, boolean>([
   ...["yes", "y", "yeah", "yep", "true", "sì", "si", "certo", "vero", "esatto"].map((word) => [word, true] as const),
   ...["no", "n", "nope", "false", "falso"].map((word) => [word, false] as const),
@@ -38,8 +38,8 @@ export function readVerdict(answer: string): boolean | null {
 }
 
 /**
- * Matches a model's thinking at the start of its answer. The engine removes thinking only from chat completions, and no
- * block that the prompt opened. The first or the last mark may be missing.
+ * Matches a model's thinking at the start of its answer. The engine removes thinking only from chat completions, and
+ * only blocks that the model opened. The first or the last mark may be missing.
  */
 const thoughts = /^.*<\/think(?:ing)?>|^\s*<think(?:ing)?>.*$/is;
 
@@ -49,7 +49,7 @@ const markup = /<\/?[a-z][^<>]*>|^\s*(?:```|~~~)[a-z]*[^\S\n]*\n/gi;
 /** Matches invisible characters: joiners, direction marks, variation selectors and the like. */
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Matches up to a space or a pause mark. `yes/no` and `y'all` are other words, and decide nothing. */
+/** Matches the first word, up to a space or a pause mark. `yes/no` and `y'all` are other words that decide nothing. */
 const firstWord = /[\p{L}\p{N}][^\s,;:!?…–—]*/u;
 
 /** Matches all characters after the last letter or digit. */

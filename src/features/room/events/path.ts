@@ -7,7 +7,7 @@ export const longestPath = 512;
 const step = /(?:^|(?<!^)\.)((?:(?!\[")[^.])+)|\[("(?:[^"\\]|\\.)*")\]/gy;
 
 /**
- * Why a text is no path; null for a path. Other brackets are part of a name, since forms have fields such as
+ * Why a text is no path; null for a path. All other brackets belong to a name, since forms have fields such as
  * `data[id]`.
  */
 export function pathProblem(path: string): string | null {
@@ -17,7 +17,7 @@ export function pathProblem(path: string): string | null {
     : null;
 }
 
-/** The value at a path such as `issue.labels.0.name`; undefined without one. Reads only the payload's own fields. */
+/** The value at a path such as `issue.labels.0.name`; undefined without one. Ignores inherited properties. */
 export function valueAt(payload: JsonValue, path: string): JsonValue | undefined {
   return namesOf(path)?.reduce<JsonValue | undefined>(memberOf, payload);
 }

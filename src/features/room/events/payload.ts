@@ -5,9 +5,7 @@ import { storable, storableJson } from "../../../core/text/text.ts";
 /** The largest webhook body, in raw bytes. */
 export const mostPayloadBytes = 65_536;
 
-/**
- * The deepest nesting: PostgreSQL and functions over values recurse, and 64 KB of brackets would exhaust their stacks.
- */
+/** The deepest nesting. PostgreSQL and functions over values recurse: 64 KB of brackets would exhaust their stacks. */
 export const deepestPayload = 200;
 
 /** The errors of an unreadable webhook request, in the order of the checks (decisions §9). */
@@ -16,8 +14,8 @@ export type PayloadProblem = "payload too large" | "unsupported content type" | 
 export type ReadPayload = { ok: true; payload: JsonValue } | { ok: false; error: PayloadProblem };
 
 /**
- * A webhook's payload in storable form: without NUL, lone surrogates and numbers that JSON can't represent. A too long
- * whole number becomes a text. A form becomes an object of strings; a repeated field becomes a list.
+ * A webhook's payload in storable form: without NUL, lone surrogates and numbers that JSON can't represent. A whole
+ * number that is too long becomes a text. A form becomes an object of strings; a repeated field becomes a list.
  */
 export function readPayload(body: Uint8Array, contentType: string | null): ReadPayload {
   if (body.byteLength > mostPayloadBytes) return { ok: false, error: "payload too large" };
@@ -47,7 +45,7 @@ function jsonValue(body: Uint8Array, contentType: string): unknown {
 /** Matches whole numbers that may lose digits. Checking each value takes some 50 times as long as parsing. */
 const longDigits = /\d{16}/;
 
-/** Reads a too long whole number as a text: a 64-bit id would lose its last digits as a number. */
+/** Reads a whole number that is too long as a text: a 64-bit id would lose its last digits as a number. */
 function wholeAsText(_key: string, value: unknown, { source = "" }: { source?: string } = {}): unknown {
   return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
 }
@@ -60,6 +58,6 @@ function formObject(body: Uint8Array, contentType: string): unknown {
     if (values) values.push(value);
     else fields.set(key, [value]);
   }
-  // An assignment to `__proto__` would set no field.
+  // Not by assignment, which would not set a field named `__proto__`.
   return Object.fromEntries([...fields].map(([key, values]) => [key, values.length === 1 ? values[0] : values]));
 }

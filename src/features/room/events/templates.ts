@@ -7,8 +7,8 @@ import { longestPath, pathProblem, valueAt } from "./path.ts";
 const mostPlaceholders = 16;
 
 /**
- * Matches `{{payload}}`, or `{{payload.…}}` with a path and the spaces after it. The spaces have no separate pattern
- * there: with two patterns for spaces, a long run would be tried at each position.
+ * Matches `{{payload}}`, or `{{payload.…}}` with a path and the spaces after it. The path's pattern includes those
+ * spaces: with a second pattern for spaces, a long run of them would be tried at each position.
  */
 const placeholder = new RegExp(String.raw`${opening}payload(?:\s*|(?:\.|(?=\["))([^{}]{0,${longestPath}}))\}\}`, "g");
 
@@ -22,8 +22,8 @@ export function templateProblem(text: string): string | null {
 }
 
 /**
- * The prompt of a definition with the payload's values, each as JSON between the marks, and a note that they are data.
- * A missing value is null. Placeholders inside values stay text, and so does any other `{{…}}`.
+ * Fills a definition's prompt with values of the payload, each as JSON between the marks, and adds a note that they are
+ * data. A missing value is null. Placeholders inside values stay text, and so does any other `{{…}}`.
  */
 export function fillTemplate(text: string, payload: JsonValue, mark: string): string {
   const filled = text.replaceAll(placeholder, (_found, path: string | undefined) =>
@@ -33,8 +33,8 @@ export function fillTemplate(text: string, payload: JsonValue, mark: string): st
 }
 
 /**
- * The text about an event for a model: a definition's prompt, filled in. Without a placeholder the whole payload
- * follows, so that the model always sees the event's data.
+ * The text about an event for a model: the filled-in prompt of a definition. If that has no placeholder, the whole
+ * payload follows, so that the model always gets the event's data.
  */
 export function eventPrompt(text: string, payload: JsonValue, mark: string): string {
   const filled = fillTemplate(text, payload, mark);

@@ -17,11 +17,11 @@ import type { EventAnswer } from "./schema.ts";
 /** A request to a webhook. */
 interface WebhookCall {
   token: string;
-  /** The body, or the reason why it is unreadable. */
+  /** The body, or why it is unreadable. */
   body: Uint8Array | PayloadProblem;
   contentType: string | undefined;
   authorization: string | undefined;
-  /** The client, which gets its fair share of the server. */
+  /** The client's address, for its fair share of the server. */
   client: string;
   log: Log;
 }
@@ -35,7 +35,7 @@ export type Receive = (call: WebhookCall) => Promise<EventAnswer>;
 interface Dependencies {
   services: Services;
   boundBacklog: BacklogBound;
-  /** Starts due work. */
+  /** Starts jobs that are due. */
   wake(): void;
 }
 
@@ -49,7 +49,7 @@ export function createReceive(needs: Dependencies): Receive {
   });
   const receive: Receive = async (call) => {
     const { body, client } = call;
-    // In one branch for all tokens: otherwise a client with random tokens would get a share for each.
+    // One share for all tokens: otherwise a client would get a new share for each random token.
     const source = await admission.during(["webhooks", "", client], () => findSourceByToken(services, call.token));
     const isTooLarge = body === "payload too large";
     if (!source) return { ok: false, error: isTooLarge ? body : "unknown token" };
@@ -58,7 +58,7 @@ export function createReceive(needs: Dependencies): Receive {
         { agent: source.agent.slug, source: source.id },
         "An event was refused: its call lacks the source's key",
       );
-      // The size is checked before the key. The ledger contains only events with a proven sender.
+      // The size is checked before the key. The ledger gets only events whose sender proved its key.
       if (isTooLarge) return { ok: false, error: body };
       throw new EngineError("unauthorized", "This event source wants its key, as Authorization: Bearer <key>");
     }
@@ -92,7 +92,7 @@ async function keep(
   try {
     await unlessDeadlocked(() => database.transaction((tx) => storeEvent(tx, row)));
   } catch (error) {
-    // The source, or its agent, was deleted at this moment.
+    // The source or its agent was deleted in this moment.
     if (sqlState(error) === "23503") return { ok: false, error: "unknown token" };
     throw error;
   }
@@ -103,10 +103,7 @@ async function keep(
 
 type Judged = Pick<NewEvent, "payload" | "outcome" | "reason"> & { answer: EventAnswer };
 
-/**
- * The ledger entry of a source's request, and the response to its sender. `body` may be the reason why it is
- * unreadable.
- */
+/** The ledger entry for a request, and the response to its sender. `body` is the body, or why it is unreadable. */
 function eventOf(
   { enabled, active }: Pick<WebhookSource, "enabled" | "active">,
   body: Uint8Array | PayloadProblem,
@@ -116,7 +113,7 @@ function eventOf(
   const read: ReadPayload = readPayload(body, contentType ?? null);
   if (!read.ok) return unreadable(read.error, answerText(body, contentType));
   const { payload } = read;
-  // The sender can't fix these two cases.
+  // A 200 all the same: the sender can't fix these two cases.
   const answer = { ok: true } as const;
   if (!enabled) return { payload, outcome: "source-disabled", reason: "The event source is turned off", answer };
   if (!active) return { payload, outcome: "room-off", reason: "The agent is inactive", answer };

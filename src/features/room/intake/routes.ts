@@ -38,7 +38,7 @@ const event = webhook({
 /** `/webhooks/{webhookToken}`: the webhooks of event sources. */
 export function intakeRoutes(receive: Receive) {
   const routes = router();
-  // A webhook of managed builds (decisions §1, "Edition"), and no token.
+  // A webhook of managed builds only (decisions §1, "Edition"); not a token.
   routes.all("/webhooks/hubspot", (c) => {
     throw new EngineError("not-found", `No such route: ${c.req.path}`);
   });
@@ -60,7 +60,7 @@ export function intakeRoutes(receive: Receive) {
   });
 }
 
-/** Problems of a body that get a 200, since senders could fix none of them by retrying. */
+/** Problems of a body that get a 200, since a retry of the sender would fix none of them. */
 const problems: Partial<Record<ErrorCode, PayloadProblem>> = {
   "too-large": "payload too large",
   "unsupported-media-type": "unsupported content type",

@@ -25,7 +25,7 @@ export const EventAnswer = z
   .openapi("EventAnswer", { example: { ok: true } });
 export type EventAnswer = { ok: true } | { ok: false; error: IntakeProblem };
 
-/** Both media types with plain schemas, since the handler reads the body itself. */
+/** Both media types have plain schemas, since the handler reads the body itself. */
 export const eventContent = {
   "application/json": {
     schema: {},

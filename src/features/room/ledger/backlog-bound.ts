@@ -11,7 +11,7 @@ import { statement } from "../../../db/statement.ts";
 import { lane, waits } from "../../../jobs/claim-statement.ts";
 import { converseJob, matchJob } from "./store.ts";
 
-/** Limits the events that wait for the matcher or their turns. Call it before storing an event that will be matched. */
+/** Limits the events that wait for the matcher or their turns. Call it before storing an event to match. */
 export function boundEvents({ database, clock, log }: Pick<Services, "database" | "clock" | "log">): BacklogBound {
   return createBacklogBound({
     clock,
@@ -21,7 +21,7 @@ export function boundEvents({ database, clock, log }: Pick<Services, "database" 
   });
 }
 
-/** Reads the organization's lane, up to its limit. */
+/** Reads the organization's lane of jobs, up to its limit. */
 const countStatement = statement({ organizationId: "uuid" }, ({ organizationId }) => {
   const ofKind = ({ kind }: { kind: string }) => sql`(
     select ${jobs.payload} ->> 'agentId' as agent from ${jobs}

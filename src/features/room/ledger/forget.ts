@@ -15,15 +15,15 @@ const [minuteMs, dayMs] = [60_000, 86_400_000];
 const [mostKept, mostBytes] = [100_000, 2 ** 30];
 const keptMs = 30 * dayMs;
 
-/** The most rows that one statement deletes, and counts: the embedded database does nothing else meanwhile. */
+/** The most rows that one statement deletes, and the most that it counts: the embedded database is blocked meanwhile. */
 const [batchSize, pageSize] = [50, 10_000];
 
-/** The most statements of one call, so that no other upkeep waits for long. They delete faster than events arrive. */
+/** The most statements of one call, so that other upkeep does not wait for long. They delete faster than events arrive. */
 const mostSteps = 100;
 
 /**
- * Deletes each agent's finished events, except its newest 100,000 with 1 GiB of payloads, and those older than 30 days.
- * Checks all agents every 10 minutes, in several calls if necessary. Call it every 10 seconds.
+ * Deletes each agent's finished events that are older than 30 days, or not among its newest 100,000 with 1 GiB of
+ * payloads. Checks all agents every 10 minutes, in several calls if necessary. Call it every 10 seconds.
  */
 export function forgetEvents(
   { database, clock }: Pick<Services, "database" | "clock">,
@@ -58,7 +58,7 @@ async function* forgetting(queries: Queries, now: () => Date, most: number): Asy
   }
 }
 
-/** Written as a value, so that the index is read for each agent and never as a whole. */
+/** Reads the id as a value, so that PostgreSQL uses the index for each agent instead of reading all of it. */
 const agentsStatement = statement(
   {},
   () => sql<{ agentId: string }>`
@@ -67,9 +67,9 @@ const agentsStatement = statement(
 );
 
 /**
- * A page of an agent's events before a time, newest first: the time of the last event for which `bytes` has room, null
- * when a not full page has room; and the remaining bytes, negative without room. The limit is hidden from the planner,
- * which would otherwise sort all events of the agent until it has statistics.
+ * A page of an agent's events before a time, newest first: the time of the last event that fits into `bytes` (null when
+ * all fit and the page is not full), and the bytes left, negative when they did not suffice. The limit is hidden from
+ * the planner, which would otherwise sort all events of the agent until it has statistics.
  */
 const pageStatement = statement(
   { agentId: "uuid", before: "timestamptz", bytes: "bigint" },
@@ -85,18 +85,15 @@ const pageStatement = statement(
         order by ${roomEvents.receivedAt} desc limit (select ${pageSize})) as page) as summed`,
 );
 
-/** Whether a subquery finds nothing. As a value it is evaluated row by row, along an index. */
+/** Whether a subquery finds nothing. As a value, PostgreSQL evaluates it row by row along an index. */
 const none = (found: SQL) => sql`(${found} limit 1) is null`;
 
-/**
- * The condition that no job of the event's turn exists. The jobs' keys are read once, when an event began a
- * conversation.
- */
+/** Whether no job for the event's turn exists. The keys of jobs are read once, when an event began a conversation. */
 const hasNoJob = sql`${roomEvents.id} <> all(array(
     select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseJob.kind} and ${waits} union all
     select ${jobs.key}::uuid from ${jobs} where ${jobs.kind} = ${converseJob.kind} and ${isRunning}))`;
 
-/** The condition that no turn waits for approval, since it reads the event when it continues. */
+/** Whether no turn waits for approval: it would read the event when it continues. */
 const hasNoTurn = none(sql`
     select 1 from ${conversations} join ${turns} on ${turns.conversationId} = ${conversations.id}
     where ${conversations.ref} = ${roomEvents.conversationRef} and ${turns.status} in ('queued', 'running', 'approval')`);
@@ -105,12 +102,12 @@ const hasNoEntry = none(sql`
     select 1 from ${eventBacklog}
     where ${eventBacklog.roomEventId} = ${roomEvents.id} and ${eventBacklog.status} in ('pending', 'processing')`);
 
-/** The condition for a finished event. */
+/** Whether an event is finished. */
 const isOver = sql`case ${roomEvents.outcome}
     when 'pending' then false when 'conversation' then ${hasNoJob} and ${hasNoTurn}
     when 'backlog' then ${hasNoEntry} else true end`;
 
-/** Deletes finished events older than `since` or than the retention. Concurrent replicas skip each other's locked rows. */
+/** Deletes finished events older than `since` or than the retention. Parallel replicas skip each other's locked rows. */
 const deleteStatement = statement(
   { agentId: "uuid", since: "timestamptz", now: "timestamptz" },
   ({ agentId, since, now }) => sql<{ id: string }>`

@@ -51,7 +51,7 @@ export async function findEvent(db: Db, agentId: string, id: string): Promise<Ev
   return row;
 }
 
-/** Events in their API form, with the reasons for which replies of their conversations were not delivered. */
+/** Events in their API form, with the reasons why replies of their conversations were not delivered. */
 async function showEvents(db: Db, agentId: string, rows: readonly EventRow[]): Promise<RoomEvent[]> {
   const refs = rows.map(({ conversationRef }) => conversationRef);
   const undelivered = await undeliveredOf(db, agentId, refs);

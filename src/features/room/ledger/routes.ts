@@ -43,7 +43,7 @@ const replay = guarded("agent.room:write", {
   responses: { 201: json(ReplayedEvent, "It will be matched."), ...errorAnswers(404, 409) },
 });
 
-/** `/api/instances/{slug}/room/events`. `wake` starts due work. */
+/** `/api/instances/{slug}/room/events`. `wake` starts jobs that are due. */
 export function ledgerRoutes(boundBacklog: BacklogBound, wake: () => void) {
   return router()
     .openapi(list, async (c) => {

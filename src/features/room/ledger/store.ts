@@ -10,7 +10,7 @@ import { enqueue } from "../../../jobs/enqueue.ts";
 
 const Payload = z.object({
   eventId: z.uuid(),
-  /** The agent, by which waiting events are counted; jobs of earlier releases lack it. */
+  /** The agent whose waiting events are counted; jobs of earlier releases lack it. */
   agentId: z.uuid().optional(),
 });
 
@@ -20,7 +20,7 @@ export const matchJob = defineJob("room.match", Payload, ({ eventId }) => eventI
 /** Runs the turn of an event with a matching `conversation` definition. */
 export const converseJob = defineJob("room.converse", Payload, ({ eventId }) => eventId);
 
-/** The most attempts of an event's model calls after failures, and of its turn (decisions §9). */
+/** The most attempts to call the matcher's model for an event, and of the event's turn (decisions §9). */
 export const mostTries = 3;
 
 export interface NewEvent {
@@ -32,7 +32,7 @@ export interface NewEvent {
   payload?: JsonValue;
   /** `pending` for an event to be matched; any other outcome is final. */
   outcome: (typeof eventOutcomes)[number];
-  /** Why it had no effect, without secrets. */
+  /** Why the event had no effect, without secrets. */
   reason?: string;
   /** The event that an operator reran as this one. */
   replayOf?: string;
@@ -45,7 +45,7 @@ export interface NewEvent {
 export async function storeEvent(tx: Db, { payload, ...event }: NewEvent): Promise<string> {
   const { agentId, organizationId, outcome } = event;
   const id = newId();
-  // JSON's null is a payload; the database's null means none.
+  // JSON's null is a payload; SQL's null means that there is none.
   const stored = payload === undefined ? null : sql`${storableJson(payload)}::jsonb`;
   await tx.insert(roomEvents).values({ ...event, id, payload: stored });
   if (outcome === "pending") await enqueue(tx, matchJob.of({ eventId: id, agentId }), { organizationId });

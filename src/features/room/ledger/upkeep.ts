@@ -10,7 +10,7 @@ import { matchJob } from "./store.ts";
 const minuteMs = 60_000;
 
 /**
- * Upkeep of the ledger: gives up events whose job failed for good, once a minute, and deletes old events. Call each
+ * Upkeep of the ledger: gives up events whose job failed for good (once a minute), and deletes old events. Call each
  * every 10 seconds.
  */
 export function ledgerUpkeep({ database, clock, log }: Services): (() => Promise<void>)[] {
@@ -29,7 +29,7 @@ const given = {
   reason: "The matcher broke off each time that it tried: the server's log says why",
 };
 
-/** Pending events without a job, since it failed for good. */
+/** Pending events whose job failed for good. */
 const strandedStatement = statement({}, () => {
   const failed = sql`
     select ${jobs.key}::uuid from ${jobs} where ${jobs.status} = 'failed' and ${jobs.kind} = ${matchJob.kind}`;

@@ -15,7 +15,7 @@ import type { EventDefinition } from "../sources/find.ts";
 import type { PendingEvent } from "./event.ts";
 import type { Verdict } from "./schema.ts";
 
-/** The end of an event's matching: a definition's action, or none. */
+/** How the matching of an event ended: with a definition, whose action follows, or without. */
 export type Ending =
   | { definition: EventDefinition }
   /** `reason` contains no secrets. */
@@ -25,8 +25,8 @@ type Columns = Partial<typeof roomEvents.$inferInsert>;
 
 /**
  * Stores the end of an event's matching together with its effect: an entry in the backlog, or the job of a turn. Does
- * nothing when another process ended it meanwhile. Wake the worker after that. Throws `Postponed` when the definition
- * was deleted meanwhile, since others may match.
+ * nothing when another process did so meanwhile. Wake the worker afterwards. Throws `Postponed` when the definition was
+ * deleted meanwhile, since another one may match.
  */
 export async function conclude(
   { database, clock, activity }: Pick<Services, "database" | "clock" | "activity">,
@@ -36,13 +36,13 @@ export async function conclude(
   const stored = await unlessOvertaken(() =>
     database.transaction(async (tx) => {
       const now = clock.now();
-      // Locked before the event, as the deletion of an agent does.
+      // Locked before the event, in the same order as by the deletion of an agent.
       if ("definition" in ending && ending.definition.action === "conversation") await lockAgent(tx, event.agent.id);
       const isPending = and(eq(roomEvents.id, event.id), eq(roomEvents.outcome, "pending"));
       const [found] = await tx.select({ id: roomEvents.id }).from(roomEvents).where(isPending).for("update");
       if (!found) return null;
       const columns = "definition" in ending ? await act(tx, event, ending.definition, now) : ending;
-      // From here on attempts count the turn's.
+      // From here on `attempts` counts those of the turn.
       const common = { verdicts: jsonOf(event.verdicts), matchedAt: new Date(now), attempts: 0 };
       await tx
         .update(roomEvents)
@@ -70,7 +70,7 @@ function matched({ sourceName, agent }: PendingEvent, ending: Ending, stored: Co
   };
 }
 
-/** Stores the verdicts found until an error, and the number of the model's failures. */
+/** Stores the verdicts found before an error, and the number of failures of the model. */
 export async function noteAttempt(
   { database }: Pick<Services, "database">,
   { id, verdicts }: PendingEvent,
@@ -86,7 +86,7 @@ export async function noteAttempt(
 /** Storable JSON, since a model wrote parts of the verdicts. */
 const jsonOf = (verdicts: readonly Verdict[]) => sql<Verdict[]>`${storableJson(verdicts)}::jsonb`;
 
-/** Locks the agent, so that its Room's conversations begin one after the other, each with an id of its own. */
+/** Locks the agent, so that Room conversations of it begin one after the other, each with its own id. */
 async function lockAgent(tx: Db, agentId: string): Promise<void> {
   await tx.select({ id: agents.id }).from(agents).where(eq(agents.id, agentId)).for("no key update");
 }
@@ -113,7 +113,7 @@ async function act(tx: Db, event: PendingEvent, definition: EventDefinition, now
   return { ...common, outcome: added.outcome, reason: whyNot[added.outcome] };
 }
 
-/** The ledger's reasons for a match without an action. */
+/** Why an event matched no definition, or had no action: texts for the ledger. */
 export const whyNot = {
   "room-off": "The Room is off",
   "backlog-full": "The backlog holds 100 pending entries",

@@ -13,7 +13,7 @@ import { inactive, whyNot } from "./conclude.ts";
 import { endOfAsking, type Judge, outcomeOf } from "./judge.ts";
 import type { DryRun, Verdict } from "./schema.ts";
 
-/** Matches a payload against a source's definitions. Calls the models; stores nothing. */
+/** Matches a payload against a source's definitions. Calls models; stores nothing. */
 export type TryOut = (ctx: Ctx, slug: string, sourceId: string, tried: Tried) => Promise<DryRun>;
 
 interface Tried {
@@ -72,7 +72,7 @@ function shown(definition: EventDefinition, payload: JsonValue): Pick<DryRun, "d
   return { definition: { id, name, action }, prompt: eventPrompt(template, payload, randomHex(24)) };
 }
 
-/** Throws errors that concern neither the agent nor its model. */
+/** Rethrows errors that concern neither the agent nor its model. */
 function failureOf(error: unknown): Ended {
   if (error instanceof Postponed) return { outcome: "matcher-failed", reason: error.message };
   const end = endOfAsking(error, { tried: 1, most: 1 });

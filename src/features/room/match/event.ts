@@ -16,7 +16,7 @@ export interface PendingEvent {
   receivedAt: number;
   /** The verdicts of earlier attempts. */
   verdicts: Verdict[];
-  /** The number of its model's failures. */
+  /** How often the matcher's model failed. */
   attempts: number;
   /** The name of its source; null for a deleted one. */
   sourceName: string | null;

@@ -9,7 +9,7 @@ import type { EventDefinition } from "../sources/find.ts";
 import { type Matching, nextStep, passed, type Step, verdictOf } from "./rules.ts";
 import type { Verdict } from "./schema.ts";
 
-/** The end of an event's matching: with a definition, or without one. */
+/** How the matching of an event ended: with a definition, or without one. */
 type Judged = Extract<Step<EventDefinition>, { kind: "act" | "end" }>;
 
 /** An event that is being matched. */
@@ -19,15 +19,15 @@ interface Judging extends Matching {
   receivedAt: number;
   /** The enabled definitions of its source, in order. */
   definitions: readonly EventDefinition[];
-  /** Verdicts are added as they are found, so that a later attempt continues after an error. */
+  /** Verdicts are added one by one, so that a later attempt continues after an error. */
   verdicts: Verdict[];
-  /** Called for each undecided answer. */
+  /** Called for each answer that says neither yes nor no. */
   warn(verdict: Verdict): void;
 }
 
 /**
- * Asks the agent's fast model, or else its own, which definition an event matches: one after the other, until one does.
- * Throws the errors of `complete`.
+ * Asks the agent's fast model, or else its own model, about one definition after the other, until one describes the
+ * event. Throws the errors of `complete`.
  */
 export type Judge = (judging: Judging, asking: Asking) => Promise<Judged>;
 
@@ -53,7 +53,7 @@ export function createJudge({ clock }: Pick<Services, "clock">, complete: Comple
   };
 }
 
-/** The end of a failed attempt to ask the model; null for an error that concerns neither the model nor the agent. */
+/** How an attempt to ask the model failed; null for an error that concerns neither the model nor the agent. */
 export function endOfAsking(error: unknown, tries: Tries): AttemptEnd | null {
   const isKnown = error instanceof EngineError || error instanceof NoAnswer || error instanceof ProviderSetupError;
   return isKnown ? endOfError(error, tries) : null;

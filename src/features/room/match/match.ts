@@ -11,11 +11,11 @@ import { nextStep } from "./rules.ts";
 interface Dependencies {
   services: Services;
   judge: Judge;
-  /** Announces a due job. */
+  /** Tells the worker that a job is due. */
   wake(): void;
 }
 
-/** Many definitions are checked one after the other, and each may wait for its model. */
+/** In milliseconds. Many definitions are checked one after the other, and each check may wait for its model. */
 const longestMs = 60 * 60_000;
 
 /** The jobs that match events. */
@@ -42,7 +42,7 @@ function match({ services, judge, wake }: Dependencies): JobHandler<{ eventId: s
         log.warn({ agent: agent.slug, eventId: event.id, definitionId }, warning ?? ""),
     };
     try {
-      // The job itself repeats the question.
+      // One attempt: the job itself is retried.
       const judged = await judge(judging, { signal, attempts: 1 });
       const end = judged.kind === "act" ? { definition: judged.definition } : endOf(judged.outcome);
       await conclude(services, event, end);
@@ -54,7 +54,7 @@ function match({ services, judge, wake }: Dependencies): JobHandler<{ eventId: s
   };
 }
 
-/** The end of an event without any question; null when definitions are checked. */
+/** The end of an event that needs no question; null when definitions must be checked. */
 function unasked({ agent, sourceId }: PendingEvent) {
   if (!agent.active) return { outcome: "room-off", reason: inactive } as const;
   return sourceId === null ? ({ outcome: "no-match", reason: "The event source was deleted" } as const) : null;

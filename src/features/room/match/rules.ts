@@ -8,7 +8,7 @@ import type { Verdict } from "./schema.ts";
 /** An event while its definitions are checked. */
 export interface Matching {
   payload: JsonValue;
-  /** In the order of the questions. */
+  /** In the order in which the model was asked. */
   verdicts: readonly Verdict[];
   /** Whether the agent's Room accepts entries. */
   roomOn: boolean;
@@ -19,14 +19,14 @@ export type Step<Definition> =
   | { kind: "ask"; definition: Definition }
   /** Skips the definition without asking, since the payload does not meet this condition. */
   | { kind: "pass"; definition: Definition; unmet: EventCondition }
-  /** The definition matches, and its action follows. */
+  /** The definition matches; its action follows. */
   | { kind: "act"; definition: Definition }
-  /** No definition is left whose match would have an effect. */
+  /** No other definition could match with an effect. */
   | { kind: "end"; outcome: "no-match" | "room-off" };
 
 type MatchRule = Pick<EventDefinition, "id" | "action" | "conditions">;
 
-/** The next step of matching an event. `definitions` are in the order of the questions. */
+/** The next step of matching an event. `definitions` are in the order in which the model is asked. */
 export function nextStep<Definition extends MatchRule>(
   definitions: readonly Definition[],
   { payload, verdicts, roomOn }: Matching,
@@ -39,7 +39,7 @@ export function nextStep<Definition extends MatchRule>(
   if (!definition) return { kind: "end", outcome: "no-match" };
   const unmet = unmetCondition(definition.conditions, payload);
   if (unmet) return { kind: "pass", definition, unmet };
-  // Without a Room an entry for the backlog would have no effect, so the model is not asked.
+  // Without a Room a `backlog` definition would have no effect, so the model is not asked about it.
   const isIdle = (one: Definition) => one.action === "backlog" || unmetCondition(one.conditions, payload) !== null;
   if (!roomOn && left.every(isIdle)) return { kind: "end", outcome: "room-off" };
   return { kind: "ask", definition };
@@ -50,7 +50,7 @@ const longestAnswer = 500;
 
 const undecided = "The answer begins neither with yes nor with no, so it counts as no match";
 
-/** The verdict of a model's answer; `at` is in milliseconds since the epoch. */
+/** The verdict in a model's answer; `at` is in milliseconds since the epoch. */
 export function verdictOf({ id }: Pick<EventDefinition, "id">, answer: string, at: number): Verdict {
   const said = readVerdict(answer);
   return {
@@ -62,7 +62,7 @@ export function verdictOf({ id }: Pick<EventDefinition, "id">, answer: string, a
   };
 }
 
-/** The verdict on a definition whose condition is not met; `at` is in milliseconds since the epoch. */
+/** The verdict for an unmet condition; `at` is in milliseconds since the epoch. */
 export function passed({ id }: Pick<EventDefinition, "id">, condition: EventCondition, at: number): Verdict {
   return { definitionId: id, answer: null, matched: false, at: new Date(at).toISOString(), condition };
 }

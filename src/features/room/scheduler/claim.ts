@@ -7,14 +7,14 @@ import { lockRoom, type RoomRow, settleDueAt } from "../backlog/settle.ts";
 import { type BacklogRow, changeEntries } from "../backlog/status.ts";
 import { mostAttempts, putBack } from "./fates.ts";
 
-/** An entry with its matching definition; null when that was deleted. */
+/** An entry with the definition that it matched; null when that was deleted. */
 interface ClaimedEntry extends BacklogRow {
   definition: typeof eventDefinitions.$inferSelect | null;
 }
 
 /** The work of one turn of a Room. */
 export interface Claimed {
-  /** Distinguishes this claim from that of a process with a lost lease. */
+  /** Tells this claim from an earlier one whose process lost its lease. */
   claim: string;
   agent: { id: string; slug: string; organizationId: string; revision: number };
   room: RoomRow;
@@ -35,13 +35,13 @@ interface RoomConversation {
 
 interface WorkRequest {
   agentId: string;
-  /** Whether an operator wants a turn now, even without events. */
+  /** Whether an operator requested a turn now, even without events. */
   run: boolean;
 }
 
 /**
- * Claims an agent's due Room work; null when nothing is due. First returns entries of a dead process. While a call in
- * the Room's conversation waits for approval, the Room waits: its next turn would refuse that call.
+ * Claims an agent's due Room work; null when nothing is due. First puts back the entries of a dead process. While a
+ * call in the Room's conversation waits for approval, nothing is claimed, since a next turn would refuse that call.
  */
 export function claimWork({ database, clock }: Services, asked: WorkRequest): Promise<Claimed | null> {
   const { agentId } = asked;
@@ -83,7 +83,7 @@ async function readConversation(tx: Db, { conversationRef }: RoomRow): Promise<R
   return found ?? null;
 }
 
-/** Deletes the summary of a conversation that was deleted. */
+/** Clears the Room's summary after its conversation was deleted. */
 async function forgetDeleted(tx: Db, room: RoomRow, conversation: RoomConversation | null): Promise<RoomRow> {
   if ((conversation?.lastSeq ?? 0) >= room.compactedSeq) return room;
   const fresh = { historySummary: "", compactedSeq: 0 };
@@ -105,7 +105,7 @@ async function takeEntries(tx: Db, { agentId, now, claim }: Taking) {
     .from(eventBacklog)
     .where(and(eq(eventBacklog.agentId, agentId), eq(status, "pending"), isDue))
     .orderBy(asc(matchedAt), asc(id))
-    // Some of them may need an attempt of their own.
+    // More than one turn takes: some entries may need an attempt of their own.
     .limit(2 * mostEntries)
     .for("update", { skipLocked: true });
   const chosen = batchOf(waiting);
@@ -131,7 +131,7 @@ function isProactive({ prompt, evalIntervalMinutes, lastEvaluatedAt, createdAt }
   return (lastEvaluatedAt ?? createdAt).getTime() + evalIntervalMinutes * 60_000 <= now;
 }
 
-/** The most entries of a turn, and the most bytes of their JSON, unless one alone has more. */
+/** The most entries of a turn, and the most bytes of their JSON; a single larger entry is still taken. */
 export const [mostEntries, mostBytes] = [10, 256 * 1024];
 
 interface Waiting {
@@ -142,8 +142,8 @@ interface Waiting {
 }
 
 /**
- * Chooses the entries of the next turn from the pending ones, oldest first. The last attempt of an entry is its own, so
- * that an entry that crashes every turn fails alone.
+ * Chooses the entries of the next turn from the pending ones, oldest first. In its last attempt an entry is alone, so
+ * that an entry that makes every turn fail does so alone.
  */
 export function batchOf(waiting: readonly Waiting[]): string[] {
   const isLast = ({ attempts }: Waiting) => attempts >= mostAttempts - 1;

@@ -11,7 +11,7 @@ import { compactionPrompt, mostShown, type Said } from "./compaction-prompt.ts";
 /** A longer history is compacted before the next turn. */
 const [mostMessages, mostBytes] = [40, 64 * 1024];
 
-/** The newest messages that a summary omits: at most this number, with at most these bytes. */
+/** The newest messages, which a summary does not include: at most this number, with at most these bytes. */
 const [keptMessages, keptBytes] = [10, 16 * 1024];
 
 /** The longest summary, in UTF-16 units. */
@@ -80,8 +80,8 @@ async function isLong(db: Db, conversationId: string, seq: number): Promise<bool
 }
 
 /**
- * The newest messages since the last summary, oldest first. Older messages are never summarized: they exist only when
- * no model could summarize for long.
+ * The newest messages since the last summary, oldest first. Messages before those are never summarized: there are some
+ * only if no model could summarize for long.
  */
 async function readHistory(db: Db, conversationId: string, seq: number): Promise<Stored[]> {
   const { role, content, steps } = messages;
@@ -94,7 +94,7 @@ async function readHistory(db: Db, conversationId: string, seq: number): Promise
   return newestFirst.reverse();
 }
 
-/** All but the newest messages. The rest begins with a message to the agent, as a history must. */
+/** All messages except the newest. The remaining ones begin with a message to the agent, as a history must. */
 export function olderPart<M extends Pick<Stored, "role" | "bytes">>(history: readonly M[]): M[] {
   let [kept, bytes] = [0, 0];
   for (const message of history.toReversed()) {

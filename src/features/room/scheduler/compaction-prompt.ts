@@ -16,14 +16,14 @@ interface CompactionInput {
   mark: string;
 }
 
-/** The longest text, and the most of a message's tool calls, in UTF-16 units; longer ones are cut. */
+/** The longest text of a message, and of its tool calls, in UTF-16 units; longer ones are cut. */
 const [longestText, longestCalls] = [4_000, 2_000];
 
-/** The most messages shown, the newest ones, and the most UTF-16 units of them. */
+/** How many of the newest messages are shown at most, and how many UTF-16 units. */
 export const mostShown = 200;
 const longestShown = 200_000;
 
-/** The prompt for a summary of a Room's older messages, all of which are data. */
+/** The prompt for a summary of a Room's older messages. All messages are marked as data. */
 export function compactionPrompt({ summary, messages, mark }: CompactionInput): string {
   const shown = shownOf(messages);
   return `You keep the notes of an agent that works on its own. Sum up its work below, so that it can go on without reading it again: what happened, what it decided and why, what it told people and what they answered, what is still open, and names, numbers and ids that it may need again. Leave out what is settled and will not matter any more.
@@ -39,7 +39,7 @@ ${dataLines(mark, shown)}
 Answer with the summary and nothing else, in at most 1000 words.`;
 }
 
-/** The newest messages that are shown, oldest first: a long unsummarized history must not be too much for a model. */
+/** The newest messages, oldest first, as many as may be shown: a long history must not be too much for a model. */
 function shownOf(messages: readonly Said[]) {
   let left = longestShown;
   const newestFirst = messages.slice(-mostShown).toReversed();

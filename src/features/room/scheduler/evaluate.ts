@@ -26,11 +26,11 @@ import { roomTools, type ToolDependencies } from "./tools/index.ts";
 interface Dependencies {
   services: Services;
   turns: Turns;
-  /** Announces a due job. */
+  /** Tells the worker that a job is due. */
   wake(): void;
 }
 
-/** A turn may wait for others of its conversation, and the policies allow it an hour. */
+/** In milliseconds. A turn may wait for other turns of its conversation, and policies allow a turn an hour. */
 const longestMs = 3 * 60 * 60_000;
 
 /** The jobs that run Rooms' turns. */
@@ -39,7 +39,7 @@ export function evaluateJobs(needs: Dependencies): JobKinds {
   return evaluateJob.doneBy(evaluate(needs), { limit, scarce: true, longestMs });
 }
 
-/** Runs a turn for the pending events of an agent's Room, or its proactive one. */
+/** Runs a turn for the pending events of an agent's Room, or a turn without events when one is due. */
 function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: boolean | undefined }> {
   return async ({ payload: { agentId, run = false } }, signal) => {
     const claimed = await claimWork(needs.services, { agentId, run });
@@ -50,7 +50,7 @@ function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: bool
     let repliesSeenAt: Date | null = null;
     const attempted = await turns.attempt({
       slug: claimed.agent.slug,
-      // Each entry has its own count of attempts.
+      // No limit for the turn, since each entry counts its own attempts.
       tries: { tried: 1, most: Number.POSITIVE_INFINITY, items: claimed.entries.length },
       signal,
       about: { agent: claimed.agent.slug, requestId: claimed.claim, conversationId: ref },
@@ -65,11 +65,11 @@ function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: bool
     });
     const end = roomEnd(attempted, watched.acted());
     const ended = { end, turnId: attempted.turn?.id ?? null, repliesSeenAt };
-    // Without a stored end the work would count as lost and be repeated.
+    // If the end were not stored, the work would count as lost and be repeated.
     await patiently(services.clock, () => storeEnd(services, claimed, ended));
     logEnd(services, claimed, end);
     signal.throwIfAborted();
-    // After other ends the entries rest in the backlog.
+    // After other ends the entries wait in the backlog.
     if (end.kind === "defer") repeatLater(services.clock, { ...attempted, end });
   };
 }
@@ -77,7 +77,7 @@ function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: bool
 /** The shortest pause after a rate limit of the provider, in milliseconds. */
 const shortestRestMs = 60_000;
 
-/** The end of a Room's turn: a stopped turn is repeated, and a provider's rate limit is not counted as an attempt. */
+/** How a Room's turn ended. Unlike other work, a stopped turn is repeated, and a provider's rate limit is not counted. */
 function roomEnd({ end, turn }: Attempted, acted: boolean): AttemptEnd {
   if (end.kind === "give-up" && end.why === "stopped" && acted) {
     return giveUp("tools-called", `${end.reason}. It is not tried again, since tools were called`);

@@ -10,22 +10,21 @@ export const mostAttempts = 3;
 /** The longest wait of an entry for a person's reply or decision, in milliseconds. */
 export const patienceMs = 24 * 60 * 60_000;
 
-/** The rests of an entry after its first and its second attempt, in milliseconds. */
+/** The pauses of an entry after its first and second attempt, in milliseconds. */
 const rests = [60_000, 5 * 60_000];
 
-/** The rest of entries while their agent can't run turns, in milliseconds. */
+/** The pause of entries while their agent can't run turns, in milliseconds. */
 const closedMs = 60 * 60_000;
 
-/** The end of a Room's turn; `lost`: its process died. */
+/** How a Room's turn ended; `lost`: its process died. */
 export type RoomEnd = AttemptEnd | { kind: "lost"; reason: string };
 
 /** An entry after a turn that did not complete it. */
 export type Held = Pick<BacklogRow, "attempts" | "notBefore">;
 
 /**
- * The change of an entry after a turn. An entry about which the agent asked a person has a `notBefore` and waits for
- * the reply until then; a `notBefore` in the past means that the person replied. `now` is in milliseconds since the
- * epoch.
+ * How an entry changes after a turn. An entry about which the agent asked a person waits for the reply until its
+ * `notBefore`; a `notBefore` in the past means that the person replied. `now` is in milliseconds since the epoch.
  */
 export function fateOf({ attempts, notBefore }: Held, end: RoomEnd, now: number): EntryChange {
   const uncounted = { status: "pending", attempts: Math.max(0, attempts - 1) } as const;

@@ -42,7 +42,7 @@ interface Dependencies {
   services: Services;
   schedule: () => Pick<Schedule, "lastTickAt">;
   running(kind: string): number;
-  /** The kind of jobs that run tasks. */
+  /** The kind of the jobs that run tasks. */
   taskKind: string;
 }
 
@@ -50,8 +50,8 @@ interface Dependencies {
 const stalledMs = 2 * 60_000;
 
 /**
- * The shortest time between two reads of the database, in milliseconds, since strangers may request this any number of
- * times.
+ * The shortest time between two reads of the database, in milliseconds, since strangers may request the health any
+ * number of times.
  */
 const freshMs = 5_000;
 
@@ -71,7 +71,7 @@ const health = createRoute({
 
 export interface SchedulerState {
   read(): Promise<SchedulerHealth>;
-  /** Call it at the start: a process that never ticks is stalled two minutes later. */
+  /** Call it at the start: a process that never ticks then counts as stalled after two minutes. */
   booted(): void;
 }
 
@@ -110,7 +110,7 @@ export function schedulerHealth({ read }: SchedulerState) {
   });
 }
 
-/** The numbers of waiting and stuck work, of all agents. */
+/** How much work waits or is stuck, in all agents. */
 interface WaitingWork {
   /** Entries of backlogs with the status `pending`. */
   pending: number;
@@ -118,7 +118,7 @@ interface WaitingWork {
   stuckRuns: number;
 }
 
-/** `kinds` are the kinds of jobs that run unattended turns. */
+/** `kinds`: the kinds of jobs that run unattended turns. */
 async function readWork({ database }: Pick<Services, "database">, kinds: readonly string[]): Promise<WaitingWork> {
   const [work] = await workStatement.run(database, { kinds });
   if (!work) throw new Error("The statement answered no row");

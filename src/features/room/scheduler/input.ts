@@ -15,15 +15,15 @@ interface InputEntry {
 interface Input {
   /** The Room's prompt; empty for none. */
   prompt: string;
-  /** Replaces the earlier messages; empty without any. */
+  /** A summary that replaces the earlier messages; empty for none. */
   summary: string;
   entries: readonly InputEntry[];
   replies: readonly Reply[];
-  /** Random, so that no sender of an event can write it. */
+  /** Random, so that the sender of an event can't write it. */
   mark: string;
 }
 
-/** The user message of a Room's turn. Outside texts are marked as data, so that the model follows none of them. */
+/** The user message of a Room's turn. Texts from outside are marked as data, so that the model follows none of them. */
 export function roomInput({ prompt, summary, entries, replies, mark }: Input): string {
   return [
     prompt,
@@ -46,7 +46,7 @@ function eventText({ id, matchedAt, rawPayload, definition }: InputEntry, mark: 
   const filled = fillTemplate(told, payload, mark);
   const name = definition ? `: ${definition.name}` : "";
   const head = `Event ${id} of ${matchedAt.toISOString()}${name}`;
-  // Every event reaches the agent with its payload.
+  // Every event gets its payload, even if the prompt has no placeholder for it.
   const data = filled === told ? [dataLines(mark, [payload])] : [];
   return [head, filled, ...data].filter((part) => part.trim() !== "").join("\n\n");
 }

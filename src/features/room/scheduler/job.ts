@@ -6,7 +6,7 @@ import type { DueWork } from "../../../jobs/schedule.ts";
 
 const Payload = z.object({
   agentId: z.uuid(),
-  /** Whether an operator wants a turn now, even without events. */
+  /** Whether an operator requested a turn now, even without events. */
   run: z.boolean().optional(),
 });
 

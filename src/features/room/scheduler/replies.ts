@@ -14,15 +14,15 @@ export interface Reply {
   text: string;
 }
 
-/** The most replies in a turn, shared evenly among chats, and the longest text of each in UTF-16 units. */
+/** The most replies in a turn, spread evenly over chats, and the longest text of each in UTF-16 units. */
 const [mostReplies, longestReply] = [20, 4_000];
 
-/** Far longer than any wait for a conversation's lock, in milliseconds. */
+/** In milliseconds: far longer than any wait for a conversation's lock. */
 const longestLockMs = 10 * 60_000;
 
 /**
- * Whether a messenger's conversation is at a destination: the same, a thread or topic of it, or the private chat of a
- * person whose id the destination names; `subject` is a key.
+ * Whether a messenger's conversation is at a destination: it is the same chat, a thread or topic of it, or the private
+ * chat of a person whose id the destination names; `subject` is a key.
  */
 export function isAtPlace(
   of: Record<"channel" | "channelId" | "subject", unknown>,
@@ -35,7 +35,7 @@ export function isAtPlace(
 
 /**
  * People's messages since the last turn that read them, at the destinations of the Room and of all open entries, oldest
- * first. The Room has one read mark for all, so a reply about a later turn's entry is read now.
+ * first. The Room has a single read mark, so replies about entries of later turns are read now, too.
  */
 export async function readReplies(
   db: Db,
@@ -51,8 +51,8 @@ export async function readReplies(
   const seen = conversation?.metadata[repliesSeen];
   const since = typeof seen === "string" ? new Date(seen) : room.createdAt;
   const { channel, channelId, subject, messageCount, updatedAt } = conversations;
-  // Uses the index of an agent's recent conversations. A transaction that waits for a lock writes the time from before
-  // the wait.
+  // Uses the index of an agent's recent conversations. The margin is needed: a transaction that waited for a lock
+  // stores the time from before the wait.
   const isRecent = and(gt(messageCount, sql`0`), gt(updatedAt, new Date(since.getTime() - longestLockMs)));
   const { createdAt: at, seq, content: text } = messages;
   const chat = sql`${channel}, split_part(${channelId}, ':', 1)`;

@@ -14,7 +14,7 @@ export interface Ended {
   end: AttemptEnd;
   /** Null when no turn was run. */
   turnId: string | null;
-  /** The newest reply that the stored turn has read; null for none. */
+  /** The newest reply that the stored turn read; null for none. */
   repliesSeenAt: Date | null;
 }
 
@@ -28,7 +28,7 @@ export function storeEnd({ database, clock }: Services, claimed: Claimed, ended:
     if (!(await lockRoom(tx, agentId))) return;
     const waiting = await putBack(tx, { agentId, now }, end, claim);
     if (end.kind === "approval" && waiting.length > 0) {
-      // The end of the turn that waits for approval finds them by it.
+      // When the turn that waits for approval ends, the entries are found by this claim.
       await tx.update(eventBacklog).set({ claim: turnId }).where(inArray(eventBacklog.id, waiting));
     }
     await noteReplies(tx, claimed, ended);

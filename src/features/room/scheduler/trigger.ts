@@ -17,13 +17,13 @@ import { isAtPlace } from "./replies.ts";
 
 interface Dependencies {
   services: Pick<Services, "database" | "clock" | "log">;
-  /** Announces a due job. */
+  /** Tells the worker that a job is due. */
   wake(): void;
 }
 
 /**
  * Makes waiting entries due: when a person wrote to the agent at their destination (spec "States and transitions"), and
- * when a Room's turn continued after an approval. Observes turns, so that none waits for it.
+ * when a Room's turn continued after an approval. It observes turns, so no turn waits for it.
  */
 export function repliesTrigger({ services, wake }: Dependencies): TurnObserver {
   const { database, clock, log } = services;
@@ -69,7 +69,7 @@ function isStored(ending: TurnEnding): ending is Extract<TurnEnding, { outcome: 
   return "outcome" in ending && !(ending.outcome.status === "aborted" && ending.outcome.reason === "superseded");
 }
 
-/** A continued turn stopped for another approval: its entries wait for that one. */
+/** A continued turn stopped for another approval: its entries wait for that approval. */
 async function waitOn({ database, clock }: Dependencies["services"], agentId: string, before: string, turnId: string) {
   const own = and(
     eq(eventBacklog.agentId, agentId),
@@ -87,7 +87,7 @@ const entry = alias(eventBacklog, "entry");
 const definition = alias(eventDefinitions, "definition");
 const isOpen = sql`${entry.status} in ('pending', 'processing')`;
 
-/** A person wrote at a destination: makes the entries due that wait for it, or are ready anyway. */
+/** A person wrote at a destination: makes its waiting and its ready entries due. */
 const repliedStatement = statement(
   { ...types, channel: "text", channelId: "text", subject: "text" },
   ({ channel, channelId, subject, ...values }) => {
@@ -115,7 +115,7 @@ const decidedStatement = statement({ ...types, turnId: "uuid" }, ({ turnId, ...v
   ),
 );
 
-/** Without an open entry the Room's row is not even locked. */
+/** Locks the Room's row only if there is an open entry. */
 function wakeEntries({ agentId, now, jobId }: Values<typeof types>, found: ReturnType<typeof sql>) {
   const own = sql`${rooms.agentId} = ${agentId}`;
   const open = sql`select from ${eventBacklog} ${entry} where ${entry.agentId} = ${agentId} and ${isOpen}`;

@@ -58,7 +58,7 @@ const run = guarded("agent.room:write", {
   },
 });
 
-/** `/api/instances/{slug}/room`. `wake` starts due work. */
+/** `/api/instances/{slug}/room`. `wake` starts jobs that are due. */
 export function roomRoutes(wake: () => void) {
   return router()
     .openapi(get, async (c) => c.json(await getRoom(c.var.ctx, c.req.valid("param").slug), 200))

@@ -10,7 +10,7 @@ const longestInterval = 10_080;
 /** Stores a blank prompt as an empty one. */
 const emptyIfBlank = (prompt: string) => (prompt.trim() === "" ? "" : prompt);
 
-/** The fields that callers may set, with their descriptions: one list for change and read. */
+/** The fields that callers may set, with descriptions. Change and read share this list. */
 const settable = {
   enabled: z.boolean().openapi({
     description: "While it is off, the agent takes no turns in it, and no event goes into its backlog.",

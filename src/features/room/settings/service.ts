@@ -43,7 +43,7 @@ export async function saveRoom(ctx: Ctx, slug: string, input: RoomChanges): Prom
   });
 }
 
-/** `saveRoom` inside a transaction of `writeAgent`. */
+/** `saveRoom` in a transaction of `writeAgent`. */
 async function storeRoom(tx: Db, ctx: Ctx, agent: AgentRow, input: RoomChanges) {
   const now = ctx.clock.now();
   const known = await lockRoom(tx, agent.id);
@@ -59,7 +59,7 @@ async function storeRoom(tx: Db, ctx: Ctx, agent: AgentRow, input: RoomChanges) 
   return { created: !known, changes };
 }
 
-/** Sets exactly this Room of an agent, or none, inside a transaction of `writeAgent`. */
+/** Gives an agent exactly this Room, or none, in a transaction of `writeAgent`. */
 export async function importRoom(tx: Db, ctx: Ctx, agent: AgentRow, wanted: BundledRoom): Promise<void> {
   if (wanted) await storeRoom(tx, ctx, agent, wanted);
   else await removeRoom(tx, ctx, agent.id);
@@ -80,7 +80,7 @@ export async function deleteRoom(ctx: Ctx, slug: string): Promise<void> {
   });
 }
 
-/** `deleteRoom` inside a transaction of `writeAgent`. Returns the number of discarded entries; null without a Room. */
+/** `deleteRoom` in a transaction of `writeAgent`. Returns the number of discarded entries; null without a Room. */
 async function removeRoom(tx: Db, ctx: Ctx, agentId: string): Promise<number | null> {
   if (!(await lockRoom(tx, agentId))) return null;
   const isOpen = inArray(eventBacklog.status, ["pending", "processing"]);
@@ -91,8 +91,8 @@ async function removeRoom(tx: Db, ctx: Ctx, agentId: string): Promise<number | n
 }
 
 /**
- * Starts a turn in an agent's Room now, even without events, and ends the rests of entries. Throws the 404 of the
- * agent, and 409 while the Room or the agent is off. Wake the worker after that.
+ * Starts a turn in an agent's Room now, even without events, and ends the pauses of entries. Throws the 404 of the
+ * agent, and 409 while the Room or the agent is off. Wake the worker afterwards.
  */
 export async function runRoom(ctx: Ctx, slug: string): Promise<void> {
   const change = { action: "agent.room.run", agentUnchanged: true };
@@ -102,7 +102,7 @@ export async function runRoom(ctx: Ctx, slug: string): Promise<void> {
     if (!room.enabled) throw new EngineError("conflict", "The Room is off: switch it on first");
     if (!active) throw new EngineError("conflict", "The agent is inactive: activate it first");
     const { status, notBefore, claim } = eventBacklog;
-    // An entry with a claim waits for the approval of its call.
+    // Not entries with a claim: they wait for the approval of a call.
     const rests = and(eq(status, "pending"), isNotNull(notBefore), isNull(claim));
     await changeEntries(tx, { agentId, now: ctx.clock.now() }, rests, { status: "pending", notBefore: null });
     await enqueue(tx, evaluateJob.of({ agentId, run: true }), { organizationId });

@@ -27,7 +27,7 @@ const matchingPrompt = zText(longestMatchingPrompt).trim().min(1, "must not be e
   example: "An issue that reports a bug in the checkout",
 });
 
-/** The fields that callers may set, with their descriptions: one list for create, change and read. */
+/** The fields that callers may set, with descriptions. Create, change and read share this list. */
 const settable = {
   name: Name.openapi({ description: "For people.", example: "Bugs in the checkout" }),
   matchingPrompt,

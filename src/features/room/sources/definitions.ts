@@ -81,7 +81,7 @@ export async function deleteDefinition(
   });
 }
 
-/** Turns do not use definitions, so no agent needs to reload. */
+/** Turns do not use definitions, so agents are not loaded again. */
 const change = (verb: string) => ({ action: `agent.event-definition.${verb}`, agentUnchanged: true });
 
 function one([row]: DefinitionRow[]): EventDefinition {

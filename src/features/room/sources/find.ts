@@ -7,10 +7,10 @@ import { actingAgent, agents, eventDefinitions, eventSources } from "../../../db
 import type { EventCondition } from "../events/conditions.ts";
 import { type DefinitionRow, selectDefinitions } from "./rows.ts";
 
-/** An enabled definition, in the matcher's form. */
+/** An enabled definition, as the matcher needs it. */
 export type EventDefinition = Omit<DefinitionRow, "conditions"> & { conditions: readonly EventCondition[] };
 
-/** A source, in its webhook's form. */
+/** A source, as its webhook needs it. */
 export interface WebhookSource {
   id: string;
   name: string;
@@ -18,7 +18,7 @@ export interface WebhookSource {
   enabled: boolean;
   /** Whether the agent is active. */
   active: boolean;
-  /** The key that each request must have; null when the address suffices. */
+  /** The key that each request must have; null when the secret address is enough. */
   authKey: string | null;
 }
 
@@ -36,7 +36,7 @@ export async function findSourceByToken(
   if (!row) return null;
   const { id, name, enabled, hasAuthKey } = row.source;
   const { authKey = null } = hasAuthKey ? await openCredentials(cipher, row.source) : {};
-  // An unreadable key must not leave the webhook open.
+  // A key that can't be read must not leave the webhook open.
   if (hasAuthKey && authKey === null) throw new Error(`The event source ${id} has lost its key`);
   return { id, name, enabled, authKey, agent: row.agent, active: row.active };
 }

@@ -18,8 +18,8 @@ interface OfSource {
 }
 
 /**
- * Sets exactly these definitions of an agent's sources. A stored one of the same name stays, so that the backlog's
- * entries keep it.
+ * Gives an agent's sources exactly these definitions. A stored one of the same name is changed instead of replaced, so
+ * that backlog entries keep it.
  */
 export async function importDefinitions(tx: Db, ctx: Ctx, agent: AgentRow, lists: readonly OfSource[]): Promise<void> {
   const ofAgent = eq(eventDefinitions.agentId, agent.id);
@@ -47,7 +47,7 @@ function plan({ sourceId, definitions }: OfSource, stored: DefinitionRow[], now:
     definition,
     row: takeNamed(stored, definition.name),
   }));
-  // Definitions with equal priorities are ordered by age.
+  // Definitions of equal priority are ordered by age.
   const ages = wanted.map(({ row }, index) => row?.createdAt ?? new Date(now + index));
   const fits = wanted.every(({ definition: { priority } }, index) => {
     const before = wanted[index - 1]?.definition;
@@ -60,7 +60,7 @@ function plan({ sourceId, definitions }: OfSource, stored: DefinitionRow[], now:
   });
 }
 
-/** The definitions of a source in stored form, by priority: one without a priority follows those before it. */
+/** The definitions of a source in stored form, by priority. One without a priority comes after those before it. */
 export function placeDefinitions(definitions: readonly NewEventDefinition[]) {
   const priorities: number[] = [];
   const placed = definitions.map(({ description = "", matchingPrompt = description, ...definition }) => {

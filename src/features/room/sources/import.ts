@@ -13,8 +13,8 @@ import type { SourceRow } from "./rows.ts";
 import type { BundledSource } from "./schema.ts";
 
 /**
- * Sets exactly these sources of an agent, inside a transaction of `writeAgent`. A stored one of the same name stays,
- * with its address and key; a new one gets a new address.
+ * Gives an agent exactly these sources, in a transaction of `writeAgent`. A stored one of the same name keeps its
+ * address and key; a new one gets a new address.
  */
 export async function importSources(
   tx: Db,

@@ -10,18 +10,18 @@ export const lastPriority = 9_999;
 /** Why a source can't have these settings; null when it can. */
 export const configProblem = (config: unknown) => jsonProblem(config, { bytes: 16 * 1024, levels: 20 });
 
-/** Why a source can't have this key; null when it can. The key is sent in a header, which loses other characters. */
+/** Why a source can't have this key; null when it can. The key is sent in a header, which can't carry all characters. */
 export function senderKeyProblem(authKey: string): string | null {
   return /^[\x21-\x7e]+$/.test(authKey) ? null : "must be printable ASCII without spaces, and not empty";
 }
 
 interface Matched {
   matchingPrompt?: string | undefined;
-  /** The field's other name. */
+  /** The older name of `matchingPrompt`. */
   description?: string | undefined;
 }
 
-/** Why the matching prompt's two names contradict each other; null when they agree. */
+/** Why the two names of the matching prompt contradict each other; null when they agree. */
 export function aliasProblem({ matchingPrompt, description }: Matched): string | null {
   const both = matchingPrompt !== undefined && description !== undefined;
   return both && matchingPrompt !== description ? "is another name of matchingPrompt: give one of them" : null;

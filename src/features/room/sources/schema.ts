@@ -5,7 +5,7 @@ import { slugParam } from "../../agents/index.ts";
 import { EventDefinition, NewEventDefinition } from "./definition-schema.ts";
 import { configProblem, mostDefinitions, mostSources, senderKeyProblem } from "./rules.ts";
 
-/** The fields that callers may set, with their descriptions: one list for create, change and read. */
+/** The fields that callers may set, with descriptions. Create, change and read share this list. */
 const settable = {
   name: Name.openapi({ description: "For people.", example: "GitHub issues" }),
   sourceType: zText(64)
@@ -87,7 +87,7 @@ export const EventSourceChanges = z
   .openapi("EventSourceChanges", { example: { enabled: false } });
 export type EventSourceChanges = z.infer<typeof EventSourceChanges>;
 
-/** A source's address, shown to its creators. */
+/** A source's address, which is shown to callers who may create sources. */
 export const EventSourceAddress = z.object({ id: z.uuid(), ...address }).openapi("EventSourceAddress");
 export type EventSourceAddress = z.infer<typeof EventSourceAddress>;
 

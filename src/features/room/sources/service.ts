@@ -100,5 +100,5 @@ export async function rotateToken(ctx: Ctx, slug: string, id: string): Promise<E
   });
 }
 
-/** Turns hide sources' credentials, so they need new ones; deleted ones do no harm. */
+/** Turns hide the credentials of sources, so agents must be loaded again for new ones, but not for deleted ones. */
 const change = (verb: string) => ({ action: `agent.event-source.${verb}`, agentUnchanged: verb === "delete" });

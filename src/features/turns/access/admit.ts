@@ -4,13 +4,13 @@ import { EngineError, type ErrorCode } from "../../../core/errors.ts";
 import { sameText } from "../../../core/ids.ts";
 import type { LiveAgent } from "../agent/load.ts";
 
-/** Permission of a caller to use this copy of an agent. A door holds a grant only inside `Agents.serve`. */
+/** A caller's permission to use this copy of an agent. Valid only inside `Agents.serve`. */
 export interface Grant {
   agent: LiveAgent;
   by: Caller;
 }
 
-/** An agent that calls another one of its workspace. */
+/** An agent that calls another agent of its workspace. */
 export interface Asker {
   id: string;
   slug: string;
@@ -19,7 +19,7 @@ export interface Asker {
 }
 
 /**
- * The `Authorization` header of a client's request, and the origin of its page: null for none or a page of this server.
+ * The `Authorization` header of a client's request, and the origin of its page: null for no page or one of this server.
  */
 export interface Client {
   authorization: string | undefined;
@@ -35,12 +35,12 @@ export type Caller =
   | { type: "agent"; asker: Asker }
   | { type: "engine"; whileInactive: boolean };
 
-/** A refusal by the agent's configuration. An outdated cached copy may cause one that the stored agent does not. */
+/** A refusal by the agent's configuration. It may come from an outdated cached copy alone, so `serve` checks it again. */
 export class AgentRefusal extends EngineError {}
 
-/** The refusal of a client with a wrong key: a guess, which the doors count. */
+/** The refusal of a client with a wrong key. Wrong keys are counted, since they may be guesses. */
 export class WrongKey extends AgentRefusal {
-  /** Null at a door where the key alone identifies the agent. */
+  /** Null at an endpoint where the key alone identifies the agent. */
   readonly agentId: string | null;
 
   constructor(code: ErrorCode, message: string, agentId: string | null) {
@@ -50,8 +50,8 @@ export class WrongKey extends AgentRefusal {
 }
 
 /**
- * Admits a caller by the spec's "Authentication" 6 in the order of decisions §5: reachable, then authenticated. Throws
- * an `AgentRefusal`.
+ * Admits a caller (spec "Authentication" 6), in the order of decisions §5: reachable, then authenticated. Throws an
+ * `AgentRefusal`.
  */
 export function admit(agent: LiveAgent | null, slug: string, by: Caller): Grant {
   const refusal = refuse(agent, slug, by);
@@ -124,7 +124,7 @@ export function refuseKey(
 
 export const invalidKey = (agentId: string | null) => new WrongKey("unauthorized", "Invalid API key", agentId);
 
-/** Whether pages of an origin may read the agent's responses; false for an inactive agent and for a missing one. */
+/** Whether pages of an origin may read the agent's responses; false for an inactive or missing agent. */
 export function allowsOrigin(agent: Reached | null, origin: string): boolean {
   if (!agent?.row.active || !agent.web.enabled) return false;
   const { allowedOrigins } = agent.web;
@@ -143,9 +143,7 @@ function foreignOrigin({ row }: LiveAgent, presented: PresentedKey): AgentRefusa
   return presented === "wrong" ? new WrongKey("forbidden", message, row.id) : refusal("forbidden", message);
 }
 
-/**
- * The refusal of a signed-in person, who may use every reachable agent, even while the agent or its Web channel is off.
- */
+/** The refusal of a signed-in person; null for a reachable agent, even while the agent or its Web channel is off. */
 function refuseSession(agent: LiveAgent | null, { membership }: Ctx): AgentRefusal | null {
   const scope = workspaceScope(membership);
   const own = agent?.row.organizationId === membership.organizationId;
@@ -154,7 +152,7 @@ function refuseSession(agent: LiveAgent | null, { membership }: Ctx): AgentRefus
 }
 
 /**
- * The refusal of a calling agent, which may call the other active agents of its workspace (decisions §7) whose channel
+ * The refusal of a calling agent. It may call the other active agents of its workspace (decisions §7) whose channel
  * `agent` is on.
  */
 function refuseAsker(agent: LiveAgent | null, slug: string, asker: Asker): AgentRefusal | null {

@@ -9,7 +9,7 @@ import { agents } from "../../../db/schema.ts";
 import { type LiveAgent, loadAgent } from "../agent/load.ts";
 import { AgentRefusal, admit, type Caller, type Grant } from "./admit.ts";
 
-/** Thrown inside `Agents.serve` for an old copy of the agent: `serve` repeats the attempt with a fresh copy. */
+/** Thrown inside `Agents.serve` for an outdated copy of the agent: `serve` then repeats the attempt with a fresh copy. */
 export class AgentChanged extends Error {}
 
 const attempts = 5;
@@ -18,18 +18,18 @@ const attempts = 5;
 const recheckMs = 1_000;
 
 /**
- * The agents for turns, cached for 30 s. A cached copy never delays a change: an `agent-changed` notice of any process
- * drops it, `closeRevoked` compares revisions every 2 seconds, OPEN compares them for each turn, and a refusal is
- * checked against a fresh copy (decisions §5, "A change is in force at once").
+ * The agents for turns, cached for 30 s. Changes are in force at once all the same (decisions §5): an `agent-changed`
+ * notice of any process drops the copy, `closeRevoked` compares revisions every 2 seconds, OPEN compares them for each
+ * turn, and a refusal is checked against a fresh copy.
  */
 export class Agents {
   readonly #services: Services;
   readonly #toolSources: () => readonly ToolSource[];
   readonly #cache: TtlCache<LiveAgent>;
   readonly #rechecked: TtlCache<true>;
-  /** The organizations of slugs, for the shares of agents that are not cached. */
+  /** The organizations of slugs: whose share of the server the loading of an uncached agent takes. */
   readonly #homes: TtlCache<string>;
-  /** The agents being loaded since the last notice. */
+  /** The agents whose loading began after the last notice. */
   readonly #loading = new Map<string, Promise<LiveAgent | null>>();
   /** The number of change notices. A copy is not cached when a notice arrived during its load. */
   #notices = 0;
@@ -62,12 +62,12 @@ export class Agents {
 
   /**
    * Serves a request with an agent; `attempt` gets null for an unknown slug. Everything that depends on the agent must
-   * be derived inside `attempt`, which is repeated with a fresh copy when it throws `AgentChanged`, or an
-   * `AgentRefusal` that may come from an old copy. Throws the last attempt's error; 503 when the agent keeps changing,
-   * and when it is not cached in an overload.
+   * be derived inside `attempt`, which runs again with a fresh copy after `AgentChanged`, or after an `AgentRefusal`
+   * that an old copy may have caused. Throws the last attempt's error; a 503 when the agent keeps changing, or is not
+   * cached in an overload.
    */
   serve<T>(slug: string, attempt: (agent: LiveAgent | null) => Promise<T>): Promise<T> {
-    // Requests for unknown agents share one organization's part.
+    // Requests for unknown agents share the part of one organization.
     const share = [this.#homes.get(slug)?.value ?? "", slug, ""] as const;
     return this.#serve(slug, attempt, (load) => this.#services.admission.during(share, load));
   }
@@ -101,7 +101,7 @@ export class Agents {
     throw new EngineError("unavailable", "The agent is being changed; try again", { retryAfterSeconds: 1 });
   }
 
-  /** For responses without OPEN, inside `serve`: throws `AgentChanged` unless the stored revision is this copy's. */
+  /** Throws `AgentChanged` unless the stored revision is that of this copy. For responses without OPEN, inside `serve`. */
   async confirm({ row: { id, revision } }: LiveAgent): Promise<void> {
     const [current] = await this.#services.database.db
       .select({ revision: agents.revision })
@@ -110,7 +110,7 @@ export class Agents {
     if (current?.revision !== revision) throw new AgentChanged();
   }
 
-  /** Admits work without a turn, by the current agent. Throws the `AgentRefusal`. */
+  /** Admits work without a turn, checked against the current agent. Throws the `AgentRefusal`. */
   admitNow(slug: string, by: Caller): Promise<Grant> {
     const admitted = async (agent: LiveAgent | null) => {
       const grant = admit(agent, slug, by);
@@ -120,7 +120,7 @@ export class Agents {
     return this.#serve(slug, admitted, (load) => load());
   }
 
-  /** `admitNow` for work that read the agent at `revision`: an older copy is not used. */
+  /** Like `admitNow`, for work that read the agent at `revision`: an older copy is not used. */
   admitSeen({ slug, revision }: AgentSeen, by: Caller): Promise<Grant> {
     return this.serve(slug, async (agent) => {
       const grant = admit(agent, slug, by);
@@ -134,7 +134,7 @@ export class Agents {
     return this.#load(slug);
   }
 
-  /** The scrub of an agent, even in an overload; null for an unknown agent. */
+  /** The secret scrubber of an agent, even in an overload; null for an unknown agent. */
   async #scrubOf(id: string): Promise<Scrub | null> {
     const { db } = this.#services.database;
     const [found] = await db.select({ slug: agents.slug }).from(agents).where(eq(agents.id, id));
@@ -157,7 +157,7 @@ export class Agents {
     this.#drop(({ row }) => asked.has(row.id) && revisions.get(row.id) !== row.revision);
   }
 
-  /** Loads an agent once for all simultaneous requests. */
+  /** Loads an agent once for all requests at the same time. */
   #loadOnce(
     slug: string,
     admit: (load: () => Promise<LiveAgent | null>) => Promise<LiveAgent | null>,
@@ -178,7 +178,7 @@ export class Agents {
     return agent;
   }
 
-  /** Whether to check a refusal: once a second for each agent and message, so that floods of requests stay cheap. */
+  /** Whether to check a refusal: at most once a second for each agent and message, so that floods stay cheap. */
   #mayBeOld(slug: string, error: unknown): boolean {
     if (!(error instanceof AgentRefusal)) return false;
     const reason = `${slug}: ${error.message}`;

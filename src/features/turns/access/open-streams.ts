@@ -8,7 +8,7 @@ import type { Agents } from "./agents.ts";
 import { type Reading, refusalOf } from "./reading.ts";
 import { type Rights, readRights } from "./rights.ts";
 
-/** The most simultaneous open replies to one client in this process. */
+/** The most open replies to one client in this process. */
 export const streamLimit = 256;
 
 type Revoke = (refusal: EngineError) => void;
@@ -26,8 +26,7 @@ interface Guest {
 }
 
 /**
- * The replies and streams that may have to end early: open chat replies, each until it is complete, and streams of
- * activity.
+ * The replies and streams whose caller may lose access: chat replies until they are complete, and streams of activity.
  */
 export class OpenStreams {
   readonly #counts = new Tally();
@@ -49,7 +48,7 @@ export class OpenStreams {
     );
   }
 
-  /** Takes a seat for a reply to `client`. Throws the 429 when `streamLimit` seats are taken. */
+  /** Takes a permit for a reply to `client`. Throws the 429 when `streamLimit` permits are taken. */
   enter(client: string, grant: Grant): Seat {
     if (this.#counts.of(client) >= streamLimit) throw tooMany();
     this.#counts.add(client, 1);
@@ -72,9 +71,9 @@ export class OpenStreams {
   }
 
   /**
-   * Drops cached agents that another process changed, and ends the streams of callers whose access was revoked, for
-   * example after a replaced key, a disabled channel, or a lost session or permission. One query for all streams, none
-   * without streams and cached agents. Call it every 2 seconds.
+   * Drops cached agents that another process changed, and ends the streams of callers that lost their access, for
+   * example by a replaced key, a disabled channel, or a lost session or permission. Sends one query for all streams;
+   * none without streams and cached agents. Call it every 2 seconds.
    */
   async closeRevoked(): Promise<void> {
     const guests = [...this.#guests];
@@ -107,7 +106,7 @@ export class OpenStreams {
     for (const [slug, ofAgent] of changed) await this.#checkChanged(slug, ofAgent, rights);
   }
 
-  /** Checks the callers of a changed agent. A failed load ends their streams, unless it is a 503, and never rejects. */
+  /** Checks the callers of a changed agent. A failed load ends their streams, except a 503. Never rejects. */
   async #checkChanged(slug: string, guests: readonly Guest[], rights: Rights): Promise<void> {
     try {
       const agent = await this.#agents.reload(slug);
@@ -119,7 +118,7 @@ export class OpenStreams {
     }
   }
 
-  /** Admits a caller again, with a signed-in person's current rights. */
+  /** Admits a caller again, with the current rights of a signed-in person. */
   #check(guest: Guest, agent: Grant["agent"] | null, rights: Rights): void {
     const {
       by,
@@ -136,10 +135,7 @@ export class OpenStreams {
 
 const distinct = (ids: readonly (string | null)[]) => [...new Set(ids.filter((id) => id !== null))];
 
-/**
- * The context with the session's current rights. Throws the 401, 404 or 403 that a new request of the session would
- * get.
- */
+/** The context with the session's current rights. Throws the 401, 404 or 403 that a new request would get. */
 function asOfNow(ctx: Ctx, rights: Rights): Ctx {
   const membership = membershipNow(ctx, rights.standingOf(ctx));
   requirePermission(membership, "agent.playground:use");

@@ -18,8 +18,8 @@ export interface Reading {
 }
 
 /**
- * Why the caller may no longer read the stream; null while the access stands. A stream of all agents ends with any
- * change of the caller's workspaces: a new one has the new reach.
+ * Why the caller may no longer read the stream; null while it may. A stream of all agents ends with any change of the
+ * caller's workspaces: the client opens a new one, which shows the agents of the new workspaces.
  */
 export function refusalOf({ ctx, permission, agentId, conversationId }: Reading, rights: Rights): EngineError | null {
   try {

@@ -6,7 +6,7 @@ import { fields, jsonObject, orNull, type RowOf } from "../../../db/fragments.ts
 import { accessTokens, agents, conversations, members, workspaceIdsOf } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-/** The current state of everything that callers' rights depend on. */
+/** The current state that callers' rights depend on. */
 export interface Rights {
   /** Revisions by agent id; a deleted agent has none. */
   revisions: ReadonlyMap<string, number>;
@@ -14,7 +14,7 @@ export interface Rights {
   workspaces: ReadonlyMap<string, string>;
   /** The ids of the existing conversations. */
   conversations: ReadonlySet<string>;
-  /** The standing of a session's token in its organization; undefined for a deleted or expired token. */
+  /** What a session may do in its organization; undefined for a deleted or expired session. */
   standingOf(ctx: Ctx): Standing | undefined;
 }
 

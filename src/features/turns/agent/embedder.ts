@@ -7,8 +7,8 @@ import { settle } from "../budget/budget.ts";
 import { type ModelOwner, modelSpec } from "./model.ts";
 
 /**
- * The embedder for an agent's memories. It uses the agent's own provider, since no other one may read the memories.
- * Null without vectors in the database or an embedding model of the provider.
+ * The embedder for an agent's memories. It uses the agent's own provider, since no other provider may read the
+ * memories. Null when the database has no vectors, or the provider no embedding model.
  */
 export function embedderFor(services: Services, agent: ModelOwner): Embedder | null {
   const { models, options } = services;
@@ -38,17 +38,17 @@ function inOurWords(error: unknown): Error {
   return new TextsRefused(said, { failed: status >= 500 });
 }
 
-/** Refusals of the key, the account, the model, or of too many requests: they do not depend on the texts. */
+/** Statuses about the key, the account, the model or too many requests: they do not depend on the texts. */
 const refusedAnyway: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
 
-/** The embedding model; null for a provider at the agent's own address, where the model may not exist. */
+/** The embedding model; null for an agent with a provider address of its own, where the model may not exist. */
 function embeddingSpec(services: Services, agent: ModelOwner): (ModelSpec & { least: number }) | null {
   const own = modelSpec(services, agent);
   const found = embeddingModels[own.provider];
   return found === undefined || own.baseUrl !== undefined ? null : { ...own, ...found };
 }
 
-/** Records the tokens of an embedding. None are reserved before, since embeddings are cheap. */
+/** Charges the tokens of an embedding. None are reserved before, since embeddings are cheap. */
 async function charge({ database, clock }: Services, { row }: ModelOwner, used: number): Promise<void> {
   if (row.monthlyTokenBudget === null || used === 0) return;
   await settle(database, { agentId: row.id, month: monthOf(clock.now()), tokens: 0, used });

@@ -28,7 +28,7 @@ export interface LiveAgent {
   inFirstOrganization: boolean;
   secrets: ReadonlyMap<string, string>;
   web: LoadedChannels["web"];
-  /** Whether other agents may call this one: its channel `agent`. */
+  /** Whether other agents may call this agent: whether its channel `agent` is on. */
   answersAgents: boolean;
   prompt: PreparedPrompt;
   /** Formats a time, in milliseconds since the epoch, for the prompt. */
@@ -39,7 +39,7 @@ export interface LiveAgent {
   hooks: readonly Hook[];
   /** Null: the agent's turns are not traced. */
   tracing: AgentTracing | null;
-  /** The bytes of prompt and tools in the model's window. */
+  /** The bytes that the system prompt and the tools take in the model's window. */
   fixedBytes: number;
   /** A hash that changes with the prompt, the skills' versions, and the tools as the model sees them. */
   fingerprint: string;
@@ -51,9 +51,7 @@ export interface LiveAgent {
 /** The agent's data for activity. */
 export const actingAs = ({ row, iconVersion }: LiveAgent): ActingAgent => asActing({ ...row, iconVersion });
 
-/**
- * Reads an agent by its slug; null for an unknown one. Its tools are those of `loadTools`, with those of `toolSources`.
- */
+/** Reads an agent by its slug; null for an unknown one. Its tools are those of `loadTools` and of `toolSources`. */
 export async function loadAgent(
   services: Services,
   slug: string,
@@ -79,7 +77,7 @@ export async function loadAgent(
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
   const sources = await database.db.select().from(eventSources).where(eq(eventSources.agentId, row.id));
-  // Credentials sealed with a lost key are in no text, and must not keep the agent from answering.
+  // Credentials sealed with a lost key can't be in any text, and must not keep the agent from answering.
   const ofSources = await Promise.all(sources.map((source) => openCredentials(cipher, source).catch(() => null)));
   const skills = await loadSkills(database.db, services, { agentId: row.id, workspaceId: row.workspaceId });
   const { served } = skills;
@@ -113,7 +111,7 @@ export async function loadAgent(
     prompt,
     datetime: datetimeIn(timezone),
     tools,
-    // An import of an earlier release accepted hooks that call agents.
+    // Imports of an earlier release accepted hooks that call agents: such hooks get no tool.
     hooks: hooks.map((hook) => ({ ...hook, tool: asksAgent(hook.toolName) ? null : find(hook.toolName) })),
     tracing: row.tracingEnabled ? { apiKey: opened.get("tracing_api_key"), project: row.tracingProject } : null,
     ...(await describe(prompt(unfilled), served, tools)),
@@ -121,7 +119,7 @@ export async function loadAgent(
   };
 }
 
-/** Measures and fingerprints the fixed part of every prompt, with the tools. */
+/** Measures the fixed part of every prompt, with the tools, and makes its fingerprint. */
 async function describe(
   prompt: string,
   skills: readonly LoadedSkill[],
@@ -134,13 +132,13 @@ async function describe(
 }
 
 /**
- * The texts that no reply may contain: the values of secrets, except those with `plain` keys. Of a base URL only user
- * and password count, since ordinary replies contain the rest of a URL, and scrubbing would remove it.
+ * The texts that no reply may contain: the values of secrets, except those whose keys are in `plain`. Of a base URL
+ * only user and password count: ordinary replies contain the rest of a URL, and scrubbing would remove it.
  */
 export function secretTexts(secrets: ReadonlyMap<string, string>, plain: ReadonlySet<string> = s3Places): string[] {
   return [...secrets].flatMap(([key, value]) => {
     if (plain.has(key)) return [];
-    // The secret one of the two keys is also secret by itself.
+    // The secret key of the pair is also secret without the public key.
     if (key === "tracing_api_key") return [value, ...value.split(":")];
     return key.endsWith("_base_url") ? credentialsIn(value) : [value];
   });

@@ -12,7 +12,7 @@ import { usableKeys } from "../../../core/policies.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import type { agents } from "../../../db/schema.ts";
 
-/** The part of an agent that decides its model. */
+/** The parts of an agent that decide its model. */
 export interface ModelOwner {
   row: typeof agents.$inferSelect;
   secrets: ReadonlyMap<string, string>;
@@ -20,8 +20,8 @@ export interface ModelOwner {
 }
 
 /**
- * The agent's model with its credentials, by the current policies. `named` replaces it: `provider:model`, or a model of
- * the agent's provider.
+ * The agent's model with its credentials, under the current policies. `named`, as `provider:model` or as a model of the
+ * agent's provider, replaces the agent's choice.
  */
 export function modelSpec(services: Services, agent: ModelOwner, named?: string): ModelSpec {
   const environment = environmentOf(services, agent);
@@ -45,7 +45,7 @@ function withCredentials(services: Services, agent: ModelOwner, { provider, mode
   const environment = environmentOf(services, agent);
   const keyName = apiKeySecret(provider);
   const baseUrl = secrets.get(baseUrlSecret(provider));
-  // The environment's key is sent only to the environment's address: an agent's own address must not collect it.
+  // The environment's key is only for the environment's address: an agent's own address could collect it.
   if (baseUrl !== undefined) {
     const { httpAllowedHosts: allowedHosts } = services.policies.values;
     return { provider, model, baseUrl, apiKey: secrets.get(keyName), allowedHosts };
@@ -65,7 +65,7 @@ interface Choice {
   model: string;
 }
 
-/** The agent's choice, else the installation's default, else the first provider with a key. */
+/** The agent's choice, else the installation's default, else that of the first provider with a key. */
 function chooseModel({ row, secrets }: ModelOwner, environment: Keys, defaultModel: string | null): Choice {
   const named = row.provider !== null && isProviderName(row.provider) ? row.provider : null;
   const preset = defaultModel === null ? null : splitModel(defaultModel);

@@ -27,7 +27,7 @@ interface Agent extends ActingAgent {
 interface Parts {
   skills: LoadedSkills;
   hooks: readonly { toolName: string }[];
-  /** The tools of features above this one. */
+  /** The tools that features above this one add. */
   sources: readonly ToolSource[];
   embedder: () => Embedder | null;
 }
@@ -41,7 +41,7 @@ interface AgentTools {
   secrets: string[];
 }
 
-/** The enabled tools of an agent, and `find` for the tools that its hooks call. */
+/** Loads the enabled tools of an agent, and `find` for the tools that its hooks call. */
 export async function loadTools(
   services: Services,
   agent: Agent,
@@ -56,7 +56,7 @@ export async function loadTools(
   const owner = { id, slug, organizationId, workspaceId, named };
   const contributed = await Promise.all(sources.map((source) => source(owner)));
   const hidden = skillPlaceholders(skills.env);
-  // A value of a skill that is not served is hidden, and sent nowhere (decisions §6).
+  // A value of a skill that is not in use is hidden too, but sent nowhere (decisions §6).
   const placeholders = new Placeholders(skillPlaceholders(skills.served.flatMap(({ env }) => env)));
   const all = [
     currentTimeTool(clock, timezone),

@@ -17,8 +17,8 @@ interface Dependencies {
 }
 
 /**
- * Continues turns whose tool calls are decided: all of them, or this one. They are stored and observed like any turn.
- * Once an agent refuses a turn, its other turns wait until this function runs again.
+ * Continues turns whose tool calls are decided: all of them, or the given one. They are stored and observed like any
+ * turn. After an agent refuses a turn, its other turns wait for the next run of this function.
  */
 export async function continueDecided(needs: Dependencies, turnId: string | null): Promise<void> {
   const { database, log } = needs.services;
@@ -33,7 +33,7 @@ export async function continueDecided(needs: Dependencies, turnId: string | null
         log.info({ agentId, reason: err.message }, "Decided turns wait until their agent takes them");
         continue;
       }
-      // 23505: another replica took the turn first.
+      // 23505: another replica continues the turn already.
       if (sqlState(err) !== "23505") log.error({ turnId: decided.turnId, err }, "A decided turn could not go on");
     }
   }
@@ -53,7 +53,7 @@ async function continueTurn({ agents, turns, continuedBy }: Dependencies, decide
       origin: { channel, channelId, source: "user", depth: 0, subject, ...from },
       input: { history: [], fresh: [] },
       rule: "always-finish",
-      // One id in the log then covers the stop and the continuation.
+      // So that one id in the log covers the stop and the continuation.
       requestId: decided.turnId,
       throttle: null,
       ...(model === undefined ? {} : { model }),

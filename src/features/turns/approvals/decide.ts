@@ -53,7 +53,7 @@ export async function decide(
   return call.turnId;
 }
 
-/** The newest call with this id: some models give every call the same. */
+/** The newest call with this id, since some models give every call the same id. */
 async function findCall(ctx: Ctx, db: Db, ref: string, toolCallId: string): Promise<ToolCall> {
   if (!isStorable(ref) || !isStorable(toolCallId)) throw notFound("Approval");
   const [call] = await db

@@ -32,7 +32,7 @@ const decisionOf = ({ status, reason }: CallStatus) => ({
   reason,
 });
 
-/** The calls of a stopped turn, and the turn's remainder. */
+/** The calls of a stopped turn, and the part of the turn that is still to run. */
 type SuspendedTurn = Continuation & { turnId: string; suspended: Suspended };
 
 /** A stopped turn without waiting calls, at least one of which a person decided. */
@@ -71,8 +71,8 @@ type DecidedRow = RowOf<typeof decidedFields>;
 const pageRows = 50;
 
 /**
- * The turns to continue, oldest first: all, or this one; without agents that were just refused. An inactive agent's
- * playground works (decisions §4).
+ * The turns to continue, oldest first: all, or the given one; without those of agents that just refused. An inactive
+ * agent's playground works (decisions §4).
  */
 export async function* findDecided(
   database: Database,

@@ -33,7 +33,7 @@ function selectWaiting({ db }: Ctx, wanted: SQL | undefined) {
       instanceId: agents.slug,
       toolCallId: toolCalls.toolCallId,
       toolName: toolCalls.name,
-      // The turn removed the secrets from the arguments before it stored them.
+      // The turn scrubbed the arguments before it stored them.
       args: sql<PendingCall["args"]>`${toolCalls.args} -> 'args'`,
       requestedAt: toolCalls.createdAt,
       // A waiting call always has an expiry.

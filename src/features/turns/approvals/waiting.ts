@@ -22,7 +22,7 @@ export const isDecided = sql`exists (${call} and ${toolCalls.decidedBy} is not n
 
 /**
  * Refuses the waiting calls when the end user sends another message (decisions §7, `needsApproval`), and the approved
- * ones that were not continued: a person who writes "stop" must not see the call made afterwards.
+ * calls that were not continued yet: a person who writes "stop" must not see a call made afterwards.
  */
 export async function refuseWaiting(
   { database, activity }: Pick<Services, "database" | "activity">,
@@ -54,12 +54,12 @@ const refuseStatement = statement({ conversationId: "uuid" }, ({ conversationId 
     select tool from refused`;
 });
 
-/** How many hours after the decision's deadline the engine waits for an agent to continue a decided turn. */
+/** How many hours after the decision's deadline a decided turn still waits for its agent to run again. */
 const graceHours = 1;
 
 /**
- * Expires the calls that nobody decided in time. If a person decided another call of the turn, it continues now, unless
- * it could not for so long that nobody expects it any more.
+ * Expires the calls that nobody decided in time. If another call of the turn was decided, the turn continues now,
+ * unless `graceHours` have passed.
  */
 export async function expireWaiting({ database, activity }: Pick<Services, "database" | "activity">): Promise<void> {
   for (const { tool, conversationId, ...agent } of await expireStatement.run(database, {})) {
@@ -85,7 +85,7 @@ const expireStatement = statement({}, () => {
     left join ${conversations} on ${conversations.id} = ${turns.conversationId}`;
 });
 
-/** Ends the waiting of continued turns, and of turns whose calls were refused without a person's decision. */
+/** Removes the waiting state of continued turns, and of turns whose calls were refused without a person's decision. */
 export async function endWaiting(database: Database): Promise<void> {
   await endStatement.run(database, {});
 }

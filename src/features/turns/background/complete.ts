@@ -21,16 +21,16 @@ interface Dependencies {
   observers: () => readonly TurnObserver[];
 }
 
-/** An agent, and which of its models is called. */
+/** An agent, and which of its models to call. */
 interface ModelChoice {
   agent: LiveAgent;
   spec: ModelSpec;
 }
 
 /**
- * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget, once the model
- * allows another call. Throws a refusal (`isRefusal`) for an agent that has no such model, is off or has spent its
- * budget, `Postponed` when the provider requests a later call, and `NoAnswer`.
+ * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget, once the model's
+ * limit allows another call. Throws a refusal (`isRefusal`) for an agent that has no such model, is off or has spent
+ * its budget, `Postponed` when the provider asks for a later call, and `NoAnswer`.
  */
 export function createComplete(services: Services, { agents, observers }: Dependencies): Complete {
   const limits = new ModelLimits(services);
@@ -71,7 +71,7 @@ export function createComplete(services: Services, { agents, observers }: Depend
   };
 }
 
-/** A completion in the observers' form. */
+/** A completion as observers get it. */
 function describe(
   { turnId: id, conversationRef, fresh }: TurnInput,
   { agent, spec: { provider, model } }: ModelChoice,
@@ -111,7 +111,7 @@ function inputOf(
     fresh: [prompt],
     continued: null,
     tools: new Map(),
-    // The model's limit repeats the call, since it knows how many others wait.
+    // `ModelLimit` itself retries the call, since it knows how many others wait.
     limits: { ...limitsOf(policies.values, 1), attempts: 1 },
     hooks: [],
     state: new TurnState(),
@@ -120,7 +120,7 @@ function inputOf(
   };
 }
 
-/** Reserves tokens of the agent's budget, awaits `ask` and records the tokens used. Throws the budget's 429. */
+/** Reserves tokens of the agent's budget, awaits `ask`, and charges the tokens used. Throws the budget's 429. */
 async function onBudget(
   { services, budget }: { services: Services; budget: SharedBudget },
   agent: LiveAgent,

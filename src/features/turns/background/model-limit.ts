@@ -4,18 +4,16 @@ import { Postponed } from "../../../jobs/postponed.ts";
 import { isRetryable } from "../../../turn/failure.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 
-/** The first limit of simultaneous calls of a model, and the greatest, which bounds their memory. */
+/** The first and the greatest limit of a model's calls at a time. The greatest one bounds their memory. */
 const [firstCalls, mostCalls] = [4, 128];
 
-/**
- * While the event loop is later than this, in milliseconds, the limit falls, down to this minimum: turns come first.
- */
+/** While the event loop is later than this, in milliseconds, the limit falls, down to this number: turns come first. */
 const [lateMs, leastWhileLate] = [5, 8];
 
 /** The attempts of a model call that the model refuses for overload. */
 const usualAttempts = 3;
 
-/** The longest rest and the longest wait, in milliseconds. After the wait the job is deferred, and frees its slot. */
+/** The longest pause of a model, and the longest wait for a slot before the job is deferred, in milliseconds. */
 const [longestRestMs, longestWaitMs] = [10_000, 30_000];
 
 interface Call {
@@ -27,8 +25,8 @@ interface Call {
 }
 
 /**
- * Limits the background's simultaneous calls of one model with one key: raises the limit while they succeed, halves it
- * when the provider pushes back (429, 5xx or no response in time), and stops calls until its `Retry-After` is over.
+ * Limits the background's calls at a time to one model with one key. Raises the limit while calls succeed, halves it
+ * when the provider pushes back (429, 5xx or no response in time), and pauses calls as long as its `Retry-After` says.
  */
 export class ModelLimit {
   readonly #clock: Clock;
@@ -36,7 +34,7 @@ export class ModelLimit {
   readonly #loopDelay: () => number;
   readonly #slots = new Semaphore({ most: () => (this.#restMs() > 0 ? 0 : Math.floor(this.#limit)) });
   #limit = firstCalls;
-  /** How often it was lowered: before, each call raises the limit by one, and afterwards each round of calls does. */
+  /** How often the limit was lowered. Until it is 1, each success raises the limit by one; then each round of calls. */
   #lowered = 0;
   #restsFrom = Number.POSITIVE_INFINITY;
   #restsUntil = Number.NEGATIVE_INFINITY;
@@ -47,13 +45,13 @@ export class ModelLimit {
     this.#onRest = onRest;
   }
 
-  /** Whether it equals a new one. */
+  /** Whether this limit is in the state of a new one. */
   get isIdle(): boolean {
     return this.#slots.taken === 0 && this.#slots.waiting === 0 && this.#restMs() === 0;
   }
 
   /**
-   * Makes a call when its turn comes, and repeats it when the provider pushes back. Returns the last outcome; throws
+   * Makes a call when its turn comes, and retries it when the provider pushes back. Returns the last outcome; throws
    * `Postponed` when the provider requests a longer pause.
    */
   async call({ owner, signal, attempts = usualAttempts, ask }: Call): Promise<TurnOutcome> {
@@ -69,7 +67,7 @@ export class ModelLimit {
           if (outcome.status === "done") this.#raise();
           return outcome;
         }
-        // Calls that began before the limit was lowered say nothing about the lower one.
+        // Only calls that began after the limit was last lowered can lower it again.
         if (lowered === this.#lowered) this.#lower(restMs);
         this.#rest(restMs);
         const again = attempt < attempts && restMs <= longestRestMs;
@@ -86,7 +84,7 @@ export class ModelLimit {
       if (this.#limit > leastWhileLate) this.#limit = Math.max(leastWhileLate, this.#limit - 0.5);
       return;
     }
-    // An unused limit says nothing.
+    // A limit that was not reached proves nothing about a higher one.
     if (this.#slots.taken < Math.floor(this.#limit)) return;
     this.#limit = Math.min(mostCalls, this.#limit + (this.#lowered > 0 ? 1 / this.#limit : 1));
   }
@@ -107,7 +105,7 @@ export class ModelLimit {
 
   #restMs(): number {
     const now = this.#clock.now();
-    // After the clock was set back the rest is unknown: a provider that still needs it will say so.
+    // After the clock was set back, the rest of the pause is unknown. A provider that still needs it pushes back again.
     return now < this.#restsFrom ? 0 : Math.max(0, this.#restsUntil - now);
   }
 

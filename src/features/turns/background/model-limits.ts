@@ -3,10 +3,10 @@ import { loopDelay } from "../../../core/limits/loop-delay.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import { ModelLimit } from "./model-limit.ts";
 
-/** The most limits in memory. A deleted idle one is simply learned again. */
+/** The most limits in memory. A deleted one starts again as a new one. */
 const mostKept = 500;
 
-/** The limits of the models that background work calls, one for each key. */
+/** The limits of background calls, by model and key. */
 export class ModelLimits {
   readonly #services: Pick<Services, "clock" | "log">;
   readonly #loopDelay: () => number;
@@ -28,7 +28,7 @@ export class ModelLimits {
           log.debug({ provider, model, restMs }, "A model pushes back: the background asks it less at a time"),
         this.#loopDelay,
       );
-    // Sets the key again to make it the last one, so that the first ones are the least recently used.
+    // Moves the key to the end of the map, so that the first keys are the least recently used.
     this.#kept.delete(key);
     this.#kept.set(key, limit);
     if (this.#kept.size > mostKept) this.#forgetOne();

@@ -9,7 +9,7 @@ import { statement } from "../../../db/statement.ts";
 
 // `monthlyTokenBudget`: tokens are reserved in `budget_periods` before a model call, and its usage is recorded there
 // after it, so that simultaneous calls can't spend the same tokens. `userMonthlyTokenBudget` is handled in the same way
-// in `user_budget_periods`. The usage of a dead process's turn is unknown: its reservation counts as used.
+// in `user_budget_periods`. If a turn's process died, the turn's usage is unknown, and its reservation counts as used.
 
 /** Tokens to reserve, and the budget's month: its first day in UTC, as a date. */
 export interface Reservation {
@@ -19,8 +19,8 @@ export interface Reservation {
 
 /**
  * Reserves tokens, as part of a larger statement; returns a row that is `granted` when the month's budget covers them.
- * `agent` is a table of one row. A month begins with its turns' usage from before the budget: that is added up once,
- * even when it leaves nothing.
+ * `agent` is a table of one row. The month's first row starts with the usage of its turns so far, from before the agent
+ * had a budget, even if that already exceeds the budget.
  */
 export function reserveTokens({ agent, month, tokens }: { agent: Budgeted; month: SQL; tokens: SQL }): SQL {
   const { used, reserved } = budgetPeriods;
@@ -72,7 +72,7 @@ interface UserTokens {
 
 type Ended = Table & Record<"agentId" | "subject" | "budgetMonth" | "reserved" | "userReserved", Column>;
 
-/** Tokens to charge to budgets: each row of the table `from`, whose columns are `of`, took `used`. */
+/** Tokens to charge to budgets: `used` for each row of the table `from`, whose columns are `of`. */
 interface Charge {
   of: Ended;
   from: SQLWrapper;
@@ -80,15 +80,15 @@ interface Charge {
 }
 
 /**
- * Parts of a `with`, the last of them `settled`: they replace the reservations of a turn by its usage, for the agent and
- * its end user. `ended` is a table of at most one turn, and `used` the turn's tokens.
+ * Parts of a `with`, the last of them `settled`: they replace the reservations of a turn by its usage, in the agent's
+ * and the end user's budgets. `ended` is a table of at most one turn; `used` is the turn's tokens.
  */
 export function settleTurn(ended: Ended, used: SQLWrapper): SQL {
   const charge = { of: ended, from: ended, used };
   return settled(charge, charge);
 }
 
-/** The same for any number of turns. The sums would cost a statement for one turn as much as two more tables. */
+/** Like `settleTurn`, for any number of turns. For one turn, the sums would cost as much as two more tables. */
 export function settleTurns(ended: Ended, used: SQLWrapper): SQL {
   const [sums, userSums] = [alias(turns, "sums"), alias(turns, "user_sums")];
   const counted = sql`sum(${used}) as used from ${ended} where ${ended.budgetMonth} is not null`;
@@ -128,14 +128,14 @@ function settled(user: Charge, agent: Charge): SQL {
     )`;
 }
 
-/** The reservation of a dead process's turn, which counts as used. */
+/** The reservation of a turn whose process died, which counts as used. */
 export const heldFor = ({ reserved, userReserved }: Pick<Ended, "reserved" | "userReserved">) =>
   sql`greatest(${reserved}, ${userReserved})`;
 
 /**
- * A condition that makes the rest of a statement follow `settled`. All statements that lock budgets and a conversation
- * do so in this order, as OPEN does, an end user's budget before the agent's: otherwise those of one conversation would
- * deadlock.
+ * A condition that makes the rest of a statement run after `settled`. All statements that lock budgets and a
+ * conversation lock them in the order of OPEN, and an end user's budget before the agent's: otherwise statements of one
+ * conversation would deadlock.
  */
 export const onceSettled = sql`(select count(*) from settled) >= 0`;
 
@@ -146,7 +146,7 @@ const reserveOne = statement(
     const added = sql`(${tokens} - coalesce(${only(turn.reserved)}, 0))`;
     const granted = sql`exists (select 1 from held where granted)`;
     const row = fields({ held: sql<boolean>`${granted}`, budget: only(agent.monthlyTokenBudget) });
-    // The turn is locked, since a reservation for a meanwhile closed turn would never be released.
+    // Locks the turn: if it were closed meanwhile, its reservation would never be released.
     return sql<RowOf<typeof row>>`
       with ${turn} as (
         select ${turns.id}, ${turns.reserved} from ${turns}
@@ -207,7 +207,7 @@ const releaseOfUser = statement(
     const released = { reserved: sql`greatest(0, ${reserved} - ${tokens})` };
     const period = sql`${userBudgetPeriods.agentId} = ${agentId} and ${userBudgetPeriods.subject} = ${subject}
       and ${userBudgetPeriods.month} = ${month}`;
-    // A refused request leaves no row, since anybody may use any `chat_id`.
+    // A refused request leaves no row: anybody can send any `chat_id`, and would fill the table.
     return sql`
       with gone as (
         delete from ${userBudgetPeriods} where ${period} and ${used} = 0 and ${reserved} <= ${tokens} returning 1

@@ -7,8 +7,8 @@ import { userBudgetPeriods } from "../../../db/schema.ts";
 const everyMs = 60 * 60 * 1000;
 
 /**
- * Upkeep: deletes end users' usage of months before the last one, once an hour. A turn that began in the last month may
- * still have to be charged there.
+ * Upkeep, once an hour: deletes end users' usage of months before the last one. A turn that began in the last month may
+ * still be charged there.
  */
 export function createEndedBudgets({ database, clock }: Services): () => Promise<void> {
   return every(clock, everyMs, async (now) => {

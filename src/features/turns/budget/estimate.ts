@@ -10,19 +10,19 @@ import type { Reservation } from "./budget.ts";
 
 // Estimates the tokens of texts, before a provider counts them.
 
-/** The size of a prompt, and the part of it that every conversation takes. */
+/** The size of a prompt to a model, and the part of it that is the same in every conversation. */
 export interface PromptRoom {
   /** The size of the model's window, in tokens. */
   window: number;
   /** The bytes of the system prompt, the tools, the new messages and a history in the request. */
   takenBytes: number;
-  /** Whether the model sees its earlier calls and their results. */
+  /** Whether the model gets its earlier calls with their results. */
   calls: boolean;
 }
 
 /**
- * Tokens to reserve for the first call of a turn: at least `tokens`, or those of the conversation's last prompt plus
- * `addedTokens`, if that is more.
+ * Tokens to reserve for the first call of a turn: the larger of `tokens` and the tokens of the conversation's last
+ * prompt plus `addedTokens`.
  */
 export interface FirstReservation extends Reservation {
   addedTokens: number;
@@ -62,7 +62,7 @@ export function firstReservation(
   now: number,
 ): FirstReservation | null {
   const { monthlyTokenBudget, userMonthlyTokenBudget } = agent.row;
-  // The subject of an unstored anonymous turn never returns: a budget would refuse nothing and leave a row for each turn.
+  // An unstored anonymous turn has a subject that never returns: a budget would refuse nothing, yet leave a row.
   const isAlone = !stored && origin.subject === subjectKey("conversation", ref);
   const budgets = { ofAgent: monthlyTokenBudget !== null, ofUser: userMonthlyTokenBudget !== null && !isAlone };
   if (!budgets.ofAgent && !budgets.ofUser) return null;
@@ -80,7 +80,7 @@ export function nextReservation(agent: LiveAgent, soFar: Consumption, next: Next
 /** The tokens of this many bytes, an upper bound for most texts. */
 export const cautiousTokens = (bytes: number) => Math.ceil(bytes / 3);
 
-/** The provider's count, plus an estimate of calls without one; `promptBytes` is their first prompt. */
+/** The provider's count, plus an estimate for calls without one; `promptBytes` is the size of their first prompt. */
 export function tokensTaken({ usage, ...calls }: Consumption, promptBytes: number): number {
   const uncounted = calls.uncountedCalls * firstPrompt(calls, promptBytes) + cautiousTokens(calls.uncountedLength);
   return tokenCount(usage.promptTokens + usage.completionTokens + uncounted);

@@ -40,7 +40,7 @@ const asFailure = (error: unknown) => error;
 const sumOf = <Name extends string>(items: readonly Record<Name, number>[], name: Name) =>
   items.reduce((sum, item) => sum + item[name], 0);
 
-/** Runs once for all calls of one agent and month, and after a refusal for each alone, since some may be granted. */
+/** One statement for all calls of one agent and month; after a refusal one for each call, since some may fit. */
 function byAgent<Call extends AgentReservation>(
   run: (calls: AgentReservations<Call>) => Promise<void>,
 ): BatchWork<Call, unknown> {

@@ -42,7 +42,7 @@ export class DebugNotes implements TurnListener {
     this.#arrivedAt = clock.now();
   }
 
-  /** Called before the turn runs, with its state as in the prompt. */
+  /** Called before the turn runs, with the same state as in the prompt. */
   begin(begun: Begun): void {
     this.#begun = begun;
     this.#begunAt = this.#clock.now();
@@ -80,7 +80,7 @@ export class DebugNotes implements TurnListener {
       tools: begun ? toolsOf(begun.input, this.#scrub) : [],
       steps: this.#steps,
       handoffs: this.#handoffs,
-      // The wrapper of hooks has removed the secrets from theirs.
+      // Secrets are already removed from the executions of hooks.
       hooks: outcome.hooks.slice(0, mostHooks).map((execution) => clipExecution(execution, longestValue)),
       stateChanges: outcome.state && {
         set: this.#object(outcome.state.set),
@@ -103,7 +103,7 @@ const blankStep = {
   finishReason: null,
 } as const;
 
-/** The prompt of the turn's first call; for a continued turn without the decided calls' results. */
+/** The prompt of the turn's first call. For a continued turn, without the results of the decided calls. */
 function firstPrompt(input: TurnInput, { hooks }: TurnOutcome) {
   const { continued } = input;
   const before = hooks.filter(({ event }) => event === "conversation_start" || event === "message_received");
@@ -142,6 +142,6 @@ function answerIn(cause: unknown): string | null {
     return (cause.statusCode ?? 0) < 400 ? null : cause.responseBody || cause.message;
   }
   if (cause instanceof BlockedReply) return cause.message;
-  // The error of a stream comes as data.
+  // An error inside a stream is data, not an `Error`.
   return cause === undefined || cause instanceof Error ? null : describeCause(cause);
 }

@@ -5,7 +5,7 @@ import type { Scrub } from "../../../core/scrub/scrub.ts";
 import { clipJson, shorten } from "../../../core/text/clip-json.ts";
 import type { PromptMessage, TurnDebug } from "../../conversations/index.ts";
 
-/** The limits of a stored prompt, in characters; a text is scrubbed before it is cut. */
+/** The limits of a stored prompt, in characters. A text is scrubbed first, since a cut secret is not recognized. */
 const longestSystem = 256 * 1024;
 const longestPart = 16 * 1024;
 const longestMessages = 128 * 1024;
@@ -13,7 +13,7 @@ const longestMessages = 128 * 1024;
 type Message = ModelCall["prompt"][number];
 type Part = PromptMessage["content"][number];
 
-/** A prompt in stored form: with its newest messages, as many as fit. */
+/** A prompt in stored form, with as many of its newest messages as fit. */
 export function keptPrompt(prompt: readonly Message[], scrub: Scrub): NonNullable<TurnDebug["prompt"]> {
   const system = prompt.flatMap(({ role, content }) => (role === "system" ? [content] : []));
   const others = prompt.filter(({ role }) => role !== "system");

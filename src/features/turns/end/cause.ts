@@ -7,8 +7,8 @@ const longestAnswer = 2_000;
 const asItIs = (text: string) => text;
 
 /**
- * The cause of a failure as a text for the log: with the status and the body of a provider's response, and scrubbed
- * before anything is cut, since a scrubber would miss a cut secret. Never throws.
+ * The cause of a failure as a text for the log, with the status and the body of a provider's response. It is scrubbed
+ * before it is cut, since a cut secret is not recognized. Never throws.
  */
 export function describeCause(cause: unknown, scrub: (text: string) => string = asItIs): string {
   return clip(scrub(describe(cause, scrub, 0)), longest);
@@ -29,7 +29,7 @@ function describeValue(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {
-    // A circular error, or one deeper than the stack.
+    // The error is circular, or too deep for the stack.
     return "an error that cannot be written down";
   }
 }

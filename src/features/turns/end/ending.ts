@@ -9,7 +9,7 @@ export function endingError(outcome: TurnOutcome): EngineError | null {
   }
   if (outcome.status !== "aborted") return null;
   if (outcome.reason === "stop") {
-    // The official clients would otherwise send the message again.
+    // Without `shouldRetry: false`, the official clients would send the message again.
     return new EngineError("conflict", "The turn was stopped", { shouldRetry: false });
   }
   return new EngineError("unavailable", abortMessages[outcome.reason], { retryAfterSeconds: 5 });

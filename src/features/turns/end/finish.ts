@@ -30,13 +30,13 @@ interface Ended {
 }
 
 /**
- * How long an ended turn waits for an unavailable database, in milliseconds. A caller who gets the reply only when
- * recorded would give up earlier.
+ * How long an ended turn waits for an unavailable database, in milliseconds. The second, shorter time is for callers
+ * who get the reply only once it is recorded: they would give up earlier.
  */
 const [outageMs, wholeOutageMs] = [120_000, 15_000];
 
 interface Finished {
-  /** The recorded outcome: newer messages may have superseded the turn. */
+  /** The recorded outcome: `superseded` when newer messages superseded the turn. */
   outcome: TurnOutcome;
   /** Whether other turns of the conversation are queued. */
   othersWait: boolean;
@@ -72,7 +72,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       model: request.model,
       alongside: request.alongside?.(outcome, turnId) ?? null,
     };
-    // The lease is renewed meanwhile, or once the database is back.
+    // The lease stays valid: it is renewed meanwhile, or once the database is back.
     const until = now + (request.whole ? wholeOutageMs : outageMs);
     const mayWait = () => ended.mayWait() && clock.now() < until;
     const recorded = await patiently(clock, () => record(services.database, recording), mayWait);
@@ -97,14 +97,14 @@ async function whyClosed({ database }: Services, turnId: string): Promise<string
     : "The agent was deleted while the turn ran: nothing of it is stored";
 }
 
-/** The bytes for each token, from the provider's count of a prompt of known length. */
+/** Bytes per token, from the provider's count of a prompt of known length. */
 function measure(begun: Begun | null, { contextTokens }: TurnOutcome): Recording["measured"] {
   if (!begun || contextTokens === 0) return null;
-  // Counts beyond 1 to 9 bytes are not believed. Most text counts twice: as text, and in the provider's message.
+  // Between 1 and 9 bytes; other counts are wrong. Most text counts twice: as text, and in the provider's message.
   return { contextTokens, bytesPerToken: Math.min(9, Math.max(1, begun.promptBytes / contextTokens)) };
 }
 
-/** The debugging data. An error in it does not keep the turn from being recorded. */
+/** The debug data. A failure to make it does not keep the turn from being recorded. */
 function debugOf({ log }: Services, { turnId, notes, outcome }: Ended): Recording["debug"] {
   try {
     return notes?.of(outcome) ?? null;

@@ -19,9 +19,9 @@ import { alongsideParts, alongsideTypes, isSuperseded } from "../alongside.ts";
 import { onceSettled, settleTurn } from "../budget/budget.ts";
 import { titlesJob } from "../follow-up/due.ts";
 
-// RECORD is the one statement after the model: it closes the turn, frees the conversation and stores the reply. A turn runs
-// one of four texts. Each part of a text costs time, even for no rows: the parts that few turns need would cost all turns
-// a tenth more.
+// RECORD is the one statement after the model: it closes the turn, frees the conversation and stores the reply. A turn
+// runs one of four variants. Each part of a statement costs time, even for no rows: the parts that few turns need would
+// make each turn a tenth slower.
 
 const valueTypes = {
   turnId: "uuid",
@@ -48,7 +48,7 @@ const valueTypes = {
   title: "text | null",
   learnable: "boolean",
   fileIds: "uuid[] | null",
-  /** The message of the files. */
+  /** The id of the user's message to which the files belong. */
   askedId: "uuid | null",
 } as const;
 
@@ -56,20 +56,20 @@ type RecordValues = Values<typeof valueTypes>;
 
 /** A row of RECORD. */
 interface RecordedRow {
-  /** Without this, nothing was written. */
+  /** Whether anything was written. */
   recorded: boolean;
-  /** Whether the conversation is still there, and with it what the turn stored. */
+  /** Whether the conversation still exists, and with it the stored messages. */
   placed: boolean;
   othersWait: boolean;
   /** Whether newer messages supersede a messenger's turn. */
   superseded: boolean;
 }
 
-/** The tables that the parts of the statements make. */
+/** The tables that the parts of the statements define. */
 const turn = alias(turns, "turn");
 const conversation = alias(conversations, "conversation");
 
-/** Where the conversation was deleted meanwhile, other turns may wait. */
+/** If the conversation was deleted meanwhile, other turns are assumed to wait. */
 const placed = sql`${conversation.id} is not null as placed, coalesce(${conversation.openTurns} > 0, true) as "othersWait"`;
 
 /** For a turn without a stored conversation. */
@@ -83,7 +83,7 @@ export const recordUnstored = statement(
   { brief: true },
 );
 
-/** For a turn of a conversation that leaves messages and nothing else. */
+/** For a turn of a conversation that stores messages and nothing else. */
 export const recordMessages = statement(
   valueTypes,
   (values) => sql<RecordedRow>`
@@ -105,7 +105,7 @@ export const recordAll = statement(
   { brief: true },
 );
 
-/** For a turn with rows of a messenger: unless newer messages supersede it, they are written with all of the turn. */
+/** For a turn with rows of a messenger. Unless newer messages supersede the turn, they are written together with it. */
 export const recordMessenger = statement(
   { ...valueTypes, ...alongsideTypes },
   (values) => sql<RecordedRow>`
@@ -118,7 +118,7 @@ export const recordMessenger = statement(
   { brief: true },
 );
 
-/** The parts behind the turn of all that it may leave in its conversation. */
+/** The parts that store everything a turn may leave in its conversation, after the turn itself. */
 const allParts = (values: RecordValues) => sql`
     ${settleTurn(turn, values.charged)},
     ${conversation} as (${freedConversation(values, stateAndTitle(values))}),
@@ -128,7 +128,7 @@ const allParts = (values: RecordValues) => sql`
     attached as (${attachedFiles(values)}),
     titled as (${enqueuedTitles(values)})`;
 
-/** Tells of a turn that RECORD found closed whether an earlier RECORD did it, whose answer was lost. */
+/** Finds out, for a turn that RECORD found closed, whether an earlier RECORD closed it whose answer was lost. */
 export const repeatStatement = statement(
   { turnId: "uuid", owner: "uuid", status: "text" },
   ({ turnId, owner, status }) => {
@@ -138,7 +138,7 @@ export const repeatStatement = statement(
   },
 );
 
-/** Closes the turn, if it is open and of this process. */
+/** Closes the turn if it is open and belongs to this process. */
 function closedTurn({ turnId, owner, status, debug, ...values }: RecordValues, condition = sql`true`): SQL {
   const { id, budgetMonth, createdAt } = turns;
   const { promptTokens, completionTokens, messageCount, ttftMs, durationMs, errorCode, suspended } = values;
@@ -152,12 +152,12 @@ function closedTurn({ turnId, owner, status, debug, ...values }: RecordValues, c
     errorCode,
     suspended,
     finishedAt: sql`now()`,
-    // A failed turn may be requested again with the same key.
+    // After a failed turn the same key may request it again.
     idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,
     // The debug data of a deleted conversation is not stored.
     debug: sql`case when ${turns.conversationId} is not null then ${debug} end`,
   };
-  // A turn from before the budget counts as well, if there is one now.
+  // Also charges a turn that began before the budget existed.
   const month = sql`coalesce(${budgetMonth}, date_trunc('month', ${createdAt} at time zone 'UTC')::date)`;
   return sql`
     update ${turns} set ${assign(turns, closed)}
@@ -202,8 +202,8 @@ const stateAndTitle = ({ stateChanges, titleDueAt }: RecordValues) => ({
 });
 
 /**
- * Changes only the turn's own keys: a request's context may have written others meanwhile, and the state stays if that
- * left too little room.
+ * Changes only the keys that the turn changed, since a request's context may have written others meanwhile. The state
+ * stays unchanged if those left too little room.
  */
 function changedState(changes: SQL): SQL {
   const { state } = conversations;

@@ -19,7 +19,7 @@ import {
   repeatStatement,
 } from "./record-statement.ts";
 
-/** A turn to be recorded. */
+/** A turn to record. */
 export interface Recording {
   turnId: string;
   owner: string;
@@ -35,7 +35,7 @@ export interface Recording {
   charged: number;
   /** How the turn came to its reply; null unless the agent is being debugged. */
   debug: TurnDebug | null;
-  /** The remainder of the turn that this one continues; null for other turns. */
+  /** The suspended turn that this one continues; null for other turns. */
   continued: Suspended | null;
   outcome: TurnOutcome;
   /** The model that replaces the agent's; undefined: the agent's. */
@@ -56,8 +56,8 @@ interface Recorded {
 
 /**
  * Records a turn by RECORD: closes it, frees the conversation and stores the messages. Returns whether its reply is
- * stored; null when this process no longer held the turn, and nothing was written. A repeated call after a lost
- * response is harmless.
+ * stored; null when this process no longer held the turn and nothing was written. May be called again after a lost
+ * response.
  */
 export async function record(database: Database, recording: Recording): Promise<Recorded | null> {
   const { turnId, owner, stored, outcome, continued, alongside } = recording;
@@ -67,14 +67,14 @@ export async function record(database: Database, recording: Recording): Promise<
   const rows = { messages: kept ? messageRows(recording) : [], hooks: kept ? hookRows(outcome) : [] };
   const [result] = await write(database, recording, valuesOf(recording, rows, kept));
   if (result?.recorded) {
-    // The conversation may have been deleted meanwhile. A turn without a stored conversation has an id all the same.
+    // The conversation may have been deleted meanwhile. A turn without one has a reply with an id all the same.
     const known = { replyKept: said && (!stored || result.placed), othersWait: result.othersWait };
     return { ...known, wasSuperseded: false, stored: result.placed ? idsOf(rows) : nothingStored };
   }
   const [before] = await repeatStatement.run(database, { turnId, owner, status: outcome.status });
   if (before) {
     const known = { replyKept: said && (!stored || before.placed), othersWait: stored, wasSuperseded: false };
-    // The other rows have the ids of the earlier RECORD.
+    // An earlier RECORD stored the other rows, under its own ids.
     return { ...known, stored: { messageIds: before.placed ? [turnId] : [], hookExecutionIds: [] } };
   }
   return result?.superseded ? recordSuperseded(database, recording) : null;
@@ -106,7 +106,7 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
     durationMs: outcome.durationMs,
     errorCode: errorCode(outcome),
     suspended: left && storableJson(left),
-    // Hooks of a stored turn have rows of their own; others change no state.
+    // A stored turn has its hooks in rows of their own; an unstored one changes no state.
     debug: debug && storableJson({ ...debug, ...(kept ? { hooks: [] } : { stateChanges: null }) }),
     charged,
     contextTokens: measured?.contextTokens ?? null,
@@ -127,7 +127,7 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
 
 const jsonOf = (rows: readonly unknown[]) => (rows.length === 0 ? null : storableJson(rows));
 
-/** Runs the shortest statement that writes all that the turn leaves. */
+/** Runs the shortest statement that writes everything the turn stores. */
 function write(database: Database, { alongside, stored }: Recording, values: ReturnType<typeof valuesOf>) {
   if (alongside) return recordMessenger.run(database, { ...values, ...alongsideValues(alongside) });
   if (!stored) return recordUnstored.run(database, values);
@@ -210,7 +210,7 @@ function endingMetadata(outcome: TurnOutcome): Record<string, unknown> {
   return servedBy(outcome);
 }
 
-/** The id of the hook whose text is the reply; empty for the model's own (spec, the event `done`). */
+/** The id of the hook whose text replaced the reply; empty when the model wrote it (spec, the event `done`). */
 export function servedBy({ replacedBy }: TurnOutcome): { hookId?: string } {
   return replacedBy === null ? {} : { hookId: replacedBy };
 }
@@ -227,7 +227,7 @@ function statusOf({ ok, withheld }: TurnOutcome["calls"][number]): CallRow["stat
   return ok ? "executed" : "failed";
 }
 
-/** A row for each call id; if a model gives several calls one id, the waiting one counts. */
+/** One row for each call id. If a model gave several calls the same id, a waiting call wins. */
 function callRows(outcome: TurnOutcome): CallRow[] {
   const rows = outcome.calls.map(
     (call): CallRow => ({

@@ -14,7 +14,7 @@ import type { Agents } from "../access/agents.ts";
 import { actingAs, type LiveAgent } from "../agent/load.ts";
 import { limitsOf } from "../prepare.ts";
 
-/** A stored turn for the hooks after its reply was sent. */
+/** A stored turn, as the hooks after its sent reply need it. */
 interface SentTurn {
   slug: string;
   conversation: { id: string; ref: string };
@@ -25,9 +25,9 @@ interface SentTurn {
 }
 
 /**
- * Runs the `response_sent` hooks of a turn whose reply was sent after the turn was recorded, as a messenger's is, and
- * stores their executions. Does nothing for a turn whose hooks ran already, or that was deleted. Throws the 404 of an
- * inactive or deleted agent.
+ * Runs the `response_sent` hooks of a turn whose reply was sent after the recording, as messengers do, and stores their
+ * executions. Does nothing when they ran already, or the turn was deleted. Throws the 404 of an inactive or deleted
+ * agent.
  */
 export async function replySent(
   services: Services,
@@ -169,7 +169,7 @@ async function takes(tx: Db, conversationId: string, { set, removed }: StateChan
   }
 }
 
-/** After the hooks of the turn itself, which are fewer. */
+/** Larger than the position of any hook of the turn itself. */
 const firstPosition = 10_000;
 
 const json = (value: JsonValue) => sql`${storableJson(value)}::jsonb`;

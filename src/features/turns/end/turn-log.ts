@@ -9,8 +9,8 @@ import { describeCause } from "./cause.ts";
 const [longestName, mostNames] = [128, 20];
 
 /**
- * Logs each turn by its request id: one line at its end, and one for each failure before. No line contains texts of the
- * conversation.
+ * Logs each turn with its request id: one line at its end, and one for each failure before that. No line contains texts
+ * of the conversation.
  */
 export function turnLog({ log, clock }: Pick<Services, "log" | "clock">): TurnObserver {
   return {
@@ -74,7 +74,7 @@ function endingOf(ending: TurnEnding) {
   return {
     status,
     ...(status === "aborted" ? { reason: outcome.reason } : {}),
-    // Without the time in the queue, and without the recording.
+    // Excludes the time in the queue and the time of recording.
     runMs: durationMs,
     ...(firstOutputMs === null ? {} : { firstOutputMs }),
     steps: steps.length,

@@ -5,18 +5,18 @@ import type { Begun } from "../begin.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
 
-/** The follow-up work of a stored turn, and the results that need no model. */
+/** The follow-up work that a stored turn needs, and those results that need no model. */
 export interface Aftermath {
-  /** When a model is to write the conversation's title; null for never, and when an earlier turn set the time. */
+  /** When a model should write the conversation's title; null for never, or when an earlier turn set the time. */
   titleDueAt: Date | null;
   /**
-   * When the conversation will have rested long enough to be summarized and learned from; null: unchanged, or together
+   * When the conversation has rested long enough to be summarized and learned from. Null: unchanged, or done together
    * with the title.
    */
   followUpDueAt: Date | null;
-  /** The title of a conversation that has none and calls no model for one; null when a model is called. */
+  /** The title of an untitled conversation whose title needs no model; null when a model writes it. */
   title: string | null;
-  /** Whether the messages may be learned from, after this turn or a later one. */
+  /** Whether this turn or a later one may learn from the messages. */
   learnable: boolean;
 }
 
@@ -29,14 +29,14 @@ interface Ended {
 }
 
 /**
- * The rest before a follow-up, since the next messages may belong to it, and the delay of a title, whose call also
- * learns from the first exchange. In milliseconds.
+ * In milliseconds: how long a conversation rests before its follow-up, since the next messages may belong to it, and
+ * the delay of a title. The call for the title also learns from the first exchange.
  */
 const [restMs, titleMs] = [30_000, 2_000];
 
 /**
- * A background call is made only for an agent with a `fastModel` of its own whose memory is on (decisions §4), about a
- * successful turn with a person, and not about replies of the demo model. The background job checks again.
+ * A background call is made only for an agent that has its own `fastModel` and whose memory is on (decisions §4), after
+ * a successful turn with a person, and not for replies of the demo model. The background job checks this again.
  */
 export function aftermathOf({ taken, request, begun, outcome }: Ended, now: number): Aftermath {
   const { row } = taken.grant.agent;

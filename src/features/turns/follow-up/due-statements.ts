@@ -18,7 +18,7 @@ export interface Due {
   summarized: number;
 }
 
-/** A position in the order in which conversations become due. */
+/** A position in the order of due times. */
 type DuePlace = Pick<Due, "id" | "at">;
 
 /** The position before all conversations. */
@@ -31,7 +31,7 @@ export const pageSize = 64;
 export interface DueStatements {
   /** An agent's conversations that are due at a time, after a position; at most a page. */
   next(agentId: string, now: number, after: DuePlace): Promise<readonly Due[]>;
-  /** Stores the results for a conversation, which then is no longer due. */
+  /** Stores the results for a conversation, and removes its due time. */
   settle(note: Note): Promise<void>;
   /** The agent's next due conversation, with its time in milliseconds since the epoch; null for none. */
   first(agentId: string): Promise<{ at: number; organizationId: string } | null>;
@@ -49,7 +49,7 @@ export function dueStatements(services: Pick<Services, "database" | "clock">, ki
     messages: messageCount,
     summarized: summarizedMessages,
   });
-  // Row by row: for a whole page PostgreSQL, which expects few due ones, would read and sort all of them.
+  // Reads row by row: for a whole page PostgreSQL, which expects few due rows, would read and sort all of them.
   const nextStatement = statement(
     { agentId: "uuid", now: "timestamptz", afterAt: "timestamptz", afterId: "uuid" },
     (given) => {

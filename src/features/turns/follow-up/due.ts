@@ -3,8 +3,8 @@ import { conversations } from "../../../db/schema.ts";
 import type { DueWork } from "../../../jobs/schedule.ts";
 
 /**
- * The kinds of follow-up jobs, each with the conversation's column of due times. A job's key is the id of an agent, and
- * it handles all due conversations of the agent: a row for each conversation would cost more than the work on it.
+ * The kinds of follow-up jobs, each with the conversations' column of due times. A job's key is the id of an agent: it
+ * handles all due conversations of the agent, since one row for each conversation would cost more than the work.
  */
 export const followUpKinds = {
   titleConversations: conversations.titleDueAt,
@@ -14,9 +14,9 @@ export const followUpKinds = {
 export type FollowUpKind = keyof typeof followUpKinds;
 
 /**
- * Whether a conversation is, or will be, due for a kind. The job for a due title learns from the conversation too, so
- * no other job does meanwhile. Without statistics the planner expects `is null` to match so few rows that it sorts them
- * all instead of using the index.
+ * Whether a conversation is, or will be, due for a kind. While its title is due, no other kind is, since the job that
+ * writes the title also learns. (Without statistics the planner expects `is null` to match few rows, and would sort
+ * them all instead of using the index.)
  */
 export function isDue(kind: FollowUpKind): SQL {
   const { titleDueAt, followUpDueAt } = conversations;
@@ -30,14 +30,14 @@ interface AgentOf {
   organizationId: SQL | Column;
 }
 
-/** The row of the job that writes an agent's titles. A waiting one is due earlier. */
+/** The job that writes an agent's titles, as a row. One that waits already gets the earlier time. */
 export function titlesJob(agent: AgentOf, runAt: SQL) {
   return { ...jobOf("titleConversations", agent), id: sql`gen_random_uuid()`, runAt };
 }
 
 /**
- * The jobs of all agents with conversations that are due before the horizon. For resting conversations this is soon
- * enough. The index is read from agent to agent, since each may have thousands of conversations.
+ * The jobs of all agents with conversations that become due before the horizon; resting conversations need no earlier
+ * job. The index is read agent by agent, since each may have thousands of conversations.
  */
 export const dueFollowUps: DueWork = ({ horizon }) => {
   const kinds = Object.keys(followUpKinds) as FollowUpKind[];

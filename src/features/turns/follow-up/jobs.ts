@@ -21,31 +21,31 @@ interface Dependencies {
 interface Part {
   /** Performs the part; `known` are the earlier parts' results. */
   perform(conversation: Due, known: Noted, asking: Asking): Promise<Noted>;
-  /** The job for a single conversation, used after a failure among many. */
+  /** The job for a single conversation, used after a failure in a job for many. */
   job: JobDefinition<{ conversationId: string }>;
 }
 
 /**
- * The most simultaneous follow-ups in this process, which bounds their prompts' memory, and for one organization. The
- * model's limit decides how many of them call it at a time.
+ * The most follow-ups at a time in this process, which bounds the memory of their prompts, and of one organization. The
+ * model's own limit decides how many of them call it at a time.
  */
 const [mostAtOnce, mostOfOne] = [256, 128];
 
-/** The most agents with simultaneous follow-ups. */
+/** The most agents with follow-ups at a time. */
 const mostAgents = 64;
 
-/** The most pages of conversations that a job begins before the first one is done. */
+/** How many pages of conversations a job may start before the first page is done. */
 const mostPages = 3;
 
 /**
- * How long a job takes new conversations, in milliseconds. Then other jobs run, and a stop of the server need not wait.
+ * After this time, in milliseconds, a job takes no new conversations, so that other jobs can run and the server can stop.
  */
 const longestMs = 5_000;
 
 /** Conversations that become due within this time share a job, in milliseconds. */
 const gatherMs = 1_000;
 
-/** The longest postponement of a job, in milliseconds, since the agent may get another model. */
+/** The longest postponement of a job, in milliseconds: the agent may get another model meanwhile. */
 const longestPostponedMs = 60_000;
 
 /** The state that the jobs of this process share. */
@@ -53,7 +53,7 @@ interface Shared extends Pick<Dependencies, "services"> {
   slots: Semaphore;
 }
 
-/** The jobs that follow turns: soon for a new conversation, and after a rest for one that goes on. */
+/** The jobs that follow turns: soon after a conversation's first turn, and after a rest for later ones. */
 export function followUpJobs(needs: Dependencies): JobKinds {
   const [describe, learn] = [createDescribe(needs), createLearn(needs)];
   const shared = { services: needs.services, slots: new Semaphore({ most: mostAtOnce, mostOfOne }) };
@@ -62,7 +62,7 @@ export function followUpJobs(needs: Dependencies): JobKinds {
     {
       perform(conversation, _known, asking) {
         const { title, summary } = lookedFor(conversation);
-        // A summary has a call of its own, which writes the title as well.
+        // With a summary, the call for the summary writes the title as well.
         return learn(conversation.id, { title: title && !summary }, asking);
       },
       job: extractionJob,
@@ -81,12 +81,12 @@ export function followUpJobs(needs: Dependencies): JobKinds {
 
 const Payload = z.object({ agentId: z.uuid() });
 
-/** Only remaining follow-ups are enqueued one by one: RECORD and the scheduler make the others in SQL. */
+/** Enqueues the job for the rest of a follow-up. RECORD and the scheduler enqueue all other jobs in SQL. */
 const followUpJob = (kind: FollowUpKind) => defineJob(kind, Payload, ({ agentId }) => agentId);
 
 /**
- * Follows up an agent's due conversations. A conversation stays due until the results are stored, so a process that
- * dies repeats the work; a failed part gets a job of its own.
+ * Follows up an agent's due conversations. A conversation stays due until its results are stored, so the work is
+ * repeated when the process dies. A failed part gets a job of its own.
  */
 function followUp({ services, slots }: Shared, kind: FollowUpKind, parts: readonly Part[]): JobKinds {
   const { database, clock, log } = services;

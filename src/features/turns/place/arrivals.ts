@@ -5,8 +5,8 @@ import { waitingLimit } from "./open-statement.ts";
 import { lineFull } from "./take.ts";
 
 /**
- * Lets the requests of one conversation take their tickets one after the other: two simultaneous statements would race
- * to the database on two connections. Requests of other conversations don't wait.
+ * Lets the requests of one conversation take their tickets one after the other: simultaneous statements on two
+ * connections could arrive out of order. Requests of other conversations don't wait.
  */
 export class Arrivals {
   /** The requests of each conversation in order; the first one is taking its ticket. */
@@ -17,7 +17,7 @@ export class Arrivals {
     this.#admission = admission;
   }
 
-  /** Queues a request. Call `leave` at its end in any case. */
+  /** Queues a request. Call `leave` at the request's end in any case. */
   arrive(signal: AbortSignal): Arrival {
     return new Arrival(this.#lines, this.#admission, signal);
   }
@@ -28,7 +28,7 @@ export class Arrivals {
   }
 }
 
-/** A request that waits for its ticket in a conversation. */
+/** A request in the queue for its ticket in a conversation. */
 export class Arrival {
   readonly #lines: Map<string, Arrival[]>;
   readonly #admission: Admission;
@@ -45,8 +45,8 @@ export class Arrival {
   /**
    * Runs `work` once all earlier requests of the conversation `ref` have run theirs and the share has a slot. Resolves
    * or rejects as `work` does; rejects with `Overloaded` when there is no slot. After `AgentChanged` the request keeps
-   * its position, since it is repeated. Rejects without `work` when too many wait already, when the client leaves, and
-   * when the database was unavailable for an earlier request: each would wait in vain for as long.
+   * its position, since it is repeated. Rejects without running `work` when too many wait, when the client disconnects,
+   * and when an earlier request found the database unavailable, for which each request would wait in vain.
    */
   async inOrder<T>(ref: string, share: Share, work: () => Promise<T>): Promise<T> {
     if (this.#ref === null) this.#join(ref);
@@ -84,7 +84,7 @@ export class Arrival {
     else this.#signal.addEventListener("abort", () => this.#breakOff(line), { once: true });
   }
 
-  /** Rejects the requests behind the first one, whose statement already runs. */
+  /** Rejects all requests behind the first one, which is running its statement. */
   #breakOff(line: readonly Arrival[]): void {
     if (line.indexOf(this) < 1) return;
     this.leave();

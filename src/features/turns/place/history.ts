@@ -8,8 +8,8 @@ import type { JsonObject, ModelMessage } from "../../../turn/types.ts";
 import type { PromptRoom } from "../budget/estimate.ts";
 
 /**
- * The size limit of a history, besides the agent's `historyLimit`: the newest messages that fit, none when the newest
- * one is larger. It is more than models accept, and far less than 1000 long messages.
+ * The size limit of a history, besides the agent's `historyLimit`: as many of the newest messages as fit. It is more
+ * than models accept, and far less than 1000 long messages.
  */
 export const historyBytes = 2 * 1024 * 1024;
 
@@ -26,13 +26,13 @@ export interface Transcript {
 /** The transcript of a turn without a stored conversation. */
 export const noTranscript: Transcript = { history: [], historyBytes: 0, state: {}, begins: true };
 
-/** The assumed bytes for each token without a provider's count: fewer than most texts have. */
+/** The bytes per token without a provider's count: fewer than most texts have. */
 const usualBytesPerToken = 3;
 
 /** The values of a statement that reads a history. */
 export const historyTypes = { historyLimit: "int", window: "int", takenBytes: "int", seesCalls: "boolean" } as const;
 
-/** A table of the one conversation that is read. */
+/** A table with the one conversation to read. */
 type OneConversation = Table & Record<"id" | "bytesPerToken", Column>;
 
 const m = alias(messages, "m");
@@ -53,19 +53,19 @@ export type StoredMessages = RowOf<typeof storedMessages>;
 
 export type StoredMessage = StoredMessages extends ListsOf<infer Row> ? Row : never;
 
-/** The bytes of history that fit into a prompt, estimated from the tokens of the last prompt. */
+/** How many bytes of history fit into a prompt, estimated from the tokens of the last prompt. */
 export function historyRoom({ bytesPerToken }: OneConversation, { window, takenBytes }: Values<typeof historyTypes>) {
   const perToken = sql`coalesce(${bytesPerToken}, ${usualBytesPerToken})`;
   return sql<number>`greatest(0, least(${historyBytes}, ${window} * ${perToken} - ${takenBytes}))`;
 }
 
 /**
- * A row with the newest messages of a conversation: those that `fitting` selects and the one before them; none if not
- * `when`. If the tool calls of a reply, together with all newer messages, take more than three quarters of the room,
- * this reply and all older ones keep only their texts: one long result must not fill the whole history.
- *
- * First counts the tool calls by their stored size, which unpacks no JSON, then counts exactly only those that fit so.
- * (PostgreSQL has no length of JSON; joining it with an empty list unpacks it, and does nothing else.)
+ * One row with the newest messages of a conversation: those that `fitting` selects and the one before them; no row
+ * unless `when`. If the tool calls of a reply, together with all newer messages, take more than three quarters of the
+ * room, this reply and all older ones are reduced to their texts: one long result must not fill the whole history.
+ * First counts the tool calls by their stored size, which needs no unpacking of JSON, then counts only those exactly
+ * that fit by this size. (PostgreSQL has no length of JSON; joining it with an empty list unpacks it, and does nothing
+ * else.)
  */
 export function newestMessages(of: OneConversation, values: Values<typeof historyTypes>, when = sql`true`): SQL {
   const room = historyRoom(of, values);
@@ -89,7 +89,7 @@ export function newestMessages(of: OneConversation, values: Values<typeof histor
     ) ${m} where texts - octet_length(${m.content}) <= ${room}`;
 }
 
-/** The newest of these messages that fit into the room, oldest first, and their size. */
+/** The newest messages that fit into the room, oldest first, and their size. */
 export function fitting(found: StoredMessages, room: number): Pick<Transcript, "history" | "historyBytes"> {
   const history: StoredMessage[] = [];
   let taken = 0;

@@ -7,7 +7,7 @@ import { statement } from "../../../db/statement.ts";
 import type { Idempotency } from "../request.ts";
 import { isOverdue, type Leases } from "./leases.ts";
 
-// `Idempotency-Key` (decisions §5): a turn has its request's key until it fails, is aborted or is a day old.
+// `Idempotency-Key` (decisions §5): a turn holds the key of its request for a day, or until it fails or is aborted.
 
 /** The reply to an earlier request with the key. */
 export interface StoredReply {
@@ -43,7 +43,7 @@ const repeatStatement = statement({ agentId: "uuid", ref: "text", key: "text" },
     where ${conversations.ref} = ${ref} and ${turns.idempotencyKey} = ${key} and ${turns.agentId} = ${agentId}`;
 });
 
-/** A conversation by its id, which may be another agent's id as well. */
+/** A conversation, identified by its public id and its agent: two agents may use the same public id. */
 interface ConversationKey {
   agentId: string;
   ref: string;

@@ -10,13 +10,13 @@ import { type Heartbeat, hasLapsed, leaseUntil } from "../../../jobs/heartbeat.t
 import { heldFor, onceSettled, settleTurns } from "../budget/budget.ts";
 
 /**
- * The leases of this process's turns, and the closing of turns whose leases ran out. Each statement locks several turns,
- * among them some that a deletion of their conversation or a turn's end may lock in another order.
+ * The leases of this process's turns, and the closing of turns whose leases ran out. Statements are repeated after a
+ * deadlock: each locks several turns, which a deletion or a turn's end may lock in another order.
  */
 export class Leases {
   readonly #database: Database;
   readonly #heartbeat: Heartbeat;
-  /** The turns that live in this process, which never closes them, even with expired leases. */
+  /** The turns that run in this process, which never closes them, even when their leases expired. */
   readonly #living = new Set<string>();
 
   constructor(database: Database, heartbeat: Heartbeat) {
@@ -29,13 +29,13 @@ export class Leases {
     return this.#heartbeat.owner;
   }
 
-  /** Notes that a turn lives in this process, until the returned function is called. */
+  /** Notes that a turn runs in this process, until the returned function is called. */
   hold(turnId: string): () => void {
     this.#living.add(turnId);
     return () => this.#living.delete(turnId);
   }
 
-  /** Renews the leases of these turns. Returns the turns that the process still holds, and which of them are to stop. */
+  /** Renews the leases of these turns. Returns those that the process still holds, and which of them should stop. */
   async renew(turnIds: readonly string[]) {
     if (turnIds.length === 0) return new Map<string, never>();
     const rows = await renewStatement.run(this.#database, { owner: this.owner, turnIds });
@@ -80,7 +80,7 @@ const promoteStatement = statement(
   ({ turnId, owner, takesOver, living }) => {
     const [mine, earlier] = [alias(turns, "mine"), alias(turns, "earlier")];
     const openTurns = sql`${conversations.openTurns} - (select count(*)::int from ${dead})`;
-    // Judged by the really closed turns: a lease that is just being renewed looks expired in this snapshot.
+    // Uses the turns that were really closed: in this snapshot, a lease that is just being renewed looks expired.
     const isNext = sql`not exists (
     select 1 from ${turns} ${earlier}
     where ${earlier.conversationId} = ${mine.conversationId} and ${earlier.ticket} < ${mine.ticket}
@@ -110,7 +110,7 @@ const promoteStatement = statement(
 const renewStatement = statement({ owner: "uuid", turnIds: "uuid[]" }, ({ owner, turnIds }) => {
   const held = alias(turns, "held");
   const row = fields({ id: turns.id, stopRequested: turns.stopRequested });
-  // In order, as the deletion of a conversation locks its turns.
+  // In the same order in which the deletion of a conversation locks its turns.
   return sql<RowOf<typeof row>>`
     with ${held} as (
       select ${turns.id} from ${turns}

@@ -14,7 +14,7 @@ import { historyRoom, historyTypes, newestMessages, type StoredMessages } from "
 /** The most turns of a conversation that wait behind the running one (decisions §5, "One at a time"). */
 export const waitingLimit = 16;
 
-/** The tables that the parts of the statement make. */
+/** The tables that the parts of the statement define. */
 const known = alias(agents, "known");
 const agent = alias(agents, "agent");
 /** The agent, if the end user's budget covers the turn. */
@@ -43,7 +43,7 @@ const valueTypes = {
   continues: "uuid | null",
   idempotencyKey: "text | null",
   requestDigest: "text | null",
-  // For a door with a throttle.
+  // For an entry point with a throttle.
   throttleKey: "text | null",
   now: "timestamptz | null",
   resetsAt: "timestamptz | null",
@@ -59,7 +59,7 @@ type OpenValues = Values<typeof valueTypes>;
 /** A table of the agent, if the turn is granted. */
 type Owner = Table & Record<"id" | "organizationId", Column>;
 
-/** The least tokens of this turn. */
+/** The fewest tokens that this turn needs. */
 const wanted = sql`(select tokens from wanted)`;
 
 function knownAgent({ agentId, agentRevision, mostCalls }: OpenValues, throttled: boolean): SQL {
@@ -69,9 +69,9 @@ function knownAgent({ agentId, agentRevision, mostCalls }: OpenValues, throttled
     where ${id} = ${agentId} and ${revision} = ${agentRevision} and ${allowed}`;
 }
 
-/** The parts of a statement. Each part costs time, even without rows. */
+/** The optional parts of the statement. Each part costs time, even without rows. */
 interface Parts {
-  /** The door has a throttle. */
+  /** The entry point has a throttle. */
   throttled: boolean;
   /** The turn belongs to a stored conversation. */
   stored: boolean;
@@ -83,7 +83,7 @@ interface Parts {
   ofUser: boolean;
 }
 
-/** More of the `with`: reserves tokens of both budgets, of the agent's only if the end user's covers them. */
+/** Parts that reserve tokens of both budgets; those of the agent only if the end user's budget covers the turn. */
 function heldTokens({ tokens, addedTokens, month, ref, subject }: OpenValues, { ofAgent, ofUser }: Parts): SQL {
   const { contextTokens } = conversations;
   const last = sql`select ${contextTokens} from ${conversations} where ${conversations.ref} = ${ref}`;
@@ -97,8 +97,8 @@ function heldTokens({ tokens, addedTokens, month, ref, subject }: OpenValues, { 
 }
 
 /**
- * Whether the stored conversation is this agent's. Another agent's may have the same id: `room:playground:7` belongs to
- * an agent `room` in the playground, and to the Room of an agent `playground`.
+ * Whether the stored conversation is this agent's. Another agent's conversation may have the same id:
+ * `room:playground:7` belongs to an agent `room` in the playground, and to the Room of an agent `playground`.
  */
 const isSameAgent = sql`${conversations.agentId} = ${excluded(conversations.agentId)}`;
 
@@ -205,8 +205,8 @@ export type OpenedRow = RowOf<ReturnType<typeof openedRow>>;
 
 /**
  * OPEN, the one statement before the model: counts the request, checks that the agent equals its cached copy, reserves
- * tokens of the budgets, takes the next ticket of the conversation, inserts the turn and, when that runs at once, reads
- * the history.
+ * tokens of the budgets, takes the next ticket of the conversation, inserts the turn and, if it runs at once, reads the
+ * history.
  */
 export const openStatement = variants((parts: Parts) =>
   statement(valueTypes, (values) => write(values, parts), { brief: true }),

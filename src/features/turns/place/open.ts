@@ -29,7 +29,7 @@ export interface Opening {
   idempotency: Idempotency | null;
   /** Whether to look for memories of the subject. */
   remembers: boolean;
-  /** Null for a door without a throttle. */
+  /** Null for an entry point without a throttle. */
   throttle: CountedCall | null;
   /** Null when neither the agent nor its end users have a budget. */
   reservation: FirstReservation | null;
@@ -79,7 +79,7 @@ function valuesOf(opening: Opening) {
   };
 }
 
-/** Opens the turn, or says why it can't. Throws the 429 of the throttle. */
+/** Opens the turn, or returns why it can't be opened. Throws the 429 of the throttle. */
 export async function open(database: Database, opening: Opening): Promise<Opened> {
   const { conversation, throttle, reservation } = opening;
   const { ofAgent, ofUser } = reservation ?? { ofAgent: false, ofUser: false };
@@ -107,7 +107,7 @@ export async function open(database: Database, opening: Opening): Promise<Opened
 }
 
 /**
- * An upsert that waited for the row sees the new `last_seq` but old messages: reads them again then. A queued turn
+ * An upsert that waited for a lock sees the new `last_seq` but old messages: then they are read again. A queued turn
  * reads its history when it runs.
  */
 async function currentTranscript(database: Database, row: OpenedRow, opening: Opening): Promise<Transcript | null> {

@@ -21,7 +21,7 @@ export class Pictures {
     this.#services = services;
   }
 
-  /** Runs the work of a turn with these files: at once without pictures, else when there is room for them. */
+  /** Runs the work of a turn with these files: at once if it has no pictures, else once their memory is available. */
   async during<T>(owner: string, files: FreshFiles | null, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const bytes = files ? await imageBytes(this.#services, files) : 0;
     return bytes === 0 ? work() : this.#memory.run(owner, signal, work, bytes);

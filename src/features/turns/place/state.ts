@@ -56,8 +56,8 @@ const writeStatement = statement(
 );
 
 /**
- * Writes a request's context to the state of its conversation, in a separate statement, then runs `take`. The values
- * stay, however the turn ends. If the agent changes before `take` is done, the write is undone, since the agent's old
+ * Writes a request's context to its conversation's state, in a separate statement, then runs `take`. The values stay
+ * even if the turn fails. If the agent changes before `take` is done, the write is undone, since the agent's old
  * mapping made the values. Throws `AgentChanged`, and 413 when the state would be too large.
  */
 export async function withContext<T>(
@@ -84,7 +84,7 @@ export async function writeContext(
 ): Promise<JsonObject | null> {
   const { agentId, agentRevision, conversation, subject } = place;
   const added = storableJson(values);
-  // Checked before the database unpacks it, where a short number may have hundreds of digits.
+  // Checked before the database reads the values, where a short number may become hundreds of digits.
   if (new TextEncoder().encode(added).byteLength > stateLimit) throw stateTooLarge();
   const { id: conversationId, ref, channel, channelId } = conversation;
   const parameters = { agentId, agentRevision, subject, added, conversationId, ref, channel, channelId };
@@ -100,7 +100,7 @@ interface Written {
   replaced: JsonObject;
 }
 
-/** Restores the replaced values, except of keys that another call wrote since. */
+/** Restores the replaced values, except for keys that another request has written since. */
 async function takeBack({ db }: Database, ref: string, { values, replaced }: Written): Promise<void> {
   const { state } = conversations;
   const written = sql`${storableJson(values)}::jsonb`;

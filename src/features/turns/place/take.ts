@@ -16,7 +16,7 @@ import { type Opened, type Opening, open } from "./open.ts";
 import { waitingLimit } from "./open-statement.ts";
 import { withContext } from "./state.ts";
 
-/** A turn with its ticket, and the agent and the model that answer. */
+/** A turn that has its ticket, with the agent and the model that answer. */
 export interface Taken {
   grant: Grant;
   place: Extract<Opened, { kind: "head" | "queued" }>;
@@ -35,8 +35,8 @@ interface Wanted {
 const attempts = 5;
 
 /**
- * Writes the request's context and takes a ticket for its turn. Throws `AgentChanged` when the agent differs from the
- * grant's, the 413 for a too large context, and the 429s of throttle, budget and full queue.
+ * Writes the request's context and takes a ticket for its turn. Throws `AgentChanged` when the agent is not the grant's
+ * any more, the 413 of a too large context, and the 429s of throttle, budget and full queue.
  */
 export async function takePlace(services: Services, wanted: Wanted): Promise<Taken> {
   const { callContext, ref, origin } = wanted.request;
@@ -76,7 +76,7 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
       idempotency: request.idempotency ?? null,
       remembers: row.memoryEnabled,
       conversation: stored ? { id: newId(), ref, channelId, parentId } : null,
-      // A second attempt is the same request.
+      // The second attempt is for the same request, so it is not counted again.
       throttle: attempt === 1 ? throttle : null,
     });
     if (opened.kind === "head" || opened.kind === "queued") return { grant, place: opened, spec, room, reservation };
@@ -87,7 +87,7 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
     if (held?.ofUser) await releaseForUser(database, { ...held, subject });
     if (opened.kind === "spent") throw budgetSpent("agent", row.monthlyTokenBudget ?? 0, clock.now());
     if (held?.ofAgent) await settle(database, { ...held, used: 0 });
-    // A crowd of dead turns must not keep living ones out.
+    // A full queue of dead turns must not keep out living ones.
     if ((await leases.closeLost()) === 0) break;
   }
   throw lineFull();
@@ -99,7 +99,7 @@ export function lineFull(): EngineError {
   });
 }
 
-/** `open`, repeated after deadlocks; an agent that is deleted meanwhile counts as changed. */
+/** Repeats `open` after deadlocks. An agent that is deleted meanwhile counts as changed. */
 async function openAgain(database: Database, opening: Opening): Promise<Opened> {
   try {
     return await unlessDeadlocked(() => open(database, opening));

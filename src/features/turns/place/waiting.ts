@@ -2,7 +2,7 @@ import type { Services } from "../../../context/ctx.ts";
 import { pause } from "../../../core/time/pause.ts";
 import type { Leases } from "./leases.ts";
 
-/** How often a queued turn checks by itself, since another process's notice may be lost. */
+/** How often a queued turn looks by itself, since the notice of another process may be lost. */
 const pollMs = 250;
 
 type Dependencies = Pick<Services, "clock" | "notify">;
@@ -23,7 +23,7 @@ export class WaitingTurns {
   async wait(turnId: string, { id, ticket }: { id: string; ticket: number }, signal: AbortSignal): Promise<void> {
     const { clock } = this.#services;
     for (;;) {
-      // Joined before the check: a turn that ends between the check and the wait wakes this one all the same.
+      // Joins before the check, so that a turn that ends between the check and the wait still wakes this one.
       const { woken, leave } = this.#join(id, ticket);
       try {
         if (await this.#leases.promote(turnId)) return signal.throwIfAborted();
@@ -45,7 +45,7 @@ export class WaitingTurns {
     return { woken: promise, leave };
   }
 
-  /** A turn of the conversation ended: the first queued one may check. */
+  /** Lets the first queued turn check again after a turn of the conversation ended. */
   #wake(conversationId: string): void {
     const tickets = this.#conversations.get(conversationId);
     if (tickets) tickets.get(Math.min(...tickets.keys()))?.();

@@ -10,22 +10,22 @@ import type { TurnRequest } from "../request.ts";
 import type { RunningTurns, Turn } from "../turns.ts";
 import { type AttemptEnd, endOfError, endOfTurn, interrupted, type Tries } from "./end.ts";
 
-/** An attempt at unattended work: one turn. */
+/** One attempt at unattended work: one turn. */
 export interface Attempt {
   /** The slug of the agent. */
   slug: string;
   tries: Tries;
-  /** The signal of the job. Its abort ends the turn as `superseded`: another attempt takes the work again. */
+  /** The signal of the job. When it aborts, the turn ends as `superseded`, and another attempt does the work again. */
   signal: AbortSignal;
-  /** The fields of its log lines. */
+  /** Fields for its log lines. */
   about: Readonly<Record<string, unknown>>;
   /** Makes the request, or ends the attempt without a turn. */
   request(): Promise<Omit<TurnRequest, "alongside"> | AttemptEnd>;
-  /** The rows written with a turn of this end. Null: only the turn's row, since another attempt follows. */
+  /** The rows to write with a turn that ends so. Null: only the turn's row, since another attempt follows. */
   alongside(outcome: TurnOutcome, turnId: string, end: AttemptEnd): Alongside | null;
   /** Receives the tool calls of the turn; absent when only the end counts. */
   watched?: WatchedTools;
-  /** Runs once the turn has its slot; the returned function runs at its end. */
+  /** Called once the turn has its slot; the returned function is called at its end. */
   begun?(turn: Turn): () => void;
 }
 
@@ -38,12 +38,12 @@ export interface Attempted {
 }
 
 /**
- * Runs the turn of an attempt, and judges its end by the rules of all unattended work. The door stores the end, and
+ * Runs the turn of an attempt, and decides its end by the rules of all unattended work. The caller stores the end, then
  * calls `repeatLater`.
  */
 export type AttemptTurn = (attempt: Attempt) => Promise<Attempted>;
 
-/** How long an attempt waits for a turn that another process took, in milliseconds. */
+/** How long an attempt waits for a turn that another process runs, in milliseconds. */
 const takenMs = 5_000;
 
 export function createAttempt(

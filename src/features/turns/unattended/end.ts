@@ -13,11 +13,11 @@ import { stopped } from "./last-turn.ts";
 export type AttemptEnd =
   /** The turn succeeded. */
   | { kind: "done" }
-  /** The turn waits for approval of a tool call. */
+  /** The turn waits until a person approves a tool call. */
   | { kind: "approval" }
   /** The work is retried after at least `ms` milliseconds. The attempt is not counted. */
   | { kind: "defer"; reason: string; ms: number }
-  /** `defer` with a counted attempt. `alone`: the model refused several items, which are retried one by one. */
+  /** Like `defer`, but counted. `alone`: the model refused several items together; they are retried one by one. */
   | { kind: "retry"; reason: string; ms: number; alone: boolean }
   | GivenUp;
 
@@ -27,13 +27,13 @@ interface GivenUp {
   reason: string;
   why:
     | "stopped"
-    /** A retry would call the tools again. */
+    /** A retry would call tools a second time. */
     | "tools-called"
     /** The model refuses the turn's content. */
     | "refused"
-    /** The agent can't run turns for longer than the work waits, for example with a spent budget. */
+    /** The agent can't run turns before the work is too old, for example with a spent budget. */
     | "closed"
-    /** The agent is inactive or deleted, or its channel is off: people get no notice. */
+    /** The agent is inactive or deleted, or its channel is off. People get no notice. */
     | "off"
     | "too-often";
 }
@@ -46,11 +46,11 @@ export interface Tries {
   most: number;
   /** The number of items of the turn; 1 when absent. */
   items?: number;
-  /** Whether an interrupted turn is repeated even after it called tools: no message is lost (decisions §8). */
+  /** Whether an interrupted turn is repeated even after it called tools, so that no message is lost (decisions §8). */
   losesNothing?: boolean;
 }
 
-/** Longer refusals are not waited for, in milliseconds. */
+/** The longest pause that unattended work waits for, in milliseconds. */
 const patienceMs = 15 * 60_000;
 
 export const giveUp = (why: GivenUp["why"], reason: string): GivenUp => ({ kind: "give-up", reason, why });
@@ -94,13 +94,13 @@ function retry(reason: string, { tried, most }: Tries, ms = 0): AttemptEnd & { r
   return tried < most ? { kind: "retry", reason, ms, alone: false } : giveUp("too-often", reason);
 }
 
-/** Whether messages of the turn are stored: it succeeded, was stopped, or called tools. Other turns are repeated. */
+/** Whether messages of the turn are stored: when it succeeded, was stopped, or called tools. Other turns are repeated. */
 export const isStored = (end: AttemptEnd): boolean =>
   end.kind === "done" ||
   end.kind === "approval" ||
   (end.kind === "give-up" && (end.why === "stopped" || end.why === "tools-called"));
 
-/** Throws `Postponed` for work to be retried, so that its job is repeated. */
+/** Throws `Postponed` if the work is to be retried, so that its job runs again. */
 export function repeatLater(clock: Clock, { end, tried }: { end: AttemptEnd; tried: number }): void {
   if (end.kind === "defer") throw new Postponed(end.reason, clock.now() + end.ms);
   if (end.kind !== "retry") return;

@@ -2,21 +2,21 @@ import { desc, eq, sql } from "drizzle-orm";
 import type { Database } from "../../../db/client.ts";
 import { conversations, messages, toolCalls, turns } from "../../../db/schema.ts";
 
-/** The state of a conversation's single piece of work. */
+/** The state of the one piece of work in a conversation. */
 export type Fate =
-  /** No turn did or does the work: it may be started. */
+  /** No turn did the work or is doing it, so it may be started. */
   | { kind: "open" }
-  /** A turn does the work, perhaps in another process. */
+  /** A turn is doing the work, perhaps in another process. */
   | { kind: "running" }
-  /** Its turn waits for approval of a tool call, and continues after the decision. */
+  /** The turn waits for approval of a tool call, and continues after the decision. */
   | { kind: "waiting" }
   | { kind: "done"; text: string }
   /** The work is not repeated, since its tool calls may have been made. `reason` contains no secret. */
   | { kind: "failed"; reason: string; text: string };
 
 /**
- * Reads the state of the work from the turns of the conversation `ref`, after the process that took the turn died.
- * Later turns than the first are further attempts, or continue after an approval.
+ * Reads the state of the work from the turns of the conversation `ref`, for a process that takes the work over. Turns
+ * after the first one are further attempts, or continue after an approval.
  */
 export async function fateOf({ db }: Database, ref: string): Promise<Fate> {
   const asked = sql<boolean>`exists (
@@ -39,9 +39,9 @@ interface LastTurn {
   errorCode: string | null;
   /** The turn that this one continues. */
   continues: string | null;
-  /** Whether it waited for approval of calls. */
+  /** Whether the turn waited for approval of calls. */
   asked: boolean;
-  /** Null when nothing of it is stored. */
+  /** Null when nothing of the turn is stored. */
   text: string | null;
   metadata: unknown;
 }
@@ -50,7 +50,7 @@ function judge({ status, errorCode, continues, asked, text, metadata }: LastTurn
   if (status === "queued" || status === "running") return { kind: "running" };
   if (status === "approval") return { kind: "waiting" };
   const said = text ?? "";
-  // A continued turn has a later one, so nobody decided this one's calls.
+  // No later turn continues this one: nobody decided its calls.
   if (status === "done" && asked) return { kind: "failed", reason: "Nobody approved a call in time", text: said };
   if (status === "done") return { kind: "done", text: said };
   if (errorCode === "stop") return { kind: "failed", reason: stopped, text: said };
@@ -60,5 +60,5 @@ function judge({ status, errorCode, continues, asked, text, metadata }: LastTurn
   return { kind: "failed", reason: error?.message ?? "The turn ended with its server", text: said };
 }
 
-/** The reason for a stopped turn, which is never repeated. */
+/** The reason of a stopped turn's failure. A stopped turn is never repeated. */
 export const stopped = "Somebody stopped the turn";

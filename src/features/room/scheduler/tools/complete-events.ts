@@ -21,7 +21,7 @@ const tool = builtin({
   seesSecrets: false,
 });
 
-/** Completes pending or processing entries of the agent's own backlog; reports all other ids to the model. */
+/** Completes pending or processing entries of the agent's own backlog. Reports all other ids to the model. */
 export function markEventsCompleted({ services }: ToolDependencies, { id: agentId }: RoomAgent): Tool {
   const { database, clock } = services;
   return tool.implement(async ({ eventIds, notes }, { turnId }) => {

@@ -3,7 +3,7 @@ import type { Services } from "../../../../context/ctx.ts";
 /** The parts of the engine that the Room's tools use. */
 export interface ToolDependencies {
   services: Pick<Services, "database" | "clock">;
-  /** Announces a due job. */
+  /** Tells the worker that a job is due. */
   wake(): void;
 }
 

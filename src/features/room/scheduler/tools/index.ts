@@ -10,16 +10,16 @@ import { sendMessageOfRoom, sendMessageTool } from "./send-message.ts";
 export type { RoomAgent, ToolDependencies } from "./dependencies.ts";
 
 /**
- * The tools of a turn in an agent's Room, besides the agent's own. `claim` identifies the turn's entries, all of which
- * wait when the agent asks a person without naming one.
+ * The tools of a turn in an agent's Room that the agent does not have otherwise. `claim` identifies the turn's entries:
+ * if the agent asks a person without naming an entry, all of them wait.
  */
 export function roomTools(needs: ToolDependencies, agent: RoomAgent, claim: string): readonly Tool[] {
   return [markEventsCompleted(needs, agent), sendMessageOfRoom(needs, agent, claim), compactRoomHistory(needs, agent)];
 }
 
 /**
- * Restores the tools of a Room's or event's turn that continues after an approval, with the same part of the Room's
- * history.
+ * Returns the Room's tools, and the same part of the Room's history, for a turn of a Room or an event that continues
+ * after an approval.
  */
 export function continuedTools(needs: ToolDependencies): ContinuedBy {
   return async ({ channel, agentId, ref, turnId }) => {

@@ -28,7 +28,7 @@ const ofRoom = builtin({
   }),
 });
 
-/** The tool in an event's turn: it sends to the definition's destination, else to the Room's. */
+/** The tool in an event's turn. It sends to the definition's destination, or else to the Room's. */
 export function sendMessageTool(needs: ToolDependencies, agent: RoomAgent, definitionId: string | null): Tool {
   return plain.implement(async ({ message }, context) => {
     await send(needs, agent, context, message, (tx) => placeOfDefinition(tx, agent.id, definitionId));
@@ -36,7 +36,7 @@ export function sendMessageTool(needs: ToolDependencies, agent: RoomAgent, defin
   });
 }
 
-/** The tool in a Room's turn: the event, or the whole claim, waits for the reply, unless an agent reads it. */
+/** The tool in a Room's turn. The event, or all of the claim, waits for the reply, except if the reader is an agent. */
 export function sendMessageOfRoom(needs: ToolDependencies, agent: RoomAgent, claim: string): Tool {
   return ofRoom.implement(async ({ message, eventId }, context) => {
     const until = needs.services.clock.now() + patienceMs;
@@ -72,7 +72,7 @@ async function send(
   return place;
 }
 
-/** The destination of the definition, else of the Room; never one that the model chooses. */
+/** The destination of the definition, or else of the Room; never one that the model chooses. */
 async function placeOfDefinition(tx: Db, agentId: string, definitionId: string | null): Promise<Destination> {
   const { outboundChannel, outboundTarget } = eventDefinitions;
   const isOwn = and(eq(eventDefinitions.agentId, agentId), eq(eventDefinitions.id, definitionId ?? ""));
@@ -86,7 +86,7 @@ async function placeOfDefinition(tx: Db, agentId: string, definitionId: string |
   return room ? outboundPlace(agentId, room) : null;
 }
 
-/** The definition of an entry; null for a deleted one. Throws an `Error` for the model when there is no such entry. */
+/** The definition of an entry; null when it was deleted. Throws an `Error` for the model when the entry does not exist. */
 async function definitionOf(tx: Db, agentId: string, eventId: string): Promise<string | null> {
   const { id, definitionId } = eventBacklog;
   const [entry] = await tx
@@ -105,7 +105,7 @@ interface ReplyWait {
   until: number;
 }
 
-/** Sets the entries' wait without changing their status: the turn's end, or the next claim, updates the Room. */
+/** Makes entries wait without changing their status: the turn's end, or the next claim, updates the Room. */
 async function letWait(tx: Db, { agentId, claim, eventId, until }: ReplyWait): Promise<void> {
   const { id, status } = eventBacklog;
   const own = and(eq(eventBacklog.agentId, agentId), eq(eventBacklog.claim, claim));
@@ -113,7 +113,7 @@ async function letWait(tx: Db, { agentId, claim, eventId, until }: ReplyWait): P
     .update(eventBacklog)
     .set({
       notBefore: new Date(until),
-      // An entry that waited for approval now waits for the reply, however the turn ends.
+      // An entry that waited for approval now waits for the reply, whatever the turn's end.
       claim: sql`case when ${status} = 'processing' then ${eventBacklog.claim} end`,
     })
     .where(and(own, eventId === undefined ? undefined : eq(id, eventId)));
