@@ -17,8 +17,8 @@ interface Event {
   actor: Person | null;
   request: { id: string; ip: string; userAgent?: string };
   /**
-   * The organizations whose logs get the event; without any it is an entry of the installation. Only the first log
-   * contains the address, because any organization may add an existing account.
+   * The organizations whose logs get the event; empty for an event of the installation. Only the first log contains the
+   * address, because any organization may add an existing account.
    */
   organizationIds: readonly string[];
   success?: boolean;
@@ -44,7 +44,7 @@ export async function recordEvent(db: Db, { actor, organizationIds, request, ...
 /** Sorts the oldest membership first: usually that of the organization that created the account. */
 export const oldestFirst = [asc(members.createdAt), asc(members.organizationId)];
 
-/** The organizations of a user, the first joined one first. Their logs show the account's events. */
+/** The organizations of a user, in the order of joining. Their logs show the account's events. */
 export async function organizationsOf(db: Db, userId: string): Promise<string[]> {
   const rows = await db
     .select({ id: members.organizationId })

@@ -13,7 +13,7 @@ import { deleteOtherSessions } from "./sessions.ts";
 import { forgetAddresses } from "./sign-in-limits.ts";
 import { userOf } from "./user.ts";
 
-/** Wrong current passwords of one user: a stolen session must not suffice to guess the password. */
+/** The limit of wrong current passwords of one user: a stolen session must not be enough to guess the password. */
 const guesses: Limit = { calls: 10, windowMs: 15 * 60 * 1000 };
 
 /** The throttle key of a user's wrong current passwords. */
@@ -51,7 +51,7 @@ async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: Passw
   if (!right || hash === null) return false;
   const passwordHash = await ctx.passwords.hash(newPassword);
   return ctx.database.transaction(async (tx) => {
-    // The later of two simultaneous changes finds another hash, since its current password is outdated.
+    // Of two simultaneous changes, the later one finds another hash: its current password is outdated.
     const changed = await tx
       .update(users)
       .set({ passwordHash, passwordSetBy: null, passwordOrganization: null, updatedAt: sql`now()` })

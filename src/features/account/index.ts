@@ -8,11 +8,11 @@ import { knownAddressMs } from "./sign-in-limits.ts";
 
 /** Creates the first owner with an organization and a workspace, unless an owner exists. */
 export { bootstrapOwner, ownerExists } from "./owner.ts";
-/** Sets a user's password, also from the command line, and ends all sessions of a user. */
+/** Sets a user's password, as the command line does too, and ends all sessions of a user. */
 export { deleteSessionsOf, type PasswordReset, replacePassword, resetPassword } from "./replace-password.ts";
 /** The response to ending sessions. */
 export { EndedSessions } from "./schema.ts";
-/** Opens a session and returns its token; the condition for a live session. */
+/** Opens a session and returns its token; tells whether a session is live. */
 export { createSession, isLive } from "./sessions.ts";
 /** Issues the token of the link that sets an installation up. */
 export { issueSetupToken } from "./setup.ts";
@@ -20,14 +20,14 @@ export { issueSetupToken } from "./setup.ts";
 export { nameOf, userOf } from "./user.ts";
 
 /**
- * The routes of sign-in, the current user and the setup of an installation, and the deletion of expired sessions, links
+ * The routes of sign-in, of the current user and of the installation's setup; the deletion of expired sessions, links
  * and throttle windows.
  */
 export function accountFeature(): Contribution {
   return { routes: [accountRoutes], oldRows: [...expired, endedWindows] };
 }
 
-/** Expired management keys stay on their list. */
+/** Expired management keys are not deleted: they stay on their list. */
 const expired: OldRows[] = [
   { table: accessTokens, since: accessTokens.expiresAt, afterMs: 0, where: eq(accessTokens.kind, "session") },
   { table: oneTimeTokens, since: oneTimeTokens.expiresAt, afterMs: 0 },

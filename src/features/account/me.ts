@@ -40,12 +40,12 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
   return { user: { id, email, name, onboarding, organizations: sortByName(memberships), ...required } };
 }
 
-/** The most name changes of a user: each is an entry in the log of every organization of the user. */
+/** The most name changes of a user: each writes an entry into the logs of all of the user's organizations. */
 const renames: Limit = { calls: 10, windowMs: 60 * 60 * 1000 };
 
 /**
- * Changes the name that others see. The logs of the user's organizations contain both names. Throws the 429 after too
- * many changes.
+ * Changes the name that other people see. The logs of the user's organizations contain both names. Throws the 429 after
+ * too many changes.
  */
 export async function changeMe(ctx: Ctx, { name }: MeChanges): Promise<void> {
   if (name === undefined) return;
@@ -71,7 +71,7 @@ export async function changeMe(ctx: Ctx, { name }: MeChanges): Promise<void> {
 
 /**
  * Makes an organization the default of the session's requests. Throws the 404 for an organization that the user does
- * not belong to, or does not reach before choosing a password.
+ * not belong to, or can't reach before choosing a password.
  */
 export async function chooseOrganization(ctx: Ctx, slug: string): Promise<ActiveOrganization> {
   const [organization] = await ctx.db
@@ -97,8 +97,8 @@ export async function chooseOrganization(ctx: Ctx, slug: string): Promise<Active
 const maxBytes = 8192;
 
 /**
- * Merges a change into the user's `onboarding`; null removes a key. Simultaneous changes are merged too. Throws the 413
- * when the result is too large.
+ * Merges a change into the user's `onboarding`; null removes a key. Changes at the same time are merged too. Throws the
+ * 413 when the result is too large.
  */
 export async function changeOnboarding(ctx: Ctx, change: OnboardingChange): Promise<void> {
   const ownRow = eq(users.id, userOf(ctx).id);

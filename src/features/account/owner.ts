@@ -18,7 +18,7 @@ interface Owner {
   userId: string;
   organizationId: string;
   organizationSlug: string;
-  /** False when an owner existed before; nothing was changed then. */
+  /** False when there already was an owner; then nothing was changed. */
   created: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function bootstrapOwner(services: Services, owner: NewOwner): Promi
   });
 }
 
-/** Locks the row of `installation`, so that starting replicas and simultaneous setups go one after another. */
+/** Locks the row of `installation`, so that starting replicas and simultaneous setups run one after another. */
 export async function lockInstallation(tx: Db): Promise<void> {
   await tx
     .insert(installation)
@@ -89,8 +89,8 @@ export async function firstOwner(db: Db, email = "") {
 }
 
 /**
- * Inserts the owner, and takes over an existing account or organization of the name: until an owner exists, the setup
- * decides.
+ * Inserts the owner. Takes over an existing account or organization of the same name: until there is an owner, the
+ * setup decides.
  */
 export async function insertOwner(
   tx: Db,

@@ -49,8 +49,8 @@ export interface PasswordReset {
 
 /**
  * Sets a generated password, which only this result contains, ends all sessions of the user and deletes the failed
- * sign-ins (decisions §1, "Rescue"). Throws a 404 for an unknown e-mail that names the owners, because only a person on
- * the server's machine can call this.
+ * sign-ins (decisions §1, "Rescue"). Throws a 404 for an unknown e-mail that names the owners, since only a person on
+ * the server's machine can do this.
  */
 export async function resetPassword({ database, passwords }: Services, given: string): Promise<PasswordReset> {
   const email = given.trim().toLowerCase();

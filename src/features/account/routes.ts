@@ -67,7 +67,7 @@ const requestOf = (c: Context<AppEnv>) => ({
 
 export const accountRoutes = router()
   .openapi(setupStateRoute, async (c) => {
-    // Every request counts, since it queries the database.
+    // Counts every request, since each queries the database.
     countRefused(c);
     const { token } = c.req.valid("query");
     const state = await readSetupToken(c.var.services, token ?? "");

@@ -3,7 +3,7 @@ import { permissions } from "../../core/credentials/permissions.ts";
 import { isStorable, zText } from "../../core/text/text.ts";
 import { ChosenPassword, Email, Name, OrganizationSlug, Timestamp } from "../../http/shapes.ts";
 
-/** A password at sign-in: any text, so that a new password rule locks nobody out. */
+/** A password at sign-in may be any text, so that a new rule for passwords locks nobody out. */
 const Password = zText(256)
   .min(1, "must not be empty")
   .openapi({ format: "password", example: "correct horse battery" });
@@ -95,7 +95,7 @@ export const MeChanges = z
   .openapi("MeChanges");
 export type MeChanges = z.infer<typeof MeChanges>;
 
-/** Has no limit of its own, so that too long texts always get the 413 of `onboarding` as a whole. */
+/** Without a limit of its own, so that too long texts always get the 413 of the whole `onboarding`. */
 const RememberedText = z.string().refine(isStorable, { message: "must not contain NUL or unpaired surrogates" });
 const Remembered = z.union([RememberedText, z.number(), z.boolean(), z.null()], {
   error: "must be a string, a number, true, false or null",

@@ -13,7 +13,7 @@ import { userOf } from "./user.ts";
 /** The most sessions in the list: a script that signs in for every request may have thousands. */
 const listed = 1000;
 
-/** The origin of a sign-in, as shown in the list of sessions. */
+/** Where a sign-in came from, as shown in the list of sessions. */
 export interface Client {
   ip: string;
   userAgent: string;
@@ -70,7 +70,7 @@ export async function signOut(ctx: Ctx): Promise<void> {
   await endSessions(ctx, eq(accessTokens.id, userOf(ctx).sessionId));
 }
 
-/** Ends one session of the user; `current`: it was this request's. Throws the 404 unless it is a live session. */
+/** Ends one session of the user; `current`: it is this request's session. Throws the 404 unless it is live. */
 export async function endSession(ctx: Ctx, id: string): Promise<{ current: boolean }> {
   if (!isUuid(id)) throw notFound("Session");
   const ended = await endSessions(ctx, eq(accessTokens.id, id));
@@ -78,12 +78,12 @@ export async function endSession(ctx: Ctx, id: string): Promise<{ current: boole
   return { current: id.toLowerCase() === userOf(ctx).sessionId };
 }
 
-/** Ends the user's sessions other than this request's; returns their number. */
+/** Ends all sessions of the user except that of this request; returns their number. */
 export function endOtherSessions(ctx: Ctx): Promise<number> {
   return endSessions(ctx, others(ctx));
 }
 
-/** `endOtherSessions` inside a transaction, without its audit entry, for a caller that writes an entry of its own. */
+/** `endOtherSessions` in a given transaction and without its audit entry, for a caller that writes its own entry. */
 export async function deleteOtherSessions(ctx: Ctx, tx: Db): Promise<number> {
   return (await deleteSessions(ctx, tx, others(ctx))).length;
 }
@@ -120,7 +120,7 @@ async function deleteSessions(ctx: Ctx, tx: Db, which: SQL): Promise<{ id: strin
 
 const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).sessionId);
 
-/** The condition that the request's session is live: it may end while the request waits for a lock. */
+/** Whether the request's session is live: it may end while the request waits for a lock. */
 export const isLive = (sessionId: string, now: Date) => sql`exists (
   select 1 from ${accessTokens} where ${accessTokens.id} = ${sessionId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
 

@@ -11,7 +11,7 @@ import type { Account } from "./schema.ts";
 
 const setupTokenMs = 24 * 60 * 60 * 1000;
 
-/** Limits the entries of wrong links: anybody may try links, and the log must not grow with every attempt. */
+/** Limits the entries about wrong links: anybody can try links, and the log must not grow with each attempt. */
 const noted: Limit = { calls: 1, windowMs: 60_000 };
 
 /** Issues the token of a one-time setup link: 256 bits, valid for 24 hours, stored as a digest. */
@@ -50,7 +50,7 @@ interface Made {
   organization: { slug: string };
 }
 
-/** Creates the first owner for the setup link's holder; only one of simultaneous requests succeeds. */
+/** Creates the first owner for the holder of the setup link. Of simultaneous requests only one succeeds. */
 export async function setUp(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
   try {
     return await makeOwner(services, token, owner, request);
@@ -99,7 +99,7 @@ const usable = (tokenDigest: Uint8Array, { clock }: Services) =>
     gt(oneTimeTokens.expiresAt, new Date(clock.now())),
   );
 
-/** Logs a wrong setup link in the installation's log, at most once a minute. */
+/** Notes a wrong setup link in the installation's log, at most once a minute. */
 export async function recordFailedSetup(services: Services, request: Request): Promise<void> {
   const { allowed } = await countCall(services, "setup-failure", noted);
   if (!allowed) return;

@@ -13,11 +13,11 @@ export interface KnownAccount {
   id: string;
   name: string;
   passwordHash: string | null;
-  /** The organizations, the first joined one first. */
+  /** The organizations, in the order of joining. */
   organizationIds: string[];
 }
 
-/** The account of an e-mail with its organizations. Runs one statement for known and unknown e-mails. */
+/** The account of an e-mail with its organizations. Known and unknown e-mails take the same single statement. */
 export async function findAccount({ database }: Services, email: string): Promise<KnownAccount | null> {
   const rows = await database.db
     .select({
@@ -37,13 +37,13 @@ export async function findAccount({ database }: Services, email: string): Promis
 }
 
 const windowMs = 15 * 60 * 1000;
-/** The most failures of one account from one address, so that a stranger elsewhere can't lock the account. */
+/** The most failed sign-ins of one account from one address. A stranger at another address can't lock the account. */
 const perAccount: Limit = { calls: 10, windowMs };
-/** The most failures of one account from all addresses. */
+/** The most failed sign-ins of one account from all addresses. */
 const perAccountInAll: Limit = { calls: 50, windowMs: 60 * 60 * 1000 };
-/** The most failures of all accounts from one address. */
+/** The most failed sign-ins of all accounts from one address. */
 const perAddress: Limit = { calls: 50, windowMs };
-/** The most failures from an IPv6 /48, whose holder has 65,536 of the /64s that count as one address each. */
+/** The most failed sign-ins from an IPv6 /48. Its holder has 65,536 /64s, each of which counts as one address. */
 const perNetwork: Limit = { calls: 500, windowMs };
 /** The most sign-ins from one address, including successful ones, because each costs a hash. */
 const inAll: Limit = { calls: 100, windowMs };
@@ -64,18 +64,18 @@ interface Attempt {
   request: SignInRequest;
 }
 
-/** One of an attempt's limits. */
+/** One limit with its count for an attempt. */
 interface Count {
   key: string;
   limit: Limit;
   what: "sign-ins" | "failed sign-ins";
-  /** The limited target: an address, or an account at an address. */
+  /** The target that the limit protects: an address, or an account at an address. */
   target: string;
 }
 
 /**
- * Counts a failure before the password is checked, so that simultaneous attempts can't exceed the limits. Throws the
- * 429.
+ * Counts a failed sign-in before the password is checked, so that simultaneous attempts can't exceed the limits. Throws
+ * the 429.
  */
 export async function countAttempt(services: Services, attempt: Attempt) {
   const { email, request } = attempt;
@@ -111,8 +111,8 @@ export async function countAttempt(services: Services, attempt: Attempt) {
 }
 
 /**
- * Counts the failure for the account from all addresses. Throws the 429, except at an address that knows the password:
- * a stranger's failures must not lock the holder out.
+ * Counts the failure for the account from all addresses. Throws the 429, except at an address that signed in before: a
+ * stranger's failures must not lock the account's holder out.
  */
 async function countOfAccount(services: Services, attempt: Attempt, client: string): Promise<void> {
   const { email } = attempt;
@@ -154,7 +154,7 @@ export async function rememberAddress({ clock }: Services, tx: Db, userId: strin
     .onConflictDoUpdate({ target: [signInAddresses.userId, signInAddresses.client], set: { usedAt } });
 }
 
-/** Deletes the addresses that signed in with the former password, except the address of the request that changes it. */
+/** Deletes the addresses that signed in with the former password. The address of the request that changes it stays. */
 export async function forgetAddresses(tx: Db, userId: string, kept?: { ip: string }): Promise<void> {
   const others = kept && ne(signInAddresses.client, clientKey(kept.ip));
   await tx.delete(signInAddresses).where(and(eq(signInAddresses.userId, userId), others));
@@ -167,7 +167,7 @@ export async function forgetAddresses(tx: Db, userId: string, kept?: { ip: strin
 async function count(services: Services, attempt: Attempt, { key, limit, what, target }: Count): Promise<void> {
   const { result, firstRefusal } = await countWatched(services, key, limit);
   if (firstRefusal) {
-    // The limit of an address belongs to no account, so its entry belongs to the installation.
+    // The limit of an address belongs to no account, so its entry goes to the installation's log.
     const account = target === attempt.email ? await findAccount(services, attempt.email) : null;
     await recordEvent(services.database.db, {
       action: "session.create",

@@ -43,7 +43,7 @@ export async function signIn(
 async function openSession(services: Services, account: KnownAccount, request: SignInRequest): Promise<string | null> {
   return services.database.transaction(async (tx) => {
     const unchanged = and(eq(users.id, account.id), eq(users.passwordHash, account.passwordHash ?? ""));
-    // Locked, so that a simultaneous change of the password, which ends all sessions, includes this one.
+    // Locked, so that a change of the password at the same time, which ends all sessions, ends this one too.
     const [user] = await tx.select({ email: users.email }).from(users).where(unchanged).for("share");
     if (!user) return null;
     await recordSignIn(services, { email: user.email, account, request }, tx);

@@ -22,9 +22,9 @@ export function turnActivity(bus: ActivityBus): TurnObserver {
 class TurnActivity implements TurnListener {
   readonly #bus: ActivityBus;
   readonly #turn: StartedTurn;
-  /** The tools of calls without a reported end, by call id. */
+  /** The tools of calls whose end was not reported yet, by call id. */
   readonly #calls = new Map<string, string>();
-  /** The beginning of the running step's reasoning. */
+  /** The first part of the running step's reasoning. */
   #reasoning = "";
 
   constructor(bus: ActivityBus, turn: StartedTurn) {
@@ -77,7 +77,7 @@ class TurnActivity implements TurnListener {
   }
 
   ended(ending: TurnEnding): void {
-    // The model requested these calls, but they were not made: the turn was broken off, or took no more steps.
+    // The model requested these calls, but they were not made: the turn was stopped, or had no step left.
     for (const [id, tool] of this.#calls) {
       this.#end(id, { text: `The call of ${tool} was not made`, status: "failed" });
     }
@@ -99,7 +99,7 @@ class TurnActivity implements TurnListener {
         ? (["blocked", "was not called"] as const)
         : (["failed", "failed"] as const);
     this.#end(id, { text: `${name} ${did}`, status, durationMs, resultPreview: previewOf(result) });
-    // Other withheld calls were reported when they were decided.
+    // Other withheld calls were reported when a person decided.
     if (withheld === "undecidable") this.#tell(blockedCall(name, withheld));
   }
 
@@ -107,7 +107,7 @@ class TurnActivity implements TurnListener {
     const tool = this.#calls.get(id);
     if (tool === undefined) return;
     this.#calls.delete(id);
-    // A call that was not made took no time, and its text is its only result.
+    // A call that was not made took no time, and has only this text as its result.
     const unmade = { durationMs: 0, resultPreview: how.text };
     this.#tell({ id: this.#idOf(id, "end"), kind: "tool-end", tool, ...unmade, ...how });
   }
@@ -142,14 +142,14 @@ class TurnActivity implements TurnListener {
 }
 
 /**
- * Whether a person talks to the agent and gets the reply with the turn's end. Messages of messengers, and the replies
- * to them, are reported when they arrive and leave.
+ * Whether a person talks to the agent and gets the reply at the turn's end. A messenger's messages and replies are
+ * reported when they arrive and when they are sent.
  */
 function isSpoken({ origin: { source, channel } }: StartedTurn): boolean {
   return source === "user" && !channels[channel].sendsLater;
 }
 
-/** The activity of a turn's end. `spoken`: the reply is sent with it. */
+/** The activity at a turn's end. `spoken`: the reply is sent at that moment. */
 function ended(ending: TurnEnding, channel: Channel, spoken: boolean): ActivityDetails[] {
   if ("unrecorded" in ending) return [failed(channel, ending.unrecorded.message)];
   const { outcome } = ending;

@@ -10,8 +10,8 @@ import { withinReach } from "../agents/index.ts";
 import { findConversation } from "../conversations/index.ts";
 
 /**
- * The events of all agents that the caller reaches, or of one. Events from before an agent was deleted, or moved to an
- * unreachable workspace, are not replayed.
+ * The events of all agents that the caller reaches, or of one agent. Events from before an agent was deleted, or moved
+ * to an unreachable workspace, are not sent again.
  */
 export async function reachedEvents(
   ctx: Ctx,

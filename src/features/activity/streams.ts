@@ -28,12 +28,12 @@ export class ActivityStreams {
   }
 
   /**
-   * Responds with a stream of the events that `shown` selects. Throws the 503 when the policy `activityConnections` is
-   * used up.
+   * Responds with a stream of the events that `shown` selects. Throws the 503 when all connections of the policy
+   * `activityConnections` are in use.
    */
   open(c: Context<AppEnv>, shown: Shown): Response {
     const ctx = c.get("ctx");
-    // A stream without a reader would never end.
+    // The response to HEAD has no reader who would end the stream.
     if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders });
     const leave = this.#enter(ctx);
     const { clock, activity } = this.#services;
@@ -56,7 +56,7 @@ export class ActivityStreams {
     };
     ends.push(this.#rights.watch({ ctx, permission: "conversation:read", agentId, conversationId, revoke }));
     ends.push(activity.watch({ ...watched, take: sink.write }, lastSequence(c)));
-    // The client may have left already.
+    // The client may have disconnected already.
     if (c.req.raw.signal.aborted) for (const end of ends) end();
     return response;
   }
@@ -86,7 +86,7 @@ export class ActivityStreams {
 
 const full = (message: string) => new EngineError("unavailable", message, { retryAfterSeconds: 60 });
 
-/** The number in `Last-Event-ID`; 0 for a foreign one. */
+/** The number in `Last-Event-ID`; 0 for an id of another server. */
 function lastSequence(c: Context<AppEnv>): number {
   const id = c.req.header("Last-Event-ID") ?? "";
   return /^\d{1,15}$/.test(id) ? Number(id) : 0;

@@ -5,7 +5,7 @@ import { agents, agentTools, channels } from "../../db/schema.ts";
 
 type AgentIdentity = Pick<typeof agents.$inferSelect, "slug" | "organizationId">;
 
-/** Limits a query for agents to those that others may call: active ones whose channel `agent` was not turned off. */
+/** Limits a query to agents that other agents may call: active ones whose channel `agent` is not turned off. */
 export function isAskable(db: Db): SQL | undefined {
   const off = and(eq(channels.agentId, agents.id), eq(channels.type, "agent"), not(channels.enabled));
   return and(agents.active, notExists(db.select({ id: channels.id }).from(channels).where(off)));
@@ -33,8 +33,8 @@ export async function lockWithAskers(tx: Db, { slug, organizationId }: AgentIden
 }
 
 /**
- * Makes the agents that have this one as a tool, by choice or by a skill, reload, since the tool or its description
- * changed. Call it inside the transaction of that change.
+ * Makes the agents that have this one as a tool, by choice or by a skill, load again, since the tool or its description
+ * changed. Call it in the transaction of that change.
  */
 export async function touchAskers(tx: Db, { slug, organizationId }: AgentIdentity): Promise<void> {
   const rows = await tx

@@ -13,7 +13,7 @@ export async function exportAgent(db: Db, agent: AgentRow): Promise<BundledAgent
   return { ...(Object.fromEntries(own) as Omit<BundledAgent, "icon">), icon: await exportIcon(db, agent.id) };
 }
 
-/** Sets exactly these fields of an agent, which keeps its slug, inside a transaction of `writeAgent`. */
+/** Sets exactly these fields of an agent, which keeps its slug, in a transaction of `writeAgent`. */
 export async function importAgent(
   tx: Db,
   ctx: Ctx,

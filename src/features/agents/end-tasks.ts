@@ -10,14 +10,14 @@ type Owner = Pick<AgentRow, "id" | "slug" | "organizationId">;
 
 interface Ending {
   agent: Owner;
-  /** For the audit log. */
+  /** The reason that the audit log shows. */
   reason: string;
   by: Pick<Ctx, "actor" | "request">;
 }
 
 /**
  * Deletes the tasks that an agent made for an end user who opted out or was deleted (decisions §14, "Tasks of people"),
- * inside the transaction of that change.
+ * in the transaction of that change.
  */
 export function endTasksOf(tx: Db, subject: SubjectKey, ending: Ending): Promise<void> {
   return endTasks(tx, eq(scheduledTasks.subject, subject), ending);

@@ -15,11 +15,11 @@ import type { Instance } from "./schema.ts";
 
 export type AgentRow = typeof agents.$inferSelect;
 
-/** The condition on `agents` in every query: the caller reaches the agent. */
+/** Whether the caller reaches the agent: the condition on `agents` in every query. */
 export function withinReach({ membership }: Ctx): SQL {
   const own = eq(agents.organizationId, membership.organizationId);
   const scope = workspaceScope(membership);
-  // One parameter, so that the statement is the same for every caller.
+  // One parameter for all workspaces, so that the statement is the same for every caller.
   return scope ? sql`(${own} and ${agents.workspaceId} = any(${writeArray(scope)}::uuid[]))` : own;
 }
 
@@ -40,19 +40,19 @@ interface AgentChange {
   summary?: Record<string, unknown>;
   /** The fields that an update changed (`write`). */
   changes?: Changes;
-  /** Whether it changed nothing (`write`). */
+  /** Whether nothing was changed (`write`). */
   unchanged?: () => boolean;
   /** Whether the change also concerns the agents that have this one as a tool. */
   concernsAskers?: boolean;
-  /** Whether no turn sees the change, so that the agent's revision stays (`write`). */
+  /** Whether turns do not see the change, so that the agent's revision stays (`write`). */
   agentUnchanged?: boolean;
-  /** The request's `If-Match`: the revision that the change is based on. */
+  /** The request's `If-Match`: the revision on which the change is based. */
   ifMatch?: string | undefined;
 }
 
 /**
- * Changes something of one reachable agent: `write` with the agent locked, so that its changes run one after the other.
- * Chat goes on meanwhile. Throws the 404, the 400 for an invalid `ifMatch`, and the 412 for another revision.
+ * Changes data of one reachable agent by `write`, with the agent locked, so that changes of an agent run one after the
+ * other. Chat is not blocked. Throws the 404, the 400 for an invalid `ifMatch`, and the 412 for another revision.
  */
 export async function writeAgent<T>(
   ctx: Ctx,
@@ -68,7 +68,7 @@ export async function writeAgent<T>(
       .select()
       .from(agents)
       .where(and(eq(agents.id, id), withinReach(ctx)))
-      // The stronger lock would block new conversations, whose foreign key points to the agent.
+      // `for update` would also block new conversations, whose foreign key points to the agent.
       .for("no key update");
     if (!agent) throw notFound("Agent");
     if (expected !== undefined && String(agent.revision) !== expected) {
@@ -78,7 +78,7 @@ export async function writeAgent<T>(
   });
 }
 
-/** Selects agents with the columns of other tables in their API form. */
+/** Selects agents with those columns of other tables that their API form needs. */
 export function selectInstances(db: Db) {
   const web = and(eq(channels.agentId, agents.id), eq(channels.type, "web"));
   const failing = alias(channels, "failing");

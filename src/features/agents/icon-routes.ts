@@ -66,7 +66,7 @@ export const iconRoutes = router()
     const headers = {
       ETag: etagOf(icon.version),
       "Cache-Control": lasting ? "private, max-age=31536000, immutable" : "private, no-cache",
-      // One browser's cache may serve several sign-ins.
+      // One browser's cache may serve several signed-in people.
       Vary: "Authorization, Cookie, X-Organization",
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -76,7 +76,7 @@ export const iconRoutes = router()
   })
   .openapi(put, async (c) => {
     const { slug } = c.req.valid("param");
-    // The route accepts several content types, so its type has no JSON body, though one was validated.
+    // The route accepts several content types, so its type has no JSON body, although a JSON body was validated.
     const bytes = /^application\/json\b/i.test(c.req.header("Content-Type") ?? "")
       ? dataUrlBytes(IconBody.parse(await c.req.json()).icon)
       : new Uint8Array(await c.req.arrayBuffer());

@@ -11,7 +11,7 @@ import { iconLimit } from "./rules.ts";
 export interface Icon {
   mime: string;
   version: string;
-  /** Null when the caller already has this version. */
+  /** Null when the caller has this version already. */
   bytes: Uint8Array<ArrayBuffer> | null;
 }
 
@@ -26,7 +26,7 @@ export async function getIcon(ctx: Ctx, slug: string, isKnown: (version: string)
   const [current] = await ctx.db.select({ mime, version }).from(agentIcons).where(ofAgent);
   if (!current) throw notFound("Icon");
   if (isKnown(current.version)) return { ...current, bytes: null };
-  // The icon may have changed since; type and version must belong to these bytes.
+  // Read again, since the icon may have changed: type and version must belong to these bytes.
   const [icon] = await ctx.db.select().from(agentIcons).where(ofAgent);
   if (!icon) throw notFound("Icon");
   return { mime: icon.mime, version: icon.version, bytes: new Uint8Array(icon.bytes) };

@@ -8,19 +8,19 @@ export function agentsFeature(others: Others): Contribution {
 }
 
 /**
- * `isAskable` limits a query to agents that others may call; `touchAskers` makes an agent's callers reload, inside a
- * transaction of `writeAgent` that concerns them.
+ * `isAskable` limits a query to agents that others may call. `touchAskers` makes the agents that can call an agent load
+ * again, in a transaction of `writeAgent` that concerns them.
  */
 export { isAskable, touchAskers } from "./askers.ts";
 /** An agent's own fields in a bundle. */
 export { exportAgent, importAgent } from "./bundle.ts";
-/** Ends the tasks that an agent made for people who no longer consent. */
+/** Ends the tasks that an agent made for people who opted out or were deleted. */
 export { endTasksOf, endTasksOfOpenWeb } from "./end-tasks.ts";
-/** Finds a reachable agent, or throws the 404; `writeAgent` is the only way to change an agent's data. */
+/** Finds a reachable agent, or throws the 404. Every change of an agent's data goes through `writeAgent`. */
 export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
-/** The slug rule of decisions §2 for other routes; the columns that a model choice sets; the header with a revision. */
+/** The slug rule of decisions §2, for other routes; the columns that a model choice sets; a revision as a header. */
 export { isSlug, modelColumns, revisionTag } from "./rules.ts";
-/** Shapes that the routes under an agent share. */
+/** Schemas that all routes below an agent share. */
 export {
   AgentChanges,
   bundledAgent,
@@ -31,5 +31,5 @@ export {
 } from "./schema.ts";
 /** Creates, reads and changes whole agents, for other features. */
 export { createAgent, getAgent, insertAgent, updateAgent } from "./service.ts";
-/** Updates the tools that agents have from skills, inside the transaction that changes the skills. */
+/** Updates the tools that agents have from skills, in the transaction that changes the skills. */
 export { syncSkillTools } from "./skill-tools.ts";

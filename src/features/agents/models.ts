@@ -4,8 +4,8 @@ import type { ModelCatalogue } from "./schema.ts";
 type Models = ModelCatalogue["providers"][string]["models"];
 
 /**
- * Recommended models; every other model of the provider works too. A self-hosted server has models of its own. The ids
- * are those of the providers' packages.
+ * Recommended models; every other model of the provider works too. A self-hosted server has its own models. The ids are
+ * those of the providers' packages.
  */
 const known: Record<ProviderName, Models> = {
   openai: [

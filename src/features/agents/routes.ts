@@ -105,7 +105,7 @@ export const createInstanceRoutes = ({ beforeDelete, warningsOf }: Others) =>
       const instance = await createAgent(c.var.ctx, c.req.valid("json"));
       return c.json(await answerWith(warningsOf, c.var.ctx, instance), 201, revisionTag(instance));
     })
-    // Mounted before the agents' routes, since `models` is no slug.
+    // Mounted before the routes of agents, since `models` is not a slug.
     .openapi(models, (c) => {
       const { policies, options, membership } = c.var.ctx;
       return c.json(modelCatalogue(usableKeys(policies.values, options.environmentKeys, membership.first)), 200);

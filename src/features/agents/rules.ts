@@ -17,8 +17,8 @@ interface ModelChoice {
 }
 
 /**
- * The columns that `provider` and `model` set (decisions §4). `provider:model` sets both. A separate `provider` wins:
- * then only its own prefix is removed, since other models have colons too (`ollama` with `mistral:7b`).
+ * The columns that `provider` and `model` set (decisions §4). `provider:model` sets both. A given `provider` wins: then
+ * only its own prefix is removed, since models may have colons too (`ollama` with `mistral:7b`).
  */
 export function modelColumns({ provider, model }: ModelChoice): ModelChoice {
   if (typeof model !== "string") return { provider, model };
@@ -32,7 +32,7 @@ export function namesModel(value: string): boolean {
   return isModelName(splitModel(value).model);
 }
 
-/** The revision that `If-Match` requires; undefined for any. Throws the 400. */
+/** The revision that `If-Match` requires; undefined when any will do. Throws the 400. */
 export function expectedRevision(ifMatch: string | undefined): string | undefined {
   if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
   const revision = /^(?:W\/)?"(\d{1,10})"$/.exec(ifMatch.trim())?.[1];

@@ -12,7 +12,7 @@ const slugRule = "must be 1 to 128 of a-z, 0-9, _, . and -, and not one of: mode
 const keyword = zText(64)
   .trim()
   .min(1, "must not be empty")
-  // Drizzle loses a backslash when the driver passes arrays as text.
+  // Drizzle loses backslashes when the driver passes arrays as text.
   .refine((word) => !word.includes("\\"), "must not contain a backslash");
 const keywords = z.array(keyword).max(32, "must have at most 32 entries");
 /** A model, alone or after its provider. */
@@ -26,7 +26,7 @@ const slug = z.string().refine(isSlug, slugRule).openapi({
   example: "support",
 });
 
-/** The fields that callers may set, with their descriptions: one list for create, change and read. */
+/** The fields that callers may set, with descriptions. Create, change and read share this list. */
 const settable = {
   name: zText(200).trim().min(1, "must not be empty").openapi({ description: "Shown to people.", example: "Support" }),
   description: zText(2000).openapi({ example: "Answers questions about orders." }),
@@ -190,7 +190,7 @@ const warnings = z
 export const InstanceAnswer = z.object({ instance: Instance, warnings }).openapi("InstanceAnswer");
 export const InstanceList = z.object({ instances: z.array(Instance) }).openapi("InstanceList");
 
-/** The slug in a path. An invalid slug gets the 404, as an unknown one does. */
+/** The slug in a path. An invalid slug gets the 404 of an unknown one. */
 export const slugParam = z.object({
   slug: z.string().openapi({ description: "The agent's slug.", example: "support" }),
 });

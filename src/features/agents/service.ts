@@ -50,8 +50,8 @@ export async function createAgent(ctx: Ctx, input: NewAgent): Promise<Instance> 
 }
 
 /**
- * Creates an agent inside a transaction of `write`. Throws the 404 of the workspace, and the database's 23505 for a
- * taken slug.
+ * Creates an agent in a transaction of `write`. Throws the 404 of the workspace, and the database's 23505 for a taken
+ * slug.
  */
 export async function insertAgent(
   tx: Db,
@@ -78,12 +78,12 @@ export async function insertAgent(
     .returning();
   if (!agent) throw new Error("The agent is gone");
   await tx.insert(agentTools).values({ agentId: id, name: "readSkill", source: "manual" });
-  // Other agents may have a tool for a former agent of this slug.
+  // Other agents may still have a tool that calls a former agent of this slug.
   await touchAskers(tx, { slug, organizationId });
   return agent;
 }
 
-/** The fields that decide whether and how other agents can call this one. */
+/** The fields that decide whether and how other agents can call this agent. */
 const shownToAskers: ReadonlySet<string> = new Set(["name", "description", "active", "status", "workspaceId"]);
 
 /** Changes an agent. Throws 404 for the agent and the workspace, 412 when `ifMatch` names an older revision. */
@@ -99,7 +99,7 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
   return getAgent(ctx, slug);
 }
 
-/** Changes an agent inside a transaction of `writeAgent`. Throws the 404 of the workspace. */
+/** Changes an agent in a transaction of `writeAgent`. Throws the 404 of the workspace. */
 export async function changeAgent(
   tx: Db,
   ctx: Ctx,
@@ -112,7 +112,7 @@ export async function changeAgent(
   const [updated] = await tx.update(agents).set(columns).where(eq(agents.id, id)).returning();
   if (!updated) throw notFound("Agent");
   if (target !== undefined && target !== from) {
-    // Another workspace allows other skills.
+    // Another workspace may allow other skills.
     await holdSkills(tx, id);
     await syncSkillTools(tx, ctx, [id]);
   }
@@ -145,8 +145,8 @@ function columnsOf({ status, active, provider, model, ...rest }: Omit<AgentChang
 }
 
 /**
- * The given workspace, or the first one that the caller reaches, locked until the transaction ends. Throws the 404, or
- * the 403 for a caller who reaches none.
+ * The given workspace, or else the first one that the caller reaches. Locked until the transaction ends. Throws the
+ * 404, or the 403 for a caller who reaches none.
  */
 async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefined): Promise<string> {
   const scope = workspaceScope(membership);
@@ -172,9 +172,9 @@ async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefine
 }
 
 /**
- * Stores each end user's usage of this month when a budget begins during the month. Later turns find a row, so that
- * none has to add up. A row of an earlier budget in the month contains exact charges, but not the usage without a
- * budget: the larger value counts.
+ * When a budget begins during a month, stores each end user's usage of the month so far, so that no later turn has to
+ * add it up. An earlier budget in the month may have left a row with its exact charges, but without the usage outside
+ * that budget: the larger value counts.
  */
 async function beginUserBudgets(tx: Db, agentId: string, now: number): Promise<void> {
   const month = monthOf(now);

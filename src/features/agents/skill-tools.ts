@@ -8,10 +8,10 @@ import { column, insertInto } from "../../db/fragments.ts";
 import { agentSkills, agents, agentTools, plugins, skills, skillVersions, workspaceSkills } from "../../db/schema.ts";
 
 /**
- * Gives agents exactly the tools that their served skills require: skills in the catalogue, allowed for the workspace
- * and enabled, each in its pinned version. Remaining tools keep their approval setting; a new one gets its plugin's
- * default. When a removed tool needed approval, a row of source `global` stores that until the tool is on again; such a
- * row turns no tool on.
+ * Gives agents exactly the tools that their skills in use require: skills in the catalogue, allowed for the workspace
+ * and enabled, each in its pinned version. Tools that stay keep their approval setting; a new one gets its plugin's
+ * default. When a removed tool needed approval, a row of source `global`, which turns no tool on, stores that until the
+ * tool returns.
  */
 export async function syncSkillTools(
   tx: Db,
@@ -53,17 +53,15 @@ export async function syncSkillTools(
     ${insertInto(agentTools, added)} from ${wanted} on conflict do nothing`);
 }
 
-/**
- * The MCP server of the agent's organization with the tool's namespace, which replaces a plugin of the same namespace.
- */
+/** The organization's MCP server with the tool's namespace. It replaces a plugin of the same namespace. */
 const serverOf = (tool: { agentId: AnyPgColumn; name: AnyPgColumn }) => sql`
   select from ${plugins}
   join ${agents} on ${agents.organizationId} = ${plugins.organizationId} and ${agents.id} = ${tool.agentId}
   where ${plugins.namespace} = split_part(${tool.name}, ':', 1)`;
 
 /**
- * Locks the agent's skills until the transaction ends. Allowing or disallowing a skill locks it first, so neither
- * happens meanwhile.
+ * Locks the agent's skills until the transaction ends. A change of which skills are allowed also locks them first, so
+ * it can't happen meanwhile.
  */
 export async function holdSkills(tx: Db, agentId: string): Promise<void> {
   await tx

@@ -22,8 +22,8 @@ export async function readBudgets(ctx: Ctx, reads: BoundedReads): Promise<Budget
 const agent = sql`${agents.slug} as "instanceId", ${agents.name} as "instanceName"`;
 
 /**
- * An agent that had no turn since it got its budget has no sum yet, so its turns of the month are added up, as its next
- * turn does.
+ * An agent that had no turn since it got its budget has no stored sum yet. So its turns of the month are added up here,
+ * as its next turn will do.
  */
 const readAgents = ({ tx, tables, rows }: Scope, month: string) =>
   tx.execute<AgentBudget & Record<string, unknown>>(sql`

@@ -41,7 +41,7 @@ async function readRunning(tx: Db, reached: SQL | undefined): Promise<AnalyticsN
     .from(turns)
     .innerJoin(agents, eq(agents.id, turns.agentId))
     .leftJoin(conversations, eq(conversations.id, turns.conversationId))
-    // A dead process's turn is no longer running.
+    // Not turns of a dead process: they no longer run.
     .where(and(isOpen(turns), not(hasLapsed(turns.leaseUntil)), reached))
     .orderBy(asc(createdAt), asc(id))
     .limit(mostRunning);
@@ -85,7 +85,7 @@ async function readFailures(tx: Db, scope: Scope): Promise<AnalyticsNow["failure
 
 type Columns = Record<"ref" | "thing" | "error" | "at", SQLWrapper>;
 
-/** Every kind has the same columns, so that they can be put in one order. */
+/** Every kind has the same columns, so that all can be sorted together. */
 const columns = (kind: Failure["kind"], { ref, thing, error, at }: Columns) => ({
   kind: sql<Failure["kind"]>`${kind}::text`.as("kind"),
   slug: sql<string>`${agents.slug}`.as("slug"),
@@ -98,7 +98,7 @@ const columns = (kind: Failure["kind"], { ref, thing, error, at }: Columns) => (
 
 const nothing = sql`null::text`;
 
-/** Failed turns, without those of tasks: a run may retry its turn, so `failedRuns` lists failed runs instead. */
+/** Failed turns, except those of tasks: a run may retry its turn, so tasks are in `failedRuns`. */
 function failedTurns(tx: Db, { reached, since }: Scope) {
   const { channel: thing, createdAt, errorCode, status } = turns;
   const error = sql`coalesce(${errorCode}, ${status})`;

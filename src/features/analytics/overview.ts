@@ -9,7 +9,7 @@ import { type Filled, latency, percentile, toolUsage, usage, users } from "./sum
 
 /**
  * The figures of one agent, or of all reachable agents, in a period. Throws the 400 for a period that is too long or
- * backwards, the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
+ * ends before it begins, the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
  */
 export async function readAnalytics(
   ctx: Ctx,

@@ -6,21 +6,20 @@ import { agents, isOpen, toolCalls, turns, usageRollups } from "../../db/schema.
 import { statement } from "../../db/statement.ts";
 import { addTo, latency, singles, toolUsage, usage, users } from "./sums.ts";
 
-/** The interval of roll-ups. A read of figures adds the later turns one by one. */
+/** The interval of roll-ups, in milliseconds. Reads add up newer turns one by one. */
 const everyMs = 10 * 60 * 1000;
 
-/** The most statements of a tick, each for at most an hour's turns; after an outage the roll-up needs several ticks. */
+/** The most statements of a tick, each for an hour's turns at most. After an outage a roll-up takes several ticks. */
 const mostStatements = 24;
 
-/** Longer than a statement's deadline: older turns are stored by now, or never will be. */
+/** Longer than a statement's deadline: a turn older than this is stored by now, or never will be. */
 const settlesSeconds = 60;
 
 /**
- * Adds the next turns to their days' sums and moves the mark behind them, in one statement. So each turn is added once:
- * only one process holds the mark, and a process that dies leaves it unchanged.
- *
- * The added turns end before the first running one, since they must not change any more. They begin with the first turn
- * after the mark, so that idle time needs no statements.
+ * Adds the next turns to the sums of their days and moves the mark behind them, in one statement. So each turn is added
+ * once: only one process locks the mark, and if it dies the mark is unchanged. The turns end before the first running
+ * one, since an added turn must not change any more. They begin with the first turn after the mark, so that idle time
+ * needs no statements.
  */
 const rollUpStatement = statement({}, () => {
   const { id, until } = usageRollups;
@@ -52,9 +51,9 @@ const rollUpStatement = statement({}, () => {
 });
 
 /**
- * Resets a mark that is in the future because the clock was set back, since new turns would never be added. The sums of
- * the current day and later ones are made again from the day's beginning. The current day is that of an hour ago, since
- * a turn from before midnight may be stored after it.
+ * Resets a mark that is in the future because the clock was set back: otherwise new turns would never be added. The
+ * sums from the current day on are made again. The current day is that of an hour ago, since a turn from before
+ * midnight may be stored after it.
  */
 const takeBackStatement = statement({}, () => {
   const { id, until } = usageRollups;

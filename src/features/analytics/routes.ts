@@ -67,7 +67,7 @@ const budgets = guarded("analytics:read", {
   responses: { 200: json(Budgets, "The budgets.") },
 });
 
-/** `/api/analytics`, and the figures of one agent. All routes share one bound on reads. */
+/** `/api/analytics`, and the figures of one agent. All routes share one limit of reads. */
 export function createAnalyticsRoutes() {
   const reads = createBoundedReads({ what: "the analytics", query: "analytics" });
   return router()

@@ -13,7 +13,7 @@ export interface Scope {
   tx: Db;
   /** `with`: the tables that `rows` needs. */
   tables: SQL;
-  /** The rows of these sums, under the table's column names. */
+  /** The rows of these sums, named as the table's columns. */
   rows(sum: Sum): SQL;
 }
 
@@ -24,7 +24,7 @@ interface Wanted {
 }
 
 /**
- * Reads figures from one moment of the database. Throws the 404 of the agent, and the 429 and the 503 of
+ * Reads figures from one snapshot of the database. Throws the 404 of the agent, and the 429 and the 503 of
  * `BoundedReads`.
  */
 export async function readWithin<T>(
@@ -53,22 +53,21 @@ const dayMs = 24 * 60 * 60 * 1000;
 const beginOfDay = (ms: number) => Math.floor(ms / dayMs) * dayMs;
 const nextBegin = (ms: number) => Math.ceil(ms / dayMs) * dayMs;
 
-/** The parts of a period, by the place of their figures. */
+/** The parts of a period, by the table from which their figures come. */
 interface Parts {
   /** Whole UTC days with rolled-up figures; null for none. */
   days: Period | null;
-  /** Periods without rolled-up figures, whose turns are added one by one. */
+  /** Periods whose turns are not rolled up yet, so they are added one by one. */
   spans: Period[];
 }
 
 /**
- * Divides a period so that every turn counts once: turns created before `until` are in their days' rows, which contain
- * no others.
+ * Divides a period so that every turn counts once: the rows of days contain exactly the turns created before `until`.
  */
 export function partsOf({ from, to }: Period, until: Date): Parts {
   const [begin, end, rolled] = [from.getTime(), to.getTime(), until.getTime()];
   const firstDay = nextBegin(begin);
-  // The row of an unfinished day contains its part of the period.
+  // The row of the current day contains its rolled-up part.
   const endOfDays = end >= rolled ? nextBegin(rolled) : beginOfDay(end);
   if (endOfDays <= firstDay) return { days: null, spans: spansOf([begin, end]) };
   return { days: spanOf(firstDay, endOfDays), spans: spansOf([begin, firstDay], [Math.min(rolled, endOfDays), end]) };

@@ -11,10 +11,10 @@ import {
 } from "../../db/schema.ts";
 import { longestCalledName } from "../../turn/step.ts";
 
-/** The ratio of a bucket's end to its beginning, so that its middle is within 5 % of any time in it. */
+/** The ratio between a bucket's end and its start: every time in a bucket is within 5 % of its middle. */
 const growth = 1.1;
 
-/** The bucket of a time in milliseconds; null for null. Times below one millisecond have the bucket -1. */
+/** The bucket of a time in milliseconds; null for null. Times below one millisecond are in bucket -1. */
 export function bucketOf(ms: SQL): SQL {
   return sql`case when ${ms} < 1 then -1 else floor(ln((${ms})::float8) / ln(${growth}::float8)) end::smallint`;
 }
@@ -24,13 +24,13 @@ export function middleOf(bucket: number): number {
   return bucket < 0 ? 0 : Math.round(growth ** (bucket + 0.5));
 }
 
-/** A bucket with its number of times. */
+/** A bucket and how many times it contains. */
 export interface Filled {
   bucket: number;
   count: number;
 }
 
-/** The time in milliseconds that this share of all times does not exceed (nearest rank); null without times. */
+/** The time in milliseconds that this share of all times does not exceed (by nearest rank); null without times. */
 export function percentile(buckets: readonly Filled[], share: number): number | null {
   const sorted = [...buckets].sort((a, b) => a.bucket - b.bucket);
   const all = sorted.reduce((sum, { count }) => sum + count, 0);
@@ -43,9 +43,9 @@ export function percentile(buckets: readonly Filled[], share: number): number | 
 }
 
 // The sums of turns and tool calls. The roll-up adds them to its tables; reads add up newer turns in the same way. A
-// statement has the tables `reached`, of agents by their `id`, and `spans`, times that exclude `ends`.
+// statement has the tables `reached` (agents, by `id`) and `spans` (times from `begins` until before `ends`).
 
-/** A table of sums, and how its rows are made of single turns or calls. */
+/** A table of sums, and how its rows are made from single turns or calls. */
 export interface Sum {
   table: Table & { agentId: Column; day: Column };
   /** The columns that identify a row. */
@@ -56,8 +56,8 @@ export interface Sum {
 }
 
 /**
- * The rows of each agent separately, by an index that begins with the agent: `offset 0` keeps the planner from scanning
- * all rows, since it does not know how short a time is or how many rows exist now.
+ * The rows of each agent separately, through an index that begins with the agent. `offset 0` keeps the planner from
+ * scanning all rows, since it does not know how short a period is or how many rows there are now.
  */
 const ofEach = (table: Table & { agentId: Column }, wanted: SQL) => sql`
   reached cross join lateral (
@@ -71,8 +71,8 @@ const within = (table: typeof turns | typeof toolCalls) => sql`
 const utcDay = (of: Column) => sql`(${of} at time zone 'UTC')::date`;
 
 /**
- * Whether a turn has a known end user. A call without `chat_id` and proven user has none, since its subject is made for
- * it alone, and neither have the Room, events and tasks without a user.
+ * Whether a turn has a known end user. A request without `chat_id` and proven user has none, since its subject exists
+ * only for it; nor have the Room, events, and tasks without a user.
  */
 const hasUser = sql`not (
   ${turns.conversationId} is null and ${turns.messageCount} = 0
@@ -82,7 +82,7 @@ const hasUser = sql`not (
 /** The duration of a successful turn. */
 const timeOf = (ms: Column) => sql`case when ${turns.status} in ('done', 'approval') then ${ms} end`;
 
-/** `with`: the single turns, and the single tool calls. Too long names, which fit no index, are shortened. */
+/** For `with`: the single turns, and the single tool calls. Names that are too long for an index are shortened. */
 export const singles = sql`counted as materialized (
   select ${turns.agentId}, ${utcDay(turns.createdAt)} as day, ${turns.channel},
     coalesce(${turns.provider} || ':' || ${turns.model}, 'unknown') as model,
@@ -134,7 +134,7 @@ export const toolUsage: Sum = {
   singles: sql`called`,
 };
 
-/** Sums up the single rows, to be inserted or added to existing sums. */
+/** Adds up the single rows, to insert them or add them to existing sums. */
 export function addTo({ table, keys, sums, singles }: Sum): SQL {
   const columns: Record<string, Column> = getTableColumns(table);
   const named = (names: object) => Object.keys(names).map((name) => columns[name] as Column);
@@ -145,7 +145,7 @@ export function addTo({ table, keys, sums, singles }: Sum): SQL {
     on conflict (${conflict}) do update set ${sql.join(added, sql`, `)}`;
 }
 
-/** The rolled-up rows of these days and those of the single rows, under the table's column names. */
+/** The rolled-up rows of these days together with the sums of the single rows, named as the table's columns. */
 export function sumsOf({ table, keys, sums, singles }: Sum, days: { from: string; to: string } | null): SQL {
   const columns: Record<string, Column> = getTableColumns(table);
   const made = Object.entries({ ...keys, ...sums });

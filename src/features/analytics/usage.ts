@@ -9,8 +9,8 @@ import { readWithin, type Scope } from "./scope.ts";
 import { usage, users } from "./sums.ts";
 
 /**
- * The tokens of the reachable agents, or of one of them, in a period: a page of agents, end users or days. Throws the
- * 400 for a period that is too long or backwards, the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
+ * The tokens of the reachable agents, or of one of them, in a period: a page of agents, end users or days. Throws the 400
+ * for a period that is too long or ends before it begins, the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
  */
 export async function readTokens(ctx: Ctx, reads: BoundedReads, query: UsageQuery): Promise<UsagePage> {
   const { by, instanceId, limit = 50, offset = 0 } = query;
@@ -61,7 +61,7 @@ interface Listed extends Record<string, unknown> {
   usage: UsageRow[] | null;
 }
 
-/** Reads a page. `groups` has a `name`, which orders groups with equal tokens. */
+/** Reads a page. `groups` has a `name`, by which groups with equal tokens are ordered. */
 async function readPage({ tx, tables }: Scope, groups: SQL, { limit, offset }: { limit: number; offset: number }) {
   const [page] = await tx.execute<Listed>(sql`
     with ${tables}, groups as materialized (${groups}), listed as (

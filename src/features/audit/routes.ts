@@ -30,7 +30,7 @@ const stats = guarded("audit_log:read", {
   responses: { 200: json(AuditStats, "The counts.") },
 });
 
-/** `/api/audit-logs`. Both routes share one bound on reads. */
+/** `/api/audit-logs`. Both routes share one limit of reads. */
 export function createAuditRoutes() {
   const readLog = createBoundedReads({ what: "the audit log", query: "audit" });
   return router()

@@ -12,9 +12,7 @@ interface Search {
   actor?: string | undefined;
 }
 
-/**
- * The period of a page; null for an open end. With `search` or `actor`, which have no index, it always has a beginning.
- */
+/** The period of a page; null for an open end. With `search` or `actor`, which have no index, it always has a start. */
 export function searchPeriod({ from, to, search, actor }: Search, now: number): { from: Date | null; to: Date | null } {
   const end = Math.min(to?.getTime() ?? now, now);
   const usual = search || actor ? new Date(end - searchDays * dayMs) : null;
@@ -24,7 +22,7 @@ export function searchPeriod({ from, to, search, actor }: Search, now: number): 
 /** The most entries that a page may skip. */
 export const mostSkipped = mostCounted - 1;
 
-/** A filter for actions: one action, or every action with this prefix when the filter ends with `.` or `*`. */
+/** A filter for actions: one action, or, when it ends with `.` or `*`, every action with this prefix. */
 export function actionFilter(action: string): { action: string; prefix: boolean } {
   if (action.endsWith("*")) return { action: action.slice(0, -1), prefix: true };
   return { action, prefix: action.endsWith(".") };

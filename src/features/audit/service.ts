@@ -8,7 +8,7 @@ import { countTotal, mostCounted } from "../../http/paging.ts";
 import { actionFilter, searchPeriod } from "./rules.ts";
 import type { AuditEntry, AuditPage, AuditQuery } from "./schema.ts";
 
-/** A page of the addressed organization's entries, newest first. Throws the 429 and the 503 of `BoundedReads`. */
+/** A page of the organization's entries, newest first. Throws the 429 and the 503 of `BoundedReads`. */
 export async function listEntries(ctx: Ctx, readLog: BoundedReads, query: AuditQuery): Promise<AuditPage> {
   const { limit = 50, offset = 0 } = query;
   const wanted = filters(query, ctx.clock.now());
@@ -49,7 +49,7 @@ function isAction(wanted: string): SQL {
   return prefix ? sql`starts_with(${auditLogs.action}, ${action})` : eq(auditLogs.action, action);
 }
 
-/** Not a pattern, so that `%` and `_` match only themselves. */
+/** `strpos` instead of a pattern, so that `%` and `_` match only themselves. */
 function contains(text: string): SQL | undefined {
   const places = [auditLogs.target, auditLogs.actorName, auditLogs.action];
   return or(...places.map((place) => sql`strpos(lower(${place}), lower(${text})) > 0`));
@@ -87,9 +87,9 @@ function toEntry(row: typeof auditLogs.$inferSelect): AuditEntry {
   };
 }
 
-/** The entries that the caller may see, as two conditions, queried one by one since each has its own index. */
+/** The entries that the caller may see, as two conditions. Each is queried by itself, since each has its own index. */
 export interface Scope {
-  /** The entries of the addressed organization. */
+  /** The entries of the request's organization. */
   own: SQL;
   /** The entries without an organization; matches nothing for a caller who may not see them. */
   unowned: SQL;
@@ -103,7 +103,7 @@ export function scopeOf(ctx: Ctx): Scope {
 }
 
 /**
- * Whether the caller may see entries without an organization, such as failed sign-ins of unknown accounts: they concern
+ * Whether the caller may see entries without an organization, such as failed sign-ins of unknown accounts. They concern
  * the installation, so only its Owners may.
  */
 function seesInstallation({ membership }: Ctx): boolean {

@@ -56,8 +56,8 @@ function selectEntries(tx: Db, { own, unowned }: Scope, { from, to }: Period) {
 }
 
 /**
- * The counts of a period in the addressed organization. Throws the 400 for a period that is too long or backwards, and
- * the 429 and the 503 of `BoundedReads`.
+ * The counts of a period in the request's organization. Throws the 400 for a period that is too long or ends before it
+ * begins, and the 429 and the 503 of `BoundedReads`.
  */
 export async function readStats(ctx: Ctx, readLog: BoundedReads, query: AuditStatsQuery): Promise<AuditStats> {
   const period = requirePeriod(query, ctx.clock.now());

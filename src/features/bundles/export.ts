@@ -11,7 +11,7 @@ import { exportTasks } from "../tasks/index.ts";
 import { exportTools } from "../tools/index.ts";
 import { type Bundle, type BundledInstance, writtenVersion } from "./schema.ts";
 
-/** The agent as a bundle, at one moment: changes wait meanwhile. Throws the 404. */
+/** The agent as a bundle, from one moment: changes wait until it is read. Throws the 404. */
 export async function exportBundle(ctx: Ctx, slug: string): Promise<Bundle> {
   const change = { action: "agent.export", agentUnchanged: true };
   const instance = await writeAgent(ctx, slug, change, (tx, agent) => describeAgent(tx, ctx, agent));

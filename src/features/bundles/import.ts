@@ -23,12 +23,12 @@ import { isBeforeWebSwitch } from "./read/versions.ts";
 import { changedParts, freeSlug, importedStem, permissionsFor } from "./rules.ts";
 import { BundledInstance, type Imported } from "./schema.ts";
 
-/** Starts due work, now or at a time. */
+/** Starts jobs that are due, now or at a time. */
 export type Wake = (at?: number) => void;
 
 /**
- * Creates an agent from a bundle, all or nothing; under a free slug when its own is taken. Throws 400 for an invalid
- * bundle, 403 for a part that the caller may not change, 404 for the workspace.
+ * Creates an agent from a bundle, as a whole or not at all; under a free slug if its own is taken. Throws 400 for an
+ * invalid bundle, 403 for a part that the caller may not change, 404 for the workspace.
  */
 export async function importNew(
   ctx: Ctx,
@@ -53,8 +53,8 @@ export async function importNew(
 }
 
 /**
- * Replaces the configuration of an agent by a bundle's, all or nothing. Its slug, workspace, stored secrets,
- * conversations and memories stay. Throws the 404 of the agent, and as `importNew`.
+ * Replaces the configuration of an agent by a bundle's, as a whole or not at all. Its slug, workspace, stored secrets,
+ * conversations and memories stay. Throws the 404 of the agent, and the errors of `importNew`.
  */
 export async function importOver(ctx: Ctx, slug: string, sent: unknown, wake: Wake): Promise<Imported> {
   const notes = new Notes();
@@ -69,7 +69,7 @@ export async function importOver(ctx: Ctx, slug: string, sent: unknown, wake: Wa
     const imported = await importParts(tx, ctx, agent, bundle, notes);
     await touchAskers(tx, imported.agent);
     const after = await describeAgent(tx, ctx, imported.agent);
-    // Fields that may contain a secret, such as hooks' arguments, are logged only by name.
+    // Of fields that may contain a secret, such as hooks' arguments, the log gets only the names.
     Object.assign(summary, { replaced: changedParts(before, after), approvalRemoved: imported.approvalRemoved });
     Object.assign(changes, changesBetween(ownFields(before), ownFields(after)));
   });
@@ -84,13 +84,13 @@ function ownFields(instance: BundledInstance) {
   return { ...own, hasIcon: icon !== null };
 }
 
-/** Throws the 403 for a part that the caller could not change by its own route. */
+/** Throws the 403 for a part that the caller may not change by the part's own route. */
 function requireParts({ membership }: Ctx, before: BundledInstance, wanted: BundledInstance): void {
   const placed = { ...wanted, hooks: placeHooks(wanted.hooks) };
   for (const permission of permissionsFor(changedParts(before, placed))) requirePermission(membership, permission);
 }
 
-/** Imports the parts in this order: skills add tools, and a channel needs to know whether the agent requires a key. */
+/** Imports the parts in this order, since skills add tools, and a channel must know whether a key is required. */
 async function importParts(
   tx: Db,
   ctx: Ctx,
@@ -120,7 +120,7 @@ async function noteSecrets(tx: Db, { id }: AgentRow, wanted: BundledInstance["se
   }
 }
 
-/** The most simultaneous imports of one slug: each round of attempts succeeds for one of them. */
+/** The most imports of one slug at the same time: in each round of attempts one of them succeeds. */
 const mostAttempts = 50;
 
 /** Creates an agent under the wanted slug or a free one. Throws 409 when other imports keep taking the free slugs. */
@@ -160,7 +160,7 @@ class Notes implements ImportNotes {
     if (at) this.#dueAt.push(at.getTime());
   }
 
-  /** Called at the transaction's beginning, possibly again: deletes an earlier attempt's notes. */
+  /** Called when the transaction begins, perhaps repeatedly: deletes the notes of an earlier attempt. */
   restart(): void {
     if (!this.#isRead) this.#ofReading = this.warnings.length;
     this.#isRead = true;
@@ -168,7 +168,7 @@ class Notes implements ImportNotes {
     this.#dueAt = [];
   }
 
-  /** Called after the commit: starts the work that the import made due. */
+  /** Called after the commit: starts the jobs that the import made due. */
   finish(wake: (at?: number) => void): void {
     wake();
     for (const at of this.#dueAt) wake(at);

@@ -4,7 +4,7 @@ import { createBundleRoutes } from "./routes.ts";
 
 /** The unknown fields of a value, for programs that read files. */
 export { unknownFields } from "./read/unknown-fields.ts";
-/** An agent in a file, for programs that read files. */
+/** The file format of an agent, for programs that read such files. */
 export { Bundle } from "./schema.ts";
 
 /** Agents as files: `GET /api/instances/{slug}/export`, and the imports. */

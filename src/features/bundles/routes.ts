@@ -20,7 +20,7 @@ const exported = guarded("agent.export:read", {
   responses: { 200: json(Bundle, "The bundle."), ...errorAnswers(404) },
 });
 
-// By reference, since a schema here would be checked before the handler, which also reads older formats.
+// A reference, since a schema here would be checked before the handler, which also reads older formats.
 const body = {
   required: true,
   content: { "application/json": { schema: { $ref: "#/components/schemas/AgentBundle" } } },
@@ -60,7 +60,7 @@ const replaced = guarded(
   { bodyLimit: importLimit },
 );
 
-/** `/api/instances/{slug}/export` and the imports. `wake` begins work that is due, now or at a time. */
+/** `/api/instances/{slug}/export` and the imports. `wake` starts jobs that are due, now or at a time. */
 export const createBundleRoutes = (wake: Wake) =>
   router()
     .openapi(exported, async (c) => c.json(await exportBundle(c.var.ctx, c.req.valid("param").slug), 200))

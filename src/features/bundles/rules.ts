@@ -2,10 +2,10 @@ import type { Permission } from "../../core/credentials/permissions.ts";
 import { asJson, sameJson } from "../../core/json.ts";
 import type { BundledInstance } from "./schema.ts";
 
-/** The most characters of a wanted slug before a suffix: together they have at most 128. */
+/** The most characters of a wanted slug before a suffix: a slug has at most 128. */
 const longestStem = 112;
 
-/** The beginning of the slugs for imports with a taken slug. */
+/** The beginning of the slugs that imports get when theirs is taken. */
 export const importedStem = (slug: string) => `${slug.slice(0, longestStem)}-imported`;
 
 /** The wanted slug, or the first free one of `<slug>-imported`, `<slug>-imported-2`, … */
@@ -20,7 +20,7 @@ export function freeSlug(wanted: string, taken: ReadonlySet<string>): string {
 
 type Part = Exclude<keyof BundledInstance, "slug" | "name" | "secrets">;
 
-/** Parts with routes of their own, and the permissions of those routes. */
+/** The parts that have routes of their own, with the permissions of those routes. */
 const permissions = {
   prompts: "agent.prompt:write",
   manualTools: "agent.tool:write",
@@ -36,12 +36,12 @@ const permissions = {
 
 const parts = Object.keys(permissions) as (keyof typeof permissions)[];
 
-/** The parts in which two instances differ; a part omitted by the second one does not count. */
+/** The parts in which two instances differ. Parts that the second one omits do not count. */
 export function changedParts(before: BundledInstance, after: BundledInstance): (keyof typeof permissions)[] {
   return parts.filter((part) => after[part] !== undefined && !sameJson(asJson(before[part]), asJson(after[part])));
 }
 
-/** The permissions needed to change these parts, besides the one to change agents. */
+/** The permissions that changes of these parts need, besides the permission to change agents. */
 export function permissionsFor(changed: readonly (keyof typeof permissions)[]): Permission[] {
   return [...new Set(changed.map((part) => permissions[part]))];
 }

@@ -13,7 +13,7 @@ import { bundledTools } from "../tools/index.ts";
 /** The format that this server writes (spec "Versioning" 5). */
 export const writtenVersion = "1.3";
 
-/** The largest body: a whole agent without its icon is some thousand times smaller. */
+/** The largest body in bytes: a whole agent without its icon is some thousand times smaller. */
 export const importLimit = 8 * 1024 * 1024;
 
 const bundledSecrets = z

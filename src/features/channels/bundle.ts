@@ -81,13 +81,13 @@ interface Options {
   notes: ImportNotes;
   /** The path of a channel in the bundle, by its index. */
   channelPath(index: number): Path;
-  /** Whether Web is turned on without a key: the bundle is older than the switch (spec "Versioning" 5). */
+  /** Whether to turn Web on without a key, for a bundle older than the switch (spec "Versioning" 5). */
   opensWeb: boolean;
 }
 
 /**
- * Sets exactly these channels of an agent, inside a transaction of `writeAgent` that concerns the callers; stored
- * credentials stay. A channel without its credential is off. `agent` has the bundle's fields.
+ * Gives an agent exactly these channels, in a transaction of `writeAgent` that concerns the callers. Stored credentials
+ * stay. A channel without its credential is off. `agent` has the bundle's fields.
  */
 export async function importChannels(
   tx: Db,
@@ -131,7 +131,7 @@ async function importWeb(
   await saveRow(tx, ctx, agent.id, "web", { enabled, config: { contextMapping, allowedOrigins } });
 }
 
-/** Optional settings of messengers; a bundle without them removes them. */
+/** The messengers' optional settings, all removed: a bundle without them removes them. */
 const emptied = {
   telegram: { allowedUserIds: null, transport: null },
   slack: { transport: null },
@@ -157,7 +157,7 @@ async function importMessenger(
     const message = `${name} is imported, and off: save the channel with ${names} to turn it on`;
     notes.warn("channel_credentials_missing", path, message);
   }
-  // A save would restart the channel.
+  // Not saved when nothing changes, since a save would restart the channel.
   const isSame = row !== null && row.enabled === enabled && sameFields(stored, fields);
   if (!isSame) await storeMessenger(tx, ctx, agent, name, { enabled, config });
 }

@@ -18,8 +18,8 @@ const shownOnly: Readonly<Record<ChannelType, readonly string[]>> = {
 };
 
 /**
- * Parses the settings that a client sent for a channel; `undefined` means none. Throws the 400 with each wrong field.
- * Unknown fields are wrong too: a misspelt credential must not seem to be stored (decisions §3).
+ * Parses the settings that a client sent for a channel; `undefined` counts as none. Throws the 400 with each wrong
+ * field. Unknown fields are wrong too: a misspelt credential must not seem to be stored (decisions §3).
  */
 export function parseConfig<Type extends ChannelType>(type: Type, sent: unknown): z.infer<(typeof schemas)[Type]> {
   const schema = schemas[type];

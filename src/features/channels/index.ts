@@ -8,9 +8,9 @@ import { createChannelRoutes } from "./routes.ts";
 
 /** The channels in a bundle. */
 export { bundledChannels, exportChannels, importChannels } from "./bundle.ts";
-/** An agent's account at a messenger. */
+/** An agent's account at a messenger, opened. */
 export { type MessengerChannel, openMessenger } from "./messengers/account.ts";
-/** Finds channels that their messengers refuse, for `doctor`. */
+/** Finds channels that are refused by their messengers, for `doctor`. */
 export { inspectChannels, type TroubledChannel } from "./messengers/inspect.ts";
 /** An agent that answers at once, for the quickstart. */
 export { createQuickstartAgent, type QuickstartAgent, quickstartAgent } from "./quickstart.ts";
@@ -21,7 +21,7 @@ export { type LoadedChannels, loadChannels } from "./service.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */
 export { openWebConfig } from "./web/config.ts";
 
-/** `/api/instances/{slug}/channels`, and the starts of messengers' channels. `onWork` starts due background work. */
+/** `/api/instances/{slug}/channels`, and the jobs that start messengers' channels. `onWork` starts jobs that are due. */
 export function channelsFeature(services: Services, { onWork }: { onWork: () => void }): Contribution {
   return {
     routes: [createChannelRoutes(onWork)],

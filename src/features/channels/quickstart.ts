@@ -8,13 +8,13 @@ import { getWeb, saveWeb } from "./web/service.ts";
 
 interface Wanted {
   slug: string;
-  /** `provider:model`; absent: the agent's own, or the installation's default for a new agent. */
+  /** `provider:model`; absent: the agent's own model, or the installation's default for a new agent. */
   model?: string;
   /** Whether to replace a stored key. */
   newKey?: boolean;
 }
 
-/** The agent's model, and the secret that its provider lacks. */
+/** The agent's model, and the secret that the model's provider needs but lacks. */
 export interface Answering {
   provider: ProviderName;
   model: string;
@@ -36,9 +36,9 @@ export function quickstartAgent({ slug, model }: Wanted) {
 }
 
 /**
- * Creates the agent if it is missing, sets the wanted model and, if its provider has a key, that provider's fast model,
- * turns Web on and stores a new key unless one is stored. Throws 400 for an invalid slug or model, 409 for a slug of
- * another organization.
+ * Creates the agent if it is missing, sets the wanted model (and its provider's fast model, if there is a key), turns
+ * Web on, and stores a new key unless one is stored. Throws 400 for an invalid slug or model, 409 for a slug of another
+ * organization.
  */
 export async function createQuickstartAgent(
   ctx: Ctx,

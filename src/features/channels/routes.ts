@@ -83,7 +83,7 @@ const test = guarded("agent.channel:write", {
   responses: { 200: json(ChannelTest, "Each check, and whether all went well."), ...errorAnswers(404) },
 });
 
-/** `/api/instances/{slug}/channels`. `wake` starts the background work of a messenger's change at once. */
+/** `/api/instances/{slug}/channels`. `wake` starts the background job of a messenger's change at once. */
 export function createChannelRoutes(wake: () => void) {
   const routes = router()
     .openapi(list, async (c) => c.json({ channels: await listChannels(c.var.ctx, c.req.valid("param").slug) }, 200))
@@ -104,7 +104,7 @@ export function createChannelRoutes(wake: () => void) {
       const { slug, type } = c.req.valid("param");
       return c.json(await testChannel(c.var.ctx, slug, channelType(type)), 200);
     });
-  // Registered here, since no route refers to these schemas: the path decides which one a body has.
+  // Registered here, since no route refers to these schemas: the path decides which schema a body has.
   for (const [name, schema] of Object.entries(configChanges)) routes.openAPIRegistry.register(name, schema);
   return routes;
 }

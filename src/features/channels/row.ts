@@ -11,7 +11,7 @@ export interface SealedConfig {
   config: Uint8Array;
 }
 
-/** The AAD of the configuration. */
+/** The AAD under which the configuration is sealed. */
 const configPlace = (agentId: string, type: ChannelType) => `${agentId}:channel:${type}`;
 
 /** Limits a query for channels to one of an agent. */
@@ -51,16 +51,16 @@ export type ChannelStatus = "off" | "starting" | "running" | "failing";
 interface Saved {
   enabled: boolean;
   config: object;
-  /** Settings for the start of a messenger's channel; absent for a channel without a start. */
+  /** State for the start of a messenger's channel; absent for a channel that needs no start. */
   start?: Pick<ChannelRow, "registeredAddress" | "accountHmac"> & { status: ChannelStatus };
 }
 
 export type ChannelRow = typeof channels.$inferSelect;
 
-/** The values of a row until the channel was started. */
+/** The values of a row whose channel was not started yet. */
 export const unstarted = { transport: null, followedBy: null, followedUntil: null } as const;
 
-/** The columns of an error, which counts from the first failure without a later success; null for none. */
+/** The columns of an error, with the time of the first failure since the last success; null for no error. */
 export const withError = (lastError: string | null, now: number) => ({
   lastError,
   errorSince:
@@ -68,7 +68,7 @@ export const withError = (lastError: string | null, now: number) => ({
 });
 
 /**
- * Inserts or replaces the row, with the configuration sealed, and ends the lease of a process that follows the channel.
+ * Inserts or replaces the row, with its configuration sealed, and ends the lease of the process that follows the channel.
  */
 export async function saveRow(
   tx: Db,

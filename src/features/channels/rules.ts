@@ -8,7 +8,7 @@ export const channelTypes = ["web", ...messengerNames, "agent"] as const;
 export type ChannelType = (typeof channelTypes)[number];
 
 /**
- * The channel type in a path. Throws 404 for another name, including those of managed builds (decisions §1, "Edition").
+ * The channel type in a path. Throws 404 for any other name, including those of managed builds (decisions §1, "Edition").
  */
 export function channelType(type: string): ChannelType {
   const found = channelTypes.find((known) => known === type);
@@ -19,7 +19,7 @@ export function channelType(type: string): ChannelType {
 export const isMessenger = (type: ChannelType): type is MessengerName =>
   (messengerNames as readonly string[]).includes(type);
 
-/** Names that reach an object's prototype instead of its data. */
+/** Names that would reach an object's prototype instead of its data. */
 const treacherous: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 const maxEntries = 64;

@@ -11,11 +11,11 @@ import {
 import { type ChannelType, channelTypes } from "./rules.ts";
 import { WebConfigChanges, WebConfigShown } from "./web/schema.ts";
 
-/** The channel `agent` has no settings but its switch. */
+/** The channel `agent` has no settings except its switch. */
 export const AgentConfigChanges = z.object({}).openapi("AgentConfigChanges");
 const AgentConfigShown = z.object({}).openapi("AgentConfig");
 
-/** The schema of each channel type's `config`, under its name in the OpenAPI document. */
+/** The schema of each channel type's `config`, by its name in the OpenAPI document. */
 export const configChanges = {
   WebConfigChanges,
   TelegramConfigChanges: TelegramChanges,

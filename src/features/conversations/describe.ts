@@ -38,7 +38,7 @@ export function conversationJobs(needs: Dependencies): JobKinds {
 
 const tries = 2;
 
-/** Writes the missing title and summary of a conversation, or the wanted one of them. The caller stores the result. */
+/** Writes those of title and summary that a conversation lacks and `lookedFor` names. The caller stores the result. */
 type Describe = (conversationId: string, lookedFor: Wanted, asking: Asking) => Promise<Noted>;
 
 export function createDescribe({ services, complete }: Dependencies): Describe {
@@ -63,16 +63,16 @@ export function createDescribe({ services, complete }: Dependencies): Describe {
     return {
       ...(wanted.title ? { title: found?.title ?? plain } : {}),
       summary: found?.summary ?? null,
-      // When the model could not be called now, it is called after the next turn.
+      // If the model could not be called now, it will be called after the next turn.
       summarized: wanted.summary && found !== unasked ? subject.messages : null,
     };
   };
 }
 
-/** The description without a model call. */
+/** The description that needs no model call. */
 const unasked: Description = { title: null, summary: null };
 
-/** Asks the model. Null when both of its answers were no description; `unasked` when the model may not be called. */
+/** Asks the model. Null when neither of its two answers was a description; `unasked` when the model may not be called. */
 async function askFor(
   wanted: Wanted,
   conversation: Pick<Parameters<typeof descriptionPrompt>[0], "messages" | "summary">,

@@ -2,7 +2,7 @@ import { isObject, textOf } from "../../core/json.ts";
 import { dataLines } from "../../core/text/prompt-data.ts";
 import { clip } from "../../core/text/text.ts";
 
-/** The parts of a description that a conversation needs. */
+/** Which parts of a description a conversation needs. */
 export interface Wanted {
   title: boolean;
   summary: boolean;
@@ -24,7 +24,7 @@ const longestSummary = 500;
 export const titleRule = `- "title": what it is about, in 2 to 6 words and at most ${longestTitle} characters, without quotes and without a full stop.`;
 const summary = `- "summary": one or two sentences, at most ${longestSummary} characters, on what the user wants and how far that came.`;
 
-/** The prompt for the title and the summary of a conversation, which is data whatever it says. */
+/** The prompt for the title and the summary of a conversation. The conversation is data, whatever its text says. */
 export function descriptionPrompt({ messages, wanted, summary: before, mark }: DescriptionInput): string {
   const told = wanted.summary && before !== null ? [{ summary: before }] : [];
   return `Below is a conversation between a user and an assistant. People who look after the assistant see many of them in a list. Write for them, in the language that the user writes in:
@@ -56,8 +56,8 @@ export function readDescription(answer: unknown, wanted: Wanted): Description | 
 }
 
 /**
- * Turns a text into a title: one line without quotes around it, at most 80 characters; empty for a meaningless text. Of
- * a long text only the beginning is read, since the search for quotes at its end takes quadratic time with many quotes
+ * Turns a text into a title: one line without surrounding quotes, at most 80 characters; empty for a meaningless text.
+ * Reads only the beginning of a long text, since the search for quotes at the end takes quadratic time when many are
  * inside.
  */
 export function titleOf(text: string): string {

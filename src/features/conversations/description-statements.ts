@@ -17,11 +17,11 @@ interface Subject {
   /** The number of messages at the last summary. */
   summarized: number;
   /**
-   * Whether to call the fast model: the agent has one, its memory is on, a person wrote, and the demo model did not
-   * write the last reply.
+   * Whether to call the fast model: the agent has one, its memory is on, a person wrote, and the last reply is not the
+   * demo model's.
    */
   ask: boolean;
-  /** The newest messages with a text, oldest first; empty for an agent that calls no model. */
+  /** The newest messages that have a text, oldest first; empty for an agent that calls no model. */
   newest: readonly Said[];
 }
 
@@ -30,7 +30,7 @@ interface Said {
   content: string;
 }
 
-/** Statements for jobs that describe conversations. */
+/** The statements of jobs that describe conversations. */
 interface DescriptionStatements {
   /** Undefined for a deleted conversation. */
   subjectOf(conversationId: string): Promise<Subject | undefined>;
@@ -56,7 +56,7 @@ export function descriptionStatements(services: Pick<Services, "database" | "clo
 
 const { source, channel } = conversations;
 
-/** The longest part of a message that the model reads, in characters, and the most messages. */
+/** How much of a message the model reads, in characters, and how many messages. */
 const [longestMessage, mostMessages] = [2_000, 30];
 
 const readSubjects = statement({ ids: "uuid[]" }, ({ ids }) => {

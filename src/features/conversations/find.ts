@@ -27,7 +27,7 @@ export async function findConversation(ctx: Ctx, ref: string): Promise<Conversat
   return row;
 }
 
-/** The condition for a reachable conversation, for queries that join `agents`. */
+/** Whether a conversation is reachable, for queries that join `agents`. */
 function isReached(ctx: Ctx, ref: string): SQL | undefined {
   return and(eq(conversations.ref, ref), withinReach(ctx));
 }

@@ -8,14 +8,14 @@ import { messages } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 /**
- * The most text indexed of a message, in UTF-16 units of at most 3 bytes. A `tsvector` stores 1 MiB of words, and does
- * not check that when made from a list.
+ * The most text of a message that is indexed, in UTF-16 units of at most 3 bytes. A `tsvector` can store 1 MiB of
+ * words, and is not checked for that when it is made from a list.
  */
 const mostIndexed = 300_000;
 
 /**
- * The words by which a message is found, in ascending order, separated by spaces. `C++` is found by `c` too. The order
- * reduces PostgreSQL's sorting, which strangers could make quadratic, to one comparison for each word.
+ * The words by which a message is found, ascending, with spaces between. `C++` is also found by `c`. The order saves
+ * PostgreSQL the sorting, which strangers could make quadratic: it needs one comparison for each word.
  */
 export function searchWords(content: string): string {
   const words = new Set<string>();
@@ -36,12 +36,12 @@ export const searchColumn = (words: SQL | string): SQL => sql`array_to_tsvector(
 
 const restMs = 10 * 60_000;
 
-/** The most messages in memory, and the most pages of one call, so that no other upkeep waits for long. */
+/** The most messages in memory, and the most pages of one call, so that other upkeep does not wait for long. */
 const [pageSize, mostPages] = [20, 25];
 
 /**
- * Indexes messages written by servers of an earlier release, which may run beside this one during an upgrade. Searches
- * for them every 10 minutes. Call it every 10 seconds.
+ * Indexes messages that servers of an earlier release wrote, which may run beside this one during an upgrade. Looks for
+ * them every 10 minutes. Call it every 10 seconds.
  */
 export function indexMessages({ database, clock }: Pick<Services, "database" | "clock">): () => Promise<void> {
   const indexPage = async (): Promise<boolean> => {
@@ -58,7 +58,7 @@ export function indexMessages({ database, clock }: Pick<Services, "database" | "
   });
 }
 
-/** The condition for the column's default. */
+/** Whether the column still has its default. */
 const isUnindexed = sql`${messages.search} @@ ''' '''::tsquery`;
 
 const pageStatement = statement(

@@ -16,7 +16,7 @@ export { firstWords, readDescription, titleRule, type Wanted } from "./descripti
 export { findConversation } from "./find.ts";
 /** The words by which a message is found, and their column. */
 export { searchColumn, searchWords } from "./index-messages.ts";
-/** The results of background work on conversations, and the function that stores them. */
+/** The results of background work on conversations, and their storing. */
 export { createNote, extractedSeq, type Note, type Noted, summarizedMessages, withExtracted } from "./noted.ts";
 export { wantedOf } from "./rules.ts";
 /** The stored debug data of a turn. */

@@ -40,7 +40,7 @@ async function filters(
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
   return and(
     withinReach(ctx),
-    // Each condition has an index of its own, without conversations that lack messages.
+    // Each condition has its own index, which contains only conversations with messages.
     agent ? eq(conversations.agentId, agent.id) : eq(conversations.organizationId, ctx.membership.organizationId),
     gt(conversations.messageCount, sql`0`),
     channel ? eq(conversations.channel, channel) : undefined,
@@ -51,7 +51,7 @@ async function filters(
   );
 }
 
-/** Not a pattern, so that `%` and `_` match only themselves. */
+/** `strpos` instead of a pattern, so that `%` and `_` match only themselves. */
 function matches({ phrase, query }: Search): SQL {
   const inTitle = sql`exists (
     select 1 from unnest(${writeArray(phrase)}::text[]) as form
@@ -63,16 +63,16 @@ function matches({ phrase, query }: Search): SQL {
 }
 
 /**
- * A `tsquery` for messages of this release, with the words of `indexed`, and of earlier ones, which PostgreSQL split.
+ * A `tsquery` for messages of this release, by the words of `indexed`, and for older ones, whose words PostgreSQL split.
  */
 const anyOf = (typed: SQL, indexed: SQL) => sql`(to_tsquery('simple', ${typed}) || ${indexed}::tsquery)`;
 
-/** The characters of a snippet before a match. */
+/** The characters that a snippet shows before the match. */
 const before = 60;
 
 /**
- * The text around the match in each conversation's newest matching message; prefers a match at the beginning of a word.
- * Only 300 characters of a message leave the database.
+ * The text around the match in the newest matching message of each conversation; a match at the beginning of a word is
+ * preferred. The database sends only 300 characters of a message.
  */
 const snippetStatement = statement(
   { ids: "uuid[]", typed: "text", indexed: "text", words: "text[]" },

@@ -12,7 +12,7 @@ export interface Noted {
   summary?: string | null;
   /** The number of messages covered by the summary. */
   summarized?: number | null;
-  /** `seq` of the last message read for memories. Work that ends late never lowers it. */
+  /** The `seq` of the last message read for memories. A job that ends late never lowers it. */
   read?: number | null;
 }
 
@@ -21,8 +21,8 @@ export interface Note {
   id: string;
   noted: Noted;
   /**
-   * When the conversation became due, as the database wrote it. A conversation that became due again since then stays
-   * due. Empty: it always stays due.
+   * The due time as the database wrote it. If the conversation became due again since then, it stays due. Empty: it
+   * stays due in any case.
    */
   at: string;
 }
@@ -35,12 +35,12 @@ export const summarizedMessages = sql<number>`coalesce((${metadata} ->> 'summari
 /** `seq` of the last message read for memories. */
 export const extractedSeq = sql<number>`coalesce((${metadata} ->> 'extractedSeq')::int, 0)`;
 
-/** The metadata of a conversation whose messages up to `seq` are read. */
+/** The metadata of a conversation after its messages up to `seq` were read. */
 export function withExtracted(seq: SQL): SQL {
   return sql`${metadata} || jsonb_build_object('extractedSeq', (${seq})::int)`;
 }
 
-/** Makes a function that stores results of background work on a conversation. With `dueAt`, a due column, it stops being due. */
+/** Makes a function that stores results of background work, and clears the column `dueAt`, a due time, if given. */
 export function createNote(
   services: Pick<Services, "database" | "clock">,
   dueAt: Column | null,

@@ -4,16 +4,16 @@ import { isUnbroken, longestWord, wordsOf } from "../../core/text/words.ts";
 /** The most words of a search; further ones are ignored. */
 const mostWords = 16;
 
-/** A search in the database's form. */
+/** A search as the database needs it. */
 export interface Search {
   /** The whole text in several cases, for titles. */
   phrase: string[];
   /**
-   * The text of a `tsquery` for messages of this release, and of a `to_tsquery` for earlier ones; null for a search
-   * without words.
+   * The text of a `tsquery` for messages of this release, and of a `to_tsquery` for messages of earlier ones; null for
+   * a search without words.
    */
   query: { indexed: string; typed: string } | null;
-  /** The beginnings of the first words in several cases, to locate the match in a text. */
+  /** The beginnings of the first words, in several cases, for finding the match in a text. */
   words: string[];
 }
 
@@ -30,7 +30,7 @@ export function readSearch(text: string): Search | null {
   };
 }
 
-/** The last word may be a word's beginning, and a single character of an unbroken script a pair's. */
+/** The last word may be the beginning of a word; in a script without spaces, a character that of a pair. */
 function indexedTerms(words: readonly string[]): string {
   const terms = words.flatMap(wordsOf);
   const isBeginning = (term: string, index: number) =>
@@ -44,14 +44,14 @@ function termOf(word: string, last: boolean): string {
   return `(${forms.map((form) => `${quote(form)}${beginning}`).join(" | ")})`;
 }
 
-/** A word in several cases, since the embedded database folds the case only of ASCII letters. */
+/** A word in several cases, since the embedded database folds only ASCII letters. */
 function formsOf(text: string): string[] {
   const lower = text.toLowerCase();
   const [first = "", ...rest] = lower;
   return [...new Set([lower, `${first.toUpperCase()}${rest.join("")}`, text.toUpperCase(), text])];
 }
 
-/** The forms of a word that the embedded database can't fold a text to. */
+/** The forms of a word, since the embedded database can't fold the text. */
 const placedForms = (word: string) => (/^[\0-\x7f]*$/.test(word) ? [word.toLowerCase()] : formsOf(word));
 
 const quote = (word: string) => `'${word.replaceAll(/['\\]/g, "$&$&")}'`;
@@ -60,14 +60,14 @@ const quote = (word: string) => `'${word.replaceAll(/['\\]/g, "$&$&")}'`;
 const bare = (word: string) => clip(word, longestPlaced).replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
 
 /**
- * The most words located in a text, and the most characters of each, since locating takes the product of all lengths.
+ * The most words that are located in a text, and the most characters of each: locating takes the product of all lengths.
  */
 const [mostPlaced, longestPlaced] = [4, 16];
 
 /** The longest snippet, in characters. */
 export const longestSnippet = 200;
 
-/** A piece of a text around a match; `begun`: the text has more before it. */
+/** A part of a text around a match; `begun`: the text has more before it. */
 export interface Excerpt {
   text: string;
   begun: boolean;
@@ -82,7 +82,7 @@ export function snippetOf({ text, begun }: Excerpt): string {
   return `${cut} …`;
 }
 
-/** The messages before a conversation's first summary, and before each further one. */
+/** How many messages a conversation has before its first summary, and between later ones. */
 const [firstSummary, nextSummary] = [6, 10];
 
 /** Whether a conversation needs a title or a new summary. Only a model can write a summary. */

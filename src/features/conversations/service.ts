@@ -29,8 +29,8 @@ export async function getState(ctx: Ctx, ref: string): Promise<Record<string, un
 }
 
 /**
- * Changes the title. The conversation keeps its place in the list, which follows its last message. The audit log
- * contains no title, since titles come from end users' texts and are deleted with the conversation. Throws the 404.
+ * Changes the title. The conversation keeps its position in the list, which depends on its last message. The audit log
+ * does not contain titles: they come from end users' texts, and are deleted with the conversation. Throws the 404.
  */
 export async function renameConversation(ctx: Ctx, ref: string, { title }: ConversationChange): Promise<Conversation> {
   const found = await findConversation(ctx, ref);
@@ -52,14 +52,14 @@ export async function renameConversation(ctx: Ctx, ref: string, { title }: Conve
 }
 
 /**
- * Deletes a conversation with its messages, state and files, and a task run's copy of its reply. Its running and queued
- * turns are stopped and not stored. Throws the 404.
+ * Deletes a conversation with its messages, state and files, and the copy of its reply in a task run. Its running and
+ * queued turns are stopped and not stored. Throws the 404.
  */
 export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
   const found = await findConversation(ctx, ref);
   const { id, agentId, organizationId, source } = found.conversation;
   await write(ctx, { ...changeOf(found), action: "conversation.delete" }, async (tx) => {
-    // Locks turns first and then their conversation, in the order of the statement that records a turn.
+    // Locks the turns, then their conversation, as the statement that records a turn does.
     await lockTurns(tx, id);
     const [locked] = await tx
       .select({ id: conversations.id })
@@ -71,7 +71,7 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
     await deleteFilesOf(tx, ctx, { conversationId: id });
     await tx.delete(messages).where(eq(messages.conversationId, id));
     await tx.delete(conversations).where(eq(conversations.id, id));
-    // A conversation that stands for its user was all that is known of this person.
+    // The person is known only by this conversation, whose id is the subject.
     const agent = { id: agentId, slug: found.agent.slug, organizationId };
     const reason = "conversation deleted";
     if (source === "user") await endTasksOf(tx, subjectKey("conversation", ref), { agent, reason, by: ctx });

@@ -16,10 +16,7 @@ import type {
   Step,
 } from "./schema.ts";
 
-/**
- * A page of messages, with fewer messages when they are long, since results of tools may have megabytes. Throws the
- * 404.
- */
+/** A page of messages; fewer when they are long, since results of tools may have megabytes. Throws the 404. */
 export async function listMessages(ctx: Ctx, ref: string, query: MessageQuery): Promise<MessagePage> {
   const { limit: asked = 50, offset = 0, order = "asc" } = query;
   const found = await findConversation(ctx, ref);
@@ -47,7 +44,7 @@ export async function messagesOfTurn(ctx: Ctx, found: ConversationRow, turnId: s
   return withAttachments(ctx, found, rows);
 }
 
-/** Selects messages, without older messages' debug data while the agent's `debugEnabled` is off. */
+/** Selects messages. While the agent's `debugEnabled` is off, older messages come without debug data. */
 function selectMessages({ db }: Ctx, { conversation, agent }: ConversationRow, wanted?: SQL) {
   const { id, role, content, steps, reasoning, metadata, promptTokens, completionTokens, createdAt } = messages;
   const columns = { id, role, content, steps, reasoning, promptTokens, completionTokens, createdAt };
@@ -104,8 +101,8 @@ async function findAttachments(
 }
 
 /**
- * The executions of hooks in order: the newest, or older ones with `offset`; fewer when their results are long. Throws
- * the 404.
+ * The executions of hooks in order: the newest ones, or older ones with `offset`; fewer when their results are long.
+ * Throws the 404.
  */
 export async function listHookExecutions(ctx: Ctx, ref: string, query: HookQuery): Promise<HookExecutions> {
   const { limit = 200, offset = 0 } = query;

@@ -21,7 +21,7 @@ export async function answerWith(c: Context<AppEnv>, file: FileRow) {
   return answerHead(c, file) ?? sendBytes(c, file);
 }
 
-/** `answerWith` that redirects (302) to the bucket for a file stored there. */
+/** Like `answerWith`, but redirects (302) to the bucket for a file that is stored there. */
 export async function redirect(c: Context<AppEnv>, file: FileRow) {
   const head = answerHead(c, file);
   if (head) return head;
@@ -55,18 +55,18 @@ async function sendBytes(c: Context<AppEnv>, file: FileRow) {
   return c.body(cutOff(c, file, bytes), 200, headersOf(file));
 }
 
-/** Passes the bytes on. When the storage breaks off, the client is disconnected too, and the log says why. */
+/** Passes the bytes on. When the storage fails, the client is disconnected too, and the log contains the reason. */
 function cutOff(c: Context<AppEnv>, { id }: FileRow, bytes: ReadableStream<Uint8Array<ArrayBuffer>>) {
   const reader = bytes.getReader();
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       const next = await reader.read().catch((err: unknown) => {
         c.get("log").warn({ fileId: id, err }, "A file broke off while it was sent");
-        // A server would print an error of a body.
+        // Cuts the connection instead, where possible: a server would print the error of a body.
         if (!c.env?.cut) throw err;
         c.env.cut();
       });
-      // Throws for a stream that its reader has left; the error is dropped.
+      // Throws when the reader has left the stream; that error is ignored.
       if (!next || next.done) controller.close();
       else controller.enqueue(next.value);
     },

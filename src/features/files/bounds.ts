@@ -9,9 +9,9 @@ import { conversations, files } from "../../db/schema.ts";
 /** Bytes of a megabyte in the policy `fileMegabytes`. */
 export const megabyte = 1024 * 1024;
 
-/** The refusal of a file because stored files fill the allowed space. */
+/** The refusal of a file when stored files use all allowed space. */
 export class NoSpaceLeft extends EngineError {
-  /** The counted files: all of the agent, or those of one end user, group, topic or thread. */
+  /** Which files were counted: all of the agent, or those of one end user, group, topic or thread. */
   readonly of: "agent" | "user";
 
   constructor(of: NoSpaceLeft["of"], megabytes: number) {
@@ -29,29 +29,27 @@ interface Wanted {
   size: number;
 }
 
-/** The row of a file to be stored. */
+/** The row of a file that is about to be stored. */
 interface PendingRow {
   write(): Promise<void>;
   /** Removes the row; returns whether it was still pending. */
   remove(): Promise<boolean>;
 }
 
-/** The bytes of an agent's files in the directory, in all and by `subject` of their conversations. */
+/** How many bytes an agent's files in the directory have, in all and by `subject` of their conversations. */
 interface Usage {
   total: number;
   bySubject: Map<string | null, number>;
 }
 
-/** The measured space of a directory that only this process writes to. */
+/** The measured space of a directory. Only this process writes to the directory. */
 interface Space {
   /**
-   * The agents' usage. Stored files are added to the last sum, since the embedded database takes some 3 ms to add up a
+   * The agents' usage. New files are added to the last sum, since the embedded database takes some 3 ms to add up a
    * thousand files, and does nothing else meanwhile.
    */
   usages: TtlCache<Usage>;
-  /**
-   * Keeps an agent's rows from being written while its files are added up, since the sum may or may not include them.
-   */
+  /** While an agent's files are added up, no row of a file is written: the sum might or might not include it. */
   order: Semaphore;
 }
 
@@ -59,13 +57,13 @@ const spaces = new WeakMap<ObjectStore, Space>();
 
 const usageTtlMs = 10 * 60_000;
 
-/** An older sum is renewed before it refuses a file, since conversations may have been deleted. */
+/** A sum older than this is renewed before a file is refused, since conversations may have been deleted. */
 const refusingMs = 60_000;
 
 /**
- * Reserves space for a file in the directory and writes the file's row. Returns a way to remove the row and release the
- * space. Throws `NoSpaceLeft` when the agent's or end user's files would exceed the policy `fileMegabytes`, and the
- * errors of `write`.
+ * Reserves space for a file in the directory and writes the file's row. Returns a function that removes the row and
+ * releases the space. Throws `NoSpaceLeft` when the agent's or end user's files would exceed the policy
+ * `fileMegabytes`, and the errors of `write`.
  */
 export async function takeSpace(
   services: Services,

@@ -25,21 +25,21 @@ export const deletionJob = defineJob(
 /** The most files of one job: an agent with thousands must not block the queue for other jobs. */
 const batchSize = 100;
 
-/** The attempts of a job, which with their pauses take about two days: a bucket may be unreachable for a while. */
+/** The attempts of a job. With their pauses they take about two days, since a bucket may be unreachable for a while. */
 const maxAttempts = 300;
 
-/** After this many failures in a row an attempt gives up the rest of its files. */
+/** After this many failures in a row an attempt skips the rest of its files. */
 const mostFailures = 3;
 
-/** A file that is pending for longer was given up; until then its bytes may still arrive. */
+/** In milliseconds: a file pending for longer than this was given up. Until then its bytes may still arrive. */
 export const abandonedMs = 60 * 60_000;
 
 /** The agent or conversation being deleted. */
 type Owner = { agentId: string } | { conversationId: string };
 
 /**
- * Enqueues the deletion of a conversation's or a whole agent's files. Call it inside the transaction that deletes the
- * owner, before the owner: each job includes the keys to the agent's bucket, re-sealed. Returns the number of files.
+ * Enqueues the deletion of the files of a conversation or a whole agent. Call it in the transaction that deletes this
+ * owner, before the deletion: each job contains the keys to the agent's bucket, sealed again. Returns the number of files.
  */
 export async function deleteFilesOf(
   tx: Db,
@@ -49,7 +49,7 @@ export async function deleteFilesOf(
   const agentId = await lockOwner(tx, owner);
   if (agentId === null) return 0;
   const own = "agentId" in owner ? eq(files.agentId, owner.agentId) : eq(files.conversationId, owner.conversationId);
-  // Rows without owner are not written again when the owner is deleted, which would take as long again.
+  // Rows without an owner are not written again when the owner is deleted, which would take as long as this.
   const ownerless = "agentId" in owner ? { agentId: null, conversationId: null } : { conversationId: null };
   const mark = (status: string) =>
     tx
@@ -57,11 +57,11 @@ export async function deleteFilesOf(
       .set({ status: "deleting", ...ownerless })
       .where(and(own, eq(files.status, status)))
       .returning({ id: files.id, organizationId: files.organizationId, store: files.store });
-  // Pending files are marked first, since one may be stored meanwhile.
+  // First marks pending files, since one may become stored meanwhile.
   const coming = await mark("pending");
   const stored = await mark("stored");
   await enqueueDeletion(tx, cipher, agentId, stored);
-  // An immediate deletion may finish before their bytes arrive.
+  // Later, since an immediate deletion may finish before their bytes arrive.
   await enqueueDeletion(tx, cipher, agentId, coming, new Date(clock.now() + abandonedMs));
   return coming.length + stored.length;
 }
@@ -105,7 +105,7 @@ export async function enqueueDeletion(
   return rows.filter(isLost);
 }
 
-/** The keys to an agent's bucket; null also for invalid ones of older releases, which must not block the deletion. */
+/** The keys to an agent's bucket. Null also for invalid keys of older releases, which must not block the deletion. */
 async function keysOf(tx: Db, cipher: Cipher, agentId: string): Promise<S3Keys | null> {
   return bucketOf(tx, cipher, agentId).catch((error: unknown) => {
     if (error instanceof EngineError && error.code === "conflict") return null;
@@ -113,7 +113,7 @@ async function keysOf(tx: Db, cipher: Cipher, agentId: string): Promise<S3Keys |
   });
 }
 
-/** Batches of files. Files of deleted agents may belong to several organizations; those of a batch belong to one. */
+/** Batches of files. Files of deleted agents may belong to several organizations, those of a batch to one. */
 function* batchesOf(rows: readonly Doomed[]) {
   for (const [organizationId, ofOne] of Map.groupBy(rows, (row) => row.organizationId)) {
     for (let start = 0; start < ofOne.length; start += batchSize) {
@@ -136,8 +136,8 @@ const Keys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 type Dependencies = Pick<Services, "database" | "cipher" | "files">;
 
 /**
- * Jobs that delete files. A job deletes all it can of its batch and fails when some are left; deleted files have no row
- * at the next attempt.
+ * The jobs that delete files. A job deletes as many of its batch as it can, and fails when some are left; the next
+ * attempt finds no rows of deleted files.
  */
 export function fileJobs({ database, cipher, files: ports }: Dependencies): JobKinds {
   return deletionJob.doneBy(async ({ payload: { batch, files: ids, keys: sealed } }, signal) => {

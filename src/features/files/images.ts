@@ -11,10 +11,10 @@ const longestImage = 5 * 1024 * 1024;
 
 const mostImages = 8;
 
-/** The longest wait of a turn for a picture, in milliseconds. */
+/** How long a turn waits for a picture, in milliseconds. */
 const patienceMs = 25_000;
 
-/** The files for a model with image input: the first 8 pictures of at most 5 MB each. */
+/** The files that a model with image input gets: the first 8 pictures of at most 5 MB each. */
 export function seenImages<File extends { mime: string; size: number }>(files: readonly File[]): File[] {
   return files.filter(({ mime, size }) => isRaster(mime) && size <= longestImage).slice(0, mostImages);
 }

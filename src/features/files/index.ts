@@ -4,7 +4,7 @@ import { deleteFilesOf, fileJobs } from "./delete.ts";
 import { fileRoutes } from "./routes.ts";
 import { createFileSweep } from "./sweep.ts";
 
-/** The refusal of a file for lack of its agent's or end user's space, which the policy counts in megabytes. */
+/** The refusal of a file for lack of allowed space of its agent or end user, counted in megabytes by the policy. */
 export { megabyte, NoSpaceLeft } from "./bounds.ts";
 /** Enqueues the deletion of a conversation's or an agent's files. */
 export { deleteFilesOf } from "./delete.ts";
@@ -20,7 +20,7 @@ export { fileAddress, fileName, longestFile } from "./rules.ts";
 export { type InboundFile, storeFile } from "./store-file.ts";
 
 /**
- * `/api/files`, `/files` for links, and the deletion of files without conversation or agent, and of incomplete ones.
+ * `/api/files`, `/files` for links, and the deletion of incomplete files and of files without conversation or agent.
  */
 export function filesFeature(services: Services): Contribution {
   return {

@@ -8,7 +8,7 @@ import { takeSpace } from "./bounds.ts";
 import { contentType, fileName, longestFile } from "./rules.ts";
 import { type FileRow, placeFor } from "./storage.ts";
 
-/** A file to store, and the conversation with which it is deleted. */
+/** A file to store. It is deleted with its conversation. */
 export interface NewFile {
   organizationId: string;
   agentId: string;
@@ -21,7 +21,7 @@ export interface NewFile {
   mime: string;
 }
 
-/** Throws the 413 for a too large file. */
+/** Throws the 413 for a file that is too large. */
 export function requireFitting({ length }: Uint8Array): void {
   if (length > longestFile) throw new EngineError("too-large", "A file may have at most 20 MB");
 }
@@ -57,7 +57,7 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
   try {
     await objects.put(key, bytes, mime);
   } catch (error) {
-    // Without a refusal the upload may still succeed; the sweep deletes the file together with the pending row.
+    // Only after a refusal. Otherwise the upload may still succeed; the sweep deletes the file with its pending row.
     if (error instanceof StorageRefusal) await takeBack();
     throw error;
   }
@@ -67,7 +67,7 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
     .where(and(isRow, eq(files.status, "pending")))
     .returning();
   if (stored) return stored;
-  // The conversation was deleted meanwhile. A job will delete the file, unless this succeeds.
+  // The conversation was deleted meanwhile: if this fails, a job will delete the file.
   await objects.delete(key);
   await db.delete(files).where(isRow);
   throw notFound("Conversation");

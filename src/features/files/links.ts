@@ -25,7 +25,7 @@ export async function linkTo(services: Services, file: FileRow): Promise<Link> {
   return { url, expiresAt: new Date(expires * 1000).toISOString() };
 }
 
-/** Whether this installation made the link, with the current or an earlier key, and it has not expired. */
+/** Whether this installation made the link, with its current or an earlier key, and the link has not expired. */
 export async function isGenuine(
   { cipher, clock }: Pick<Services, "cipher" | "clock">,
   { signature, ...claim }: Claim,
@@ -35,7 +35,7 @@ export async function isGenuine(
   return made.map((one) => sameText(signature, one)).includes(true);
 }
 
-/** The signatures of a link, the current key's first. */
+/** The signatures that a link may have, that of the current key first. */
 async function signaturesOf(cipher: Cipher, { id, expires }: Omit<Claim, "signature">): Promise<string[]> {
   return (await cipher.signatures(`file ${id} ${expires}`)).map(toHex);
 }

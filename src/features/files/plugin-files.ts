@@ -27,7 +27,7 @@ export async function savePluginFile(
   return shown(services, await keepFile(services, { ...file, ...conversation, messageId: null }));
 }
 
-/** A new link to a file of the same conversation, including one that a person sent. Throws 404 for all others. */
+/** Makes a new link to a file of the same conversation, even one that a person sent. Throws 404 for all other files. */
 export async function linkPluginFile(
   services: Services,
   { agent, conversationId, id }: Caller & { id: string },

@@ -8,7 +8,7 @@ export const longestFile = 20 * 1024 * 1024;
 
 const longestName = 200;
 
-/** Characters that control a terminal or reverse the direction of a text. */
+/** Characters that control a terminal or change the direction of a text. */
 const steering = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
 /** The last part of the sender's file name, made safe to store and show. */
@@ -30,7 +30,7 @@ function shorten(name: string): string {
 const unknownType = "application/octet-stream";
 const mediaType = /^(application|audio|font|message|model|text|video)\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
-/** The media type of a file: a picture's by its content only; otherwise the claimed one, unless that is a picture's. */
+/** The media type of a file: for a picture that of its content, else the claimed type unless that is a picture's. */
 export function contentType(bytes: Uint8Array, claimed: string): string {
   const raster = rasterType(bytes);
   if (raster) return raster;
@@ -40,10 +40,10 @@ export function contentType(bytes: Uint8Array, claimed: string): string {
 
 const rasters: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
 
-/** Whether the type is of a picture that can't contain scripts. */
+/** Whether the type is that of a picture that can't contain scripts. */
 export const isRaster = (mime: string) => rasters.has(mime);
 
-/** `Content-Disposition`: pictures are shown in place, other files saved. The name is encoded as RFC 8187 requires. */
+/** `Content-Disposition`: browsers show pictures, and save other files. The name is encoded as RFC 8187 requires. */
 export function disposition(mime: string, name: string): string {
   const encoded = encodeURIComponent(name).replaceAll(
     /['()*]/g,
@@ -52,12 +52,12 @@ export function disposition(mime: string, name: string): string {
   return `${isRaster(mime) ? "inline" : "attachment"}; filename*=UTF-8''${encoded}`;
 }
 
-/** The prefix of the engine's objects, since other programs may use the same bucket. */
+/** The prefix of all objects of the engine, since other programs may use the same bucket. */
 const prefix = "agent-engine/";
 
 type BucketLocation = Pick<S3Bucket, "region" | "bucket">;
 
-/** The storage key of an object, with its bucket, because the agent may choose another bucket for later files. */
+/** The storage key of an object. It contains the bucket, because the agent may choose another bucket for later files. */
 export function s3Key({ region, bucket }: BucketLocation, fileId: string): string {
   return `${region}/${bucket}/${prefix}${fileId}`;
 }
@@ -72,7 +72,7 @@ export function readS3Key(storageKey: string): BucketLocation & { key: string } 
 /** The path that serves a file. */
 export const fileAddress = (id: string) => `/api/files/${id}`;
 
-/** How long a link is valid. */
+/** How long a link is valid, in seconds. */
 export const linkSeconds = 24 * 60 * 60;
 
 /** The file and expiry of a link, with its signature. */

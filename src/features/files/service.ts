@@ -17,7 +17,7 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow> {
   return found.file;
 }
 
-/** The file of a verified link. Throws the 404 when it was deleted, or its conversation or agent was. */
+/** The file of a verified link. Throws the 404 when the file, its conversation or its agent was deleted. */
 export async function findLinked({ database }: Services, id: string): Promise<FileRow> {
   const [found] = await database.db
     .select()

@@ -37,7 +37,7 @@ export interface Place {
 }
 
 /**
- * The storage for an agent's new file: its own bucket, else the directory of this machine, which installations on
+ * Where an agent's new file is stored: in its own bucket, else in the directory of this machine, which installations on
  * several machines lack. Throws 409 when there is neither.
  */
 export async function placeFor(services: Services, agentId: string, fileId: string): Promise<Place & Opened> {
@@ -88,7 +88,7 @@ export async function openStored(
 }
 
 /**
- * Reads a stored file; null when its bytes are missing. Throws 502 when their number differs from the stored one; if
+ * Reads a stored file; null when its bytes are missing. Throws 502 when the object has another size than the row. If
  * that shows only at the end, the stream fails.
  */
 export async function readFile(
@@ -105,10 +105,10 @@ export async function readFile(
   return found?.bytes.pipeThrough(exactly(size)) ?? null;
 }
 
-/** The error for an object that was replaced or cut off in its store. */
+/** The error for an object that was replaced or truncated in its store. */
 const mismatch = () => new EngineError("provider-failed", "The stored file has another size than it had");
 
-/** Fails on another number of bytes. */
+/** Fails when the number of bytes differs. */
 function exactly(size: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let passed = 0;
   return new TransformStream({

@@ -36,7 +36,7 @@ async function giveUpAbandoned({ db }: Database, now: number): Promise<void> {
 
 type Unattended = Awaited<ReturnType<typeof findUnattended>>[number];
 
-/** Files to delete without a waiting or failed job, in random order, so that batches differ. */
+/** Files to delete whose job neither waits nor failed for good, in random order, so that batches differ. */
 function findUnattended({ db }: Database) {
   const attended = db
     .select({ id: sql`(jsonb_array_elements_text(${jobs.payload} -> 'files'))::uuid` })
@@ -53,7 +53,7 @@ function findUnattended({ db }: Database) {
 async function attend(services: Services, agentId: string | null, rows: readonly Unattended[]): Promise<void> {
   const { database, cipher, log } = services;
   const lost = await database.transaction((tx) => enqueueDeletion(tx, cipher, agentId, rows));
-  // While the agent exists, it may get its keys again.
+  // As long as the agent exists, it may get its keys again.
   if (agentId !== null || lost.length === 0) return;
   const ids = lost.map(({ id }) => id);
   await database.db.delete(files).where(and(inArray(files.id, ids), isNull(files.agentId)));

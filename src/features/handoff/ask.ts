@@ -6,7 +6,7 @@ import type { TurnOutcome } from "../../turn/types.ts";
 import { admit, endingError, type Turn, type TurnRequest, type Turns } from "../turns/index.ts";
 import type { Ask, Question } from "./tools.ts";
 
-/** The door between agents: a call of the tool `agent:<slug>` runs a turn of that agent. */
+/** Calls between agents: a call of the tool `agent:<slug>` runs a turn of that agent. */
 export function createAsk(services: Services, turns: Turns): Ask {
   const { clock, log, policies } = services;
   return async (question) => {
@@ -43,7 +43,7 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
   const repeat = idempotency ? await turns.findRepeat({ agentId: agent.row.id, ref: request.ref }, idempotency) : null;
   if (repeat) return repeat.content;
   const tell = tellHandoff(question, request.ref, () => clock.now());
-  // Sends the end event at the timeout, before the tool call ends: events after the call are not delivered.
+  // Sends the end event at the timeout, before the tool call ends: later events are not delivered.
   whenOver(over, () => tell(false));
   try {
     const starting = turns.agents.serve(slug, async (agent) => turns.takeTurn(admit(agent, slug, by), request));
@@ -57,7 +57,7 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
   }
 }
 
-/** The turn of the called agent, in its one conversation for the thread. */
+/** The request for the called agent's turn, in the one conversation that the agent has for the thread. */
 function requestOf({ asker, slug, message, thread, context, idempotency }: Question): TurnRequest {
   const { turnId, toolCallId, requestId = newId() } = context;
   const { subject, userName } = context.origin;
@@ -77,7 +77,7 @@ function requestOf({ asker, slug, message, thread, context, idempotency }: Quest
     stored: thread !== null,
     input: { history: [], fresh: [message] },
     rule: "always-finish",
-    // One id finds both agents' turns in the log.
+    // The same id, so that both agents' turns are found in the log.
     requestId,
     throttle: null,
     ...(turnId === undefined ? {} : { askedBy: { turnId, toolCallId } }),
@@ -98,7 +98,7 @@ function tellHandoff({ slug, context }: Question, ref: string, now: () => number
   };
 }
 
-/** Awaits the outcome of a turn. An aborted `over` stops the turn, even one that starts later. */
+/** Awaits the outcome of a turn. When `over` aborts, stops the turn, even if it starts later. */
 async function outcomeOf(starting: Promise<Turn>, over: AbortSignal): Promise<TurnOutcome> {
   const turn = await starting;
   whenOver(over, () => turn.abort("stop"));

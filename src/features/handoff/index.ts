@@ -8,7 +8,7 @@ import { askTools } from "./tools.ts";
 export { createAsk } from "./ask.ts";
 export type { Ask } from "./tools.ts";
 
-/** The door between agents: the tools `agent:<slug>`. */
+/** The tools `agent:<slug>`, by which agents call each other. */
 export function handoffFeature(services: Services, turns: Turns): Contribution {
   const ask = createAsk(services, turns);
   return { tools: (owner) => askTools(services, owner, ask) };

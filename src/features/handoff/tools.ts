@@ -14,11 +14,11 @@ export interface Question {
   /** The slug of the called agent. */
   slug: string;
   message: string;
-  /** The thread, for which the called agent has its own conversation; null: nothing is stored. */
+  /** The thread, for which the called agent has its own conversation. Null: nothing is stored. */
   thread: { id: string; parentId: string | null } | null;
   context: Pick<ToolContext, "toolCallId" | "signal" | "origin" | "emit"> &
     Partial<Pick<ToolContext, "turnId" | "requestId">>;
-  /** Identifies the question, so that it is answered once; absent for a question that is never repeated. */
+  /** Identifies the question, so that it is answered only once; absent for a question that is never repeated. */
   idempotency?: Idempotency;
 }
 
@@ -36,10 +36,10 @@ const input = z.object({
     ),
 });
 
-/** The tool's extra time: the called agent is stopped and its end event sent before the tool call is cut off. */
+/** The tool's extra time, in milliseconds: the called agent is stopped, and its end event sent, before the call ends. */
 const graceMs = 1_000;
 
-/** The named tools `agent:<slug>`, by slug, whose agent is in the owner's workspace and may be called. */
+/** The named tools `agent:<slug>`, by slug, as far as their agents are in the owner's workspace and may be called. */
 export async function askTools(
   { database, policies }: Pick<Services, "database" | "policies">,
   { named, ...asker }: ToolOwner,

@@ -63,7 +63,7 @@ function checkShortSecrets({ short }: SecretsReport): Check[] {
   ];
 }
 
-/** Warns of background work that failed for good in the last 24 hours, and will probably fail again. */
+/** Warns of background work that failed for good in the last 24 hours and will probably fail again. */
 export function checkJobs({ pending, failed, failedLately, newest }: JobsReport): Check {
   const name = "background work";
   const [last] = newest;
@@ -80,7 +80,7 @@ export function checkJobs({ pending, failed, failedLately, newest }: JobsReport)
   );
 }
 
-/** Warns of messages of the last 24 hours that were given up. */
+/** Warns of messages that were given up in the last 24 hours. */
 export function checkMessages({ unanswered, unsent, lastUnsent }: MessagesReport): Check {
   const name = "messages";
   const counts = [
@@ -99,8 +99,8 @@ const exampleOf = (last: MessagesReport["lastUnsent"]) =>
 const messages = (count: number) => `${count} ${count === 1 ? "message" : "messages"}`;
 
 /**
- * Warns of channels whose messenger refuses the account or refused the last message. `now` is in milliseconds since the
- * epoch.
+ * Warns of channels whose messenger refuses the account, or refused the last message. `now` is in milliseconds since
+ * the epoch.
  */
 export function checkChannels(channels: readonly TroubledChannel[], now: number): Check {
   const name = "channels";
@@ -133,7 +133,7 @@ function age(since: Date | null, now: number): string {
   return " since a moment ago";
 }
 
-/** The share of `fileMegabytes` at which a warning begins. */
+/** The share of `fileMegabytes` from which on a warning appears. */
 const near = 0.9;
 
 const megabytes = (bytes: number) => Math.ceil(bytes / megabyte);
@@ -155,7 +155,7 @@ function checkFiles(
   return ok(name, `${megabytes(byStore.directory)} MB are on this machine; of the agents, ${told(fullest)}, the most`);
 }
 
-/** Checks whether this process looks for due work, and whether started work is finished. */
+/** Checks whether this process looks for due work, and whether started work ends. */
 export function checkScheduler({ status, stuckRuns, lastTickAt }: SchedulerHealth): Check {
   const name = "scheduler";
   if (status === "stalled") {
@@ -169,7 +169,7 @@ export function checkScheduler({ status, stuckRuns, lastTickAt }: SchedulerHealt
   return ok(name, "Due work of Rooms and tasks is looked for");
 }
 
-/** A check for each stored setting that could be stricter, or a single one without any. */
+/** One check for each stored setting that could be stricter, or a single check when there is none. */
 export function checkPolicies(stored: SettingsReport): Check[] {
   const weak = [
     ...address(stored.policies),
@@ -252,7 +252,7 @@ function unboundedAgents(slugs: readonly string[]): Check[] {
   ];
 }
 
-/** Warns of agents' keys that are older than the rule about their length. */
+/** Warns of agents' keys that are older than the rule for their length, and too short for it. */
 export function checkAgentKeys({ shortKeys }: Pick<SecretsReport, "shortKeys">): Check[] {
   if (shortKeys.length === 0) return [];
   return [

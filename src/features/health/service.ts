@@ -11,7 +11,7 @@ export interface HealthDependencies {
   scheduler: () => Promise<SchedulerHealth>;
 }
 
-/** Examines the installation of a running server; simultaneous requests share one examination. */
+/** Examines the installation of a running server. Requests at the same time share one examination. */
 export function createExamine(needs: HealthDependencies): () => Promise<InstallationHealth> {
   let running: Promise<InstallationHealth> | null = null;
   return () => {
@@ -34,7 +34,7 @@ async function examine({ services, scheduler: readScheduler }: HealthDependencie
   const checks: Check[] = [
     ...before,
     checkDatabase(version, machine.databaseHost),
-    // A server that could not apply its migrations does not start.
+    // Always true: a server that could not apply its migrations does not start.
     ok("migrations", "All applied"),
     ...checkContent(inspection, "agent-engine"),
     checkScheduler(scheduler),

@@ -22,7 +22,7 @@ function withoutId({ id: _own, ...hook }: Hook): BundledHook {
   return hook;
 }
 
-/** The hooks in stored form and order: one without a position follows those before it. */
+/** The hooks in stored form and order. A hook without a position comes after those before it. */
 export function placeHooks(wanted: readonly NewHook[]): BundledHook[] {
   let last = -1;
   const placed = wanted.map((hook) => {
@@ -35,7 +35,7 @@ export function placeHooks(wanted: readonly NewHook[]): BundledHook[] {
 }
 
 /**
- * Sets exactly these hooks of an agent, inside a transaction of `writeAgent`. A hook whose tool the agent can't have is
+ * Gives an agent exactly these hooks, in a transaction of `writeAgent`. A hook whose tool the agent can't have is
  * turned off, unless the agent already had a hook with this tool.
  */
 export async function importHooks(
@@ -52,10 +52,10 @@ export async function importHooks(
   if (placed.length === 0) return;
   const author = authorOf(ctx);
   const rows = placed.map((hook, index) => {
-    // An unchanged hook keeps its id, to which transcripts refer.
+    // An unchanged hook keeps its id, which transcripts contain.
     const at = stored.findIndex((one) => isSame([withoutId(one)], [hook]));
     const id = stored.splice(at, at < 0 ? 0 : 1)[0]?.id ?? newId();
-    // Hooks with equal positions are ordered by age.
+    // Hooks in equal positions are ordered by age.
     const createdAt = new Date(ctx.clock.now() + index);
     return { ...hook, id, agentId: agent.id, createdBy: author, updatedBy: author, createdAt };
   });

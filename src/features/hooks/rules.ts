@@ -13,7 +13,7 @@ const limits = { bytes: 16 * 1024, levels: 20 };
 
 const known = [...placeholderNames, `${statePrefix}KEY`].map((name) => `{{${name}}}`).join(", ");
 
-/** Whether a tool calls another agent, which hooks may not: each message would also cost a turn of that agent. */
+/** Whether a tool calls another agent. Hooks may not do so: each message would cost a turn of that agent, too. */
 export const asksAgent = (toolName: string): boolean => toolName.startsWith("agent:");
 
 /** Why a hook can't have these arguments; null when it can. */
@@ -21,7 +21,7 @@ export function argsProblem(args: unknown): string | null {
   return jsonProblem(args, limits) ?? placeholderProblem(args as JsonValue);
 }
 
-/** Why a placeholder is invalid; an unknown one would reach the tool as text. */
+/** Why a placeholder is invalid; null for valid ones. The tool would get an unknown placeholder as text. */
 function placeholderProblem(args: JsonValue): string | null {
   const names = textsIn(args).flatMap((text) => [...text.matchAll(named)].map(([, name = ""]) => name.trimEnd()));
   if (names.includes(`${statePrefix}${privateKey}`)) return `${statePrefix}${privateKey} can't be read by hooks`;
@@ -37,8 +37,8 @@ const mostNamed = 3;
 const longestName = 200;
 
 /**
- * Matches a name in braces, such as `{{name}}`, `{{name }}` and `{{name.key}}`. It takes the spaces after the name in one
- * go, since trying a long run of them at each position takes quadratic time. Excludes `{{skill_env.…}}`, which tools
+ * Matches a name in braces, such as `{{name}}`, `{{name }}` and `{{name.key}}`. It matches all spaces after the name at
+ * once, since trying a long run of them at each position takes quadratic time. Excludes `{{skill_env.…}}`, which tools
  * fill in.
  */
 const named = new RegExp(String.raw`${opening}(?!skill_env\.)([A-Za-z_]\w*(?:\s*|\.[^{}]*))\}\}`, "g");
@@ -56,7 +56,7 @@ function textsIn(value: JsonValue): string[] {
   return value === null || typeof value !== "object" ? [] : Object.values(value).flatMap(textsIn);
 }
 
-/** Why a hook can't replace the reply; null when it can, or does not. */
+/** Why a hook can't replace the reply; null when it can, or does not replace it. */
 export function replacingProblem({ event, mutates }: { event: string; mutates: boolean }): string | null {
   return mutates && event !== "response_generated" ? "only a hook on response_generated can replace the reply" : null;
 }

@@ -32,7 +32,7 @@ const ActionConfig = z
   })
   .openapi("HookAction");
 
-/** The fields that callers may set, with their descriptions: one list for create, change and read. */
+/** The fields that callers may set, with descriptions. Create, change and read share this list. */
 const settable = {
   event,
   actionType: z.literal("tool", "must be tool").openapi({ description: "A hook calls a tool." }),
@@ -70,7 +70,7 @@ export const NewHook = z
   });
 export type NewHook = z.infer<typeof NewHook>;
 
-/** The hooks that a bundle holds. */
+/** An agent's hooks in a bundle. */
 export const bundledHooks = z
   .array(NewHook)
   .max(mostHooks, `must have at most ${mostHooks} entries`)

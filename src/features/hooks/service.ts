@@ -21,8 +21,8 @@ export async function listHooks(ctx: Ctx, slug: string): Promise<Hook[]> {
 }
 
 /**
- * Creates a hook, after the others unless `position` is given. Throws the 404 of the agent; 400 for a tool that the
- * agent can't have, for `mutates` on another event than `response_generated`, and for too many hooks.
+ * Creates a hook, after all others unless `position` is given. Throws the 404 of the agent; 400 for a tool that the
+ * agent can't have, for `mutates` with another event than `response_generated`, and for too many hooks.
  */
 export async function createHook(ctx: Ctx, slug: string, input: NewHook): Promise<Hook> {
   const id = newId();

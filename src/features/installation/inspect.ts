@@ -7,7 +7,7 @@ import { isSensitiveHost } from "./rules.ts";
 /** Settings that an operator may want to tighten. */
 export interface SettingsReport {
   policies: Policies;
-  /** The hosts in `httpAllowedHosts` that are this machine, or addresses where clouds store credentials. */
+  /** The hosts in `httpAllowedHosts` that are this machine, or addresses under which clouds offer credentials. */
   sensitiveHosts: string[];
   organizations: number;
   /** Management keys without expiry. */
@@ -18,7 +18,7 @@ export interface SettingsReport {
   unboundedAgents: string[];
 }
 
-/** Reads the settings that `doctor` judges. Changes nothing. */
+/** Reads the settings that `doctor` checks. Changes nothing. */
 export async function inspectSettings({ database: { db } }: Services): Promise<SettingsReport> {
   const [stored] = await db
     .select({ policies: installation.policies })

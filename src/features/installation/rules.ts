@@ -11,7 +11,7 @@ export function givenChanges(changes: PolicyChanges): Record<string, unknown> {
   return Object.fromEntries(given);
 }
 
-/** The policies to store after a change: all that were ever set, including those of a later release. */
+/** The policies to store after a change: all that were ever set, even those of a later release. */
 export function changedPolicies(stored: Stored, changes: Stored): Record<string, unknown> {
   const next: Record<string, unknown> = { ...stored };
   for (const [name, value] of Object.entries(changes)) {
@@ -21,12 +21,12 @@ export function changedPolicies(stored: Stored, changes: Stored): Record<string,
   return next;
 }
 
-/** The stored fields; empty when this release can't read them, since they would invalidate the new fields. */
+/** The stored fields; empty when this release can't read them, since they would make the new fields invalid. */
 function usableFields(name: string, stored: unknown): Stored {
   return isObject(stored) && isPolicy(name, stored) ? stored : {};
 }
 
-/** Whether a host, with or without a port, is this machine or an address where clouds store credentials. */
+/** Whether a host, with or without a port, is this machine or an address under which clouds offer credentials. */
 export function isSensitiveHost(entry: string): boolean {
   // The parser normalizes every spelling of an address, such as 0x7f.1 to 127.0.0.1.
   const host = URL.parse(`http://${entry}`)?.hostname.replace(/\.$/, "") ?? entry;

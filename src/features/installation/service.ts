@@ -41,7 +41,7 @@ async function storeChanges(ctx: Ctx, changes: Record<string, unknown>): Promise
   const changed: Changes = {};
   const change = { action: "policy.update", target: "policies", changes: changed };
   await write(ctx, change, async (tx) => {
-    // Locks the row, which exists since the first start, so that simultaneous changes are not lost.
+    // Locked (the row exists since the first start), so that no change at the same time is lost.
     const [row] = await tx
       .insert(installation)
       .values({ id: 1 })

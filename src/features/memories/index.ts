@@ -1,4 +1,4 @@
-/** Agents' memories of end users: found by words and by meaning, learned in the background. */
+/** Agents' memories of end users: found by words and by meaning, and learned in the background. */
 
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
@@ -12,7 +12,7 @@ import { memoryRoutes } from "./routes.ts";
 
 /** Learns from a conversation, and defines the job that does so. */
 export { createLearn, extractionJob } from "./extraction/extract.ts";
-/** The memories for a turn before it answers, their text in a prompt, and whether any exist. */
+/** The memories that a turn gets before it answers, their text in a prompt, and whether there are any. */
 export { isRemembered, memoryLines, recall, searchMemories } from "./recall.ts";
 
 /** Stores a fact, or updates a memory of the same subject with nearly the same meaning. */
@@ -26,7 +26,7 @@ interface Dependencies {
   embedderOf(slug: string): Promise<Embedder | null>;
 }
 
-/** `/memories`, and learning in the background; at a start, memories without vectors get some. */
+/** `/memories`, and learning in the background. At a start, memories without vectors get vectors. */
 export function memoriesFeature(needs: Dependencies): Contribution {
   return { routes: [memoryRoutes], jobs: memoryJobs(needs), boot: () => enqueueMissing(needs.services) };
 }

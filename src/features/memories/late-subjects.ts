@@ -7,8 +7,8 @@ import { conversations, memories } from "../../db/schema.ts";
 import type { JobKinds } from "../../jobs/attempt.ts";
 
 /**
- * A job that the migration of subjects left for an hour later: memories stored meanwhile by servers of the earlier
- * release have bare ids. They get the channel of their conversation, else `web`, unless an equal memory exists.
+ * A job for an hour after the migration of subjects: in that hour, servers of the earlier release may have stored
+ * memories with bare ids. These get the channel of their conversation, else `web`, unless an equal memory exists.
  */
 export function lateSubjectJobs({ services }: { services: Pick<Services, "database"> }): JobKinds {
   return { keyMemories: { run: () => keyMemories(services) } };

@@ -18,8 +18,8 @@ interface Wanted {
 }
 
 /**
- * Memories with a word of the query. `is true` keeps the planner from the index of all end users' words, which is slow
- * for common words.
+ * The memories that contain a word of the query. `is true` keeps the planner from using the index of all end users'
+ * words, which is slow for common words.
  */
 const matching = ({ agentId, subject, words }: Wanted) => sql<RecalledRow>`(
   select ${recalled} from ${memories}
@@ -33,8 +33,8 @@ const important = ({ agentId, subject, limit }: { agentId: SQL; subject: SQL; li
   order by ${memories.importance} desc, ${memories.updatedAt} desc limit ${limit})`;
 
 /**
- * Whether a subject has any memory. To find any one, PostgreSQL would scan other subjects' memories when it expects
- * many of this subject; the most important one is first in an index.
+ * Whether a subject has any memory. Reads the most important one, which is first in an index: for just any memory,
+ * PostgreSQL would scan those of other subjects when it expects many of this one.
  */
 export const isRemembered = (of: Pick<Wanted, "agentId" | "subject">) =>
   sql<boolean>`exists (select from ${important({ ...of, limit: sql`1` })} one)`;
@@ -53,7 +53,7 @@ interface RecallScope {
   /** The turn's end user: other end users' memories are never found. */
   subject: SubjectKey;
   limit: number;
-  /** Absent: memories are found only by their words. */
+  /** Finds memories by meaning; absent: they are found only by their words. */
   meaning?: Meaning | null;
 }
 
@@ -71,8 +71,8 @@ export async function searchMemories(
 }
 
 /**
- * The memories for a turn before it answers `text`: fitting ones, and the most important ones. One statement; `meaning`
- * adds two statements and a call of the provider.
+ * The memories for a turn before it answers `text`: those that fit, and the most important ones. Takes one statement;
+ * with `meaning` two more and a call of the provider.
  */
 export async function recall(
   database: Database,

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { fields, type RowOf } from "../../db/fragments.ts";
 import { memories } from "../../db/schema.ts";
 
-/** A memory in the form for turns. */
+/** A memory, as turns use it. */
 export interface Recalled {
   id: string;
   content: string;

@@ -13,8 +13,8 @@ export function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): numb
 }
 
 /**
- * The memory with nearly the same meaning as `content`; null for none. Other numbers, another order of words or another
- * word make another fact: "Ann is older than Bob" must not replace its opposite, nor one birthday or daughter another.
+ * The memory that means nearly the same as `content`; null for none. A different number, word, or order of words makes
+ * another fact: "Ann is older than Bob" must not replace its opposite, nor one birthday or daughter another.
  */
 export function nearDuplicate<Known extends { content: string }>(
   content: string,
@@ -59,19 +59,19 @@ function holds(more: readonly string[], less: readonly string[]): boolean {
   return found === less.length;
 }
 
-/** The fields for ranking memories. */
+/** The fields by which memories are ranked. */
 interface Ranked {
   content: string;
   importance: number;
   updatedAt: Date;
 }
 
-/** The score of a word that only begins like a query's word; an equal word scores 1. */
+/** The score of a word that begins like a word of the query. An equal word scores 1. */
 const prefixScore = 0.6;
 
 /**
- * The memories with a word of the query, best first: rare words count more; importance and age decide between equal
- * ones.
+ * The memories that contain a word of the query, best first. Rare words count more; importance and age decide between
+ * equals.
  */
 export function bestMatches<One extends Ranked>(query: string, known: readonly One[]): One[] {
   if (known.length === 0) return [];
@@ -114,7 +114,7 @@ export function interleave<One extends { id: string }>(matching: readonly One[],
 }
 
 /**
- * Gives most places to memories that fit the text, by words or by meaning, and the others to the most important ones.
+ * Gives most places to the memories that fit the text, by words or by meaning, and the rest to the most important ones.
  */
 export function chooseRecalled<One extends Ranked & { id: string }>(
   text: string,
@@ -137,7 +137,7 @@ export interface Unread {
   subject: SubjectKey;
 }
 
-/** The limits of a batch: messages, characters and end users. */
+/** The limits of a batch: how many messages, characters and end users. */
 export const batchMessages = 40;
 const batchCharacters = 64 * 1024;
 const batchSubjects = 5;

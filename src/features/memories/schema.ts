@@ -27,7 +27,7 @@ const subjectChannel = SubjectChannel.optional().openapi({
 });
 const instanceId = zText(128).openapi({ description: "Slug of the agent.", example: "support" });
 
-/** Whether a request gives a channel without an id, which must not select everybody. */
+/** Whether a request names a channel but no id: that must not select everybody. */
 const namesNobody = ({ subject, subjectChannel }: NamedSubject) =>
   subject === undefined && subjectChannel !== undefined;
 const needsSubject = { path: ["subjectChannel"], message: "needs subject" };
@@ -84,7 +84,7 @@ export const SavedMemory = z
   .openapi("SavedMemory");
 export type SavedMemory = z.infer<typeof SavedMemory>;
 
-/** A filter for memories. An empty `instanceId` is an agent that does not exist, never all agents. */
+/** A filter for memories. An empty `instanceId` names no agent, not all agents. */
 const which = {
   instanceId: instanceId.optional().openapi({ description: "Only this agent's." }),
   subject: subject.optional().openapi({ description: "Only about this end user." }),

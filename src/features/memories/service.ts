@@ -33,7 +33,7 @@ export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<Memory
     category ? eq(memories.category, category) : undefined,
     search ? found(search) : undefined,
   );
-  // Few memories may match the category or the words, so a search from the newest on would read all.
+  // Only few memories may match the category or the words. Reading the newest of each agent first would then read all.
   const findPage = category || search ? newestOfAll : newestOfEach;
   const page = findPage(ctx, { reached, wanted, limit, offset });
   const rows = await ctx.db
@@ -64,7 +64,7 @@ interface Wanted {
 }
 
 /**
- * Reads as many of each agent as the pages so far need, in the order of an index, since sorting all takes 50 times as
+ * Reads from each agent as many as the pages so far need, in the order of an index: sorting all would take 50 times as
  * long.
  */
 function newestOfEach({ db }: Ctx, { reached, wanted, limit, offset }: Wanted) {
@@ -98,7 +98,7 @@ function newestOfAll({ db }: Ctx, { reached, wanted, limit, offset }: Wanted) {
     .as("page");
 }
 
-/** The condition of a search; one without words, such as for a sign, searches for the text itself. */
+/** The condition of a search. A search without words, such as for a sign, looks for the text itself. */
 function found(search: string): SQL {
   const query = queryForAll(search);
   if (query === null) return sql`strpos(${memories.content}, ${search.trim()}) > 0`;

@@ -7,13 +7,13 @@ import { conversations, memories } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { isRemembered } from "./recall.ts";
 
-/** The most memories compared with a new fact, those with the most common words. */
+/** The most memories that a new fact is compared with: those with the most words in common. */
 const compared = 100;
 
-/** The normalization of `ts_rank` that puts the shorter of two equal texts first. */
+/** The option of `ts_rank` that puts the shorter of two equal texts first. */
 const byLength = 16;
 
-/** The most memories of one subject of an agent; beyond, the least important are deleted, oldest first. */
+/** The most memories of one subject of an agent. Beyond that, the least important ones are deleted, the oldest first. */
 const subjectLimit = 10_000;
 
 const factShape = {
@@ -28,7 +28,7 @@ const factShape = {
   /** Finds memories with a word of the content. */
   words: "tsquery",
   search: "text[]",
-  /** Null: the updated memory's, else the default. */
+  /** Null: that of the updated memory, else the default. */
   category: memories.category,
   importance: memories.importance,
   conversationId: memories.sourceConversationId,
@@ -37,7 +37,7 @@ const factShape = {
   first: "boolean",
 } as const;
 
-/** A fact in the statements' form, the `nth` of several. */
+/** One of several facts, the `nth`, as the statements take it. */
 export interface WrittenFact {
   nth: number;
   id: string;
@@ -52,7 +52,7 @@ export interface WrittenFact {
   importance: number | null;
   conversationId: string | null;
   known: string | null;
-  /** Whether the fact is stored only if it is the first one of its subject. */
+  /** Whether to store the fact only if it is the first one of its subject. */
   first: boolean;
 }
 
@@ -83,8 +83,8 @@ const alikeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
 });
 
 /**
- * The memories equal to a fact, or with common words. `is true` keeps the planner from the index of all end users'
- * words.
+ * The memories that are equal to a fact, or share words with it. `is true` keeps the planner from using the index of
+ * all end users' words.
  */
 export function readAlike(queries: Queries, facts: readonly Omit<WrittenFact, "known">[]): Promise<readonly Alike[]> {
   return alikeStatement.run(queries, { facts: storableJson(facts) });
@@ -120,7 +120,7 @@ const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
     digest: sql`decode(${row.digest}, 'hex')`,
     search: sql`array_to_tsvector(${row.search})`,
   };
-  /** The conversation of the fact, or null when it was deleted. */
+  /** The conversation of the fact; null after its deletion. */
   const source = sql`(
     select ${conversations.id} from ${conversations}
     where ${conversations.id} = ${row.conversationId} and ${conversations.agentId} = ${row.agentId})`;
@@ -173,7 +173,7 @@ const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
       join fact on ${row.agentId} = inserted."agentId" and ${row.subject} = inserted.subject`;
 });
 
-/** Stores facts of different subjects or agents, and deletes memories beyond the limit, but never the stored facts. */
+/** Stores facts of different subjects or agents. Deletes memories beyond the limit, but never the stored facts. */
 export async function writeFacts(queries: Queries, facts: readonly WrittenFact[]): Promise<Written[]> {
   const rows = await writeStatement.run(queries, { facts: storableJson(facts) });
   return rows.map(({ nth, added, createdAtMs, updatedAtMs, ...memory }) => ({

@@ -15,16 +15,16 @@ export type { MemoryRow } from "./store-statements.ts";
 
 export interface Fact {
   agent: { id: string; organizationId: string };
-  /** The end user; empty for no particular one. */
+  /** The end user; empty for a fact about no particular one. */
   subject: SubjectKey;
   content: string;
-  /** Absent: the updated memory's, else `general`. */
+  /** Absent: that of the updated memory, else `general`. */
   category?: string | undefined;
-  /** 1 to 10. Absent: the updated memory's, else 5. */
+  /** 1 to 10. Absent: that of the updated memory, else 5. */
   importance?: number | undefined;
   /** The conversation that the fact comes from. */
   conversationId?: string | undefined;
-  /** Whether the subject probably has no memory. The fact is then stored without comparison, if that is so. */
+  /** Whether the subject probably has no memory. If it really has none, the fact is stored without a comparison. */
   first?: boolean | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function saveMemories(database: Database, facts: readonly Fact[]): 
   return results;
 }
 
-/** `saveMemory` inside a transaction, which the caller retries. */
+/** `saveMemory` in a transaction, which the caller retries. */
 export async function storeMemory(queries: Queries, fact: Fact): Promise<Saved> {
   const [saved] = await storeMemories(queries, [fact]);
   return saved ?? storeMemory(queries, { ...fact, first: false });
@@ -62,7 +62,7 @@ export async function storeMemory(queries: Queries, fact: Fact): Promise<Saved> 
 
 /**
  * Stores facts of different subjects or agents. A result is undefined when the memory to update was deleted meanwhile,
- * and when the fact is not its subject's first one.
+ * or when the fact should have been its subject's first one and is not.
  */
 async function storeMemories(queries: Queries, facts: readonly Fact[]): Promise<(Saved | undefined)[]> {
   const prepared = await Promise.all(facts.map(prepare));
@@ -100,7 +100,7 @@ async function prepare(fact: Fact, nth: number): Promise<Omit<WrittenFact, "know
   };
 }
 
-/** The activity of a stored memory. Texts of a model contain no secret. */
+/** The activity event of a stored memory. Texts of a model contain no secret. */
 export function writtenMemory(
   agent: ActingAgent,
   conversationId: string,

@@ -56,7 +56,7 @@ export function memoryTools(
   return [save, search];
 }
 
-/** Throws an `Error` for the model without an end user, since such a memory would apply to everybody. */
+/** Throws an `Error` for the model when there is no end user, since such a memory would apply to everybody. */
 function requireSubject({ memoryEnabled }: Rememberer, { subject }: ToolContext["origin"]): void {
   if (!memoryEnabled) throw new Error("This assistant's memory is turned off");
   if (subject === "") throw new Error("It is not known whom this conversation is with, so nothing can be remembered");

@@ -2,7 +2,7 @@ import type { Services } from "../../context/ctx.ts";
 import { inspectFiles, megabyte } from "../files/index.ts";
 import { readInTime } from "./read-in-time.ts";
 
-/** How long a sum counts, in milliseconds, since adding up many files takes the embedded database long. */
+/** How long a sum is used, in milliseconds: to add up many files takes the embedded database long. */
 const freshMs = 10 * 60_000;
 
 /** The metrics of stored files, which are the same on every replica. */

@@ -1,6 +1,6 @@
 import type { Services } from "../../context/ctx.ts";
 
-/** The metrics of resources that this process's requests share. */
+/** The metrics of resources that all requests of this process share. */
 export function measureProcess({ meters, admission, activity, tracer, database, options }: Services): void {
   meters.readings(
     { name: "agent_engine_info", help: "1, with the release that runs.", type: "gauge", labels: ["version"] },

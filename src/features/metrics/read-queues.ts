@@ -4,7 +4,7 @@ import { fields } from "../../db/fragments.ts";
 import { channels, eventBacklog, inbox, isOpen, jobs, outbox, toolCalls, turns } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
-/** The most counted rows of a queue: monitoring a flood must not add to its load. */
+/** The most rows of a queue that are counted: monitoring must not add to the load of a flood. */
 const most = sql`100000`;
 
 /** The work waiting in the database, of all agents. `seconds` is the age of the oldest item. */
@@ -27,7 +27,7 @@ export async function readQueues(database: Database, now: number): Promise<Queue
 /** Each part reads a partial index of waiting work instead of the table. */
 const queuesStatement = statement({ now: "timestamptz" }, ({ now }) => {
   const free = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is null`;
-  // A job due at once has been due since it was enqueued.
+  // A job that should run at once has been due since it was enqueued.
   const due = sql`select ${jobs.kind} as kind, case when ${jobs.runAt} <= ${now} then 'due' else 'waiting' end as state,
       greatest(${jobs.runAt}, ${jobs.createdAt}) as since
     from ${jobs} where ${free} order by ${jobs.runAt} limit ${most}`;
@@ -61,7 +61,7 @@ const queuesStatement = statement({ now: "timestamptz" }, ({ now }) => {
 });
 
 /**
- * A list in JSON: the rows grouped by these columns, with their `count` and, if they have one, the age of the oldest.
+ * The rows as a JSON list of groups by these columns, each with its `count` and, if given, the age of its oldest row.
  */
 function groups(rows: SQL, by: readonly string[], seconds: SQL = sql`0`): SQL {
   const columns = sql.join(

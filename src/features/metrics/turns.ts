@@ -11,7 +11,7 @@ import {
 import type { TurnEvent } from "../../turn/types.ts";
 import { builtinNames } from "../tools/index.ts";
 
-/** In seconds: from a fast model's short reply to the longest turns. */
+/** In seconds: from the short reply of a fast model to the longest turns. */
 const turnBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
 const firstOutputBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 const toolBuckets = [0.01, 0.05, 0.25, 1, 2.5, 5, 10, 30, 60];
@@ -124,8 +124,8 @@ function noteEnding(measure: Measures, { door, origin, model }: StartedTurn, end
 }
 
 /**
- * Names tools in metrics. Only tools of the engine and of the server's plugins keep their names, since tenants choose
- * the names of MCP tools and agents.
+ * Names tools in metrics. Only tools of the engine and of the server's plugins keep their names, since organizations
+ * choose the names of MCP tools and agents.
  */
 export function toolLabels(plugins: readonly Plugin[]): (name: string) => string {
   const ours = plugins.flatMap(({ namespace, tools }) => tools.map((tool) => pluginToolName(namespace, tool.name)));

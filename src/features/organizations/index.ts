@@ -6,7 +6,7 @@ import { memberRoutes } from "./members/routes.ts";
 import { organizationRoutes } from "./routes.ts";
 import { workspaceRoutes } from "./workspaces/routes.ts";
 
-/** A management key for one command of this machine's operator. */
+/** A management key for one command that this machine's operator runs. */
 export { issueOperatorKey } from "./keys/operator.ts";
 /** Changes an organization's own data, under its lock. */
 export { writeOrganization } from "./write.ts";

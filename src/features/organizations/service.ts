@@ -35,7 +35,7 @@ export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
   return sortByName(rows.map(({ organization, roleKey }) => toOrganization(organization, roleKey)));
 }
 
-/** The addressed organization. Throws the 404 for a deleted one. */
+/** The request's organization. Throws the 404 for a deleted one. */
 export async function getOrganization({ db, membership }: Ctx): Promise<Organization> {
   const [row] = await db.select().from(organizations).where(eq(organizations.id, membership.organizationId));
   if (!row) throw notFound("Organization");
@@ -43,8 +43,8 @@ export async function getOrganization({ db, membership }: Ctx): Promise<Organiza
 }
 
 /**
- * Creates an organization with workspace `default`, owned by `ownerEmail` or else the caller. Throws 400 for an owner
- * without an account, 409 for one whose password somebody else knows and for a taken slug.
+ * Creates an organization with the workspace `default`, owned by `ownerEmail` or else by the caller. Throws 400 for an
+ * owner without an account, 409 for an owner whose password somebody else knows, and for a taken slug.
  */
 export async function createOrganization(
   ctx: Ctx,
@@ -72,7 +72,7 @@ export async function createOrganization(
   return toOrganization(row, summary.ownerId === ctx.actor.id ? "owner" : null);
 }
 
-/** Changes an organization; writes nothing without a given field. Throws 409 for a taken slug. */
+/** Changes an organization. Without a given field it writes nothing. Throws 409 for a taken slug. */
 export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationChanges): Promise<Organization> {
   if (name === undefined && slug === undefined) return getOrganization(ctx);
   const { membership } = ctx;
@@ -95,7 +95,7 @@ export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationC
   return toOrganization(row, membership.role);
 }
 
-/** The id of the account, locked so that its password is not renewed meanwhile. */
+/** The id of the account. Locked, so that its password is not renewed meanwhile. */
 async function lockOwner(tx: Db, ctx: Ctx, email: string | undefined): Promise<string> {
   const { id, passwordOrganization } = users;
   const [user] = await tx

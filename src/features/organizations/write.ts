@@ -13,14 +13,14 @@ interface OrganizationChange {
   summary?: Record<string, unknown>;
   /** The fields that an update changed (`write`). */
   changes?: Changes;
-  /** Whether it changed nothing (`write`). */
+  /** Whether nothing was changed (`write`). */
   unchanged?: () => boolean;
 }
 
 /**
- * Changes an organization's own data: `write` with the organization's row locked, so that such changes run one after
- * the other, each by a caller who still has the permission, and `fn` may rely on its reads. Throws the 404 for a
- * deleted organization.
+ * Changes an organization's own data: `write` with the organization's row locked. Such changes run one after the other,
+ * each by a caller who still has the permission, and `fn` may rely on what it reads. Throws the 404 for a deleted
+ * organization.
  */
 export function writeOrganization<T>(ctx: Ctx, change: OrganizationChange, fn: (tx: Db) => Promise<T>): Promise<T> {
   const lock = (tx: Db) => lockOrganization(tx, ctx.membership.organizationId);
@@ -33,7 +33,7 @@ export async function lockOrganization(tx: Db, id: string): Promise<void> {
     .select({ id: organizations.id })
     .from(organizations)
     .where(eq(organizations.id, id))
-    // A plain `for update` would block every insert with a foreign key to this row, including those of turns.
+    // `for update` would block every insert with a foreign key to this row, including those of turns.
     .for("no key update");
   if (!organization) throw notFound("Organization");
 }

@@ -17,8 +17,8 @@ const separator = "\n\n";
 const join = (texts: readonly string[]) => texts.filter((text) => text !== "").join(separator);
 
 /**
- * Renders the parts of the prompt that are the same in every turn, once for a cached agent. The result fills in a
- * turn's values.
+ * Renders the parts of the prompt that are the same in every turn, once for a cached agent. The returned function adds
+ * the values of a turn.
  */
 export function preparePrompt(stored: StoredPrompts, fixed: FixedValues): PreparedPrompt {
   const filling = new Filling();
@@ -45,7 +45,7 @@ export function assemblePrompt(stored: StoredPrompts, values: FixedValues & Turn
 
 const nothing: TurnValues = { datetime: "", memories: "", userName: "", state: "" };
 
-/** Values that leave a turn's placeholders unfilled, so that prompts can be compared without the values. */
+/** Values that leave the placeholders of a turn unfilled, so that prompts can be compared apart from these values. */
 export const unfilled: TurnValues = {
   datetime: "{{datetime}}",
   memories: "{{memories}}",
@@ -53,7 +53,7 @@ export const unfilled: TurnValues = {
   state: "{{state}}",
 };
 
-/** Users choose their names themselves: on one line a name can't look like a section of the prompt. */
+/** Users choose their names themselves. On a single line, a name can't look like a section of the prompt. */
 function oneLine(name: string): string {
   return clip(name.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), 200);
 }

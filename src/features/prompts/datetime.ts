@@ -1,6 +1,6 @@
 /**
- * Formats a time, in ms, in this time zone: `Saturday, 2026-11-21 09:30 (UTC+01:00)`. Made once for each zone, since
- * formats are expensive.
+ * Formats a time, in milliseconds since the epoch, in this time zone: `Saturday, 2026-11-21 09:30 (UTC+01:00)`.
+ * Formatters are expensive, so each zone has one.
  */
 export function datetimeIn(timezone: string): (now: number) => string {
   const write = writerIn(timezone);
@@ -14,7 +14,7 @@ export function datetimeIn(timezone: string): (now: number) => string {
 
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/** Formats UTC without `Intl`: the first `Intl` format of a process takes as long as ten turns. */
+/** Formats UTC without `Intl`: the first formatter of a process takes as long as ten turns. */
 function writeUtc(now: number): string {
   const time = new Date(now);
   const text = time.toISOString();
@@ -29,7 +29,7 @@ function writeBy(format: Intl.DateTimeFormat, now: number): string {
   return `${part("weekday")}, ${date} ${part("hour")}:${part("minute")} (UTC${offset})`;
 }
 
-/** The formatter of a zone; UTC for one unknown to this runtime, so that turns do not fail. */
+/** The formatter of a zone. A zone that this runtime does not know counts as UTC, so that turns do not fail. */
 function writerIn(timezone: string): (now: number) => string {
   if (timezone === "UTC") return writeUtc;
   try {

@@ -7,7 +7,7 @@ export { assemblePrompt, type PreparedPrompt, preparePrompt, unfilled } from "./
 export { datetimeIn } from "./datetime.ts";
 /** The sections in a bundle. */
 export { bundledPrompts } from "./schema.ts";
-/** Whether a section has its default, which is not stored. */
+/** Whether a section has its default text, which is not stored. */
 export { isDefault as isDefaultPrompt } from "./sections.ts";
 /** The stored sections of an agent. */
 export { exportPrompts, importPrompts, loadPrompts } from "./service.ts";

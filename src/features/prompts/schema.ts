@@ -58,7 +58,7 @@ export const PromptPreview = z
   })
   .openapi("PromptPreview");
 
-/** An agent's stored sections in a bundle; the others have their default. */
+/** An agent's stored sections in a bundle; the other sections have their default. */
 export const bundledPrompts = z
   .array(z.object({ key, content: change.shape.content.unwrap() }))
   .max(promptKeys.length, `must have at most ${promptKeys.length} entries`)

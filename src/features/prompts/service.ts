@@ -32,13 +32,13 @@ export async function exportPrompts(db: Db, agentId: string): Promise<BundledPro
 
 /** All eight sections, with the agent's revision. Throws the 404 of the agent. */
 export async function listPrompts(ctx: Ctx, slug: string): Promise<Prompts> {
-  // A change in between pairs an older revision with newer sections; at worst `If-Match` then refuses needlessly.
+  // A change in between pairs an older revision with newer sections. At worst, `If-Match` then refuses without need.
   const { id, revision } = await findAgent(ctx, slug);
   return { prompts: describePrompts(await loadPrompts(ctx.db, id)), revision };
 }
 
 /**
- * Stores the given sections, each named once, and returns all eight. A section sent with its default text keeps the
+ * Stores the given sections, each at most once, and returns all eight. A section sent with its default text keeps the
  * default. Throws the 404 of the agent, and the 412 when `ifMatch` names an older revision.
  */
 export async function savePrompts(
@@ -59,7 +59,7 @@ export async function savePrompts(
   });
 }
 
-/** Sets exactly these sections of an agent, inside a transaction of `writeAgent`; the others get their default. */
+/** Gives an agent exactly these sections, in a transaction of `writeAgent`; the others get their default. */
 export async function importPrompts(tx: Db, ctx: Ctx, agentId: string, wanted: BundledPrompts): Promise<void> {
   const contents = new Map(wanted.map(({ key, content }) => [key, content]));
   const changes = promptKeys.map((key) => ({ key, content: contents.get(key) ?? null }));
@@ -103,8 +103,8 @@ async function storeSections(tx: Db, ctx: Ctx, agentId: string, changes: readonl
 }
 
 /**
- * The system prompt that the caller's first message would get, with these sections instead of the stored ones. Throws
- * the 404 of the agent.
+ * The system prompt of the caller's first message, with these sections instead of the stored ones. Throws the 404 of
+ * the agent.
  */
 export async function previewPrompt(ctx: Ctx, slug: string, changes: readonly PromptChange[]): Promise<string> {
   const { id, workspaceId, name, description, timezone } = await findAgent(ctx, slug);

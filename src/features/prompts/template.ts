@@ -9,21 +9,21 @@ type FixedPlaceholder = (typeof fixedPlaceholders)[number];
 type TurnPlaceholder = (typeof turnPlaceholders)[number];
 export type Placeholder = FixedPlaceholder | TurnPlaceholder;
 
-/** The values of the placeholders; "" for an empty one. */
+/** The values of the placeholders; "" when there is none. */
 export type FixedValues = Readonly<Record<FixedPlaceholder, string>>;
 export type TurnValues = Readonly<Record<TurnPlaceholder, string>>;
 type Values = FixedValues & TurnValues;
 
 interface Line {
-  /** The line, split at its placeholders: one more text than names. */
+  /** The parts of the line between its placeholders: one more than there are placeholders. */
   texts: readonly string[];
   names: readonly Placeholder[];
   kind: "blank" | "heading" | "text";
   /** The level of a heading, 1 to 6; 0 for other lines. */
   level: number;
-  /** Whether the line has only placeholders, possibly after a label, so that it is omitted without values. */
+  /** Whether the line consists of placeholders only, perhaps after a label. Without values it is omitted. */
   hollow: boolean;
-  /** Whether the line ends with a colon, so that it is omitted without lines after it. */
+  /** Whether the line ends with a colon. It is omitted when no line is left after it. */
   leadIn: boolean;
 }
 
@@ -39,7 +39,7 @@ export function namesPlaceholder(text: string, name: Placeholder): boolean {
   return parse(text).some(({ names }) => names.includes(name));
 }
 
-/** Parses the text of a section. Any other `{{…}}` is text. */
+/** Parses the text of a section. An unknown `{{…}}` is text. */
 export function parse(text: string): Template {
   return text.split(/\r?\n/).map(parseLine);
 }
@@ -65,18 +65,18 @@ export function changesWithTurn(template: Template): boolean {
   return template.some(({ names }) => names.some((name) => (turnPlaceholders as readonly string[]).includes(name)));
 }
 
-/** The most characters of values that repeated placeholders add; a first use is always filled in. */
+/** The most characters that repeated placeholders may add; the first use of each is always filled in. */
 const mostRepeated = 1024 * 1024;
 
 /**
- * Counts the values filled into a group of sections, since a text may repeat a long value's placeholder thousands of
- * times.
+ * Counts the characters filled into a group of sections, since a text may repeat the placeholder of a long value
+ * thousands of times.
  */
 export class Filling {
   readonly filled: Set<Placeholder>;
   left: number;
 
-  /** Continues from another one, which stays unchanged. */
+  /** Continues the count of another one, which stays unchanged. */
   constructor(from?: Filling) {
     this.filled = new Set(from?.filled);
     this.left = from?.left ?? mostRepeated;
@@ -84,9 +84,9 @@ export class Filling {
 }
 
 /**
- * Renders a section with all values filled in, in one pass, so that placeholders inside a value stay text. Lines with
- * only empty placeholders are omitted, and so are lead-ins and headings with nothing left below; sentences stay. A
- * placeholder whose value is too long to be repeated again stays.
+ * Renders a section with all values filled in, in one pass, so that placeholders inside a value stay text. Omits lines
+ * whose placeholders are all empty, and introductions and headings under which no line is left; sentences stay. A
+ * placeholder stays unfilled when its value is too long to be repeated again.
  */
 export function render(template: Template, values: Values, filling: Filling): string {
   const lines = remaining(template, values).map(({ texts, names }) =>
@@ -104,19 +104,19 @@ function valueAt(name: Placeholder | undefined, values: Values, filling: Filling
   return value;
 }
 
-/** The remaining lines, without blank lines at both ends. */
+/** The lines that are not omitted, without blank lines at both ends. */
 function remaining(template: Template, values: Values): Line[] {
   const shown: Line[] = [];
-  // From the last line up, so that each line knows what remains below it.
+  // Goes upwards, so that each line knows which lines are left below it.
   let below: Line | undefined;
   let lost = false;
   let bare = false;
   for (const line of template.toReversed()) {
     if (line.kind === "blank") {
-      // Keeps one of two blank lines around an omitted line, and no blank line at the end.
+      // Around an omitted line, one of two blank lines stays; at the end, none.
       if (shown.length > 0 && !(lost && shown.at(-1)?.kind === "blank")) shown.push(line);
     } else if (isEmpty(line, values) || (bare && (line.leadIn || isBareHeading(line, below)))) {
-      // The line right below has the same lead-in.
+      // Unless text follows directly: a lead-in or heading is for that text, too.
       bare ||= shown.at(-1)?.kind !== "text";
       lost = true;
     } else {
@@ -135,8 +135,8 @@ function isEmpty({ hollow, names }: Line, values: Values): boolean {
 }
 
 /**
- * Whether a heading has nothing below. `below` is the next remaining line. A heading is bare when that is a heading of
- * the same or a higher level.
+ * Whether no text is left under a heading: the next line, `below`, is missing or a heading of the same or a higher
+ * level.
  */
 function isBareHeading({ kind, level }: Line, below: Line | undefined): boolean {
   return kind === "heading" && (!below || (below.kind === "heading" && below.level <= level));

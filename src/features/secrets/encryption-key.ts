@@ -9,8 +9,8 @@ export const keyCheckPlace = "installation:key-check";
 const known = "agent-engine";
 
 /**
- * Verifies at start, and not at the first chat, that the encryption key opens the stored secrets (decisions §1). The
- * first start stores a known text sealed with its key. Throws an `EngineError` with advice.
+ * Verifies at the start, not only at the first chat, that the encryption key opens the stored secrets (decisions §1).
+ * The first start stores a known text sealed with its key. Throws an `EngineError` with advice.
  */
 export async function verifyEncryptionKey({ database, cipher }: Services): Promise<void> {
   const { keyId, ciphertext } = await cipher.seal(known, keyCheckPlace);
@@ -19,7 +19,7 @@ export async function verifyEncryptionKey({ database, cipher }: Services): Promi
     .values({ id: 1, keyCheck: ciphertext, keyCheckKeyId: keyId })
     .onConflictDoUpdate({
       target: installation.id,
-      // When several replicas start at once, one writes and the others compare.
+      // Of several replicas that start at once, one writes; the others compare.
       set: {
         keyCheck: sql`coalesce(${installation.keyCheck}, ${excluded(installation.keyCheck)})`,
         keyCheckKeyId: sql`coalesce(${installation.keyCheckKeyId}, ${excluded(installation.keyCheckKeyId)})`,

@@ -9,13 +9,13 @@ interface LostValue {
   sealing: Sealing;
   place: string;
   keyId: string;
-  /** The value's name for people; null for one that nobody misses. */
+  /** The value's name for people; null for a value that nobody will miss. */
   name: string | null;
 }
 
 /**
  * Deletes the stored values that no configured key opens, so that everything else works again (decisions §1). `mayDrop`
- * gets their names and decides. Returns the deleted values' names; null when the deletion was refused.
+ * gets their names and decides. Returns the names of the deleted values; null when `mayDrop` refused.
  */
 export async function forgetSecrets(
   services: Services,

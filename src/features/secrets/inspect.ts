@@ -11,15 +11,15 @@ import { authKeyName, shortestAuthKey } from "./rules.ts";
 import { sealings } from "./sealings.ts";
 
 export interface SecretsReport {
-  /** `unused`: nothing was sealed yet, as before the first start. */
+  /** `unused`: nothing was sealed yet, such as before the first start. */
   key: "right" | "wrong" | "unused";
   /** The number of sealed values, including the key check. */
   sealed: number;
   /** The number of values sealed with an earlier key, which wait for `rotate-key`. */
   older: number;
-  /** The slugs of agents with secrets that are too short to be scrubbed, apart from the chat API key. */
+  /** The slugs of agents that have secrets too short to be scrubbed; the chat API key does not count. */
   short: string[];
-  /** The slugs of agents whose API key is shorter than a new one may be. */
+  /** The slugs of agents whose API key is shorter than new keys must be. */
   shortKeys: string[];
 }
 
@@ -35,7 +35,7 @@ export async function inspectSecrets(services: Services): Promise<SecretsReport>
   };
 }
 
-/** Judges by the sealed bytes, without opening them: misses a short value with non-Latin letters. */
+/** By the length of the sealed bytes, without opening them. A short value with non-Latin letters is missed. */
 const isShort = (ciphertext: AnyPgColumn, shortest: number) =>
   lt(sql`octet_length(${ciphertext})`, addedBySealing + shortest);
 

@@ -10,7 +10,7 @@ import { statement } from "../../db/statement.ts";
 import { type Sealing, sealings } from "./sealings.ts";
 
 interface SealedRow {
-  /** The row's `ctid`. Another row may get the same one later, so a write compares the ciphertext too. */
+  /** The row's `ctid`. Later another row may get the same one, so a write compares the ciphertext too. */
   row: string;
   place: string;
   keyId: string;
@@ -25,10 +25,10 @@ interface Tally {
 const batchSize = 100;
 
 /**
- * Seals again, with the current key, every value sealed with an older key, and renews the marks that find the agent of
- * an API key or of a messenger's account. The server may run meanwhile: a row that another transaction writes is read
- * again. Returns the number of re-sealed values. When no configured key opens some of them, it re-seals the others and
- * throws an `EngineError`.
+ * Seals every value that is sealed with an older key again with the current key, and renews the marks by which the
+ * agent of an API key or of a messenger's account is found. The server may run meanwhile: a row that another
+ * transaction writes is read again. Returns the number of values. If no configured key opens some of them, it seals the
+ * others and then throws an `EngineError`.
  */
 export async function rotateSecrets(services: Services): Promise<number> {
   const tally: Tally = { rotated: 0, unreadable: 0 };
@@ -79,7 +79,7 @@ async function rotateSealing(services: Services, sealing: Sealing, tally: Tally)
   tally.unreadable += unreadable;
 }
 
-/** Reads a batch of a table's values sealed with another than the current key, by AAD. */
+/** Reads a batch of a table's values that are sealed with another key than the current one, by AAD. */
 function readStatement({ table, place, keyId, ciphertext }: Sealing) {
   return statement({ keyId: "text", after: "text" }, (current) => {
     const page = sql`${keyId} <> ${current.keyId} and ${place} > ${current.after}`;
@@ -90,8 +90,8 @@ function readStatement({ table, place, keyId, ciphertext }: Sealing) {
 }
 
 /**
- * Replaces a value, unless its row changed since it was read. A secret is written together with its agent's mark; the
- * agent's row is locked first, as in every change of its secrets.
+ * Replaces a value, unless its row was changed since it was read. A secret is written together with its agent's mark.
+ * The agent's row is locked first, as in every change of its secrets.
  */
 function writeStatement({ table, ciphertext, set }: Sealing) {
   const sealed = alias(secrets, "sealed");
@@ -114,7 +114,7 @@ function writeStatement({ table, ciphertext, set }: Sealing) {
   );
 }
 
-/** Seals a value again; returns false when its row changed since it was read. */
+/** Seals a value again; returns false when its row was changed since it was read. */
 async function reseal(
   { database, cipher }: Services,
   { marked = (_place, text) => text }: Sealing,

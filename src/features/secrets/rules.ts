@@ -49,7 +49,7 @@ export function authKeyProblem(value: string): string | null {
 
 /**
  * Why this value can't be stored with this key; null when it can. `declared` is the plugins' declaration of the key. An
- * empty value is always accepted, because it is skipped.
+ * empty value is always accepted, since it is skipped.
  */
 export function secretProblem(key: string, value: string, declared?: PluginSecret): string | null {
   if (value === "") return null;
@@ -61,7 +61,7 @@ export function secretProblem(key: string, value: string, declared?: PluginSecre
   return s3Problem(key, value) ?? (isSetting(key, declared) ? null : shortSecretProblem(value));
 }
 
-/** Whether ordinary replies may contain the value: an address, a region, or a plugin's setting. */
+/** Whether ordinary replies may contain the value, such as an address, a region, or a plugin's setting. */
 const isSetting = (key: string, declared: PluginSecret | undefined) =>
   key.endsWith("_base_url") || s3Places.has(key) || isPlain(key, declared);
 
@@ -69,11 +69,11 @@ const isSetting = (key: string, declared: PluginSecret | undefined) =>
 const isPlain = (key: string, declared: PluginSecret | undefined) =>
   declared?.sensitive === false && !wellKnown.includes(key);
 
-/** The keys of agents' secrets whose values replies may contain, including plugins' settings. */
+/** The keys of agents' secrets whose values may be in replies, including plugins' settings. */
 export function plainKeys(plugins: readonly Plugin[]): ReadonlySet<string> {
   const settings = [...declaredSecrets(plugins)].filter(([key, declared]) => isPlain(key, declared));
   return new Set([...s3Places, ...settings.map(([key]) => key)]);
 }
 
-/** The AAD of a sealed value: the same bytes in another row do not open. */
+/** The AAD of a sealed value: in another row the same bytes do not open. */
 export const secretPlace = (ownerId: string, key: string) => `${ownerId}:${key}`;

@@ -20,11 +20,11 @@ import {
 import { keyCheckPlace } from "./encryption-key.ts";
 import { authKeyName } from "./rules.ts";
 
-/** A table with sealed values, and expressions over its rows. */
+/** A table with sealed values, and SQL expressions for its rows. */
 export interface Sealing {
   table: PgTable;
   ciphertext: SQLWrapper;
-  /** The id of the sealing key; null when the row has no sealed value. */
+  /** The id of the key that sealed the value; null when the row has no sealed value. */
   keyId: SQLWrapper;
   /** The AAD of the value. */
   place: SQL;
@@ -32,7 +32,7 @@ export interface Sealing {
   marked?(place: string, plaintext: string): string | null;
   /** The assignments of an update that replaces the value. */
   set(fresh: { keyId: SQL; ciphertext: SQL; mark: SQL }): SQL;
-  /** The value's name for the person who has to give it up; null for one that nobody misses. */
+  /** The value's name for the person who loses it; null for a value that nobody will miss. */
   name: SQL;
   /** Clears a value that no key opens, or deletes its row if that is useless without the value. */
   drop(tx: Db, isRow: SQL, seal: (plaintext: string) => Promise<Sealed>): Promise<unknown>;
@@ -87,7 +87,7 @@ export const sealings: readonly Sealing[] = [
           accountHmac: null,
           status: null,
           lastError: null,
-          // A messenger needs its settings; Web's key is stored elsewhere.
+          // Messengers are turned off, since they need their settings. Web's key is stored elsewhere.
           enabled: sql`${channels.enabled} and ${channels.type} = 'web'`,
         })
         .where(isRow),
@@ -127,7 +127,7 @@ export const sealings: readonly Sealing[] = [
           credentials: ciphertext,
           tokenDigest: toHex(await digest(webhookToken)),
           hasAuthKey: false,
-          // Senders authenticated with the lost key.
+          // Sources with a key are turned off: their senders proved themselves with the lost key.
           enabled: sql`${eventSources.enabled} and not ${eventSources.hasAuthKey}`,
         })
         .where(isRow);
@@ -136,8 +136,8 @@ export const sealings: readonly Sealing[] = [
   {
     table: jobs,
     ciphertext: sql`decode(${jobs.payload} #>> '{keys,ciphertext}', 'base64')`,
-    // The keys to a bucket whose files a job deletes, and a channel's former account. Nobody needs those of finally
-    // failed jobs.
+    // The keys to a bucket whose files a job deletes, and a channel's former account. In jobs that failed for good
+    // nobody needs them.
     keyId: sql`case when ${jobs.kind} in ('deleteFiles', 'channel.leave') and ${jobs.status} = 'pending'
       then ${jobs.payload} #>> '{keys,keyId}' end`,
     place: sql`case ${jobs.kind} when 'channel.leave' then 'leave:' else 'files:' end || (${jobs.payload} ->> 'batch')`,

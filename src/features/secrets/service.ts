@@ -7,7 +7,7 @@ import { secretProblem, wellKnown } from "./rules.ts";
 import type { SecretList } from "./schema.ts";
 import { removeSecret, type SavedSecrets, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
 
-/** The well-known keys, including those of plugins, then the other stored ones. Throws the 404 of the agent. */
+/** The well-known keys, including those of plugins, then all others that are stored. Throws the 404 of the agent. */
 export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["secrets"]> {
   const { id } = await findAgent(ctx, slug);
   const stored = await storedKeys(ctx.db, id);
@@ -17,8 +17,8 @@ export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["s
 }
 
 /**
- * Stores the given secrets in addition to the others; changes nothing when all are stored already. `dropped` are the
- * keys deleted with an address, if any. Throws 400 for an invalid value, the 404 of the agent, and as `saveSecrets`.
+ * Stores the given secrets; the others stay. Changes nothing when all are stored already. `dropped` are the keys deleted
+ * because of a changed address. Throws 400 for an invalid value, the 404 of the agent, and the errors of `saveSecrets`.
  */
 export async function putSecrets(ctx: Ctx, slug: string, items: readonly SecretItem[]): Promise<SecretList> {
   requireValid(ctx, items);
@@ -38,7 +38,7 @@ function requireValid({ plugins }: Ctx, items: readonly SecretItem[]): void {
 }
 
 /**
- * Deletes a secret, and with an address the key that would be sent elsewhere. Idempotent. Throws the 404 of the agent.
+ * Deletes a secret, and with an address the key that would then be sent elsewhere. Idempotent. Throws the agent's 404.
  */
 export async function deleteSecret(ctx: Ctx, slug: string, key: string): Promise<void> {
   await changeSecrets(ctx, slug, "agent.secret.delete", async (tx, id) => {
@@ -47,7 +47,7 @@ export async function deleteSecret(ctx: Ctx, slug: string, key: string): Promise
   });
 }
 
-/** Makes a change that may delete keys, which the audit log then lists too. */
+/** Makes a change that may also delete keys, which the audit log then lists. */
 async function changeSecrets(
   ctx: Ctx,
   slug: string,

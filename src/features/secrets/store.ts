@@ -24,14 +24,14 @@ const maxStored = 262_144;
 export interface SavedSecrets {
   /** The keys whose values changed. */
   replaced: string[];
-  /** The providers' keys that were deleted, since their address changed its origin. */
+  /** The deleted keys of providers whose address changed to another origin. */
   dropped: string[];
 }
 
 /**
- * Seals and stores an agent's secrets, inside the transaction that changes the agent; skips empty and unchanged values.
- * The values must have passed `secretProblem`. Throws 409 when another agent uses the same API key, and 400 when the
- * agent would store too much.
+ * Seals and stores an agent's secrets, in the transaction that changes the agent. Skips empty and unchanged values. The
+ * values must have passed `secretProblem`. Throws 409 when another agent uses the same API key, and 400 when the agent
+ * would store too much.
  */
 export async function saveSecrets(
   tx: Db,
@@ -49,7 +49,7 @@ export async function saveSecrets(
   return { replaced: changed.map(({ key }) => key), dropped };
 }
 
-/** The items with new or changed values. A stored value that can't be opened is replaced. */
+/** The items whose values are new or changed. A stored value that can't be opened is replaced. */
 async function withoutEqual(tx: Db, cipher: Cipher, agentId: string, items: readonly SecretItem[]) {
   const named = inArray(
     secrets.key,
@@ -95,8 +95,8 @@ async function storeSealed(tx: Db, ctx: Ctx, agentId: string, items: readonly Se
 
 /**
  * Throws the 400 for an agent whose secrets and skill variables together exceed `maxStored`. Call it in the transaction
- * that stored some and holds the agent's lock. It counts sealed bytes, 28 more than a value has, so that many short
- * values are not free.
+ * that stored some, under the agent's lock. Counts sealed bytes, 28 more than a value has, so that many short values
+ * count, too.
  */
 export async function requireRoom(tx: Db, agentId: string): Promise<void> {
   const ofSecrets = tx.select({ bytes: sum(octets(secrets.ciphertext)) }).from(secrets);
@@ -114,7 +114,7 @@ export async function requireRoom(tx: Db, agentId: string): Promise<void> {
 
 const octets = (column: AnyPgColumn) => sql`octet_length(${column})`;
 
-/** Deletes one secret of an agent, if it exists. Returns the keys deleted with an address. */
+/** Deletes one secret of an agent, if it exists. Returns the keys that were deleted together with an address. */
 export async function removeSecret(tx: Db, ctx: Ctx, agentId: string, key: string): Promise<string[]> {
   const dropped = await dropStrayKeys(tx, ctx, agentId, new Map([[key, null]]));
   await tx.delete(secrets).where(and(eq(secrets.agentId, agentId), eq(secrets.key, key)));
@@ -128,7 +128,7 @@ export async function storedKeys(db: Db, agentId: string): Promise<Set<string>> 
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Writes the mark that finds an API key's agent. Marks with an older encryption key count as taken, too. */
+/** Writes the mark that finds the agent of an API key. Marks of an older encryption key count as taken, too. */
 async function claimAuthKey(tx: Db, cipher: Cipher, agentId: string, value: string): Promise<void> {
   const taken = new EngineError("conflict", "auth_api_key: another agent uses this key; choose another one");
   const marks = await cipher.fingerprints(value);
@@ -144,13 +144,13 @@ async function claimAuthKey(tx: Db, cipher: Cipher, agentId: string, value: stri
   }
 }
 
-/** New values by their secrets; null for a secret that is deleted. */
+/** New values by the names of their secrets; null for a secret to delete. */
 type Changes = ReadonlyMap<string, string | null>;
 
 /**
- * Deletes the stored keys of providers whose address changes to another origin, unless the change includes the key: a
- * key must be sent only to the origin it was stored for, and a person who may store secrets may not read them. Call it
- * before the change, in its transaction. Returns the deleted keys' names.
+ * Deletes the stored keys of providers whose address changes to another origin, unless the change includes the key. A
+ * key must be sent only to the origin for which it was stored: people who may store secrets may not read them. Call it
+ * before the change, in its transaction. Returns the names of the deleted keys.
  */
 async function dropStrayKeys(tx: Db, { cipher, options }: Ctx, agentId: string, changes: Changes): Promise<string[]> {
   const moved = withAddress.filter((name) => changes.has(baseUrlSecret(name)) && !changes.get(apiKeySecret(name)));
@@ -165,7 +165,7 @@ async function dropStrayKeys(tx: Db, { cipher, options }: Ctx, agentId: string, 
   const stray = moved.filter((provider) => {
     const name = baseUrlSecret(provider);
     const next = origin(provider, changes.get(name));
-    // Without an address the key is sent nowhere, and a later first address replaces none.
+    // Without an address the key is sent nowhere, and a first address replaces none.
     return next !== null && next !== origin(provider, stored.get(name));
   });
   if (stray.length === 0) return [];
@@ -178,7 +178,7 @@ async function dropStrayKeys(tx: Db, { cipher, options }: Ctx, agentId: string, 
 
 const originOf = (address: string | undefined) => (address && URL.parse(address)?.origin) || null;
 
-/** The values of an agent's secrets by key. Rejects when one does not open, which means a wrong encryption key. */
+/** The values of an agent's secrets by key. Rejects when one can't be opened, which means a wrong encryption key. */
 export async function openSecrets(
   cipher: Cipher,
   agentId: string,

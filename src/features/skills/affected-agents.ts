@@ -3,7 +3,7 @@ import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentSkills, agents, skillEnv } from "../../db/schema.ts";
 
-/** The agents that have the skill enabled, of one workspace or of all, locked until the transaction ends. */
+/** The agents of one workspace, or of all, that have the skill enabled. Locked until the transaction ends. */
 export function agentsWith(tx: Db, skillId: string, workspaceId?: string) {
   return lockAgents(
     tx,
@@ -15,7 +15,7 @@ export function agentsWith(tx: Db, skillId: string, workspaceId?: string) {
   );
 }
 
-/** The agents that have one of the skills enabled or store values for it, locked until the transaction ends. */
+/** The agents that have one of the skills enabled, or store values for it. Locked until the transaction ends. */
 export function agentsKnowing(tx: Db, skillIds: readonly string[]) {
   const isOneOf = (column: AnyColumn) => sql`${column} = any(${writeArray(skillIds)}::uuid[])`;
   return lockAgents(
@@ -36,7 +36,7 @@ async function lockAgents(tx: Db, which: SQL | undefined) {
   return { ids: rows.map(({ id }) => id), slugs: rows.map(({ slug }) => slug) };
 }
 
-/** Raises the revision of these agents, so that cached copies reload. */
+/** Raises the revision of these agents, so that cached copies are loaded again. */
 export async function touchAgents(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx

@@ -6,8 +6,8 @@ import { skills, skillVersions } from "../../db/schema.ts";
 import { mostBytes, mostSkills, mostStoredBytes } from "./rules.ts";
 
 /**
- * Runs a change of the catalogue, in a transaction of `writeOrganization`. Throws the 409 when it exceeds a limit more
- * than before.
+ * Runs a change of the catalogue, in a transaction of `writeOrganization`. Throws the 409 when a limit is exceeded by
+ * more than before.
  */
 export async function withinBounds(tx: Db, ctx: Pick<Ctx, "membership">, change: () => Promise<void>): Promise<void> {
   const before = await measure(tx, ctx);
@@ -34,9 +34,9 @@ const inMiB = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
 
 interface Measured {
   count: number;
-  /** The bytes of the fields in the list. */
+  /** The bytes of the fields that lists show. */
   bytes: number;
-  /** The bytes of all versions, compressed as the database stores them. */
+  /** The bytes of all versions, compressed as in the database. */
   stored: number;
 }
 

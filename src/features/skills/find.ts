@@ -12,7 +12,7 @@ import type { RequiredEnv } from "./schema.ts";
 
 export type SkillRow = typeof skills.$inferSelect;
 export type VersionRow = typeof skillVersions.$inferSelect;
-/** A version without its scripts, which have up to 8 MiB and are in few responses. */
+/** A version without its scripts, which may have 8 MiB and are in few responses. */
 export type ShownVersion = Omit<VersionRow, "scripts">;
 
 type Reader = Pick<Ctx, "membership">;
@@ -50,8 +50,8 @@ export async function lockSkill(
 }
 
 /**
- * The current version, read after the lock in a separate statement: the locking one would see the version from before
- * the lock.
+ * The current version. Read after the lock by a second statement: the locking statement would see the version from
+ * before the lock.
  */
 export async function currentVersion(tx: Db, { currentVersionId }: SkillRow): Promise<VersionRow> {
   const [version] =
@@ -76,7 +76,7 @@ export async function findWorkspace(db: Db, { membership }: Ctx, id: string): Pr
   return workspace.id;
 }
 
-/** Throws the 400 with the tools that the organization can't use; `path` is their field. */
+/** Throws the 400 that lists the tools that the organization can't use; `path` is the field with the tools. */
 export async function requireUsable(
   db: Db,
   ctx: ToolOffer & Pick<Ctx, "membership">,
@@ -93,7 +93,7 @@ export async function requireUsable(
   if (issues.length > 0) throw invalid(issues);
 }
 
-/** The variables that a version declares, from JSON. One with hosts is always sensitive. */
+/** The variables that a version declares, from JSON. A variable with hosts is always sensitive. */
 export function requiredEnvOf(row: Pick<VersionRow, "requiredEnv">): RequiredEnv[] {
   const specs = row.requiredEnv as RequiredEnv[];
   return specs.map((spec) => (namesHostsInVain(spec) ? { ...spec, sensitive: true } : spec));

@@ -14,10 +14,10 @@ export { exportSkillEnv, exportSkills } from "./bundle/export.ts";
 export { importSkills } from "./bundle/import.ts";
 export { importSkillEnv } from "./bundle/import-env.ts";
 export { bundledSkillEnv, bundledSkills } from "./bundle/schema.ts";
-/** A skill in an import's form, and a name's slug, for programs that read files. */
+/** A skill in the form of an import, and the slug of a name, for programs that read files. */
 export { ImportedSkill } from "./import/schema.ts";
 export { slugOf as skillSlugOf } from "./rules.ts";
-/** The skills for an agent's turns, and all opened values. */
+/** The skills of an agent's turns, and all opened values. */
 export { type LoadedSkill, type LoadedSkills, loadSkills } from "./turn/load.ts";
-/** The parts of a turn from skills: a part of its prompt, two tools, and secret values. */
+/** What skills add to a turn: a part of its prompt, two tools, and secret values. */
 export { skillPlaceholders, skillsList, skillTools } from "./turn/tools.ts";

@@ -3,10 +3,10 @@ import { EngineError } from "../../core/errors.ts";
 /** The version of a new skill (spec "Skill"). */
 export const firstVersion = "0.1.0";
 
-/** The most skills of an organization, since the list contains all of them. */
+/** The most skills of an organization, since one response lists them all. */
 export const mostSkills = 500;
 
-/** The most bytes of all current versions without scripts, which the list contains in full. */
+/** The most bytes of all current versions without scripts, which one response contains in full. */
 export const mostBytes = 16 * 1024 * 1024;
 
 /** The most versions of a skill. */
@@ -39,8 +39,8 @@ const largest = 999_999;
 const numbers = (version: string) => version.split(".").map(Number);
 
 /**
- * The version of the next save: the next minor one, after the largest minor the next major one. Throws 409 when none is
- * left.
+ * The version of the next save: the next minor version, or, after the largest minor version, the next major one. Throws
+ * 409 when none is left.
  */
 export function nextVersion(version: string): string {
   const [major = 0, minor = 0] = numbers(version);
@@ -62,7 +62,7 @@ export interface Script {
   content: string;
 }
 
-/** A variable that a skill declares, with a value for each agent that has the skill. */
+/** A variable that a skill declares. Each agent with the skill has its own value. */
 export interface EnvSpec {
   name: string;
   description?: string | undefined;
@@ -70,10 +70,7 @@ export interface EnvSpec {
   hosts?: string[] | undefined;
 }
 
-/**
- * Whether a variable's hosts protect nothing, since a non-sensitive value is shown to the model, which may send it
- * anywhere.
- */
+/** Whether the hosts of a variable protect nothing: the model sees a non-sensitive value, and may send it anywhere. */
 export function namesHostsInVain({ sensitive, hosts = [] }: Pick<EnvSpec, "sensitive" | "hosts">): boolean {
   return !sensitive && hosts.length > 0;
 }
@@ -83,17 +80,17 @@ function boundsOf(specs: readonly Pick<EnvSpec, "hosts">[]): string[][] {
   return specs.map(({ hosts = [] }) => hosts).filter((hosts) => hosts.length > 0);
 }
 
-/** A version's declaration of a stored value's variable. */
+/** How a version declares the variable of a stored value. */
 export interface Declaration extends Pick<EnvSpec, "sensitive" | "hosts"> {
   /** Whether this version was in use when the value was stored. */
   stored: boolean;
 }
 
 /**
- * The protection of a stored value: whether it is hidden, and the lists of hosts it may be sent to. The lists come from
- * the version in use when it was stored and from the served version. All versions count when neither of the two names
- * hosts, or when no served version declares the variable. So neither another pin nor disabling a skill widens a value's
- * hosts.
+ * How a stored value is protected: whether it is hidden, and the lists of hosts to which it may be sent. The lists come
+ * from the version in use when the value was stored, and from the version in use now. If neither of the two names
+ * hosts, or no version in use now declares the variable, all versions count. So neither pinning another version nor
+ * disabling a skill allows more hosts.
  */
 export function protectionOf(
   declared: readonly Declaration[],
@@ -101,7 +98,7 @@ export function protectionOf(
 ): { sensitive: boolean; bounds: string[][] } {
   const own = served ? boundsOf([...declared.filter(({ stored }) => stored), served]) : [];
   const bounds = own.length > 0 ? own : boundsOf(declared);
-  // A value shown to the model could be sent to any host.
+  // A value that the model sees could be sent to any host.
   const sensitive = (served ? served.sensitive : declared.some((spec) => spec.sensitive)) || bounds.length > 0;
   return { sensitive, bounds };
 }
@@ -121,7 +118,7 @@ export interface NumberedVersion extends VersionFields {
   createdAt?: string | undefined;
 }
 
-/** Whether two versions are equal except for their numbers. The database changes the order of fields in JSON. */
+/** Whether two versions differ only in their numbers, or in the order of fields, which the database changes. */
 function saysTheSame(a: VersionFields, b: VersionFields): boolean {
   return canonical(a) === canonical(b);
 }
@@ -133,8 +130,8 @@ function canonical({ description, content, requiredEnv, requiredTools, scripts }
 }
 
 /**
- * The versions that an import adds: those of its history with new numbers, and its own text as the next version unless
- * it equals the newest one. Stored versions never change. `current` is the newest number.
+ * The versions that an import adds: those of its history whose numbers are new, and, unless it equals the newest one,
+ * its own text as the next version. Stored versions never change. `current` is the newest number.
  */
 export function planImport(
   stored: readonly NumberedVersion[],

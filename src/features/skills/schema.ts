@@ -5,7 +5,7 @@ import { namesHostsInVain, versionPattern } from "./rules.ts";
 const notBlank = (text: string) => text.trim() !== "";
 const empty = "must not be empty";
 
-/** Fields that skills do not have (spec "Skill"), each with the reason for refusing a body with it. */
+/** Fields that skills do not have (spec "Skill"), each with the reason why a body with it is refused. */
 const unsupported = "is not a field of skills; leave it out";
 export const neverFields = {
   tags: unsupported,
@@ -14,7 +14,7 @@ export const neverFields = {
   dependsOnTools: "is not a field of skills; use requiredTools",
   version: "is given by the server; leave it out",
 };
-/** A schema preceded by a check that refuses these fields by name. */
+/** A schema that first refuses bodies with these fields. */
 export function refusing<Schema extends z.ZodType>(fields: Readonly<Record<string, string>>, schema: Schema) {
   return z.preprocess((body, context) => {
     if (typeof body !== "object" || body === null) return body;
@@ -57,7 +57,7 @@ const distinct = (list: readonly { name: string }[]) => new Set(list.map(({ name
 
 const toolName = zText(200)
   .min(1, empty)
-  // Drizzle loses a backslash when the driver passes arrays as text.
+  // Drizzle loses backslashes when the driver passes arrays as text.
   .refine((name) => !name.includes("\\"), "must not contain a backslash");
 
 /** The fields of a version, with their descriptions. */

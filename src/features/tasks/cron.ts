@@ -1,8 +1,6 @@
 import { Cron, CronPattern } from "croner";
 
-/**
- * How far ahead a run of a cron expression is searched. A leap day comes after 8 years at the latest (2096 to 2104).
- */
+/** How far ahead the next run of a cron expression is searched. A leap day may be 8 years away (2096 to 2104). */
 export const horizonYears = 10;
 
 /** The longest cron expression, in UTF-16 units. */
@@ -17,7 +15,7 @@ const fields = [
   ["day of the week", "0 to 7"],
 ] as const;
 
-/** The problem of an expression with advice, or null. Does not check whether any day matches. */
+/** What is wrong with an expression, with advice, or null. Does not check whether any day matches. */
 export function expressionProblem(expression: string): string | null {
   if (expression.length > expressionLimit) {
     return `Shorten the cron expression: it takes at most ${expressionLimit} characters`;
@@ -50,9 +48,9 @@ function parse(expression: string): string {
 }
 
 /**
- * Finds the runs of a cron expression in a time zone, between the first year and the last. The bounds are added to the
- * expression as its years, since croner would search for a day such as February 30 up to the year 3000. `timezone` has
- * the runtime's spelling, since croner stores a format for each spelling forever.
+ * Finds the runs of a cron expression in a time zone, between the first year and the last. The years are added to the
+ * expression, since croner would search for a day such as February 30 until the year 3000. `timezone` has the runtime's
+ * spelling, since croner keeps a formatter for each spelling.
  */
 function finder(expression: string, timezone: string, from: Date, to: Date): Cron {
   const zone = new Intl.DateTimeFormat("en", { timeZone: timezone }).resolvedOptions().timeZone;
@@ -70,11 +68,11 @@ function finder(expression: string, timezone: string, from: Date, to: Date): Cro
  * time zone.
  *
  * At clock changes croner's rules apply (`fixedTimeRule` in its `CronOptions`):
- * - An expression whose minute and hour have neither `*`, `?` nor a step names fixed times. A skipped local time runs
- * at the first moment after the gap, once for all times of the gap, and is omitted when that moment is on the next day
- * (America/Nuuk). A repeated local time runs once, the first time.
+ * - An expression whose minute and hour have neither `*`, `?` nor a step has fixed times. A skipped local time runs at
+ *   the first moment after the gap, once for all times of the gap, and is omitted when that moment is on the next day
+ *   (America/Nuuk). A repeated local time runs once, the first time.
  * - Any other expression repeats: skipped times do not run, and repeated times run twice, so that an hourly task runs
- * every hour.
+ *   every hour.
  */
 export function nextCronRun(expression: string, timezone: string, after: Date): Date | null {
   const last = new Date(after);
@@ -82,7 +80,7 @@ export function nextCronRun(expression: string, timezone: string, after: Date): 
   return finder(expression, timezone, after, last).nextRun(after);
 }
 
-/** The number of compared runs: enough for close times within one day. */
+/** How many runs are compared: enough to find close times within one day. */
 const comparedRuns = 100;
 
 /** The shortest time between two runs after `after`, in milliseconds. Throws as `nextCronRun` does. */
@@ -96,11 +94,11 @@ export function closestCronRuns(expression: string, timezone: string, after: Dat
   );
 }
 
-/** The last runs after `after` and until `until`, at most `most` of them, oldest first. Throws as `nextCronRun` does. */
+/** The last runs after `after` and up to `until`, at most `most` of them, oldest first. Throws as `nextCronRun` does. */
 export function cronRunsBetween(expression: string, timezone: string, after: Date, until: Date, most: number): Date[] {
   const cron = finder(expression, timezone, after, until);
   const runs: Date[] = [];
-  // croner searches before the given time, and a run at `until` counts.
+  // croner searches before this time, and a run at `until` counts.
   let before = new Date(until.getTime() + 1);
   while (runs.length < most) {
     const [run] = cron.previousRuns(1, before);

@@ -10,18 +10,18 @@ import { runJob } from "./runs/store.ts";
 import { createUpkeep, oldRuns } from "./runs/upkeep.ts";
 import { taskTools } from "./tool.ts";
 
-/** A turn may wait for others of its agent, and the policies allow it an hour. */
+/** In milliseconds. A turn may wait for other turns of its agent, and policies allow a turn an hour. */
 const longestMs = 3 * 60 * 60_000;
 
 /** The parts of the engine that scheduled tasks use. */
 interface Dependencies {
   services: Services;
   turns: Turns;
-  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
+  /** Tells the worker that a job is due, now or at a time in milliseconds since the epoch. */
   wake(at?: number): void;
 }
 
-/** The jobs that run tasks. */
+/** The job that runs a task. */
 export { runJob } from "./runs/store.ts";
 /** The rows written with a run's turn that continues after an approval. */
 export { continuedRun } from "./runs/turn.ts";
@@ -29,7 +29,7 @@ export { continuedRun } from "./runs/turn.ts";
 export { exportTasks, importTasks } from "./settings/bundle.ts";
 export { bundledTasks } from "./settings/schema.ts";
 
-/** The door of scheduled tasks: turns at set times. */
+/** The entry point of scheduled tasks: turns at set times. */
 export function tasksFeature({ services, turns, wake }: Dependencies): Contribution {
   return {
     routes: [taskRoutes(wake)],

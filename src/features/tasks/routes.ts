@@ -101,7 +101,7 @@ const runs = guarded("agent.task:read", {
   responses: { 200: json(TaskRunPage, "A page of the runs."), ...errorAnswers(404) },
 });
 
-/** `/api/instances/{slug}/scheduled-tasks`. `wake` starts due work, now or at a time. */
+/** `/api/instances/{slug}/scheduled-tasks`. `wake` starts jobs that are due, now or at a time. */
 export function taskRoutes(wake: (at?: number) => void) {
   const soon = ({ nextRunAt }: ScheduledTask) => {
     if (nextRunAt !== null) wake(Date.parse(nextRunAt));

@@ -7,16 +7,16 @@ export type Schedule =
   | { type: "interval"; everyMs: number }
   | { type: "one-shot"; runAt: string };
 
-/** A minute: the scheduler ticks twice a minute, so it could not keep a shorter interval. */
+/** A minute, in milliseconds: the scheduler ticks twice a minute, and can't keep a shorter interval. */
 export const shortestInterval = 60_000;
 
-/** 366 days: rarer times have a date, which a cron expression or a one-shot names. */
+/** 366 days, in milliseconds. For rarer times there are cron expressions and one-shots, which contain dates. */
 export const longestInterval = 366 * 24 * 3_600_000;
 
 /** The most missed runs of a cron expression that are counted, since croner takes some 0.1 ms for each. */
 export const countedRuns = 250;
 
-/** Why a task can't have this schedule, as a sentence with advice, or null. */
+/** Why a task can't have this schedule, as a sentence with advice; null when it can. */
 export function scheduleProblem(schedule: Schedule, now: Date): string | null {
   if (schedule.type === "cron") return cronProblem(schedule.expression, schedule.timezone, now);
   if (schedule.type === "interval") return intervalProblem(schedule.everyMs);
@@ -46,8 +46,8 @@ function oneShotProblem(runAt: Date, now: Date): string | null {
 
 /**
  * The first run after `after`, or null for none. `anchor` is the time from which an interval counts, such as the task's
- * creation: it runs whole intervals later, first after one, without regard to daylight saving time. `nextCronRun`
- * documents clock changes. Throws for a cron expression or a time zone with a `scheduleProblem`.
+ * creation: runs come one interval after it, two intervals, and so on, whatever daylight saving time does. For clock
+ * changes see `nextCronRun`. Throws for a cron expression or a time zone with a `scheduleProblem`.
  */
 export function nextRun(schedule: Schedule, after: Date, anchor: Date): Date | null {
   if (schedule.type === "cron") return nextCronRun(schedule.expression, schedule.timezone, after);
@@ -60,7 +60,7 @@ export function nextRun(schedule: Schedule, after: Date, anchor: Date): Date | n
   return new Date(anchor.getTime() + Math.max(1, passed + 1) * everyMs);
 }
 
-/** Missed runs. With `more` there were more than `count`; `last` are the last ones, oldest first. */
+/** Missed runs. `more`: there were more than `count`. `last` are the last ones, oldest first. */
 export interface MissedRuns {
   count: number;
   more: boolean;
@@ -69,9 +69,9 @@ export interface MissedRuns {
 
 /**
  * The runs that were due after `lastRun` and until `now`, and the last `most` of them. `lastRun` is the planned time of
- * the last run, not its actual start, or the anchor without one: an interval counts from it. The work is bounded for
- * any `lastRun`: a cron expression is counted up to `countedRuns`, or to `most` if that is larger. Throws as `nextRun`
- * does.
+ * the last run, not its actual start, or the anchor if there was none: an interval counts from it. Takes limited time
+ * for any `lastRun`: runs of a cron expression are counted up to `countedRuns`, or `most` if that is larger. Throws as
+ * `nextRun` does.
  */
 export function missedRuns(schedule: Schedule, lastRun: Date, now: Date, most: number): MissedRuns {
   if (schedule.type === "cron") {

@@ -16,7 +16,7 @@ import type { TaskPerson } from "./settings/shares.ts";
 
 interface Dependencies {
   services: Services;
-  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
+  /** Tells the worker that a job is due, now or at a time in milliseconds since the epoch. */
   wake(at?: number): void;
 }
 
@@ -40,15 +40,15 @@ export function taskTools({ services, wake }: Dependencies): ToolSource {
 }
 
 /**
- * The end user whose share a task counts into: the turn's, or the run's task's, so that tasks can't make tasks without
- * limit. Null for the Room, an event and a run without an end user.
+ * The end user whose task this is: that of the turn, or in a run, that of the run's task, so that tasks can't make
+ * tasks without limit. Null for the Room, an event and a run without an end user.
  */
 function personOf({ origin: { source, subject }, conversation }: ToolContext): TaskPerson | null {
   const isOfNobody = source !== "user" && subject === subjectKey("conversation", conversation?.ref ?? "");
   return isOfNobody ? null : { subject, isRun: source === "scheduled" };
 }
 
-/** The tool's result: the time of the next run, and the readers of its reply. */
+/** The tool's result: the time of the next run, and where its reply goes. */
 function answerOf({ id, nextRunAt, outboundChannel }: ScheduledTask, timezone: string) {
   const nextRun = nextRunAt === null ? null : localTime(new Date(nextRunAt), timezone);
   const reply = outboundChannel === null ? "kept with the task, not sent to anybody" : `sent over ${outboundChannel}`;
@@ -75,7 +75,7 @@ interface Wanted {
 
 type Destination = Pick<NewScheduledTask, "outboundChannel" | "outboundTarget">;
 
-/** The destination of the result: the messenger's conversation, or in a task's run the destination of that task. */
+/** Where the result is sent: to the messenger's conversation, or, in a task's run, to the destination of that task. */
 async function placeFor({ database }: Services, { channel, channelId }: ToolContext["origin"]): Promise<Destination> {
   const messenger = messengerNames.find((name) => name === channel);
   if (messenger) return { outboundChannel: messenger, outboundTarget: channelId };
@@ -105,7 +105,7 @@ function wantedTask(
   };
 }
 
-/** Throws an `Error` for the model unless the input names one schedule. */
+/** Throws an `Error` for the model unless the input has exactly one schedule. */
 function scheduleOf({ cron, timezone, everyMinutes, at }: Input, home: string): Schedule {
   const given = [cron, everyMinutes, at].filter((value) => value !== undefined);
   if (given.length !== 1) throw new Error("Give exactly one of cron, everyMinutes and at");
@@ -114,7 +114,7 @@ function scheduleOf({ cron, timezone, everyMinutes, at }: Input, home: string): 
   return { type: "one-shot", runAt: new Date(at ?? "").toISOString() };
 }
 
-/** A repeated call, for example by a retried turn, finds the task that it made. */
+/** A repeated call, for example of a retried turn, finds the task that it made before. */
 async function findSame(
   { database }: Services,
   agentId: string,

@@ -28,7 +28,7 @@ export async function toolSettings(db: Db, agentId: string): Promise<Map<string,
   return (await readSettings(db, agentId)).settings;
 }
 
-/** `toolSettings`, and the names of disabled tools that need approval once they are on again. */
+/** `toolSettings`, and the names of disabled tools that will need approval when they are turned on again. */
 export async function readSettings(db: Db, agentId: string) {
   const rows = await db.select().from(agentTools).where(eq(agentTools.agentId, agentId));
   const remembered = new Set(rows.flatMap(({ name, source }) => (source === "global" ? [name] : [])));
@@ -70,7 +70,7 @@ export async function availableTools(ctx: Ctx, db: Db, agent: AgentRow): Promise
   return [...(await listTools(db, ctx, agent.organizationId)), ...(await agentToolsOf(db, agent))];
 }
 
-/** Enables exactly these tools. Throws 404, and 400 for unknown names and for an omitted tool that a skill requires. */
+/** Enables exactly these tools. Throws 404, and 400 for unknown names and for leaving out a tool that a skill requires. */
 export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChanges): Promise<AgentTools["tools"]> {
   const enabled = new Set(changes.enabled);
   const summary: Record<string, unknown> = {};
@@ -85,7 +85,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     const newly = new Set(await newlyAsking(tx, ctx, agent, enabled, settings));
     const wouldAsk = (name: string) => asks(name) || newly.has(name);
     const approval = approvalSet(changes, enabled, wouldAsk);
-    // A caller who may choose tools may also remove their approval; the audit log lists these tools.
+    // A caller who may choose tools may also remove their need for approval; the audit log lists these tools.
     const approvalRemoved = [...new Set([...settings.keys(), ...remembered, ...newly])].filter(
       (name) => wouldAsk(name) && !approval.has(name) && (enabled.has(name) || settings.get(name)?.bySkill === false),
     );
@@ -94,7 +94,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     const after = { enabled: [...enabled].sort(), needsApproval: [...approval].sort() };
     Object.assign(changed, changesBetween(before, after));
     await tx.delete(agentTools).where(and(eq(agentTools.agentId, id), eq(agentTools.source, "manual")));
-    // A tool that only a skill turned on is in `enabled` without being chosen: it is removed with the skill.
+    // A tool that only a skill turned on is in `enabled`, but not chosen: it goes when the skill goes.
     const chosen = [...enabled].filter((name) => settings.get(name)?.chosen || !settings.get(name)?.bySkill);
     if (chosen.length > 0) {
       const rows = chosen.map((name) => ({ agentId: id, name, source: "manual", needsApproval: approval.has(name) }));
@@ -105,7 +105,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
   return listAgentTools(ctx, slug);
 }
 
-/** The newly enabled tools whose plugin requires approval by default. */
+/** The newly enabled tools for which their plugin requires approval by default. */
 export async function newlyAsking(
   tx: Db,
   { plugins }: Ctx,
@@ -117,7 +117,7 @@ export async function newlyAsking(
   return byDefault.filter((name) => enabled.has(name) && !settings.has(name));
 }
 
-/** The secrets that the enabled tools need, without repetition. Throws the 404. */
+/** The secrets that the enabled tools need, each once. Throws the 404. */
 export async function listRequiredSecrets(ctx: Ctx, slug: string): Promise<RequiredSecrets["requiredSecrets"]> {
   const { id, organizationId } = await findAgent(ctx, slug);
   const settings = await toolSettings(ctx.db, id);
@@ -134,7 +134,7 @@ export async function listRequiredSecrets(ctx: Ctx, slug: string): Promise<Requi
   return [...required.values()];
 }
 
-/** Throws for an unknown tool; an enabled tool is accepted even if its plugin is gone. */
+/** Throws for an unknown tool. An enabled tool is accepted even if its plugin is gone. */
 function requireKnown(
   known: ReadonlySet<string>,
   names: readonly string[],
@@ -145,7 +145,7 @@ function requireKnown(
 }
 
 /**
- * Throws for an omitted tool that a skill requires, unless its plugin is gone or off, since callers then can't see it.
+ * Throws when a tool that a skill requires is left out, unless its plugin is gone or off, since callers can't see it then.
  */
 function requireSkillTools(
   settings: ReadonlyMap<string, ToolSetting>,
@@ -173,7 +173,7 @@ function approvalSet(
   return new Set(needsApproval);
 }
 
-/** Changes the named tools; the others stay unchanged. */
+/** Changes the approval of the named tools; the others stay as they are. */
 async function setApproval(
   tx: Db,
   agentId: string,
@@ -186,7 +186,7 @@ async function setApproval(
   await tx.update(agentTools).set({ needsApproval }).where(named);
 }
 
-/** Copies the lists of a definition, which are shared and read-only. */
+/** Copies the lists of a definition, which is shared and read-only. */
 export function wireTool({ requiredSecrets, ...definition }: ToolDefinition) {
   return {
     ...definition,

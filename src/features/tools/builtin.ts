@@ -12,7 +12,7 @@ export const readSkill = builtin({
     "Reads the instructions of a skill. Do this before you act on anything that a listed skill is about. Placeholders such as {{skill_env.name.KEY}} stand for values that you can't see: pass them on as they are.",
   category: "Skills",
   input: z.object({ skill: skillName }),
-  // It only looks up the skill by its name, which is no secret.
+  // Only looks up the skill by its name, which is no secret.
   effect: "none",
   seesSecrets: false,
 });
@@ -27,7 +27,7 @@ export const runSkillScript = builtin({
     file: z.string().describe("The script's file, as the skill names it."),
     args: z.unknown().optional().describe("Handed to the script as its global `args`."),
   }),
-  // A script only computes; it gets the skill's own secrets through placeholders, not from the model.
+  // A script only computes. The skill's own secrets reach it through placeholders, not from the model.
   effect: "none",
   seesSecrets: false,
 });
@@ -39,7 +39,7 @@ const currentTime = builtin({
   input: z.object({
     timezone: z.string().optional().describe("An IANA name such as Europe/Zurich; the assistant's own when absent."),
   }),
-  // It only reads the clock; a time zone is no secret.
+  // Only reads the clock; a time zone is no secret.
   effect: "none",
   seesSecrets: false,
 });
@@ -60,7 +60,7 @@ export const httpRequest = builtin({
       .optional()
       .describe("Text, or a value that is sent as JSON."),
   }),
-  // A request may change the service, and the service may need the secret that the model knows.
+  // A request may change something in the service, and the service may need a secret that the model knows.
   effect: "external",
   seesSecrets: true,
 });
@@ -86,7 +86,7 @@ export const saveMemory = builtin({
       .describe("One word, such as preferences; general when absent."),
     importance: z.int().min(1).max(10).optional().describe("1 to 10; 5 when absent."),
   }),
-  // The fact is stored, so it must contain no secret; the same fact again only updates the memory.
+  // The fact is stored, so it must contain no secret. The same fact again only updates the memory.
   effect: "none",
   seesSecrets: false,
 });
@@ -100,7 +100,7 @@ export const searchMemory = builtin({
     query: z.string().min(1).max(1000).describe("Words that the memory may contain, in the language it was saved in."),
     limit: z.int().min(1).max(20).optional().describe("How many at most; 5 when absent."),
   }),
-  // It only reads; no stored memory contains a secret that the query could name.
+  // Only reads. Stored memories contain no secrets for which a query could ask.
   effect: "none",
   seesSecrets: false,
 });
@@ -112,7 +112,7 @@ const getState = builtin({
   description: "Reads the state of this conversation: values that the application or you have noted under a key.",
   category: "State",
   input: z.object({ key: stateKey.optional().describe("One key; all of them when absent.") }),
-  // It only reads; no stored key contains a secret.
+  // Only reads. Stored keys contain no secrets.
   effect: "none",
   seesSecrets: false,
 });
@@ -123,7 +123,7 @@ const setState = builtin({
     "Notes a value in the state of this conversation, where it stays for its later turns. Replaces what the key had.",
   category: "State",
   input: z.object({ key: stateKey, value: z.json().describe("Any JSON value; null removes the key.") }),
-  // The value is stored, so it must contain no secret; the same value again changes nothing.
+  // The value is stored, so it must contain no secret. The same value again changes nothing.
   effect: "none",
   seesSecrets: false,
 });
@@ -166,7 +166,7 @@ export const scheduleTask = builtin({
       .optional()
       .describe("Whether the task is forgotten once it went well; true for at when absent."),
   }),
-  // The prompt is stored, so it must contain no secret; the same task again is found, not repeated.
+  // The prompt is stored, so it must contain no secret. The same task again is found, not created a second time.
   effect: "none",
   seesSecrets: false,
 });
@@ -198,7 +198,7 @@ export function currentTimeTool(clock: Clock, home: string): Tool {
   });
 }
 
-/** A time in a zone's usual form, with the zone's name. Throws an `Error` for an unknown zone. */
+/** A time in the usual form, with the name of its zone. Throws an `Error` for an unknown zone. */
 export function localTime(now: Date, timeZone: string): string {
   try {
     return new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long", timeZone }).format(now);

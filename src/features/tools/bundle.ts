@@ -18,8 +18,8 @@ export async function exportTools(db: Db, agentId: string): Promise<Required<Bun
 }
 
 /**
- * Sets exactly these tools of an agent in addition to its skills' tools, inside a transaction of `writeAgent` and after
- * its skills. Omits an unavailable tool, unless it was on before. Returns the tools that lost their approval.
+ * Gives an agent exactly these tools, besides those of its skills, in a transaction of `writeAgent` and after its
+ * skills. Leaves out an unavailable tool, unless it was on before. Returns the tools that no longer need approval.
  */
 export async function importTools(
   tx: Db,
@@ -70,7 +70,7 @@ async function replaceRows(
   const on = new Set([...chosen, ...bySkill.map(({ name }) => name)]);
   const rows = [
     ...[...chosen].map((name) => ({ agentId, name, source: "manual", needsApproval: approval.has(name) })),
-    // These are off, and need approval once they are on.
+    // Tools that are off, but will need approval once they are on.
     ...[...approval]
       .filter((name) => !on.has(name))
       .map((name) => ({ agentId, name, source: "global", needsApproval: true })),

@@ -18,7 +18,7 @@ export interface ToolDefinition {
   requiredSecrets: readonly RequiredSecret[];
 }
 
-/** A described tool of the engine; a feature adds the function that executes it. */
+/** A tool of the engine, described. A feature adds the function that executes it. */
 export interface BuiltinTool<Input> extends ToolDefinition {
   implement(execute: (input: Input, context: ToolContext) => Promise<JsonValue>): Tool;
 }

@@ -31,7 +31,7 @@ export function httpRequestTool({ egress, policies }: Services, owner: string, p
   return { ...tool, textOf: (result) => answerOf(result as JsonObject) };
 }
 
-/** The text of a successful response; null for an error or an empty body. */
+/** The text of a successful response; null after an error and for an empty body. */
 function answerOf({ status, body }: JsonObject): string | null {
   const succeeded = typeof status === "number" && status >= 200 && status < 300;
   return succeeded && typeof body === "string" && body !== "" ? body : null;
@@ -44,11 +44,11 @@ interface RequestParts {
 }
 
 /**
- * Fills in the placeholders. Values bound to hosts come last, once the request's host is known. Throws an `Error` when
- * such a value would be part of the host.
+ * Fills in the placeholders. Values for certain hosts come last, when the request's host is known. Throws an `Error`
+ * when such a value would become part of the host.
  */
 function fillIn({ url, headers, body }: RequestParts, placeholders: Placeholders): RequestParts {
-  // In a query a value is percent-encoded.
+  // Values in a query are percent-encoded.
   const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(url) ?? [];
   const address = (host: Destination | null) =>
     placeholders.fill(path, host) + placeholders.fill(query, host, { write: encodeURIComponent });

@@ -10,7 +10,7 @@ import { toolRoutes } from "./routes.ts";
 export { toolSettings } from "./agent-tools.ts";
 /** The tool that calls an agent, for catalogues and models. */
 export { agentTool } from "./agents-as-tools.ts";
-/** The engine's own tools: those that other features execute, and those that need no other feature. */
+/** The engine's own tools, both those that other features execute and those that need no other feature. */
 export {
   builtinNames,
   currentTimeTool,
@@ -24,7 +24,7 @@ export {
 } from "./builtin.ts";
 /** The tools in a bundle. */
 export { exportTools, importTools } from "./bundle.ts";
-/** The installation's offer of tools to every organization. */
+/** What tools the installation offers to every organization. */
 export type { ToolOffer } from "./catalogue.ts";
 /** Describes a tool for catalogues and models, and checks a model's arguments. */
 export { builtin } from "./definition.ts";
@@ -40,7 +40,7 @@ export { loadMcpPlugins } from "./plugins/mcp/store.ts";
 export { mcpSecrets, mcpTools } from "./plugins/mcp/tools.ts";
 /** The tools in a bundle, as a schema. */
 export { bundledTools } from "./schema.ts";
-/** The names that an organization can't use, retired names, and their successors. */
+/** The names that an organization can't use; names from before plugins, and what replaced them. */
 export { isPrePluginName, successorsOf, unusableTools } from "./usable.ts";
 
 /** `/api/tools`, `/api/instances/{slug}/tools` and `/api/organizations/{orgSlug}/plugins`. */

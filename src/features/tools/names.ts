@@ -5,9 +5,9 @@ const longest = 64;
 const hashLength = 8;
 
 /**
- * The tools' names for models, by canonical name (decisions §7): `:` becomes `__`, other signs become `_`. Longer names
- * than 64 characters, and equal names, get a short hash at the end. A name is mapped back through this map, never by
- * splitting it.
+ * The tools' names for models, by canonical name (decisions §7): `:` becomes `__`, other signs become `_`. Names longer
+ * than 64 characters, and equal names, get a short hash at the end. This map also leads back from a name to its tool:
+ * names are never split.
  */
 export async function modelNames(canonical: Iterable<string>): Promise<Map<string, string>> {
   const plain = [...new Set(canonical)].map((name) => ({ name, shown: plainName(name) }));
@@ -21,7 +21,7 @@ export async function modelNames(canonical: Iterable<string>): Promise<Map<strin
 }
 
 function plainName(name: string): string {
-  // An agent's tool is named after its action: `agent:my-agent` is `ask_my_agent`.
+  // The tool that calls an agent is named like its action: `agent:my-agent` is `ask_my_agent`.
   const spoken = name.startsWith("agent:") ? `ask_${name.slice("agent:".length)}` : name;
   const pattern = name.startsWith("agent:") ? /[^A-Za-z0-9_]/g : /[^A-Za-z0-9_-]/g;
   return spoken.replaceAll(":", "__").replaceAll(pattern, "_");

@@ -4,12 +4,12 @@ import type { JsonValue } from "../../turn/types.ts";
 
 /** A text that stands for a value hidden from models. */
 export interface Placeholder {
-  /** The name in braces, without spaces. */
+  /** The name in double braces, without spaces. */
   text: string;
   value: string;
   /**
-   * Lists of destinations, as `host` (https on port 443) or `host:port`. The value may be sent only to destinations in
-   * every list; without lists to any.
+   * Lists of destinations, as `host` (https on port 443) or `host:port`. The value may be sent only to destinations
+   * that are in every list; without lists, to any.
    */
   bounds: readonly (readonly string[])[];
 }
@@ -19,21 +19,21 @@ export interface FillingRoom {
   left: number;
 }
 
-/** The room of one tool call or one prompt, since a text may repeat a long value's placeholder thousands of times. */
+/** The limit of one tool call or one prompt: a text may repeat a long value's placeholder thousands of times. */
 export const fillingRoom = (): FillingRoom => ({ left: 1024 * 1024 });
 
 interface Filling {
-  /** Encodes a value. */
+  /** Encodes a value before it is filled in. */
   write?: (value: string) => string;
-  /** Shared by related texts. A placeholder without room for its value stays. */
+  /** The limit that related texts share. A placeholder whose value exceeds it stays unfilled. */
   room?: FillingRoom;
 }
 
 const asItIs = (value: string) => value;
 
 /**
- * Fills in an agent's placeholders, only in arguments of tools that may get the values. A text is filled in one pass: a
- * placeholder inside a value stays text (decisions §6).
+ * Fills in an agent's placeholders. Use it only for arguments of tools that may get the values. A text is filled in one
+ * pass: a placeholder inside a value stays text (decisions §6).
  */
 export class Placeholders {
   readonly #values: ReadonlyMap<string, Placeholder>;
@@ -41,15 +41,14 @@ export class Placeholders {
 
   constructor(list: readonly Placeholder[]) {
     this.#values = new Map(list.map((placeholder) => [placeholder.text, placeholder]));
-    // The longest first, since a name may contain braces, and so begin with another one.
+    // Longest first: a name may contain braces, so one name may begin with another.
     const names = [...this.#values.keys()].map(nameIn).sort((a, b) => b.length - a.length);
     this.#pattern =
       names.length === 0 ? null : new RegExp(`${opening}(${names.map(escapeForPattern).join("|")})${closing}`, "g");
   }
 
   /**
-   * Fills in the values that may be sent to `to`, or with null those that may be sent anywhere. Other placeholders
-   * stay.
+   * Fills in the values that may be sent to `to`; with null, those that may be sent anywhere. Other placeholders stay.
    */
   fill(text: string, to: Destination | null, { write = asItIs, room = fillingRoom() }: Filling = {}): string {
     if (!this.#pattern) return text;

@@ -8,7 +8,7 @@ import type { ToolOffer } from "./catalogue.ts";
 import { familiesOf } from "./plugins/families/of-organization.ts";
 import { isOffered } from "./plugins/mcp/offered.ts";
 
-/** Whether the tool is older than plugins. A migration renamed such tools; they can't be used any more. */
+/** Whether the name is older than plugins. A migration renamed such tools, and the old names can't be used any more. */
 export const isPrePluginName = (name: string) => successorsOf(name) !== null;
 
 /** An organization, or one of its agents. */
@@ -18,10 +18,10 @@ interface ToolUser {
 }
 
 /**
- * Returns the names that the organization or the agent can't use. A usable name is built in, or an agent
- * (`agent:<slug>`), or a tool of a plugin or of an enabled MCP server (`<namespace>:<tool>`) that the installation may
- * use. While a server has never responded, its tools are unknown: an organization can use any of them, an agent none.
- * An agent can use only other callable agents of its workspace.
+ * Returns the names that the organization or the agent can't use. Usable are built-in tools, agents (`agent:<slug>`),
+ * and tools of a plugin or of an enabled MCP server (`<namespace>:<tool>`) that the installation may use. A server that
+ * has never responded has unknown tools: an organization can use any name of it, an agent none. An agent can use only
+ * other callable agents of its workspace.
  */
 export async function unusableTools(
   db: Db,
@@ -64,7 +64,7 @@ async function agentSlugs(db: Db, { organizationId, agent }: ToolUser, slugs: re
   return new Set(rows.map(({ slug }) => slug));
 }
 
-/** The tools of these namespaces; null for a server that was never listed. */
+/** The tools of these namespaces; null for a server whose tools were never listed. */
 async function pluginTools(
   db: Db,
   { plugins: families, options }: ToolOffer,
@@ -101,7 +101,7 @@ async function pluginTools(
   ]);
 }
 
-/** The successors of tools from before plugins (migration 0025). */
+/** The tools that replaced those from before plugins (migration 0025). */
 const successors: Readonly<Record<string, readonly [string, ...string[]]>> = {
   ghIssue: [
     "github:listIssues",
@@ -124,8 +124,8 @@ const successors: Readonly<Record<string, readonly [string, ...string[]]>> = {
 };
 
 /**
- * The successors of a tool from before plugins, whose name can't be used any more; null for another name. The first one
- * counts where only one can be named.
+ * The tools that replaced a tool from before plugins, whose name can't be used any more; null for another name. The
+ * first one counts where only one is possible.
  */
 export function successorsOf(name: string): readonly [string, ...string[]] | null {
   const [, first, rest] = /^hubspot([A-Z])(\w*)$/.exec(name) ?? [];

@@ -2,7 +2,7 @@ import { clip } from "../../core/text/text.ts";
 import type { SpanRef } from "../../core/tracing.ts";
 import { type Recorded, rootOf } from "./record.ts";
 
-/** The conversation of a trace and its thread: background work has a thread of its own (spec "Tracing"). */
+/** The conversation of a trace, and its thread. Background work has its own thread (spec "Tracing"). */
 export function threadOf({ traced }: Pick<Recorded, "traced">): { thread: string; conversationRef: string } {
   if (traced.kind === "turn") {
     const { conversationRef } = traced.turn;
@@ -19,23 +19,23 @@ export function askedTexts({ traced }: Pick<Recorded, "traced">): string[] {
   return [scrub(prompt)];
 }
 
-/** `askedTexts` as one value: a single message as a text. */
+/** `askedTexts` as one value; a single message is a text. */
 export function askedText(recorded: Pick<Recorded, "traced">): string | string[] {
   const texts = askedTexts(recorded);
   return texts.length === 1 ? (texts[0] ?? "") : texts;
 }
 
-/** The trace of the continued turn, and the tool call that started this turn. */
+/** Links to the trace of the turn that this one continues, and to the tool call that started this turn. */
 export function linksOf({ traced }: Recorded): SpanRef[] {
   if (traced.kind === "completion") return [];
   const { continues } = traced.turn;
   return [...(continues === null ? [] : [rootOf(continues)]), ...(traced.askedBy ? [traced.askedBy] : [])];
 }
 
-/** The most of one value in a span, and of all values in a trace, in UTF-16 units. */
+/** How much of one value a span contains, and how much of all values a trace contains, in UTF-16 units. */
 const [longestValue, longestTrace] = [64 * 1024, 1024 * 1024];
 
-/** Writes the values of one trace, each cut to the trace's remaining length. */
+/** Formats the values of one trace, and cuts each to the length that the trace has left. */
 export class Texts {
   #left = longestTrace;
 

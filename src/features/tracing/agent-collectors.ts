@@ -6,7 +6,7 @@ import type { StartedCompletion } from "../../turn/observers.ts";
 /** Langfuse's own cloud (decisions §11). */
 const usualBaseUrl = "https://cloud.langfuse.com";
 
-/** The access to a traced agent's project; null without a valid key. */
+/** The key to a traced agent's project; null without a valid one. */
 export function projectKeyOf({ policies }: Pick<Services, "policies">, { apiKey }: AgentTracing): ProjectKey | null {
   if (apiKey === undefined || keyPairProblem(apiKey) !== null) return null;
   const baseUrl = policies.values.tracingBaseUrl ?? usualBaseUrl;
@@ -15,10 +15,10 @@ export function projectKeyOf({ policies }: Pick<Services, "policies">, { apiKey 
 
 type Owner = Pick<StartedCompletion, "agent" | "tracing">;
 
-/** The collector of an agent's project; null for an untraced agent, and without a valid key. */
+/** The collector of an agent's project; null for an agent that is not traced, and without a valid key. */
 export type AgentCollectors = (of: Owner) => Collector | null;
 
-/** Collectors are made once for each copy of an agent and each address; its settings are then checked too. */
+/** Makes a collector once for each copy of an agent and each address, and then also checks the agent's settings. */
 export function agentCollectors(
   services: Pick<Services, "policies" | "options">,
   look: (slug: string, tracing: AgentTracing) => Promise<unknown>,

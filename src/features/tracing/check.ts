@@ -9,10 +9,10 @@ import type { Instance } from "../agents/index.ts";
 import { openSecrets } from "../secrets/index.ts";
 import { projectKeyOf } from "./agent-collectors.ts";
 
-/** How long a response of the backend counts, and a failure, in milliseconds. */
+/** How long a response of the backend is used, and a failure, in milliseconds. */
 const [knownMs, failedMs] = [5 * 60_000, 30_000];
 
-/** The longest wait for the backend in a response about an agent, in milliseconds. */
+/** How long a response about an agent waits for the backend, in milliseconds. */
 const patienceMs = 2_000;
 
 const tooLate = new TracingError("the tracing backend has not answered yet");
@@ -24,11 +24,11 @@ function late(error: unknown): string[] {
 
 type Found = { names: readonly string[] } | { problem: string };
 
-/** Why an agent's traces are not sent, or are sent to another project than configured. */
+/** Why an agent's traces are not sent, or go to another project than configured. */
 export interface TracingCheck {
   /** Checks a traced agent's settings; logs each problem once. */
   look(slug: string, tracing: AgentTracing): Promise<string[]>;
-  /** `look` for a response about an agent, with a short wait for the backend. */
+  /** `look`, for a response about an agent: waits only a short time for the backend. */
   warningsOf(ctx: Ctx, instance: Instance): Promise<string[]>;
 }
 

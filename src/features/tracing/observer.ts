@@ -13,7 +13,7 @@ export function tracingObserver(
   { clock, tracer }: Dependencies,
   { collectorOf, operator }: { collectorOf: AgentCollectors; operator: Collector | null },
 ): TurnObserver {
-  /** The running turns: turns of agents that they call belong to their traces. */
+  /** The running turns. A turn of an agent that one of them calls belongs to its trace. */
   const running = new Map<string, Recorder>();
 
   const record = (traced: Traced, agents: Collector | null, end: () => void, parent: SpanRef | null): Recorder =>

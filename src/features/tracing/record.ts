@@ -9,7 +9,7 @@ export interface RecordedStep {
   spanId: string;
   index: number;
   startMs: number;
-  /** When the model had finished its output, before its tool calls. Null when it never did. */
+  /** When the model had finished its output, before its tool calls; null when it never finished. */
   endMs: number | null;
   finishReason: string | null;
   usage: Usage;
@@ -24,7 +24,7 @@ export interface RecordedCall {
   tool: string;
   args: JsonValue;
   startMs: number;
-  /** Null: it waits for approval, or did not end. A refused call did not fail. */
+  /** Null for a call that waits for approval, or did not end. A refused call did not fail. */
   end: { ms: number; failed: boolean; result: JsonValue } | null;
 }
 
@@ -52,12 +52,12 @@ export interface Recorded {
   /** Null: the turn could not be recorded. */
   outcome: Pick<TurnOutcome, "text" | "steps" | "usage" | "firstOutputMs"> | null;
   status: TurnOutcome["status"];
-  /** The error; null without one. */
+  /** The error of the turn; null for none. */
   problem: { code: string; message: string; isError: boolean } | null;
 }
 
 /**
- * Notes the times of a turn's parts. The texts are in the turn's outcome, so a reply's many events cost almost nothing.
+ * Notes the times of a turn's parts. The texts come from the turn's outcome, so a reply's many events cost almost nothing.
  */
 export class Recorder implements TurnListener {
   readonly root: SpanRef;
@@ -162,8 +162,8 @@ function problemOf(ending: TurnEnding): Recorded["problem"] {
 }
 
 /**
- * The trace of a turn and its root span, both derived from the turn's id: anyone with the id of a turn or reply finds
- * its trace, and turns of other processes can link to it.
+ * The trace of a turn and its root span. Both follow from the turn's id, so that everyone with the id of a turn or
+ * reply finds its trace, and turns of other processes can link to it.
  */
 export function rootOf(turnId: string): SpanRef {
   const traceId = turnId.replaceAll("-", "");

@@ -6,21 +6,21 @@ import type { Clock, Notify } from "../../../core/ports.ts";
 import { Heard } from "./heard.ts";
 import { isForAll, isFrom, type Message, read, type SentEvent, toSent, write } from "./messages.ts";
 
-/** Events and rows of this interval are sent together; beyond a ring's size the oldest are dropped. */
+/** In milliseconds. What gathers in this time is sent together; beyond a ring's size the oldest are dropped. */
 const gatherMs = 50;
-/** A process with watchers announces itself at this interval; the announcement holds for `wordMs`. */
+/** A process with watchers announces itself at this interval, in milliseconds. An announcement is valid for `wordMs`. */
 const sayMs = 10_000;
 const wordMs = 30_000;
 /** The shortest time between two requests for missed events. */
 const askMs = 1_000;
-/** The most other processes that are tracked, the most recently active: one notice contains all their numbers. */
+/** How many other processes are tracked, the most recently active ones: one notice contains all their numbers. */
 const mostProcesses = 100;
 
 /**
- * Connects the activity buses of all processes on a database. A process with watchers announces itself with the numbers
- * of the events it has received; the others send it the missing events of their rings, and all later ones. Without
- * watchers elsewhere nothing is sent. Each event has a number within its own process, so that none is received twice
- * and a missing one is noticed.
+ * Connects the activity buses of all processes on a database. A process with watchers announces itself, with the
+ * numbers of the events that it has received. The others send it the events that it misses, as far as their rings hold
+ * them, and all later ones. Without watchers elsewhere nothing is sent. Events are numbered within their process, so
+ * that none is received twice and a missing one is noticed.
  */
 export class Bridge implements Outside {
   readonly #bus: ActivityBus;
@@ -103,7 +103,7 @@ export class Bridge implements Outside {
     this.#notify.publish("activity", write(this.#bus.process, message));
   }
 
-  /** Announces this process, repeatedly while it has watchers. */
+  /** Announces this process, and repeats that while it has watchers. */
   #ask(): void {
     this.#cancelAsk();
     if (this.#bus.watchers === 0) return;
@@ -113,14 +113,14 @@ export class Bridge implements Outside {
     this.#cancelAsk = this.#clock.after(sayMs, () => this.#ask());
   }
 
-  /** Requests events again after notices were lost, possibly announcements too. */
+  /** Requests events again after notices were lost, and maybe also announcements. */
   #catchUp(): void {
     this.#send({ type: "who" });
     this.#askSoon();
   }
 
   #askSoon(): void {
-    // Not longer when the clock was set back since the last request.
+    // Not longer if the clock was set back since the last request.
     const wait = Math.min(askMs, this.#askedAt + askMs - this.#clock.now());
     this.#cancelAsk();
     if (wait <= 0) this.#ask();
@@ -129,7 +129,7 @@ export class Bridge implements Outside {
 
   #hear(text: string): void {
     if (isFrom(this.#bus.process, text)) return;
-    // Events are skipped without watchers: the first watcher requests them again.
+    // Without watchers here events are skipped; the first watcher requests them again.
     if (this.#bus.watchers === 0 && !isForAll(text)) return;
     const said = read(text);
     if (said === null) return;
@@ -175,7 +175,7 @@ export class Bridge implements Outside {
     else heard.isComplete = true;
   }
 
-  /** Moves a process to the end, so that long silent ones come first and are dropped. */
+  /** Moves a process to the end, so that processes that have been silent for long come first and are dropped. */
   #heardOf(process: string): Heard {
     const heard = this.#heard.get(process) ?? new Heard();
     this.#heard.delete(process);

@@ -1,12 +1,12 @@
 import { ringSize } from "../../../core/activity/bus.ts";
 
-/** The numbers of events received from another process. */
+/** The numbers of the events received from another process. */
 export class Heard {
-  /** All events up to this number were received, or no longer exist. */
+  /** All events up to this number were received or no longer exist. */
   upTo = 0;
-  /** Whether all events from before the first watcher were received: an event missing afterwards was lost. */
+  /** Whether all events from before the first watcher were received. If one is missing after that, it was lost. */
   isComplete = false;
-  /** Received events after a missing one. */
+  /** The received events that come after a missing one. */
   readonly #ahead = new Set<number>();
   /** Whether an event is missing that may still arrive. */
   get isMissing(): boolean {
@@ -23,7 +23,7 @@ export class Heard {
     return true;
   }
 
-  /** Counts the events up to a number as lost. Returns the number of those never received. */
+  /** Counts the events up to a number as lost. Returns how many of them were never received. */
   skip(number: number): number {
     let missed = Math.max(0, number - this.upTo);
     for (const heard of this.#ahead) {

@@ -10,7 +10,7 @@ export type Message =
   /** Asks each process with watchers to send `watched`. */
   | { type: "who" }
   /**
-   * The sender's events up to this number no longer exist. With `isForgotten` only this one, which does not count as
+   * The sender's events up to this number no longer exist. `isForgotten`: only this one event, which does not count as
    * missed.
    */
   | { type: "gone"; upTo: number; isForgotten?: boolean | undefined }
@@ -33,7 +33,7 @@ export interface SentEvent {
 
 const Count = z.int().min(0);
 
-/** An earlier release sends only the id, so only watchers of the conversation get the event. */
+/** An earlier release sends only the id, so only those who watch the conversation get the event. */
 const OwningAgent = z.object({
   id: z.string(),
   organizationId: z.string().default(""),
@@ -68,15 +68,15 @@ const Message = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** A message, preceded by its sending process, which is readable without parsing the message. */
+/** A message as text, after the id of its sender, which can be read without parsing the message. */
 export const write = (from: string, message: Message) => `${from} ${JSON.stringify(message)}`;
 
 export const isFrom = (from: string, text: string) => text.startsWith(`${from} `);
-/** Whether the message concerns a process without watchers. Doesn't parse the message. */
+/** Whether the message also concerns processes without watchers. Does not parse the message. */
 export const isForAll = (text: string) =>
   ["watched", "deleted"].some((type) => text.startsWith(` {"type":"${type}"`, text.indexOf(" ")));
 
-/** Reads a message; null for a text that this release did not write. */
+/** Reads a message; null for a text that this release can't have written. */
 export function read(text: string): { from: string; message: Message } | null {
   const end = text.indexOf(" ");
   try {
@@ -86,10 +86,10 @@ export function read(text: string): { from: string; message: Message } | null {
   }
 }
 
-/** PostgreSQL accepts 7,999 bytes; the rest is for the text around the message in a notice. */
+/** PostgreSQL accepts 7,999 bytes; the difference is for the text around the message in a notice. */
 const mostBytes = 7_300;
 
-/** Converts an event of this process for other processes. If it is too long for a notice, its longest texts are cut. */
+/** Converts an event of this process for other processes. Cuts its longest texts if it is too long for a notice. */
 export function toSent({ number, agent, data }: ActivityEvent): SentEvent {
   const { organizationId, workspaceId } = agent;
   const sent = { number: number ?? 0, organizationId, workspaceId, data: JSON.parse(data) as SentEvent["data"] };
@@ -97,13 +97,13 @@ export function toSent({ number, agent, data }: ActivityEvent): SentEvent {
   return sent;
 }
 
-/** The bytes of an event in a notice, where its JSON is a string inside another JSON. */
+/** The bytes of an event in a notice, where its JSON is a string inside other JSON. */
 const bytesOf = (sent: SentEvent) => utf8.encode(JSON.stringify(JSON.stringify(sent))).length;
 const utf8 = new TextEncoder();
 
 const cuttable = ["text", "argsPreview", "resultPreview", "responsePreview", "content", "name", "source", "definition"];
 
-/** Halves the longest text for people; returns whether one was long enough. */
+/** Halves the longest text that is for people. Returns false when none is long enough. */
 function cutLongest(data: Record<string, unknown>): boolean {
   const places = [data, ...["memory", "cron", "webhook"].map((name) => data[name])].filter(isObject).flatMap((object) =>
     cuttable.flatMap((name) => {

@@ -11,7 +11,7 @@ const managedChannels: ReadonlySet<unknown> = new Set(["rest", "email", "hubspot
 
 interface Ours {
   instance: JsonObject;
-  /** The index of each of its channels in the bundle. */
+  /** The index that each of its channels has in the bundle. */
   places: readonly number[];
 }
 
@@ -19,7 +19,7 @@ interface Ours {
 export function withoutManaged(instance: JsonObject, notes: ImportNotes): Ours {
   const kept = Object.entries(instance).filter(([field, value]) => {
     if (!managedFields.has(field)) return true;
-    // Removing null loses nothing.
+    // A removed null is no loss, so it is not noted.
     if (value !== null)
       notes.warn("managed_only", ["instance", field], `${field} is a part of managed builds: it is left out`);
     return false;
@@ -40,7 +40,7 @@ export function withoutManaged(instance: JsonObject, notes: ImportNotes): Ours {
 
 const embedders = Object.entries(embeddingModels).map(([provider, { model }]) => `${provider}:${model}`);
 
-/** Why an import refuses this embedder (spec "Versioning" 5); null when it does not. */
+/** Why an import refuses this embedder (spec "Versioning" 5); null when it accepts it. */
 export function embedderProblem(embedder: JsonValue | undefined): string | null {
   if (embedder === undefined || embedder === null) return null;
   const named = isObject(embedder) ? [embedder.provider, embedder.model].filter(Boolean).join(":") : embedder;

@@ -10,7 +10,7 @@ import { convert, type ReadVersion, readVersions, versionOf } from "./versions.t
 export interface ReadBundle {
   version: ReadVersion;
   instance: BundledInstance;
-  /** The path of a channel in the sent bundle, by its index: reading removes some channels, and adds Web. */
+  /** The path of a channel in the sent bundle, by its index after reading, which removes some channels and adds Web. */
   channelPath(index: number): Path;
 }
 
@@ -39,7 +39,7 @@ export function readBundle(sent: unknown, notes: ImportNotes): ReadBundle {
 type Path = (string | number)[];
 type Warnings = Pick<ImportNotes, "warn">;
 
-/** The path of each channel in the bundle. A channel that reading the bundle added has the path of the whole list. */
+/** The path of each channel in the bundle. A channel that reading added gets the path of the whole list. */
 function channelPaths(sent: JsonValue | undefined, places: readonly number[]): (index: number) => Path {
   const count = Array.isArray(sent) ? sent.length : 0;
   return (index) => {
@@ -57,7 +57,7 @@ function headProblems({ version, type, instance }: JsonObject) {
   ];
 }
 
-/** The most noted unknown fields: a body may have as many as it has bytes. */
+/** The most unknown fields that are noted: a body may have very many. */
 const mostNoted = 50;
 
 function noteUnknown(sent: JsonObject, notes: Warnings): void {

@@ -2,10 +2,10 @@ import { z } from "@hono/zod-openapi";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { nearest } from "../../../core/text/nearest.ts";
 
-/** A field unknown to its schema. */
+/** A field that its schema does not know. */
 export interface UnknownField {
   path: (string | number)[];
-  /** The field that was probably meant; computed when read, since there may be very many unknown fields. */
+  /** The field that was probably meant; computed only when read, since there may be very many unknown fields. */
   readonly suggestion: string | null;
 }
 
@@ -36,12 +36,12 @@ function ofObject(shape: z.ZodRawShape, value: JsonObject, path: (string | numbe
   });
 }
 
-/** The longest name that is compared: comparing takes the product of both lengths. */
+/** The longest name that is compared: a comparison takes time by the product of both lengths. */
 const longestName = 64;
 
 /** The schema without its wrappers for optional values. */
 function bare(schema: unknown): unknown {
-  // A check before the schema leaves the value unchanged.
+  // A check before the schema does not change the value.
   if (schema instanceof z.ZodPipe) return bare(schema.out);
   const wrapped =
     schema instanceof z.ZodOptional ||

@@ -11,10 +11,10 @@ export function versionOf(sent: unknown): ReadVersion | null {
   return readVersions.find((version) => version === named) ?? null;
 }
 
-/** Whether the format is older than the Web switch, so that Web is on (spec "Versioning" 5). */
+/** Whether the format is older than the switch of Web, so that Web is on (spec "Versioning" 5). */
 export const isBeforeWebSwitch = (version: ReadVersion) => version !== "1.3" && version !== "1.5";
 
-/** Converts an instance to format 1.3, step by step. Invalid parts stay, and the schema of 1.3 reports them. */
+/** Converts an instance to format 1.3, step by step. Invalid parts stay unchanged, and the schema of 1.3 reports them. */
 export function convert(version: ReadVersion, instance: JsonObject): JsonObject {
   const steps = stepsFrom[version].reduce((converted, step) => step(converted), instance);
   return isBeforeWebSwitch(version) ? withWebOn(steps) : steps;
@@ -22,7 +22,7 @@ export function convert(version: ReadVersion, instance: JsonObject): JsonObject 
 
 type Step = (instance: JsonObject) => JsonObject;
 
-/** In 1.0, prompts are an object, by key or by file name. */
+/** In 1.0, prompts are an object by key or by file name. */
 const promptsAsList: Step = (instance) => {
   const { prompts } = instance;
   if (!isObject(prompts)) return instance;
@@ -30,14 +30,14 @@ const promptsAsList: Step = (instance) => {
   return { ...instance, prompts: list };
 };
 
-/** In 1.1, skills are slugs, all of them enabled. */
+/** In 1.1, skills are slugs, and all of them are enabled. */
 const skillsAsObjects: Step = (instance) => changed(instance, "skills", asSkill);
 
 function asSkill(skill: JsonValue): JsonValue {
   return typeof skill === "string" ? { skillSlug: skill, enabled: true } : skill;
 }
 
-/** In 1.2, tools and hooks have the names from before plugins, and a hook's tool is a field of the hook. */
+/** In 1.2, tools and hooks have their names from before there were plugins, and a hook's tool is a field of the hook. */
 const toolsOfToday: Step = (instance) => {
   const named = changed(changed(instance, "hooks", asHook), "toolsNeedingApproval", (name) => name);
   return approvalApart({ ...named, ...renamed(named, "manualTools"), ...renamed(named, "toolsNeedingApproval") });
@@ -56,7 +56,7 @@ function approvalApart(instance: JsonObject): JsonObject {
   };
 }
 
-/** Renames tools; one old tool may have become several. */
+/** Renames tools. One old tool may have become several. */
 function renamed(instance: JsonObject, field: string): JsonObject {
   const list = instance[field];
   if (!Array.isArray(list)) return {};
@@ -76,12 +76,12 @@ function asHook(hook: JsonValue): JsonValue {
   const whole = flat ? { ...rest, actionConfig: { toolName, ...(args === undefined ? {} : { args }) } } : hook;
   const { actionConfig } = whole;
   if (!isObject(actionConfig) || typeof actionConfig.toolName !== "string") return whole;
-  // A hook calls one tool: the first successor.
+  // A hook calls only one tool, so it gets the first successor.
   const [first = actionConfig.toolName] = successorsOf(actionConfig.toolName) ?? [];
   return { ...whole, actionConfig: { ...actionConfig, toolName: first } };
 }
 
-/** Adds Web at the end when missing, so that the other channels keep their index for problems. */
+/** Adds Web if it is missing, at the end, so that problems of other channels name the right index. */
 function withWebOn(instance: JsonObject): JsonObject {
   const { channels = [] } = instance;
   if (!Array.isArray(channels)) return instance;
@@ -96,7 +96,7 @@ function changed(instance: JsonObject, field: string, change: (entry: JsonValue)
   return Array.isArray(list) ? { ...instance, [field]: list.map(change) } : instance;
 }
 
-/** 1.4 and 1.5 belong to managed builds: parts that only they have are removed from any format. */
+/** Formats 1.4 and 1.5 belong to managed builds. The parts that only they have are removed from any format. */
 const stepsFrom: Record<ReadVersion, readonly Step[]> = {
   "1.0": [promptsAsList, skillsAsObjects, toolsOfToday],
   "1.1": [skillsAsObjects, toolsOfToday],

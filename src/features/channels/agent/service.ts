@@ -5,10 +5,10 @@ import { type AgentRow, findAgent, touchAskers, writeAgent } from "../../agents/
 import { type ChannelRow, findRow, saveRow } from "../row.ts";
 import type { AgentChannel } from "../schema.ts";
 
-/** Whether other agents may call this one: yes, unless the channel was turned off. */
+/** Whether other agents may call this agent: yes, unless the channel was turned off. */
 export const answersAgents = (row: Pick<ChannelRow, "enabled"> | null) => row?.enabled ?? true;
 
-/** The channel for calls of other agents, in its API form. */
+/** The channel for calls by other agents, in its API form. */
 export function showAgent(row: Pick<ChannelRow, "enabled"> | null): AgentChannel {
   const enabled = answersAgents(row);
   return {
@@ -37,7 +37,7 @@ export async function saveAgentChannel(
   return showAgent(await findRow(ctx.db, id, "agent"));
 }
 
-/** `saveAgentChannel` inside a transaction of `writeAgent` that concerns the callers. Returns the change. */
+/** `saveAgentChannel` in a transaction of `writeAgent` that concerns the callers. Returns the change. */
 export async function storeAgentChannel(
   tx: Db,
   ctx: Ctx,

@@ -14,20 +14,20 @@ import {
   webhookAddress,
 } from "./rules.ts";
 
-/** An agent's messenger channel, opened. */
+/** An agent's channel at a messenger, with its settings opened. */
 export interface MessengerChannel {
   agent: { id: string; slug: string; organizationId: string; active: boolean };
   name: MessengerName;
   enabled: boolean;
   transport: Transport;
   account: MessengerAccount;
-  /** The webhook for the messenger; null when it calls none. */
+  /** The webhook that the messenger calls; null when it calls none. */
   webhook: WantedWebhook | null;
   /** Whether the webhook's path contains its secret. */
   secretInPath: boolean;
 }
 
-/** The agent's channel, on or off; null without one that has all required settings. */
+/** The agent's channel, on or off; null while a required setting is missing. */
 export async function openMessenger(
   services: Services,
   agent: AgentKey,
@@ -41,13 +41,13 @@ type AgentKey = { id: string } | { slug: string };
 export interface FoundMessenger {
   /** Null when a setting is missing. */
   channel: MessengerChannel | null;
-  /** The problems that make `channel` null. */
+  /** The missing settings because of which `channel` is null. */
   missing: readonly Problem[];
   agent: MessengerChannel["agent"];
   enabled: boolean;
   /** When the channel was last saved, to the microsecond. */
   savedAt: string;
-  /** The public address with which to start it. */
+  /** The public address with which the channel is to start. */
   registeredAddress: string | null;
 }
 

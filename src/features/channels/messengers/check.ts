@@ -24,12 +24,12 @@ export async function testMessenger(ctx: Ctx, slug: string, name: MessengerName)
     ctx.agentSecrets.scrubOf(agent.id),
   );
   const wanted = { url: webhookAddress(address, name, slug, fields), secret: fields.webhookSecret ?? null };
-  // Each request has a limit of its own.
+  // No common time limit: each request has its own.
   const { signal } = new AbortController();
   const isWebhook = transport === "webhook";
   const asked = account.check(isWebhook ? wanted : null, signal);
   const credentials = async () => (await asked).filter(({ name }) => name === "credentials");
-  // No messenger calls a disabled channel, so only its credentials are checked.
+  // Messengers don't call a disabled channel, so only its credentials are checked.
   if (!row?.enabled) return verdict(await credentials());
   if (!isWebhook) return verdict(await asked);
   if (!isReachable(address)) return verdict([...(await credentials()), ...unreachable(address)]);
@@ -40,14 +40,14 @@ export async function testMessenger(ctx: Ctx, slug: string, name: MessengerName)
 
 const verdict = (checks: ChannelCheck[]): ChannelTest => ({ ok: checks.every(({ ok }) => ok), checks });
 
-/** Joins two checks, of this server and of the messenger. */
+/** Joins the check of this server and that of the messenger. */
 const both = (one: ChannelCheck, other: ChannelCheck): ChannelCheck => ({
   name: one.name,
   ok: one.ok && other.ok,
   message: `${one.message}. ${other.message}`,
 });
 
-/** The check for an address that no messenger can call: there is nothing to register or try. */
+/** The checks for an address that no messenger can call: nothing can be registered or tried. */
 function unreachable(address: string): ChannelCheck[] {
   const todo = "set the policy publicAddress to an https address of this server";
   return [
@@ -62,7 +62,7 @@ function unreachable(address: string): ChannelCheck[] {
 
 const timeoutMs = 10_000;
 
-/** Checks whether requests to the public address arrive here: an unproven one gets this server's own refusal. */
+/** Checks whether requests to the public address arrive here: one without proof must get this server's refusal. */
 async function checkReach(
   ctx: Ctx,
   address: string,
@@ -71,7 +71,7 @@ async function checkReach(
   signal: AbortSignal,
 ): Promise<ChannelCheck> {
   const result = (ok: boolean, message: string): ChannelCheck => ({ name: "reachable", ok, message });
-  // Without the secret in its path, the request must be refused.
+  // The address without the secret in its path, so that the request must be refused.
   const url = webhookAddress(address, name, slug, {});
   try {
     const { status, body } = await ctx.egress.request({
@@ -82,7 +82,7 @@ async function checkReach(
       maxBytes: 65_536,
       timeoutMs,
       signal,
-      // Only people who set policies choose this host, which may well be an internal address from here.
+      // Allowed although it may be an internal address from here: only people who set policies choose this host.
       allowedHosts: [new URL(address).host],
     });
     if (isRefusalOfOurs(status, body)) return result(true, `${address} leads to this server`);

@@ -7,9 +7,9 @@ import { channels } from "../../../db/schema.ts";
 import type { StoredFields } from "./rules.ts";
 
 /**
- * The mark that identifies an account while its channel is on; null when several agents may use the account. Throws 409
- * when another agent uses it: a bot has one webhook, and two would take each other's messages. Marks with an older
- * encryption key count too.
+ * The mark that identifies an account while its channel is on; null for accounts that several agents may use. Throws
+ * 409 when another agent uses the account: a bot has one webhook, so two agents would take each other's messages. Marks
+ * made with an older encryption key count too.
  */
 export async function claimAccount(
   tx: Db,

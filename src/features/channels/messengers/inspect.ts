@@ -3,11 +3,11 @@ import { messengerNames } from "../../../core/channels/messengers.ts";
 import type { Database } from "../../../db/client.ts";
 import { agents, channels } from "../../../db/schema.ts";
 
-/** A channel with an error, the longest failing first. */
+/** A channel with an error. The longest failing one comes first. */
 export interface TroubledChannel {
   slug: string;
   type: string;
-  /** Whether its messenger refuses the whole channel; otherwise it refused the last message, or did not respond. */
+  /** Whether the messenger refuses the whole channel. Otherwise it refused the last message, or did not respond. */
   isFailing: boolean;
   /** The error, without secrets. */
   error: string;

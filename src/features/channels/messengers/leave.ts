@@ -16,7 +16,7 @@ import { findUser } from "./claim.ts";
 import { missingFields, openedConfig, type StoredFields, transportOf } from "./rules.ts";
 import { enqueueStart } from "./start.ts";
 
-/** Removes a channel's former account from its messenger. */
+/** The job that removes a channel's former account from its messenger. */
 const leaveJob = defineJob(
   "channel.leave",
   z.object({
@@ -24,7 +24,7 @@ const leaveJob = defineJob(
     /** Absent in jobs of earlier releases. */
     agentId: z.string().optional(),
     name: z.enum(messengerNames),
-    /** The former configuration, sealed for this job, since the channel may be deleted. */
+    /** The former configuration, sealed for this job, since the channel may be deleted by then. */
     keys: z.object({ keyId: z.string(), ciphertext: z.string() }),
   }),
   ({ batch }) => batch,
@@ -35,7 +35,7 @@ interface Left {
   organizationId: string;
 }
 
-/** Enqueues the removal of the account in `former`, a row of the agent, for after the commit of `tx`. */
+/** Enqueues the removal of the account in `former`, an earlier row of the agent, after the commit of `tx`. */
 export async function enqueueLeave(
   tx: Db,
   cipher: Cipher,
@@ -45,7 +45,7 @@ export async function enqueueLeave(
 ): Promise<void> {
   const batch = newId();
   const fields = await openConfig<StoredFields>(cipher, id, name, former).catch(() => null);
-  // Without a configured key for its credentials the account can't be removed; the change goes on all the same.
+  // If no configured key opens its credentials, the account can't be removed, but the change goes on.
   if (!fields) return;
   const { keyId, ciphertext } = await cipher.seal(JSON.stringify(fields), leavePlace(batch));
   const keys = { keyId, ciphertext: toBase64(ciphertext) };
@@ -66,7 +66,7 @@ export async function leaveAll(tx: Db, cipher: Cipher, agentId: string): Promise
   for (const { agent, row } of rows) await enqueueLeave(tx, cipher, agent, row.type as MessengerName, row);
 }
 
-/** Removes an account, unless an enabled channel uses it, of this or another agent. */
+/** Removes an account, unless an enabled channel of this or another agent uses it. */
 export function leaveJobs(services: Services, wake: () => void): JobKinds {
   const { database, cipher, messengers, agentSecrets, clock, log } = services;
   return leaveJob.doneBy(async ({ payload: { batch, agentId, name, keys } }, signal) => {
@@ -84,7 +84,7 @@ export function leaveJobs(services: Services, wake: () => void): JobKinds {
         return log.info({ channel: name, reason: error.message }, "A former account could not be left");
       throw error.retryAfterMs === null ? error : new Postponed(error.message, clock.now() + error.retryAfterMs);
     }
-    // Another agent may have registered this account meanwhile, and the request above removed its webhook: register it
+    // Another agent may have registered this account meanwhile: its webhook, which was just removed, is registered
     // again.
     const user = await findUser(database.db, cipher, name, fields);
     if (!user) return;

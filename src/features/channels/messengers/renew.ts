@@ -13,7 +13,7 @@ import { saveMessenger } from "./service.ts";
  */
 export async function renewBots(services: Services): Promise<void> {
   const bots = await findBots(services);
-  // Other features load the policies only later in the start.
+  // Needed here: other features load the policies only later in the start.
   if (bots.length > 0) await loadPolicies(services);
   for (const { agentId, slug, ...organization } of bots) {
     const ctx = systemCtx(services, organization, "upgrade");

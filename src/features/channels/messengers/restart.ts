@@ -9,8 +9,8 @@ import { unstarted } from "../row.ts";
 import { enqueueStart, startJob } from "./start.ts";
 
 /**
- * Restarts channels whose messenger has a former public address. One statement, unless there are any; then only one of
- * several replicas enqueues the starts.
+ * Restarts channels whose messenger has a former public address. Costs one statement unless there are any. Of several
+ * replicas only one enqueues the starts.
  */
 export function createMoved(services: Services, wake: () => void): () => Promise<void> {
   const { database } = services;
@@ -28,7 +28,7 @@ export function createMoved(services: Services, wake: () => void): () => Promise
       .where(isMoved(publicAddress(services)))
       .limit(1);
     if (found.length === 0) return;
-    // Perhaps this process does not know the address yet.
+    // This process may not know the new address yet.
     await loadPolicies(services);
     const registeredAddress = publicAddress(services);
     await database.transaction(async (tx) => {
@@ -46,9 +46,9 @@ export function createMoved(services: Services, wake: () => void): () => Promise
 const sixHoursMs = 6 * 60 * 60_000;
 
 /**
- * Restarts channels with webhooks: at the first call, which is at the process's start, and every six hours (decisions
- * §8). A messenger loses a webhook when somebody removes it there or registers another one, and may accept formerly
- * refused credentials again. Call it every 10 seconds.
+ * Restarts channels with webhooks: at the first call, when the process starts, and every six hours (decisions §8). A
+ * messenger loses a webhook when somebody removes it there or registers another one, and may accept credentials again
+ * that it refused. Call it every 10 seconds.
  */
 export function createRegistered({ database, clock }: Services, wake: () => void): () => Promise<void> {
   return every(clock, sixHoursMs, async () => {
@@ -62,7 +62,7 @@ export function createRegistered({ database, clock }: Services, wake: () => void
   });
 }
 
-/** The channels with webhooks, except those whose start waits, perhaps on their messenger's request. */
+/** The channels with webhooks, except those whose start is waiting, perhaps because their messenger asked for it. */
 function findCalled(db: Db) {
   const { agentId, type, enabled, status, transport } = channels;
   const key = sql`${agentId} || ':' || ${type}`;
@@ -70,7 +70,7 @@ function findCalled(db: Db) {
     .select({ id: jobs.id })
     .from(jobs)
     .where(and(eq(jobs.kind, startJob.kind), eq(jobs.key, key), eq(jobs.status, "pending")));
-  // A channel whose first start failed has no transport yet.
+  // After a failed first start a channel has no transport yet.
   const isCalled = or(eq(transport, "webhook"), and(isNull(transport), eq(status, "failing")));
   return db
     .select({ agentId, type })

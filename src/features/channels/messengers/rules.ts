@@ -5,7 +5,7 @@ import { isMask } from "../rules.ts";
 /** The stored fields of a messenger's channel; a field without a value is absent. */
 export type StoredFields = Readonly<Record<string, string>>;
 
-/** A sentence about a field of `config`. */
+/** A problem of one field of `config`, as a sentence. */
 export interface Problem {
   path: string[];
   message: string;
@@ -19,13 +19,13 @@ const credentials: Readonly<Record<MessengerName, readonly string[]>> = {
   whatsapp: ["accountSid", "authToken", "apiKeySid", "apiKeySecret"],
 };
 
-/** The credentials of each mode of WhatsApp; a save in one mode discards those of the other (spec "States"). */
+/** The credentials of each mode of WhatsApp. A save in one mode deletes those of the other mode (spec "States"). */
 const modes = { auth_token: ["authToken"], api_key: ["apiKeySid", "apiKeySecret"] } as const;
 type Mode = keyof typeof modes;
 
 type Sent = Readonly<Record<string, string | null | undefined>>;
 
-/** Merges changes into the stored fields. A mask or an empty text keeps a credential; null removes it. */
+/** Merges changes into the stored fields. A mask or an empty text leaves a credential unchanged; null removes it. */
 export function mergeFields(
   name: MessengerName,
   stored: StoredFields,
@@ -42,13 +42,13 @@ export function mergeFields(
   return name === "whatsapp" ? inOneMode(merged, new Map(news)) : { fields: merged, problems: [] };
 }
 
-/** The fields with different values, except the webhook's secret, which nobody sets. */
+/** The fields whose values differ, except for the webhook's secret, which nobody sets. */
 export function changedFields(before: StoredFields, after: StoredFields): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((field) => field !== "webhookSecret" && before[field] !== after[field]).sort();
 }
 
-/** Whether both settings are of the same bot, workspace or account, by the credential that identifies it. */
+/** Whether both settings belong to the same bot, workspace or account, by the credential that identifies it. */
 export function isSameAccount(name: MessengerName, one: StoredFields, other: StoredFields): boolean {
   const field = name === "whatsapp" ? "accountSid" : "botToken";
   return one[field] === other[field];
@@ -75,7 +75,7 @@ function inOneMode(
   return { fields: { ...Object.fromEntries(fields), mode }, problems: [] };
 }
 
-/** The transport of a channel without a chosen or still possible one. */
+/** The transport of a channel that has none chosen, or whose chosen one is no longer possible. */
 export function transportOf(name: MessengerName, fields: StoredFields, publicAddress: string): Transport {
   if (name === "whatsapp") return "webhook";
   if (fields.transport !== undefined) return fields.transport as Transport;
@@ -145,10 +145,10 @@ export function shownFields(name: MessengerName, { webhookSecret, ...fields }: S
   return Object.fromEntries(masked);
 }
 
-/** Whether shared fields contain settings: the mode alone comes from the credentials. */
+/** Whether the fields contain settings. A mode alone is no setting, since it follows from the credentials. */
 export const hasSettings = ({ mode, ...shared }: StoredFields) => Object.keys(shared).length > 0;
 
-/** The fields that are neither a credential nor the webhook's secret, by name. */
+/** The fields that are neither credentials nor the webhook's secret, by name. */
 export function sharedFields(name: MessengerName, { webhookSecret, ...fields }: StoredFields): Record<string, string> {
   const shared = Object.entries(fields).filter(([field]) => !credentials[name].includes(field));
   return Object.fromEntries(shared.sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -3,7 +3,7 @@ import type { Transport } from "../../../core/channels/messengers.ts";
 import { zText } from "../../../core/text/text.ts";
 import { isMask } from "../rules.ts";
 
-/** A credential, shown as a mask. The mask, or an absent field, keeps the stored credential. */
+/** A credential, shown as a mask. To send the mask, or no field, leaves the stored credential unchanged. */
 const credential = (pattern: RegExp, message: string, description: string, example: string) =>
   zText(512)
     .trim()

@@ -30,9 +30,9 @@ interface Wanted {
 }
 
 /**
- * Merges the changes into the stored channel and enqueues its start. A save of an enabled channel restarts it, even
- * without changes. Throws the 404 of the agent, a 400 with the field when the configuration is incomplete, and 409 when
- * another agent uses the account. A refused change changes nothing.
+ * Merges the changes into the stored channel and enqueues its start: each save of an enabled channel restarts it.
+ * Throws the 404 of the agent, a 400 with the field when the configuration is incomplete, and 409 when another agent
+ * uses the account. A refused change changes nothing.
  */
 export async function saveMessenger(
   ctx: Ctx,
@@ -55,7 +55,7 @@ export async function saveMessenger(
 }
 
 /**
- * `saveMessenger` inside a transaction of `writeAgent`. Returns the switch before and after, and the changed fields.
+ * `saveMessenger` in a transaction of `writeAgent`. Returns whether the channel was and is on, and the changed fields.
  */
 export async function storeMessenger(tx: Db, ctx: Ctx, agent: AgentRow, name: MessengerName, wanted: Wanted) {
   const row = await findRow(tx, agent.id, name);
@@ -92,7 +92,7 @@ export async function removeMessenger(ctx: Ctx, slug: string, name: MessengerNam
   });
 }
 
-/** Adds a webhook secret at the first save, and a new one for a new account, for channels that need one. */
+/** Adds a webhook secret to channels that need one: at the first save, and a new one for a new account. */
 function withWebhookSecret(
   name: MessengerName,
   { webhookSecret, ...fields }: StoredFields,
@@ -112,7 +112,7 @@ export async function showMessenger(
   const fields = await openConfig<StoredFields>(ctx.cipher, id, name, row);
   const address = publicAddress(ctx);
   const transport = transportOf(name, fields, address);
-  // Anyone who knows an address with a secret in it can send messages as any person.
+  // An address with a secret is hidden: with it, anyone can send messages in the name of any person.
   const maySee = !hasSecretPath(name, fields) || ctx.membership.permissions.has("agent.channel:write");
   const webhookUrl = webhookAddress(address, name, slug, fields);
   const shown = {

@@ -24,13 +24,13 @@ export const startJob = defineJob(
   ({ agentId, name }) => `${agentId}:${name}`,
 );
 
-/** With their pauses these attempts take a day; nobody waits longer for a messenger. */
+/** With their pauses these attempts take a day; after that nobody waits for the messenger any more. */
 const maxAttempts = 100;
 
-/** Other processes apply a changed public address within 10 seconds. */
+/** In milliseconds. Other processes apply a changed public address within 10 seconds. */
 const addressMs = 5_000;
 
-/** Enqueues a channel's start for after the commit of `tx`. */
+/** Enqueues a channel's start, to run after the commit of `tx`. */
 export async function enqueueStart(
   tx: Db,
   agent: { id: string; organizationId?: string },
@@ -40,7 +40,7 @@ export async function enqueueStart(
   await enqueue(tx, startJob.of({ agentId, name }), { organizationId, maxAttempts });
 }
 
-/** Starts a channel, and stores the result in it. A permanent refusal is only stored; other failures are retried. */
+/** Starts a channel, and stores the result in its row. Retries after failures, but not after a permanent refusal. */
 export function startJobs(services: Services): JobKinds {
   const { clock, log, notify } = services;
   return startJob.doneBy(async ({ payload: { agentId, name } }, signal) => {
@@ -65,20 +65,20 @@ export function startJobs(services: Services): JobKinds {
   });
 }
 
-/** A channel with polling or a socket is started, possibly again, by the process that follows it. */
+/** The status after a start. With polling or a socket, the process that follows the channel finishes the start. */
 const startedBy = (transport: Transport) =>
   transport === "webhook"
     ? ({ status: "running" } as const)
     : ({ status: "starting", followedBy: null, followedUntil: null } as const);
 
-/** Another public address may mean another transport, for which the channel was not set up. */
+/** Under another public address a channel may have another transport, whose settings it lacks. */
 function whole({ channel, missing: [lacks] }: FoundMessenger): MessengerChannel {
   if (channel) return channel;
   const message = `The channel lacks ${lacks?.path.at(-1)} for the way its messages come now: send it, or name a transport`;
   throw new MessengerError(message, { isPermanent: true });
 }
 
-/** The channel was saved, or should move, with an address that this process does not use yet. */
+/** The channel is to start with a public address that this process does not use yet. */
 async function waitForAddress(services: Services): Promise<never> {
   await loadPolicies(services);
   throw new Postponed("The public address is changing", services.clock.now() + addressMs);
@@ -92,7 +92,7 @@ interface Noted {
   followedUntil?: null;
 }
 
-/** Changes nothing when the channel was saved meanwhile, which starts it again. */
+/** Changes nothing when the channel was saved meanwhile: the save starts it again. */
 async function note(
   { database, clock }: Services,
   { agent, savedAt }: FoundMessenger,

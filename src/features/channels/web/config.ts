@@ -1,7 +1,7 @@
 import type { Cipher } from "../../../core/credentials/cipher.ts";
 import { openConfig, type SealedConfig } from "../row.ts";
 
-/** The sealed part of the channel `web`. Its key is a secret of the agent, its authentication a field of the agent. */
+/** The sealed part of the channel `web`. Its key is stored as a secret, its authentication as a field of the agent. */
 export interface WebConfig {
   /** Conversation-state key → dotted path in the request's context. */
   contextMapping: Readonly<Record<string, string>>;

@@ -32,7 +32,7 @@ const origin = z
   });
 
 const allowedOrigins = z
-  // The error of a union would not name the invalid entry.
+  // Not a union: its error would not name the invalid entry.
   .preprocess((value) => (value === "*" ? [value] : value), z.array(origin).max(64, "must have at most 64 entries"))
   .transform((origins) => [...new Set(origins)])
   .openapi({

@@ -44,8 +44,8 @@ interface Wanted {
 }
 
 /**
- * Merges the changes into the stored channel. Throws the 404 of the agent, 409 for another agent's key, and 400 when
- * the channel would be on with authentication and no key (spec "States"). A refused change changes nothing.
+ * Merges the changes into the stored channel. Throws the 404 of the agent, 409 for a key that another agent has, and
+ * 400 when the channel would be on with authentication and no key (spec "States"). A refused change changes nothing.
  */
 export async function saveWeb(ctx: Ctx, slug: string, wanted: Wanted): Promise<WebChannel> {
   const { apiKey = "", requireAuthentication, authEnabled, ...config } = wanted.config;

@@ -153,7 +153,7 @@ export const TurnDebug = z
       .object({ set: json, removed: z.array(z.string()) })
       .nullable()
       .openapi({ description: "What the turn did to the state. Null: nothing." }),
-    // With `nullable`, the document would say that it is never null.
+    // A union, since with `nullable` the document would say that it is never null.
     failure: z.union([TurnFailure, z.null()]),
   })
   .openapi("TurnDebug");

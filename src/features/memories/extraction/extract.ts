@@ -30,7 +30,7 @@ interface Dependencies {
   complete: Complete;
 }
 
-/** Jobs that learn facts from conversations, each from a limited part of one. */
+/** Jobs that learn facts from conversations, each from a part of limited size. */
 export function extractionJobs(needs: Dependencies): JobKinds {
   const learn = createLearn(needs);
   const note = createNote(needs.services, null);
@@ -47,17 +47,17 @@ const shownMemories = 20;
 const tries = 2;
 
 /**
- * Learns from the next messages of a conversation, and leaves the rest to a job. Returns the results for the caller to
- * store: the last read message, and a title if one is wanted and the model gave it for the messages of one end user. An
- * agent that may not call a model now learns after its next turn.
+ * Learns from the next messages of a conversation; a job learns from the rest. Returns the results that the caller
+ * stores: the last message read, and a title, if one is wanted and the model gave one (for messages of one end user
+ * only). An agent that may not call a model now learns after its next turn.
  */
 export type Learn = (conversationId: string, lookedFor: LookedFor, asking: Asking) => Promise<Noted>;
 
 type LookedFor = Pick<Wanted, "title">;
 
 /**
- * Messages count as read after their facts are stored. A process that dies in between repeats the work, and the facts
- * are then near-duplicates. Messages sent while learning is off count as read, too: they are never learned.
+ * Messages count as read after their facts are stored. If the process dies in between, the work is repeated, and its facts
+ * are recognized as near-duplicates. Messages sent while learning is off count as read, too: they are never learned.
  */
 export function createLearn({ services, complete }: Dependencies): Learn {
   const { database, log } = services;
@@ -76,7 +76,7 @@ export function createLearn({ services, complete }: Dependencies): Learn {
     }
     const last = batch.at(-1)?.seq ?? 0;
     if (unread.length === batch.length) return { title, read: Math.max(last, source.lastSeq) };
-    // Stored at once, since the job for the rest may begin before the caller stores anything.
+    // Stored at once, since the job for the rest may begin before the caller stores the results.
     await note({ id: conversationId, noted: { read: last }, at: "" });
     await enqueue(database.db, extractionJob.of({ conversationId }), { organizationId: agent.organizationId });
     return { title };
@@ -143,7 +143,7 @@ async function learnFrom(
 }
 
 interface Learned {
-  /** Null when the model twice gave no list of facts. */
+  /** Null when the model failed twice to give a list of facts. */
   facts: ExtractedFact[] | null;
   title: string | null;
 }
@@ -158,7 +158,7 @@ async function askForFacts(ask: () => Promise<string>, wanted: LookedFor): Promi
   return learned;
 }
 
-/** Ignores the error of an agent that was deleted with its memories meanwhile. */
+/** Ignores the error when the agent, with its memories, was deleted meanwhile. */
 function unlessGone(error: unknown): null {
   if (sqlState(error) !== "23503") throw error;
   return null;

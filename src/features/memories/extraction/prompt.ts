@@ -7,13 +7,13 @@ import { longestCategory, longestContent } from "../schema.ts";
 export interface Said {
   role: "user" | "assistant";
   content: string;
-  /** Whether the message was read before, and only explains the others. */
+  /** Whether the message was read before, and is only there to explain the others. */
   earlier: boolean;
 }
 
 interface ExtractionInput {
   messages: readonly Said[];
-  /** Memories with possibly the same meaning. */
+  /** Existing memories that may mean the same. */
   known: readonly string[];
   /** Whether the model should also give a title. */
   title: boolean;
@@ -26,7 +26,7 @@ interface ExtractionInput {
 export const longestMessage = 8_000;
 const mostFacts = 10;
 
-/** The prompt for a title, which needs no separate call when the same messages are read for facts. */
+/** The part of the prompt that asks for a title, which saves a separate call for it. */
 const titleToo = `
 People who look after the assistant see many conversations in a list. Give this one a title for them, in the language that the user writes in, and without anything like a password, a key or a code in it either:
 
@@ -81,7 +81,7 @@ export function readFacts(answer: unknown): ExtractedFact[] | null {
   return facts;
 }
 
-/** Written by hand: it runs for nearly each new conversation, and a schema takes four times as long. */
+/** Without a schema: this runs for nearly each new conversation, and a schema takes four times as long. */
 function readFact({ content, category, importance }: JsonObject): ExtractedFact | null {
   const text = textOf(content).trim();
   if (text === "" || text.length > longestContent) return null;

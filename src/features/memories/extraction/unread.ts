@@ -10,7 +10,7 @@ import { isRemembered } from "../recall.ts";
 import { batchMessages, type Unread } from "../rules.ts";
 import { longestMessage, type Said } from "./prompt.ts";
 
-/** A conversation to learn from, with its last read message. */
+/** A conversation to learn from, and its last message. */
 export interface Source {
   conversationId: string;
   /** The public id of the conversation. */
@@ -18,9 +18,9 @@ export interface Source {
   agent: ActingAgent & { revision: number; memoryEnabled: boolean };
   /** `seq` of the last message. */
   lastSeq: number;
-  /** The next messages to learn from: one more than a batch, so that a rest is noticed. Empty while learning is off. */
+  /** The next messages to learn from: one more than a batch, to notice that some are left. Empty while learning is off. */
   unread: readonly Unread[];
-  /** Whether there is a memory about one of their end users, or about no particular one. */
+  /** Whether there is a memory about one of the messages' end users, or about no particular one. */
   known: boolean;
 }
 
@@ -29,7 +29,7 @@ interface MessagePosition extends Pick<Unread, "subject" | "seq"> {
   conversationId: string;
 }
 
-/** Statements for jobs that learn. */
+/** The statements of jobs that learn. */
 interface UnreadStatements {
   /** Undefined for a deleted conversation. */
   sourceOf(conversationId: string): Promise<Source | undefined>;
@@ -65,12 +65,12 @@ export function unreadStatements(services: Pick<Services, "database" | "clock">)
 
 const content = sql<string>`left(${messages.content}, ${longestMessage})`;
 
-/** Messages with known end users, answered by a model other than the demo. */
+/** Messages of known end users to which a real model replied, not the demo. */
 const learnable = sql`${turns.source} = 'user' and ${turns.subject} <> '' and ${turns.provider} is distinct from 'demo'`;
 
 /**
- * The turn of each message, by its key. For a plain join PostgreSQL might choose, and keep, a scan of all turns for
- * each conversation, planned while there were few.
+ * Finds the turn of each message by its key. For a plain join, PostgreSQL might keep a plan from when there were few
+ * turns, and scan all turns for each conversation.
  */
 const joinTurn = (condition: SQL) => sql`
   cross join lateral (
@@ -105,7 +105,7 @@ const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
     where ${conversations.id} = any(${ids})`;
 });
 
-/** The number of earlier messages in a prompt, and of those searched for them. They explain a bare "yes". */
+/** How many earlier messages a prompt shows, and among how many they are searched. They explain a bare "yes". */
 const [shown, among] = [4, 100];
 
 const readEarlier = statement(

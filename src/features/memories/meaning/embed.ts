@@ -20,13 +20,13 @@ import { embedInParts } from "./parts.ts";
 const embeddingJob = defineJob("embedMemories", z.object({ agentId: z.uuid() }), ({ agentId }) => agentId);
 
 /**
- * The most texts of one call for every provider, and the most bytes: a token has at least one byte, and Mistral accepts
- * 16,384 tokens.
+ * The most texts of one call, for every provider, and the most bytes: Mistral accepts 16,384 tokens, and a token has at
+ * least one byte.
  */
 const batch = 32;
 const batchBytes = 16 * 1024;
 
-/** The number of newest memories checked when all earlier ones had vectors less than an hour ago. */
+/** How many of the newest memories are checked while all earlier ones had vectors less than an hour ago. */
 const newest = 1_000;
 const hourMs = 3_600_000;
 
@@ -43,7 +43,7 @@ export async function enqueueEmbedding({ options }: Has, db: Db, agent: Remember
   if (options.vectors && memoryEnabled) await enqueue(db, embeddingJob.of({ agentId: id }), { organizationId });
 }
 
-/** Enqueues the embedding of all memories without a vector, at a start, since vectors may be new in this database. */
+/** At a start, enqueues the embedding of all memories without a vector, since vectors may be new in this database. */
 export async function enqueueMissing({ options, database }: Has & Pick<Services, "database">): Promise<void> {
   if (!options.vectors) return;
   const { db } = database;
@@ -68,7 +68,7 @@ export function embeddingJobs(needs: Dependencies): JobKinds {
 
 function embedMemories({ services, embedderOf }: Dependencies): JobHandler<{ agentId: string }> {
   const { database, clock, log, options } = services;
-  /** When this process found all memories of an agent to have vectors of a model, since checking all takes seconds. */
+  /** When all memories of an agent were last seen to have vectors of a model, since checking them all takes seconds. */
   const complete = new Map<string, { model: string; at: number }>();
   const isComplete = (agentId: string, model: string) => {
     const found = complete.get(agentId);
@@ -88,7 +88,7 @@ function embedMemories({ services, embedderOf }: Dependencies): JobHandler<{ age
     const onlyNewest = isComplete(agentId, model);
     const { stale, more } = await readStale(database, agentId, { model, onlyNewest });
     const since = onlyNewest ? complete.get(agentId) : { model, at: clock.now() };
-    // After a failed embedding all are checked again.
+    // After a failure, all memories are checked again.
     complete.delete(agentId);
     const keep = {
       embedded: (part: readonly Stale[], vectors: Vectors) => store(database, model, part, vectors),
@@ -109,15 +109,15 @@ function embedMemories({ services, embedderOf }: Dependencies): JobHandler<{ age
 type Vectors = readonly (readonly number[])[];
 
 /**
- * The model's name in the table for a text that it refused, until the text or the model changes. Such a vector is never
- * used, since no model has this name.
+ * Stands for the model's name when the model refused a text, until the text or the model changes. Such a vector is
+ * never used, since no model has this name.
  */
 const refusedBy = (model: string) => `refused:${model}`;
 
-/** True also for a memory without a vector. */
+/** Also true for a memory without a vector. */
 const outdated = sql`${memoryVectors.digest} is distinct from ${memories.digest}`;
 
-/** Memories, each joined with its vector if it has one. */
+/** Memories, each joined with its vector if there is one. */
 function withVectors(db: Db) {
   return db
     .select({ id: memories.id, content: memories.content, digest: sql<string>`encode(${memories.digest}, 'hex')` })
@@ -166,7 +166,7 @@ const storeStatement = statement(
   },
 );
 
-/** Stores vectors. A vector of a meanwhile changed memory is never used, since the digests differ. */
+/** Stores vectors. If a memory was changed meanwhile, its vector is never used, since the digests differ. */
 async function store(database: Database, model: string, stale: readonly Stale[], vectors: Vectors): Promise<void> {
   await storeStatement.run(database, {
     model,

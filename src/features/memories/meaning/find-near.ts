@@ -7,12 +7,12 @@ import { statement } from "../../../db/statement.ts";
 import { memoryVectors } from "../../../db/vectors.ts";
 import { type RecalledRow, recalled } from "../recalled.ts";
 
-// Vectors of memories are in the optional table `memory_vectors` (db/vectors.ts); without it nothing here is called.
+// Vectors of memories are in the table `memory_vectors` (db/vectors.ts). Without that table, nothing here is called.
 
-/** The longest wait of a turn for a text's vector; afterwards memories are found only by their words. */
+/** How long a turn waits for the vector of a text, in milliseconds. After that, memories are found only by their words. */
 const patienceMs = 400;
 
-/** The most characters of an embedded text: more hardly changes the vector. */
+/** The most characters of a text that are embedded: more hardly change the vector. */
 const longestText = 4_000;
 
 /** The most memories found. */
@@ -27,7 +27,7 @@ export interface Meaning {
 
 const { memoryId, embedding } = memoryVectors;
 
-/** A subject's memories with a current vector of this model. */
+/** The memories of a subject that have a current vector of this model. */
 const embedded = ({ agentId, subject, model }: { agentId: SQL; subject: SQL; model: SQL }) => sql`
   from ${memories} join ${memoryVectors} on ${memoryId} = ${memories.id} and ${memoryVectors.digest} = ${memories.digest}
   where ${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '') and ${memoryVectors.model} = ${model}`;
@@ -39,7 +39,7 @@ const embeddedStatement = statement(embeddedTypes, (values) => sql`select 1 as f
 type NearRow = RecalledRow & { distance: number };
 
 /**
- * The distance is in no condition, so it is computed once for each row, and only for vectors of the same model:
+ * The distance is not a condition, so that it is computed once for each row, and only for vectors of the same model:
  * pgvector refuses those of another length.
  */
 const nearestStatement = statement(
@@ -48,7 +48,7 @@ const nearestStatement = statement(
     order by distance limit ${nearest}`,
 );
 
-/** The memories nearest to a text in meaning, nearest first; none when the provider fails or is late. */
+/** The memories closest in meaning to a text, closest first; none when the provider fails or is late. */
 export async function findNear(
   database: Database,
   { embedder, clock, log }: Meaning,
@@ -56,7 +56,7 @@ export async function findNear(
 ): Promise<RecalledRow[]> {
   const { model, least } = embedder;
   const about = { agentId, subject, model };
-  // Without any vector to compare with, the provider is not called.
+  // When no vector can be compared, the provider is not called.
   if ((await embeddedStatement.run(database, about)).length === 0) return [];
   try {
     const [vector] = await inTime(clock, (signal) => embedder.embed([clip(text, longestText)], signal));

@@ -4,20 +4,20 @@ import type { Embedder } from "../../../core/ports.ts";
 /** A text that no model has a reason to refuse. */
 const harmless = "Hello";
 
-/** Called for each finished part of the texts, so that a later failure leaves less to do. */
+/** Stores each finished part of the texts, so that less is left to do after a failure. */
 interface Keep<Text> {
   embedded(part: readonly Text[], vectors: readonly (readonly number[])[]): Promise<void>;
   /** The model refused the text alone. */
   refused(text: Text): Promise<void>;
 }
 
-/** From this attempt on a text at which the model fails counts as refused, since it failed at no other one. */
+/** From this attempt on, a text at which the model fails counts as refused, since the model accepted all others. */
 const attemptsOfText = 3;
 
 /**
- * Embeds texts. A refused batch is halved until each text is accepted or refused alone, so that one text does not keep
- * the others from their vectors. Rejects as the embedder does, also when it refuses a harmless text, since these texts
- * then are not the cause; and, after all others are finished, when it failed at one that the next attempt may embed.
+ * Embeds texts. A refused batch is halved until each text is accepted or refused alone, so that one text does not cost the
+ * others their vectors. Rejects as the embedder does; also when the model refuses even a harmless text, since then these
+ * texts are not the cause. After a failure at a text that the next attempt may embed, rejects once all others are done.
  */
 export async function embedInParts<Text extends { content: string }>(
   embedder: Pick<Embedder, "embed">,

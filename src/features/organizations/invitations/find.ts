@@ -12,8 +12,8 @@ const key = alias(accessTokens, "key");
 const managers = Object.keys(roles).filter((role) => isRoleKey(role) && roles[role].has("org.member:manage"));
 
 /**
- * The condition for a valid invitation: it has not expired, and its author still has the permission. Only an Owner in
- * person offers the role of an Owner.
+ * Whether an invitation is valid: it has not expired, and its author still has the permission. Only an Owner, not a
+ * key, may offer the role of an Owner.
  */
 export function standing(now: Date): SQL | undefined {
   const { organizationId, roleKey, invitedByUser, invitedByKey } = invitations;
@@ -29,8 +29,8 @@ export function standing(now: Date): SQL | undefined {
 }
 
 /**
- * The condition for an invitation that the account's holder may see. While somebody else knows the password, it is
- * hidden, since that person would join in the holder's place.
+ * Whether the account's holder may see an invitation. While somebody else knows the password, it is hidden, since that
+ * person could join in the holder's place.
  */
 export const ofHolder = (userId: string): SQL | undefined =>
   and(eq(invitations.userId, userId), sql`${users.passwordOrganization} is null`);
@@ -58,7 +58,7 @@ export function selectInvitations(db: Db, which: SQL | undefined) {
 
 type Row = Awaited<ReturnType<typeof selectInvitations>>[number];
 
-/** An invitation's fields for both the inviting and the invited side. */
+/** The fields that both sides of an invitation see. */
 export function toWire({ id, roleKey, invitedBy, createdAt, expiresAt }: Row) {
   return { id, roleKey, invitedBy, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };
 }

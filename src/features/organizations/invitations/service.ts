@@ -18,8 +18,8 @@ const days = 14;
 const nowOf = ({ clock }: Services) => new Date(clock.now());
 
 /**
- * Invites an account's holder to the addressed organization, or renews the invitation with this role. Neither the
- * result nor the audit log contains more about the account than the caller gave. Throws the 409 for a member.
+ * Invites the holder of an account to the request's organization, or renews the invitation with this role. The result
+ * and the audit log contain nothing about the account that the caller did not give. Throws the 409 for a member.
  */
 export async function invite(ctx: Ctx, { email, roleKey }: { email: string; roleKey: RoleKey }): Promise<Invited> {
   const { actor, membership } = ctx;
@@ -49,7 +49,7 @@ export async function invite(ctx: Ctx, { email, roleKey }: { email: string; role
   return { invited: true };
 }
 
-/** The addressed organization's valid invitations. */
+/** The valid invitations of the request's organization. */
 export async function listSent(ctx: Ctx): Promise<SentInvitation[]> {
   const own = eq(invitations.organizationId, ctx.membership.organizationId);
   const rows = await selectInvitations(ctx.db, and(own, standing(nowOf(ctx))));
@@ -77,7 +77,7 @@ export async function listReceived(ctx: Ctx): Promise<Invitation[]> {
   }));
 }
 
-/** Accepts or declines an invitation. Throws the 404 for a missing, invalid or foreign one. */
+/** Accepts or declines an invitation. Throws the 404 for a missing or invalid one, and for another person's. */
 export async function answerInvitation(ctx: Ctx, id: string, accept: boolean): Promise<InvitationAnswered> {
   if (!isUuid(id)) throw notFound("Invitation");
   return unlessDeadlocked(() => ctx.database.transaction((tx) => answerOnce(tx, ctx, id, accept)));
@@ -89,15 +89,15 @@ async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promis
   const [offered] = await selectInvitations(tx, own);
   if (!offered) throw notFound("Invitation");
   const { organization } = offered;
-  // Roles change under this lock, so the inviter's role is current when the membership begins.
+  // Roles change under this lock, so the inviter's role is the current one when the membership begins.
   await lockOrganization(tx, organization.id);
   const [found] = await selectInvitations(tx, own).for("update", { of: invitations });
   if (!found) throw notFound("Invitation");
   const { roleKey } = found;
   await tx.delete(invitations).where(eq(invitations.id, id));
   const action = accept ? "invitation.accept" : "invitation.decline";
-  // The audit log contains neither the name nor the IP address of a person who declines: only a user's first
-  // organization may see the latter.
+  // The audit log does not name a person who declines, and does not contain the IP address, which only a user's first
+  // organization may see.
   const actor = accept ? user : ({ type: "system", id: null, name: null } as const);
   const request = { id: ctx.request.id, ip: "" };
   const entry = { action, target: user.email, organizationId: organization.id, actor, request };
@@ -109,8 +109,8 @@ async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promis
 }
 
 /**
- * Deletes all invitations of an account, since they were made to its former holder. The log of each inviting
- * organization contains this without the person and address.
+ * Deletes all invitations of an account, since they were for its former holder. The log of each inviting organization
+ * notes this, without the person and the address.
  */
 export async function endOffersTo(tx: Db, ctx: Ctx, { id, email }: { id: string; email: string }): Promise<void> {
   const { organizationId, roleKey } = invitations;

@@ -4,10 +4,10 @@ import { StartError } from "../../../core/errors.ts";
 import { organizations } from "../../../db/schema.ts";
 import { createManagementKey, deleteManagementKey } from "./service.ts";
 
-/** The key's lifetime; a command takes minutes at most. */
+/** The key's lifetime, in milliseconds. A command takes minutes at most. */
 const lifetimeMs = 60 * 60_000;
 
-/** A management key for one command of this machine's operator. */
+/** A management key for one command that this machine's operator runs. */
 export interface OperatorKey {
   /** Slug of the key's organization. */
   organization: string;
@@ -16,9 +16,9 @@ export interface OperatorKey {
 }
 
 /**
- * Issues a management key that nobody sees, so that a command has the routes and limits of every other caller; its name
- * is in the audit log. If the process dies, the key expires within an hour. Throws a `StartError` when neither `slug`
- * nor a single organization decides which organization is meant.
+ * Issues a management key that nobody sees, so that a command uses the routes, and has the limits, of every other
+ * caller. Its name is in the audit log. If the process dies, the key expires within an hour. Throws a `StartError`
+ * unless `slug` names the organization or there is only one.
  */
 export async function issueOperatorKey(services: Services, name: string, slug?: string): Promise<OperatorKey> {
   const { id: organizationId, slug: organizationSlug } = await findOrganization(services, slug);

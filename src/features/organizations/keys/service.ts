@@ -8,7 +8,7 @@ import { hasId } from "../../../db/fragments.ts";
 import { accessTokens } from "../../../db/schema.ts";
 import type { CreatedManagementKey, ManagementKey, NewManagementKey } from "./schema.ts";
 
-/** The characters of a key in lists: enough to recognise it, far too few to guess it. */
+/** How many characters of a key lists show: enough to recognise it, far too few to guess it. */
 const prefixLength = 10;
 
 /** The organization's keys, oldest first, without the keys themselves. */
@@ -28,7 +28,7 @@ export async function listManagementKeys({ db, membership }: Ctx): Promise<Manag
   }));
 }
 
-/** Issues a key of the addressed organization. Only this result contains the key. Throws the 400 for a past expiry. */
+/** Issues a key of the request's organization. Only this result contains it. Throws the 400 for a past expiry. */
 export async function createManagementKey(
   ctx: Ctx,
   { name, expiresAt }: NewManagementKey,
@@ -63,7 +63,7 @@ export async function createManagementKey(
   };
 }
 
-/** Revokes a key at once. Throws the same 404 for a missing key and for another organization's. */
+/** Revokes a key at once. Throws the same 404 for a missing key and for one of another organization. */
 export async function deleteManagementKey(ctx: Ctx, id: string): Promise<void> {
   const own = and(
     hasId(accessTokens.id, id),

@@ -10,7 +10,7 @@ import type { Member } from "./schema.ts";
 /** The columns of `users` in every response about a member. */
 export const accountColumns = { userId: users.id, email: users.email, name: users.name };
 
-/** The members of all organizations; every caller limits it to one organization. */
+/** The members of all organizations. Every caller limits this to one organization. */
 export function selectMembers(db: Db) {
   return db
     .select({ ...accountColumns, roleKey: members.roleKey, passwordSetBy: users.passwordSetBy })
@@ -25,7 +25,7 @@ export function toMember({ passwordSetBy, ...member }: Row): Member {
   return { ...member, ...(passwordSetBy === null ? {} : { passwordPending: true }) };
 }
 
-/** A member of the addressed organization. Throws the same 404 for an unknown user and for another organization's. */
+/** A member of the request's organization. Throws the same 404 for an unknown user and for one of another organization. */
 export async function findMember(
   { membership }: Ctx,
   db: Db,
@@ -36,6 +36,6 @@ export async function findMember(
   return member;
 }
 
-/** The condition on `members` for a user's membership in the addressed organization. */
+/** Whether a user is a member of the request's organization: a condition on `members`. */
 export const isMember = ({ organizationId }: Membership, userId: string) =>
   and(eq(members.organizationId, organizationId), hasId(members.userId, userId));

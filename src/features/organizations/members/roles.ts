@@ -8,8 +8,8 @@ import { isHigher } from "../rules.ts";
 import { findMember } from "./find.ts";
 
 /**
- * Throws the 403 for a caller who may not make Owners: no Admin may become one, and an Owner made by a management key
- * would outlive the key.
+ * Throws the 403 for a caller who may not make Owners: an Admin could otherwise become one, and an Owner made by a
+ * management key would outlive the key.
  */
 export function requireMakerOfOwners({ actor, membership }: Ctx): void {
   if (actor.type === "key") {
@@ -24,7 +24,7 @@ function requireOwner({ role }: Membership, deed: string): void {
 
 /**
  * Throws the 403 unless the caller has the Owner's role, as management keys do, and the 409 for the last Owner. Call it
- * inside `writeOrganization`, whose lock keeps the number of Owners.
+ * in a transaction of `writeOrganization`, under whose lock the number of Owners can't change.
  */
 export async function releaseOwner(tx: Db, membership: Membership, userId: string, deed: string): Promise<void> {
   requireOwner(membership, deed);
@@ -43,9 +43,9 @@ export async function releaseOwner(tx: Db, membership: Membership, userId: strin
 }
 
 /**
- * The e-mail of a member whose account the caller may manage. The account is locked, so that it can't join another
- * organization meanwhile. Throws 404 for the member, 403 for one of a higher role and for a management key on an Owner,
- * 409 for the caller's own account and for one in several organizations.
+ * The e-mail of a member whose account the caller may manage. Locks the account, so that it can't join another
+ * organization meanwhile. Throws 404 for the member; 403 for a member of a higher role, and for a management key on an
+ * Owner; 409 for the caller's own account, and for one in several organizations.
  */
 export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<string> {
   const { actor, membership } = ctx;
@@ -59,7 +59,7 @@ export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<str
   if (isHigher(roleKey, "admin") && actor.type === "key") {
     throw new EngineError("forbidden", "Only a person may manage an Owner's account, never a management key");
   }
-  // The strongest lock: inserts into `members` wait for it, however the person joins.
+  // The strongest lock: every insert into `members` waits for it, however the person joins.
   await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("update");
   const [elsewhere] = await tx
     .select({ organizationId: members.organizationId })

@@ -15,7 +15,7 @@ import { accountColumns, findMember, isMember, selectMembers, toMember } from ".
 import { lockManaged, releaseOwner, requireMakerOfOwners } from "./roles.ts";
 import type { AddedMember, Member, NewMember, RenewedPassword } from "./schema.ts";
 
-/** All members of the addressed organization, by name. */
+/** All members of the request's organization, by name. */
 export async function listMembers({ db, membership }: Ctx): Promise<Member[]> {
   const rows = await selectMembers(db)
     .where(eq(members.organizationId, membership.organizationId))
@@ -23,13 +23,13 @@ export async function listMembers({ db, membership }: Ctx): Promise<Member[]> {
   return sortByName(rows.map(toMember));
 }
 
-/** Another request created the account first. */
+/** Thrown when another request has created the account first. */
 const overtaken = new Error("The e-mail has an account by now");
 
 /**
- * Adds a person to the organization. A new e-mail gets an account, with the given password or a generated one that only
- * this result contains; until its holder chooses another password the account reaches no other organization. The holder
- * of an existing account is invited. Throws the 403 for a caller who may not make Owners and the 409 for a member.
+ * Adds a person to the organization. A new e-mail gets an account, with the given password, or with a generated one, which
+ * only this result contains; the account reaches no other organization before its holder chooses another password. The
+ * holder of an existing account is invited. Throws the 403 for a caller who may not make Owners and the 409 for a member.
  */
 export async function addMember(ctx: Ctx, input: NewMember): Promise<AddedMember | Invited> {
   const { email, name = nameOf(input.email), roleKey, password } = input;
@@ -84,7 +84,7 @@ export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
   );
 }
 
-/** Removes the caller from the addressed organization. Throws the 409 for its last Owner. */
+/** Removes the caller from the request's organization. Throws the 409 for its last Owner. */
 export async function leaveOrganization(ctx: Ctx): Promise<void> {
   const { id: userId, email } = userOf(ctx);
   await writeOrganization(ctx, { action: "member.leave", target: email, summary: { userId } }, (tx) =>
@@ -132,7 +132,7 @@ async function createAccount(
 }
 
 /**
- * Sets a generated password of a member, which only this result contains, and deletes the member's sessions and the
+ * Sets a generated password of a member, which only this result contains. Deletes the member's sessions, and the
  * invitations of other organizations. Throws as `lockManaged` does.
  */
 export async function renewPassword(ctx: Ctx, userId: string): Promise<RenewedPassword> {

@@ -52,14 +52,14 @@ export async function deleteWorkspace(ctx: Ctx, id: string): Promise<void> {
   await writeOrganization(ctx, { action: "workspace.delete", target: name, summary: { id } }, async (tx) => {
     await findWorkspace(tx, ctx, id);
     await requireAnotherWorkspace(tx, ctx, id);
-    // Waits for transactions that add agents to the workspace, and blocks further ones.
+    // Waits for transactions that add agents to the workspace, and blocks later ones.
     await tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id)).for("update");
     await requireEmpty(tx, id);
     await tx.delete(workspaces).where(eq(workspaces.id, id));
   });
 }
 
-/** A workspace written by the same transaction. */
+/** A workspace that the same transaction wrote. */
 async function readWorkspace(tx: Db, id: string): Promise<Workspace> {
   const [row] = await selectWorkspaces(tx).where(eq(workspaces.id, id));
   if (!row) throw new Error("A workspace that was written is not there");
@@ -120,7 +120,7 @@ export async function findWorkspace(db: Db, ctx: Ctx, id: string): Promise<{ id:
   return row;
 }
 
-/** Limits a query to the reachable workspaces of the addressed organization. */
+/** Limits a query to those workspaces of the request's organization that the caller reaches. */
 function withinReach({ membership }: Ctx): SQL | undefined {
   const scope = workspaceScope(membership);
   return and(

@@ -64,7 +64,7 @@ const endOf = (outcome: "no-match" | "room-off") =>
   outcome === "room-off" ? { outcome, reason: whyNot["room-off"] } : { outcome };
 
 /**
- * Stores that a definition could not be checked. Throws when the job must be repeated; `lost` attempts ended before.
+ * Stores that a definition could not be checked. Throws when the job must run again. `lost`: attempts whose process ended.
  */
 async function storeEnd(services: Services, event: PendingEvent, error: unknown, lost: number): Promise<void> {
   const { clock, log } = services;

@@ -11,10 +11,10 @@ type Agent = Pick<AgentRow, "id" | "organizationId" | "workspaceId">;
 
 const used = alias(skillVersions, "used");
 
-/** The version that the agent uses: the pinned one, or a disabled skill's current one. */
+/** The version that the agent uses: the pinned one, or the current one of a disabled skill. */
 export const usedVersionId = sql`coalesce(case when ${agentSkills.enabled} then ${agentSkills.pinnedVersionId} end, ${skills.currentVersionId})`;
 
-/** The skills that the workspace allows or the agent has enabled, by slug. */
+/** The skills that the workspace allows or that the agent has enabled, by slug. */
 export async function describeSkills(db: Db, offer: ToolOffer, agent: Agent): Promise<AgentSkill[]> {
   const rows = await selectSkills(db, agent);
   const configured = await configuredKeys(db, agent.id);

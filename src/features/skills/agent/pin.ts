@@ -32,8 +32,8 @@ export function upgradeSkill(ctx: Ctx, slug: string, skillSlug: string): Promise
 }
 
 /**
- * Pins the version with this id or number, else the previously pinned one. Throws as `upgradeSkill` does, and 400 for
- * an unknown version.
+ * Pins the version with this id or number, or else the one pinned before. Throws as `upgradeSkill` does, and 400 for an
+ * unknown version.
  */
 export function rollBackSkill(ctx: Ctx, slug: string, skillSlug: string, version?: string): Promise<AgentSkill> {
   return changePin(ctx, [slug, skillSlug], "agent.skill.rollback", async (tx, { link }) => {
@@ -89,7 +89,7 @@ async function describeSkill(tx: Db, ctx: Ctx, agent: AgentRow, skillSlug: strin
   return skill;
 }
 
-/** Throws the 400 with the version's required tools that the organization no longer has. */
+/** Throws the 400 that lists those required tools of the version that the organization no longer has. */
 async function requireToolsOf(
   tx: Db,
   offer: ToolOffer,

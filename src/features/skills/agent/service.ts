@@ -17,8 +17,8 @@ export async function listAgentSkills(ctx: Ctx, slug: string): Promise<AgentSkil
 }
 
 /**
- * Enables exactly these skills, by slug or name: new ones in their current version; the others keep the pinned one.
- * Throws 404 for the agent, 400 for skills missing in the catalogue or not allowed in the workspace.
+ * Enables exactly these skills, given by slug or name. New ones get their current version; the others keep the pinned
+ * one. Throws 404 for the agent, 400 for skills that are not in the catalogue or not allowed in the workspace.
  */
 export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly string[]): Promise<AgentSkillsChanged> {
   const changed: Changes = {};
@@ -36,7 +36,7 @@ export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly str
 
 const namesOf = (list: readonly AgentSkill[]) => list.flatMap(({ name, enabled }) => (enabled ? [name] : []));
 
-/** The named skills, locked with their permissions in the workspace until the transaction ends. Throws the 400. */
+/** The named skills. They and their permissions in the workspace are locked until the transaction ends. Throws the 400. */
 async function resolveSkills(tx: Db, agent: AgentRow, names: readonly string[]): Promise<SkillRow[]> {
   if (names.length === 0) return [];
   const unique = [...new Set(names)];
@@ -67,7 +67,7 @@ async function resolveSkills(tx: Db, agent: AgentRow, names: readonly string[]):
   return found;
 }
 
-/** The allowed skills among these, with their permissions locked until the transaction ends. */
+/** Those of the given skills that are allowed. Their permissions are locked until the transaction ends. */
 export async function lockAllowed(tx: Db, workspaceId: string, list: readonly SkillRow[]): Promise<Set<string>> {
   const ids = writeArray(list.map(({ id }) => id));
   const rows = await tx

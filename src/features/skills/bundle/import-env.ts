@@ -10,8 +10,8 @@ import { exportSkillEnv } from "./export.ts";
 import type { BundledEnv } from "./schema.ts";
 
 /**
- * Sets exactly these non-sensitive variables of an agent, inside a transaction of `writeAgent` and after its skills.
- * Sensitive ones stay stored, since bundles do not contain their values.
+ * Gives an agent exactly these non-sensitive variables, in a transaction of `writeAgent` and after its skills.
+ * Sensitive ones stay, since bundles do not contain their values.
  */
 export async function importSkillEnv(
   tx: Db,

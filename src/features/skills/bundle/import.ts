@@ -12,8 +12,8 @@ import type { SkillRow } from "../find.ts";
 import type { BundledSkill } from "./schema.ts";
 
 /**
- * Sets exactly these skills of an agent and the tools that they require, inside a transaction of `writeAgent`. Skills
- * missing in the catalogue or the workspace stay unchanged.
+ * Gives an agent exactly these skills and the tools that they require, in a transaction of `writeAgent`. Skills that
+ * the catalogue or the workspace lacks stay unchanged.
  */
 export async function importSkills(
   tx: Db,
@@ -64,7 +64,7 @@ interface Usable extends BundledSkill {
   index: number;
 }
 
-/** Adds the ids of the versions to pin: the current one when the catalogue lacks the named one. */
+/** Adds the ids of the versions to pin. A version that the catalogue lacks is replaced by the current one. */
 async function withVersions(tx: Db, usable: readonly Usable[], notes: ImportNotes) {
   const ids = usable.map(({ skill }) => skill.id);
   const { id, skillId, version } = skillVersions;

@@ -21,7 +21,7 @@ const BundledSkill = z.object({
 });
 export type BundledSkill = z.output<typeof BundledSkill>;
 
-/** An agent's skills in a bundle; their texts are in the catalogue. */
+/** An agent's skills in a bundle, without their texts, which are in the catalogue. */
 export const bundledSkills = z
   .array(BundledSkill)
   .max(mostSkills, `must have at most ${mostSkills} entries`)

@@ -39,8 +39,8 @@ export async function getSkill(ctx: Ctx, slug: string): Promise<Skill> {
 }
 
 /**
- * Creates a skill with its first version. Throws 400 for tools that the organization can't use, 409 for a taken slug
- * and for skills that are too many or too large.
+ * Creates a skill with its first version. Throws 400 for tools that the organization can't use; 409 for a taken slug,
+ * and when the skills become too many or too large.
  */
 export async function createSkill(ctx: Ctx, { name, category, ...fields }: NewSkill): Promise<Skill> {
   const [id, versionId, slug, author] = [newId(), newId(), slugOf(name), authorOf(ctx)];
@@ -65,8 +65,8 @@ export const slugTaken = (slug: string) =>
   new EngineError("conflict", `The slug ${slug} is taken: change that skill, or choose another name`);
 
 /**
- * Saves a new version, with the scripts of the previous one. Throws 404, 400 for another name and for unusable tools,
- * 409 when no version number is left, for too many versions, and for too large skills.
+ * Saves a new version, with the scripts of the previous one. Throws 404; 400 for another name and for unusable tools;
+ * 409 when no version number is left, or the versions become too many or the skills too large.
  */
 export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges): Promise<Skill> {
   const { name, category, changelog, ...fields } = changes;
@@ -88,7 +88,7 @@ export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges)
         .set({ currentVersionId: number.id, category, updatedBy: authorOf(ctx), updatedAt: sql`now()` })
         .where(eq(skills.id, skill.id));
     });
-    // The new version may restrict values that agents store.
+    // The new version may restrict values that agents have stored.
     await touchAgents(tx, (await agentsKnowing(tx, [skill.id])).ids);
   });
   return getSkill(ctx, slug);
@@ -102,7 +102,7 @@ function fixedName(name: string): EngineError {
 export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
   const summary: Record<string, unknown> = {};
   await write(ctx, { action: "skill.delete", target: slug, summary }, async (tx) => {
-    // The stronger lock keeps agents from enabling the skill.
+    // The stronger lock, so that no agent enables the skill meanwhile.
     const { id } = await lockSkill(tx, ctx, slug, "update");
     const affected = await agentsKnowing(tx, [id]);
     await tx.delete(skills).where(eq(skills.id, id));

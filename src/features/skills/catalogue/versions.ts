@@ -36,7 +36,7 @@ export async function getVersion(ctx: Ctx, slug: string, number: string): Promis
   };
 }
 
-/** The skill with its versions, only the newest ones when they are large, in the form of an import. Throws the 404. */
+/** The skill with its versions, in the form of an import; only the newest versions when they are large. Throws the 404. */
 export async function exportSkill(ctx: Ctx, slug: string): Promise<ImportedSkill> {
   const { skill, version: shown } = await findSkill(ctx, slug);
   const [current] = await readVersions(ctx.db, skill.id, shown.version);
@@ -56,7 +56,7 @@ export async function exportSkill(ctx: Ctx, slug: string): Promise<ImportedSkill
   return { name: skill.name, category: skill.category, ...versionFieldsOf(current), versions };
 }
 
-/** The whole rows of all versions of a skill, newest first, or of the one with this number. */
+/** The whole rows of a skill's versions, newest first: all of them, or the one with this number. */
 function readVersions(db: Db, skillId: string, number?: string) {
   const one = number === undefined ? undefined : eq(skillVersions.version, number);
   return db

@@ -4,24 +4,21 @@ import type { Db } from "../../../db/client.ts";
 import { skillEnv, skills, skillVersions } from "../../../db/schema.ts";
 import { type Declaration, type EnvSpec, protectionOf } from "../rules.ts";
 
-/** A stored value of a variable. */
+/** A stored value of a skill's variable. */
 export interface LoadedEnv {
   /** The slug of its skill. */
   skill: string;
   key: string;
   value: string;
   sensitive: boolean;
-  /** Lists of hosts: the value may be sent only to hosts in every list; without lists to any host. */
+  /** Lists of hosts. The value may be sent only to hosts that are in every list; without lists, to any host. */
   bounds: readonly (readonly string[])[];
 }
 
-/** The AAD of a value: its bytes do not open in another row. */
+/** The AAD of a value: in another row its bytes do not open. */
 export const envPlace = (agentId: string, skillId: string, key: string) => `${agentId}:${skillId}:${key}`;
 
-/**
- * The declarations of a row's key in all versions. When the version of the stored value is unknown, it may be any of
- * them.
- */
+/** How all versions declare a row's key. When the version of the stored value is unknown, any of them may apply. */
 export const declarations: SQL<Declaration[]> = sql`(
   select coalesce(jsonb_agg(jsonb_build_object('sensitive', spec -> 'sensitive', 'hosts', coalesce(spec -> 'hosts', '[]'),
     'stored', ${skillEnv.versionId} is null or ${skillVersions.id} = ${skillEnv.versionId})), '[]')
@@ -29,9 +26,9 @@ export const declarations: SQL<Declaration[]> = sql`(
   where ${skillVersions.skillId} = ${skillEnv.skillId} and spec ->> 'name' = ${skillEnv.key})`;
 
 /**
- * All values that the agent stores, by skill and key, including those of disabled skills and undeclared keys.
- * `servedSpec` returns the served version's declaration of a key. One query. Rejects when a value does not open, which
- * means a wrong key.
+ * All values that the agent stores, by skill and key, including those of disabled skills and of keys that no skill
+ * declares. `servedSpec` returns how the version in use declares a key. One query. Rejects when a value does not open,
+ * which means a wrong key.
  */
 export async function loadEnv(
   db: Db,

@@ -26,7 +26,7 @@ interface SkillOfAgent {
   served: boolean;
 }
 
-/** The variables that the skill declares, then its other stored ones. Throws the 404 of agent and skill. */
+/** The variables that the skill declares, then all others that are stored for it. Throws the 404 of agent and skill. */
 export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promise<SkillEnv["env"]> {
   const agent = await findAgent(ctx, slug);
   const { id, declared, served } = await findSkillOf(ctx.db, agent, skillSlug);
@@ -49,8 +49,8 @@ export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promis
 }
 
 /**
- * Stores these variables in addition to the others; skips an empty sensitive value. Throws 404, and 400 for too many,
- * for too large ones, and for sensitive ones that are too short to be scrubbed.
+ * Stores these variables; the others stay. Skips an empty sensitive value. Throws 404; 400 for too many or too large
+ * ones, and for sensitive ones that are too short to be scrubbed.
  */
 export async function putEnv(
   ctx: Ctx,
@@ -67,8 +67,8 @@ export async function putEnv(
 }
 
 /**
- * `putEnv` inside a transaction of `writeAgent`. Returns the stored keys. `path` is the items' path in the body, for
- * the 400.
+ * `putEnv` in a transaction of `writeAgent`. Returns the stored keys. `path`, for the 400, is where the items are in
+ * the body.
  */
 export async function storeEnv(
   tx: Db,
@@ -118,8 +118,8 @@ export async function deleteEnv(ctx: Ctx, slug: string, skillSlug: string, key: 
 }
 
 /**
- * The rows to store. A variable that the skill declares sensitive is sensitive, whatever the request says. Throws 400
- * for sensitive values that are too short to be scrubbed.
+ * The rows to store. A variable that the skill declares sensitive is sensitive, even if the request says otherwise.
+ * Throws 400 for sensitive values that are too short to be scrubbed.
  */
 async function sealItems(
   tx: Db,
@@ -154,7 +154,7 @@ async function sealItems(
 
 const ofSkill = (agentId: string, skillId: string) => and(eq(skillEnv.agentId, agentId), eq(skillEnv.skillId, skillId));
 
-/** A skill of the catalogue, with the variables of the agent's version. Throws the 404. */
+/** A skill of the catalogue, with the variables of the version that the agent has. Throws the 404. */
 export async function findSkillOf(db: Db, agent: AgentRow, skillSlug: string): Promise<SkillOfAgent> {
   const served = sql<boolean>`coalesce(${agentSkills.enabled}, false) and ${workspaceSkills.skillId} is not null`;
   const [row] = isSkillSlug(skillSlug)

@@ -11,7 +11,7 @@ interface Archive {
 }
 
 /**
- * The skills in a zip archive: one for each `SKILL.md`, with the folders `scripts` and `references` next to it. Throws
+ * The skills in a zip archive: one for each `SKILL.md`, with the folders `scripts` and `references` beside it. Throws
  * the 400 with the file and its problem.
  */
 export function readArchive(bytes: Uint8Array): Archive {
@@ -20,7 +20,7 @@ export function readArchive(bytes: Uint8Array): Archive {
   if (roots.length === 0) throw refuseArchive("it has no SKILL.md");
   if (roots.length > 500) throw refuseArchive("it has more than 500 skills");
   roots.sort();
-  // In sorted order a folder is directly followed by its content.
+  // In sorted order, a folder comes right before its content.
   const nested = roots.find((root, index) => index > 0 && root.startsWith(roots[index - 1] ?? ""));
   if (nested !== undefined) throw refuseArchive(`${nested}SKILL.md lies inside the folder of another skill`);
 
@@ -47,7 +47,7 @@ export function readArchive(bytes: Uint8Array): Archive {
 /** Files that macOS and Windows add. */
 const isClutter = (path: string) => /(^|\/)(__MACOSX\/|\.DS_Store$|Thumbs\.db$)/.test(path);
 
-/** The paths inside each skill's folder, without others. */
+/** The paths inside the folder of each skill; other paths are left out. */
 function groupByRoot(paths: Iterable<string>, roots: ReadonlySet<string>): Map<string, string[]> {
   const groups = new Map<string, string[]>([...roots].map((root) => [root, []]));
   for (const path of paths) {
@@ -80,7 +80,7 @@ function readFolder(root: string, paths: readonly string[], read: (path: string)
   return { ...fields, content: whole, scripts };
 }
 
-/** The first line of the comment at a script's beginning, at most 1,000 characters. */
+/** The first line of the comment at the start of a script, at most 1,000 characters. */
 function firstComment(source: string): string {
   const [, whole = ""] = /^\s*(?:\/\/+|\/\*+)\s*([^\r\n]*)/.exec(source) ?? [];
   const line = whole.slice(0, 1000);

@@ -5,7 +5,7 @@ const maxHeader = 8192;
 
 /**
  * The file in the field `file` of a form. Reads no further than that field, and at most 16 parts, since the platform's
- * reader makes objects of all parts and headers before their number is known. Throws the 400.
+ * own reader would make objects of any number of parts and headers. Throws the 400.
  */
 export function readFormFile(contentType: string, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const delimiter = delimiterOf(contentType);
@@ -28,7 +28,7 @@ export function readFormFile(contentType: string, bytes: Uint8Array<ArrayBuffer>
   throw new EngineError("bad-request", `file: must be among the first ${maxParts} fields of the form`);
 }
 
-/** The line before each part (RFC 2046 §5.1.1). */
+/** The line that comes before each part (RFC 2046 §5.1.1). */
 function delimiterOf(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"\\]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;

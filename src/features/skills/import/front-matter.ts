@@ -3,11 +3,11 @@ import { isObject } from "../../../core/json.ts";
 import { refuseArchive } from "./zip-directory.ts";
 
 const maxCharacters = 32 * 1024;
-/** The most tokens: words, marks, line ends and the spaces between them. */
+/** The most tokens: words, signs, line ends and the spaces between them. */
 const maxTokens = 10_000;
 const maxLevels = 16;
 
-/** The limits of all front matter in one archive together: reading YAML takes up to 50 µs for each token. */
+/** The limits of all front matter in one archive together, since to read YAML takes up to 50 µs for each token. */
 export class FrontMatterBudget {
   #characters = maxCharacters;
   #tokens = maxTokens;
@@ -26,15 +26,15 @@ export class FrontMatterBudget {
 }
 
 export interface SkillFile {
-  /** Unchecked fields of the file; the schema checks them. */
+  /** The fields of the file. Not checked here: the schema checks them. */
   fields: Record<string, unknown>;
   content: string;
 }
 
 /**
- * Reads a `SKILL.md`. Its front matter has name and description and may have, at the top or under `metadata`, category,
- * required-env and required-tools; other fields are for other programs. Throws the 400 for front matter that is no YAML
- * or exceeds the budget.
+ * Reads a `SKILL.md`. Its front matter has name and description. It may also have category, required-env and
+ * required-tools, at the top or under `metadata`. Other fields are for other programs. Throws the 400 for front matter
+ * that is no YAML or exceeds the budget.
  */
 export function readSkillFile(path: string, text: string, budget: FrontMatterBudget): SkillFile {
   const begin = /^---[ \t]*\r?\n/.exec(text)?.[0].length;
@@ -64,7 +64,7 @@ function parseYaml(path: string, text: string, budget: FrontMatterBudget): Recor
   requirePlain(path, text, budget);
   let given: unknown;
   try {
-    // Aliases are useless here, and make large values of small texts; comparing keys takes quadratic time.
+    // No aliases: they make large values of small texts. Keys are not compared, which would take quadratic time.
     given = parse(text, { maxAliasCount: 0, uniqueKeys: false, logLevel: "error" });
   } catch {
     throw noYaml(path);
@@ -74,8 +74,7 @@ function parseYaml(path: string, text: string, budget: FrontMatterBudget): Recor
 }
 
 /**
- * Refuses unneeded syntax before the text is parsed, since the parser's largest cost is an error object for each wrong
- * token.
+ * Refuses unneeded syntax before the text is parsed, since the parser makes a costly error object for each wrong token.
  */
 function requirePlain(path: string, text: string, budget: FrontMatterBudget): void {
   let depth = 0;
@@ -96,7 +95,7 @@ const unused: ReadonlySet<CST.TokenType> = new Set(["directive-line", "anchor", 
 
 const noYaml = (path: string, why = "") => refuseArchive(`the front matter of ${path} is no valid YAML${why}`);
 
-/** Reads a list, possibly written as text, since `metadata` contains only text in most programs. */
+/** Reads a list, perhaps written as text: in most programs `metadata` contains only texts. */
 function list(value: unknown): unknown[] | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value.split(/[\s,]+/).filter((word) => word !== "");

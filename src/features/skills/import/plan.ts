@@ -25,8 +25,8 @@ type StoredNumber = Pick<VersionRow, "id" | "skillId" | "version">;
 const batch = 25;
 
 /**
- * Plans the import of each skill. `rows` are the stored skills by slug. Throws 409 for a slug of a differently named
- * skill, and for too many versions.
+ * Plans the import of each skill. `rows` are the stored skills by slug. Throws 409 for a slug that a skill of another
+ * name has, and for too many versions.
  */
 export async function planAll(
   tx: Db,

@@ -25,8 +25,8 @@ const route = guarded(
       params: organizationPath,
       body: {
         content: {
-          // By reference, since a schema here would be checked before the handler, which has a better error for other
-          // content types.
+          // A reference, since a schema here would be checked before the handler, whose error for other content types
+          // is better.
           "application/json": { schema: { $ref: "#/components/schemas/SkillImport" } },
           "application/zip": { schema: binary },
           "multipart/form-data": {
@@ -43,7 +43,7 @@ const route = guarded(
   { bodyLimit: importLimit },
 );
 
-/** The import, whose body may be larger than other routes'. */
+/** The import. Its body may be larger than those of other routes. */
 export const importRoutes = router().openapi(route, async (c) => {
   const { skills, ignored } = await readBody(c);
   return c.json({ ...(await importSkills(c.var.ctx, skills)), ignored }, 201);
@@ -56,7 +56,7 @@ async function readBody(c: Context<AppEnv>): Promise<{ skills: SkillImport["skil
   const form = type === "multipart/form-data";
   if (form || zipTypes.has(type)) {
     const bytes = new Uint8Array(await c.req.arrayBuffer());
-    // The first archive loads the libraries, since few servers read archives.
+    // Loaded when needed, since few servers read archives.
     const { readArchive } = await import("./archive.ts");
     return readArchive(form ? readFormFile(header, bytes) : bytes);
   }

@@ -33,7 +33,7 @@ const scripts = z
   .default([])
   .openapi({ description: "JavaScript that the tool `runSkillScript` runs in a sandbox." });
 
-/** The first time that PostgreSQL can store, since it has no year 0. */
+/** The first time that PostgreSQL can store: it has no year 0. */
 const firstMoment = Date.parse("0001-01-01T00:00:00Z");
 
 const ImportedVersion = z
@@ -95,7 +95,7 @@ function slugsTwice(list: readonly { name: string }[]): string[] {
 
 type Issues = z.core.$ZodIssue[];
 
-/** The skills of an import, or its issues; stops at more issues than a response contains. */
+/** The skills of an import, or its issues. Stops when there are more issues than a response contains. */
 export function parseImport(body: unknown): { skills: SkillImport["skills"] } | { issues: Issues } {
   const outline = ImportOutline.safeParse(body);
   if (!outline.success) return { issues: outline.error.issues };
@@ -112,7 +112,7 @@ export function parseImport(body: unknown): { skills: SkillImport["skills"] } | 
   return twice.length > 0 ? { issues: twice } : { skills };
 }
 
-/** The checks that are cheap even for a large import. */
+/** Checks that are cheap even for a large import. */
 const ImportOutline = z.object({
   skills: z
     .array(z.unknown())

@@ -16,9 +16,9 @@ import { isMoved, storePlans } from "./store.ts";
 type Outcome = "created" | "updated" | "skipped";
 
 /**
- * Stores the skills: new ones with their history; existing ones get their missing versions. All or nothing. Throws 400
- * for tools that the organization can't use, 409 for a slug of a differently named skill, when no version number is
- * left, for too many versions, and for skills that are too many or too large.
+ * Stores the skills, all or none: new ones with their history; existing ones get the versions that they lack. Throws
+ * 400 for tools that the organization can't use; 409 for a slug that a skill of another name has, when no version
+ * number is left, and when versions or skills become too many or too large.
  */
 export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Promise<Omit<ImportAnswer, "ignored">> {
   const outcomes: Record<Outcome, string[]> = { created: [], updated: [], skipped: [] };
@@ -43,9 +43,7 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
   return { created: created.length, updated: updated.length, skipped: skipped.length };
 }
 
-/**
- * The tools to check. A history may name removed tools, but not by their names from before plugins, which are refused.
- */
+/** The tools to check. A history may contain removed tools, but not names from before plugins, which are refused. */
 function toolFields(list: readonly ImportedSkill[]) {
   return list.flatMap(({ requiredTools, versions = [] }, index) => [
     { path: `skills.${index}.requiredTools`, names: requiredTools },
@@ -56,7 +54,7 @@ function toolFields(list: readonly ImportedSkill[]) {
   ]);
 }
 
-/** The stored skills among these, by slug, locked against other changes until the transaction ends. */
+/** Those of the skills that are stored, by slug, locked against other changes until the transaction ends. */
 async function lockSkills(tx: Db, { membership }: Ctx, list: readonly ImportedSkill[]): Promise<Map<string, SkillRow>> {
   const slugs = list.map(({ name }) => slugOf(name));
   const rows = await tx

@@ -18,7 +18,7 @@ export async function storePlans(tx: Db, ctx: Ctx, plans: readonly SkillPlan[]):
   await makeCurrent(tx, ctx, renewed);
   await moveSkills(tx, plans.filter(isMoved));
   if (renewed.length === 0) return;
-  // The new versions may restrict values that agents store.
+  // The new versions may restrict values that agents have stored.
   const affected = await agentsKnowing(
     tx,
     renewed.map(({ id }) => id),

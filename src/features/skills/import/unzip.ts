@@ -5,22 +5,22 @@ import { importLimit } from "./schema.ts";
 import { damaged, readDirectory, refuseArchive, storedBytes, type ZipEntry } from "./zip-directory.ts";
 
 /**
- * The size from which an archive that unpacks to more than a hundred times its own is hostile: no written text
- * compresses so well.
+ * From this size on, in bytes, an archive that unpacks to more than a hundred times its size is hostile: no written
+ * text compresses so well.
  */
 const ratioFrom = 256 * 1024;
 const maxRatio = 100;
 
 /**
- * The bytes inflated at a time. Deflate makes at most 1032 bytes of one, so each step yields little, whatever size the
- * archive claims.
+ * How many bytes are inflated at a time. Deflate makes at most 1032 bytes of one, so each step yields little, whatever
+ * size the archive claims.
  */
 const step = 2048;
 
-/** Unpacks a zip archive, to files by path. Throws the 400 for a hostile or damaged one early. */
+/** Unpacks a zip archive; returns files by path. Throws the 400 for a hostile or damaged one, as early as possible. */
 export function unzip(bytes: Uint8Array): Map<string, Uint8Array> {
   const entries = readDirectory(bytes);
-  // The claimed sizes refuse most hostile archives at once; the real sizes are counted below.
+  // The claimed sizes are enough to refuse most hostile archives at once. The real sizes are counted below.
   new Budget(bytes.length).spend(entries.reduce((sum, { size }) => sum + size, 0));
   const budget = new Budget(bytes.length);
   return new Map(entries.map((entry) => [entry.path, unpack(storedBytes(bytes, entry), entry, budget)]));
@@ -57,7 +57,7 @@ function unpack(packed: Uint8Array, { deflated, size }: ZipEntry, budget: Budget
 
 /** Inflates a small file at once, without a large buffer; null when the size differs from the claimed one. */
 function inflateShort(packed: Uint8Array, size: number, budget: Budget): Uint8Array | null {
-  // One extra byte shows a too long file.
+  // With one extra byte, a file that is too long is noticed.
   const whole = unlessDamaged(() => inflateSync(packed, { out: new Uint8Array(size + 1) }));
   if (whole.length !== size) return null;
   budget.spend(size);

@@ -1,12 +1,12 @@
 import { EngineError } from "../../../core/errors.ts";
 
-/** A file in the archive's directory. Only its position is trusted; its sizes are checked later. */
+/** A file in the archive's directory. Only its position is reliable; its sizes are checked later. */
 export interface ZipEntry {
   path: string;
   deflated: boolean;
   compressedSize: number;
   size: number;
-  /** The position of its header; its bytes follow. */
+  /** The position of its header, which its bytes follow. */
   offset: number;
 }
 
@@ -23,7 +23,7 @@ export const damaged = () => refuseArchive("it is damaged, or no zip");
 
 /**
  * The files in a zip archive, without folders. Throws the 400 for more than 1000 entries, for paths that leave the
- * folder or occur twice, for links and encryption, and for forms of zip that 8 MiB do not need.
+ * folder or occur twice, for links and encryption, and for variants of zip that are needed only above 8 MiB.
  */
 export function readDirectory(bytes: Uint8Array): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -59,7 +59,7 @@ export function storedBytes(bytes: Uint8Array, { offset, compressedSize }: ZipEn
   return bytes.subarray(start, start + compressedSize);
 }
 
-/** The position of the end record; only a comment may follow it. */
+/** The position of the end record. Only a comment may follow this record. */
 function findEnd(view: DataView): number {
   const lowest = Math.max(0, view.byteLength - endLength - 0xffff);
   for (let at = view.byteLength - endLength; at >= lowest; at -= 1) {
@@ -86,16 +86,14 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, last: number):
   return { entry: { path, deflated: method === 8, compressedSize, size, offset: view.getUint32(at + 42, true) }, next };
 }
 
-/**
- * Throws for links and devices. `kind` is the type of file in Unix modes; none, a folder and a plain file are allowed.
- */
+/** Throws for links and devices. `kind` is the file type in Unix modes; allowed are none, a folder and a plain file. */
 function requirePlain(path: string, kind: number): void {
   if (kind === 0xa) throw refuseArchive(`${quote(path)} is a symbolic link`);
   if (kind !== 0 && kind !== 4 && kind !== 8) throw refuseArchive(`${quote(path)} is no plain file`);
 }
 
 function readPath(bytes: Uint8Array): string {
-  // The length is checked first, since normalizing takes quadratic time for accents.
+  // The length is checked first, since normalizing many accents takes quadratic time.
   if (bytes.length > 4 * longestPath)
     throw refuseArchive(`the name of a file in it is longer than ${longestPath} characters`);
   let path: string;

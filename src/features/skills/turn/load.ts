@@ -7,7 +7,7 @@ import { type LoadedEnv, loadEnv } from "../env/load.ts";
 import { versionFieldsOf } from "../find.ts";
 import type { Script } from "../rules.ts";
 
-/** A skill in the form for turns. */
+/** A skill, as turns use it. */
 export interface LoadedSkill {
   slug: string;
   name: string;
@@ -24,16 +24,16 @@ export interface LoadedSkill {
 }
 
 export interface LoadedSkills {
-  /** The served skills, by slug. */
+  /** The skills in use, by slug. */
   served: LoadedSkill[];
-  /** All stored values, including those of skills that are not served. */
+  /** All stored values, including those of skills that are not in use. */
   env: LoadedEnv[];
 }
 
 /**
- * The skills for the agent's turns: in the catalogue, allowed for its workspace and enabled, each in its pinned
- * version. Two queries, and up to two more when skills require tools that are not built in. Rejects when a value does
- * not open, which means a wrong key.
+ * The skills of the agent's turns: those in the catalogue that its workspace allows and that it has enabled, each in
+ * its pinned version. Takes two queries, and up to two more when skills require tools that are not built in. Rejects
+ * when a value does not open, which means a wrong key.
  */
 export async function loadSkills(
   db: Db,

@@ -15,14 +15,14 @@ import type { LoadedSkill } from "./load.ts";
 /** The placeholder shown to models for a sensitive value (spec "Skill environment variable"). */
 const placeholderText = (skill: string, key: string) => `{{skill_env.${skill}.${key}}}`;
 
-/** The sensitive values among these, to be filled in and scrubbed. */
+/** The sensitive ones among these values, which are filled in and scrubbed. */
 export function skillPlaceholders(env: readonly LoadedEnv[]): Placeholder[] {
   return env
     .filter(({ sensitive }) => sensitive)
     .map(({ skill, key, value, bounds }) => ({ text: placeholderText(skill, key), value, bounds }));
 }
 
-/** The list of skills in the prompt, with the whole text of auto-loaded ones; empty without skills. */
+/** The list of skills in the prompt. Auto-loaded skills have their whole text. Empty without skills. */
 export function skillsList(skills: readonly LoadedSkill[]): string {
   if (skills.length === 0) return "";
   const listed = skills.map((skill) => {
@@ -37,8 +37,8 @@ export function skillsList(skills: readonly LoadedSkill[]): string {
 }
 
 /**
- * The tools `readSkill` and `runSkillScript` of an agent. `owner` is its organization, which has a share of the slots
- * for scripts.
+ * The tools `readSkill` and `runSkillScript` of an agent. `owner` is its organization, for its share of the slots for
+ * scripts.
  */
 export function skillTools(skills: readonly LoadedSkill[], owner: string, scripts: Scripts): Tool[] {
   const read = readSkill.implement(async ({ skill: name }) => {
@@ -55,7 +55,7 @@ export function skillTools(skills: readonly LoadedSkill[], owner: string, script
     const skill = find(skills, name);
     const script = skill.scripts.find((candidate) => candidate.file === file);
     if (!script) throw new Error(`The skill ${skill.slug} has no script ${file}${among(skill.scripts.map(fileOf))}`);
-    // Only the skill's own values, since a script can transform them in any way.
+    // Only the values of this skill, since a script can transform them in any way.
     const placeholders = skillPlaceholders(skill.env);
     const ran = await scripts.run({
       file,
@@ -101,7 +101,7 @@ function problemOf({ missingEnv, missingTools }: LoadedSkill): string | null {
   return problems.length === 0 ? null : problems.join("; ");
 }
 
-/** The value as models may see it. */
+/** The value as models see it. */
 const shown = ({ skill, key, value, sensitive }: LoadedEnv) => (sensitive ? placeholderText(skill, key) : value);
 
 function settings({ env }: LoadedSkill): Record<string, string> {
@@ -120,12 +120,12 @@ function body({ slug, content, env }: LoadedSkill, room?: FillingRoom): string {
   return new Placeholders(values).fill(content, null, room && { room });
 }
 
-/** In characters: less than the sandbox's limits of an error and of a log, so that a shorter text was not cut. */
+/** In characters: less than the sandbox's own limits for an error and for a log, so a shorter text was not cut. */
 const wholeUntil = 8_000;
 
 /**
- * The error and the logs of a script. A text cut by the sandbox or this class may end with the beginning of a secret
- * value, which no scrubber finds: it is removed.
+ * The error and the logs of a script. A text that was cut, by the sandbox or by this class, may end with the beginning
+ * of a secret. No scrubber finds that, so it is removed.
  */
 export class ScriptOutput {
   readonly #values: readonly string[];
@@ -139,7 +139,7 @@ export class ScriptOutput {
     return text.length <= wholeUntil ? text : this.#cut(text.slice(0, wholeUntil));
   }
 
-  /** The logs. When they were cut, the last text may be incomplete, and a note may follow it. */
+  /** The logs. If they were cut, the last text may be incomplete, and a note may come after it. */
   logs(texts: readonly string[]): string[] {
     const long = texts.reduce((sum, { length }) => sum + length, 0) > wholeUntil;
     return texts.map((text, index) => (long && index >= texts.length - 2 ? this.#cut(text) : text));

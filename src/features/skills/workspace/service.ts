@@ -19,7 +19,7 @@ export async function listAllowed(ctx: Ctx, workspaceId: string): Promise<string
   return rows.map(({ slug }) => slug);
 }
 
-/** Allows a skill. Idempotent. Agents that already have it enabled are served it again. Throws 404. */
+/** Allows a skill. Idempotent. Agents that still have it enabled get it again. Throws 404. */
 export async function allowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
   await changeAllowance(ctx, "skill.allow", [workspaceId, slug], async (tx, row) => {
     const added = await tx.insert(workspaceSkills).values(row).onConflictDoNothing().returning();
@@ -27,7 +27,7 @@ export async function allowSkill(ctx: Ctx, workspaceId: string, slug: string): P
   });
 }
 
-/** Disallows a skill. Idempotent. Agents keep it enabled, but are no longer served it. Throws 404. */
+/** Disallows a skill. Idempotent. It stays enabled in agents, but their turns don't get it. Throws 404. */
 export async function disallowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
   await changeAllowance(ctx, "skill.disallow", [workspaceId, slug], async (tx, row) => {
     const { workspaceId: workspace, skillId } = row;

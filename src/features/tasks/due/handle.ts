@@ -12,12 +12,12 @@ import { enqueueSoon } from "./work.ts";
 
 interface Dependencies {
   services: Services;
-  /** Announces a job that is due at a time, in milliseconds since the epoch, or now. */
+  /** Tells the worker that a job is due, now or at a time in milliseconds since the epoch. */
   wake(at?: number): void;
 }
 
 /**
- * Enqueues the run of a due task, and records missed times. One transaction does all and sets the next time: a job that
+ * Enqueues the run of a due task, and records missed times, and sets the next time, all in one transaction: a job that
  * runs again, or on two replicas, finds nothing to do.
  */
 export function handleDue({ services, wake }: Dependencies): JobHandler<{ taskId: string }> {
@@ -102,6 +102,6 @@ async function record(
   if (runs.length === 0) return;
   const own = { taskId: id, agentId, organizationId, triggerType: "schedule", createdAt: now } as const;
   const rows = runs.map((run) => ({ ...own, ...run, id: newId() }));
-  // A manual run may be planned for the same moment.
+  // A manual run may have the same planned time.
   await tx.insert(taskRuns).values(rows).onConflictDoNothing();
 }

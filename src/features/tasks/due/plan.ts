@@ -1,6 +1,6 @@
 import { missedRuns, nextRun, type Schedule } from "../schedule.ts";
 
-/** A due task: `dueAt` is its first unhandled time. */
+/** A due task; `dueAt` is the first time that was not handled. */
 export interface DueTask {
   schedule: Schedule;
   anchorAt: Date;
@@ -8,11 +8,11 @@ export interface DueTask {
   onMissed: "run" | "skip";
 }
 
-/** The plan for the due times of a task. */
+/** What to do about the due times of a task. */
 export interface DuePlan {
   /** The run to make; null for none. */
   run: { dueAt: Date; triggerType: "schedule" | "missed" } | null;
-  /** The missed times to record, oldest first; the oldest also stands for `alsoMissed` earlier ones. */
+  /** The missed times to record, oldest first. The oldest one also counts `alsoMissed` earlier ones. */
   missed: { dueAt: Date; alsoMissed: number }[];
   nextRunAt: Date | null;
 }
@@ -24,7 +24,7 @@ const punctualMs = 60_000;
 export const mostMissed = 20;
 
 /**
- * Runs at most one of the times until `now`: the last one, on time, or late if the task wants that. The other times are
+ * Runs at most one of the times until `now`: the last one, if it is on time or the task wants late runs. All others are
  * recorded as missed. Throws for an unreadable schedule, such as one with a time zone that the runtime no longer has.
  */
 export function planOf({ schedule, anchorAt, dueAt, onMissed }: DueTask, now: Date): DuePlan {

@@ -7,7 +7,7 @@ import { enqueue } from "../../../jobs/enqueue.ts";
 import type { DueWork } from "../../../jobs/schedule.ts";
 import { tickMs } from "../../../jobs/schedule.ts";
 
-/** Runs a due task. */
+/** Handles the due times of a task. */
 export const dueJob = defineJob("task.due", z.object({ taskId: z.uuid() }), ({ taskId }) => taskId);
 
 /** The tasks of active agents that are due before the horizon. */
@@ -23,7 +23,7 @@ interface Due {
   nextRunAt: Date | null;
 }
 
-/** Enqueues the run of a task that is due before the next tick. Wake the worker after the commit. */
+/** Enqueues the job of a task that is due before the next tick. Wake the worker after the commit. */
 export async function enqueueSoon(tx: Db, { id, organizationId, nextRunAt }: Due, now: Date): Promise<void> {
   if (!nextRunAt || nextRunAt.getTime() > now.getTime() + 2 * tickMs) return;
   await enqueue(tx, dueJob.of({ taskId: id }, nextRunAt), { organizationId });

@@ -8,7 +8,7 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import { conversations, scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import { isOpen, type OpenRun } from "./store.ts";
 
-/** The end of a run. */
+/** How a run ended. */
 export interface Ending {
   status: "completed" | "failed" | "skipped";
   output: string | null;
@@ -21,13 +21,13 @@ const longestOutput = 64 * 1024;
 
 interface Noted {
   attempts: number;
-  /** When the run begins; absent for one that has begun. */
+  /** When the run begins; absent for a run that has begun. */
   now?: Date;
-  /** Why it is retried. */
+  /** Why the run is retried. */
   error?: string;
 }
 
-/** Stores an attempt of a run. Returns false when the run has ended, or its task was deleted. */
+/** Stores an attempt at a run. Returns false when the run has ended, or its task was deleted. */
 export async function noteAttempt({ db }: Database, runId: string, { attempts, now, error }: Noted): Promise<boolean> {
   const begun = now ? { startedAt: sql`coalesce(${taskRuns.startedAt}, ${now.toISOString()}::timestamptz)` } : {};
   const noted = await db
@@ -47,7 +47,7 @@ export async function noteWaiting({ db }: Database, runId: string): Promise<void
     .where(and(eq(taskRuns.id, runId), isOpen));
 }
 
-/** Ends a run, and deletes its task if that was wanted. Does nothing when it has ended. */
+/** Ends a run, and deletes its task if the task is to be deleted after its run. Does nothing when the run has ended. */
 export async function endRun({ database, clock }: Services, { run, slug }: OpenRun, ending: Ending): Promise<void> {
   const completedAt = new Date(clock.now());
   await unlessDeadlocked(() =>
@@ -78,7 +78,7 @@ export async function endRun({ database, clock }: Services, { run, slug }: OpenR
 
 const shorten = (output: string | null) => output && clip(storable(output), longestOutput);
 
-/** Whether the conversation of a run was deleted: its reply is deleted too. Locks a conversation that still exists. */
+/** Whether a run's conversation was deleted: its reply must be deleted, too. Locks an existing conversation. */
 async function isDeleted(tx: Db, { conversationRef }: OpenRun["run"]): Promise<boolean> {
   const own = eq(conversations.ref, conversationRef ?? "");
   const [kept] = await tx.select({ id: conversations.id }).from(conversations).where(own).for("key share");

@@ -12,12 +12,12 @@ interface Dependencies {
   turns: Turns;
 }
 
-/** How long a run waits for its turn that another process may still run, in milliseconds. */
+/** How long a run waits for an earlier turn of it in another process, in milliseconds. */
 const runningMs = 5_000;
 
 /**
- * Runs a task once. The end of an earlier attempt is known from the turns of the run's conversation, so a repeated job
- * takes no second turn for a finished run.
+ * Runs a task once. The turns of the run's conversation show how an earlier attempt ended, so a repeated job takes no
+ * second turn for a finished run.
  */
 export function runTask({ services, turns }: Dependencies): JobHandler<{ runId: string }> {
   const { database, clock } = services;
@@ -32,7 +32,7 @@ export function runTask({ services, turns }: Dependencies): JobHandler<{ runId: 
     if (ending) return endRun(services, found, ending);
     const closed = await closedFor(services, found.task);
     if (closed) return endRun(services, found, { status: "skipped", output: null, error: closed });
-    // Only the job counted an attempt that ended with its process.
+    // If a process died in an attempt, only the job counted that attempt.
     const tried = Math.max(begun - 1, run.attempts) + 1;
     if (!(await noteAttempt(database, run.id, { attempts: tried, now: new Date(clock.now()) }))) return;
     if (run.status === "queued") services.activity.emit(firing(found));
@@ -42,7 +42,7 @@ export function runTask({ services, turns }: Dependencies): JobHandler<{ runId: 
   };
 }
 
-/** The activity of a starting run. */
+/** The activity event of a starting run. */
 function firing({ run, task, agent }: OpenRun): Activity {
   const { id: taskId, name } = task;
   const conversationId = run.conversationRef;
@@ -51,13 +51,13 @@ function firing({ run, task, agent }: OpenRun): Activity {
 
 const notBegun: Fate = { kind: "open" };
 
-/** The ending that a run's turns show; null when the run may be started. */
+/** How the run ended, by its turns; null when it may be started. */
 export function endingOf(fate: Fate): Ending | null {
   if (fate.kind === "done") return { status: "completed", output: fate.text, error: null };
   return fate.kind === "failed" ? { status: "failed", output: fate.text, error: fate.reason } : null;
 }
 
-/** Stores the end of an attempt. */
+/** Stores how an attempt ended. */
 async function storeEnd(services: Services, found: OpenRun, { end, turn, tried }: Attempted): Promise<void> {
   const { database, log } = services;
   const { run, task } = found;

@@ -47,7 +47,7 @@ export async function runNow(ctx: Ctx, slug: string, id: string): Promise<string
   });
 }
 
-/** A run in its API form, with the reason for which its result was not delivered. */
+/** A run in its API form, with the reason why its result was not delivered. */
 function toRun(
   { id, status, triggerType, attempts, alsoMissed, output, error, ...row }: RunRow,
   undelivered: string | undefined,

@@ -21,8 +21,8 @@ interface RunOf {
 }
 
 /**
- * Stores a run and enqueues its job; returns its id. Call it with the task locked. A run planned for a taken moment
- * gets the next millisecond, so that each run has its own conversation.
+ * Stores a run and enqueues its job; returns the run's id. Call it with the task locked. If the task has a run at the
+ * planned time, this one gets the next free millisecond, so that each run has its own conversation.
  */
 export async function queueRun(tx: Db, { task, slug, triggerType, now, ...planned }: RunOf): Promise<string> {
   const { id: taskId, agentId, organizationId } = task;
@@ -47,13 +47,13 @@ export async function hasOpenRun(tx: Db, taskId: string): Promise<boolean> {
   return open !== undefined;
 }
 
-/** The condition for an open run, in literals, so that the planner finds its index. */
+/** Whether a run is open. Written with literals, so that the planner uses its index. */
 export const isOpen = sql`${taskRuns.status} in ('queued', 'running')`;
 
 /** An open run, with its task and the slug of its agent. */
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof readOpenRun>>>;
 
-/** Null for a run that has ended, or whose task was deleted. */
+/** Returns null for a run that has ended, or whose task was deleted. */
 export async function readOpenRun(db: Db, runId: string) {
   const [found] = await selectRuns(db).where(and(eq(taskRuns.id, runId), isOpen));
   return found ?? null;
@@ -68,7 +68,7 @@ export function selectRuns(db: Db) {
     .innerJoin(agents, eq(agents.id, taskRuns.agentId));
 }
 
-/** The parts of a run's conversation id: the task, and the planned time. */
+/** What a run's conversation id contains: the task, and the planned time. */
 interface Planned {
   taskId: string;
   dueAt: Date;

@@ -13,7 +13,7 @@ import {
 } from "../../turns/index.ts";
 import { channelIdOf, type OpenRun, plannedOf, refOf, runJob, selectRuns } from "./store.ts";
 
-/** The attempt at the turn of a run; `tried` includes it. */
+/** An attempt at the turn of a run; `tried` includes this attempt. */
 export function runAttempt(found: OpenRun, tried: number, signal: AbortSignal): Attempt {
   const { run, task, slug } = found;
   const place = outboundPlace(task.agentId, task);
@@ -23,7 +23,7 @@ export function runAttempt(found: OpenRun, tried: number, signal: AbortSignal): 
     signal,
     about: { runId: run.id, taskId: task.id },
     request: async () => requestOf(found),
-    /** The reply is sent, or nothing happened and the run may be retried. */
+    /** RECORD stores the reply for sending, or nothing if the run may be retried. */
     alongside(outcome, turnId, end) {
       if (!isStored(end)) return null;
       return place ? repliesElsewhere(place)(outcome, turnId) : nothing;
@@ -32,8 +32,8 @@ export function runAttempt(found: OpenRun, tried: number, signal: AbortSignal): 
 }
 
 /**
- * Why a person no longer gets results of a task that the agent made on the person's request; null when the person does.
- * Always null for a task of an operator.
+ * Why a person no longer gets results of a task that the agent made for them; null while they do, and for tasks of
+ * operators.
  */
 export async function closedFor(
   services: Services,
@@ -69,8 +69,8 @@ function requestOf({ run, task, slug }: OpenRun): Omit<TurnRequest, "alongside">
 }
 
 /**
- * The rows written with a run's turn that continues after an approval. The turn runs only once, so its reply and a
- * notice of its failure are both sent to the task's destination. The run's job ends the run.
+ * The rows written with a run's turn that continues after an approval. Such a turn runs only once, so the task's
+ * destination gets its reply or a notice of its failure. The run's job ends the run.
  */
 export function continuedRun(services: Services): ContinuedBy {
   return async ({ agentId, channel, channelId }) => {

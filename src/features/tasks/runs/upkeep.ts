@@ -14,7 +14,7 @@ const [minuteMs, dayMs] = [60_000, 86_400_000];
 /** The most rows of one statement. */
 const batchSize = 1_000;
 
-/** Upkeep of runs, once a minute: ends those without a job. */
+/** Upkeep of runs, once a minute: ends runs that have no job. */
 export function createUpkeep(services: Services): () => Promise<void> {
   return every(services.clock, minuteMs, async () => {
     await endStranded(services);
@@ -23,7 +23,7 @@ export function createUpkeep(services: Services): () => Promise<void> {
 }
 
 /**
- * Ends open runs that neither have a job nor wait for approval. The end is known from the run's turns; a run without a
+ * Ends open runs that have no job and do not wait for approval. The run's turns show how it ended. A run without a
  * finished turn failed with its job, mostly because its process died repeatedly.
  */
 async function endStranded(services: Services): Promise<void> {
@@ -57,7 +57,7 @@ function findStranded({ database: { db } }: Services, last: string) {
 
 const newer = alias(taskRuns, "newer");
 
-/** Finished runs, except each task's last one. */
+/** Finished runs, except the last one of each task. */
 export const oldRuns: OldRows = {
   table: taskRuns,
   since: taskRuns.createdAt,

@@ -15,14 +15,14 @@ import type { NewScheduledTask } from "./schema.ts";
 import { changeTask, insertTask, ofApi } from "./service.ts";
 import { countTasks, mostTasks } from "./shares.ts";
 
-/** The tasks that people made, by name, for a bundle. Tasks that an agent made by its tool belong to its end users. */
+/** The tasks that people made, by name, for a bundle. The tasks that an agent made belong to its end users. */
 export async function exportTasks(db: Db, agentId: string): Promise<NewScheduledTask[]> {
   return sortByName(await tasksOfPeople(db, agentId)).map(configurationOf);
 }
 
 /**
- * Sets exactly these tasks of an agent in addition to those it made itself, inside a transaction of `writeAgent`. A
- * stored task of the same name stays, with its runs. Throws 400 for an impossible schedule, 409 for too many tasks.
+ * Gives an agent exactly these tasks, besides those that it made itself, in a transaction of `writeAgent`. A stored
+ * task of the same name stays, with its runs. Throws 400 for an impossible schedule, 409 for too many tasks.
  */
 export async function importTasks(
   tx: Db,
@@ -35,7 +35,7 @@ export async function importTasks(
   checkSchedules(wanted, now, notes);
   const stored = await tasksOfPeople(tx, agent.id);
   const matched = wanted.map((task) => ({ task, row: takeNamed(stored, task.name) }));
-  // The remaining names are not in the bundle.
+  // The names that are left are not in the bundle.
   if (stored.length > 0) {
     await tx.delete(scheduledTasks).where(
       inArray(
@@ -56,7 +56,7 @@ export async function importTasks(
   );
 }
 
-/** Notes past dates in a file: such a task is imported, but never runs again. */
+/** Warns of past dates in a file: such a task is imported, but never runs again. */
 function checkSchedules(wanted: readonly NewScheduledTask[], now: Date, notes: ImportNotes): void {
   const issues = wanted.flatMap(({ name, schedule }, index) => {
     const path = ["instance", "scheduledTasks", index, "schedule"];

@@ -55,7 +55,7 @@ export function tasksOfPeople(db: Db, agentId: string): Promise<TaskRow[]> {
     .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id));
 }
 
-/** The settable fields of a task. */
+/** The fields of a task that callers can set. */
 export function configurationOf(task: TaskRow): NewScheduledTask {
   const { name, prompt, enabled, deleteAfterRun, maxRetries, onMissed, outboundTarget } = task;
   const outboundChannel = task.outboundChannel as NewScheduledTask["outboundChannel"];
@@ -65,7 +65,7 @@ export function configurationOf(task: TaskRow): NewScheduledTask {
 
 type SelectedTask = Awaited<ReturnType<typeof selectTasks>>[number];
 
-/** Tasks of an agent in their API form, with the reasons for which their newest runs' results were not delivered. */
+/** Tasks of an agent in their API form, with the reasons why the results of their newest runs were not delivered. */
 export async function showTasks(db: Db, agentId: string, rows: readonly SelectedTask[]): Promise<ScheduledTask[]> {
   const refs = rows.map(({ ref }) => ref);
   const undelivered = await undeliveredOf(db, agentId, refs);

@@ -44,7 +44,7 @@ export const Schedule = z
 /** The longest prompt, in UTF-16 units. */
 const longestPrompt = 32_768;
 
-/** The fields that callers may set, with their descriptions: one list for create, change and read. */
+/** The fields that callers may set, with descriptions. Create, change and read share this list. */
 const settable = {
   name: Name.openapi({ example: "Morning report" }),
   prompt: zText(longestPrompt)

@@ -46,16 +46,16 @@ export async function getTask(ctx: Ctx, slug: string, id: string): Promise<Sched
   return task;
 }
 
-/** The end user of a task, and its creator. */
+/** The end user for whom a task was made, and who made it. */
 export type TaskOrigin = Pick<TaskRow, "source" | "subject" | "userName">;
 
 /** The origin of a task that people made. */
 export const ofApi: TaskOrigin = { source: "api", subject: "", userName: null };
 
 /**
- * Creates a task. One that the agent makes counts into the share of the end user `person`. Throws the 404 of the agent;
- * 400 for an impossible schedule, one more frequent than an end user's may be, and an invalid destination; 409 when the
- * person or the agent has the most tasks, none of which can be deleted.
+ * Creates a task. A task that the agent makes counts as one of the end user `person`. Throws the 404 of the agent; 400
+ * for an impossible schedule, one that is more frequent than an end user's may be, and an invalid destination; 409 when
+ * the person or the agent has the most tasks and none can be deleted.
  */
 export async function createTask(
   ctx: Ctx,
@@ -79,8 +79,8 @@ export async function createTask(
 }
 
 /**
- * Stores a task whose schedule is valid at `now`, inside a transaction of `writeAgent`. Its times count from `now` even
- * when the transaction waited: a run whose time has come is due at once. Returns the next due time.
+ * Stores a task whose schedule is valid at `now`, in a transaction of `writeAgent`. Its times count from `now`, even if
+ * the transaction waited: a run whose time has come is due at once. Returns the next due time.
  */
 export async function insertTask(
   tx: Db,
@@ -99,8 +99,8 @@ export async function insertTask(
 }
 
 /**
- * Changes the given fields. A new schedule counts from now on, and so does a task that is turned on again. Throws the
- * 404 of agent and task, and 400 as `createTask` does.
+ * Changes the given fields. The times of a new schedule, and of a task that is turned on again, count from now on.
+ * Throws the 404 of agent and task, and 400 as `createTask` does.
  */
 export async function updateTask(
   ctx: Ctx,
@@ -120,7 +120,7 @@ export async function updateTask(
   return getTask(ctx, slug, id);
 }
 
-/** Changes a locked task whose schedule is valid at `now`, as `insertTask` does. */
+/** Changes a locked task whose schedule is valid at `now`, with times as in `insertTask`. */
 export async function changeTask(
   tx: Db,
   ctx: Ctx,
@@ -143,13 +143,13 @@ export async function changeTask(
 const isOther = (stored: TaskRow, schedule: ScheduledTaskChanges["schedule"]) =>
   schedule !== undefined && !sameJson(schedule, scheduleOf(stored));
 
-/** Throws the 400 for an impossible new schedule, and for one that is turned on. */
+/** Throws the 400 for an impossible schedule that is new, or whose task is turned on. */
 function requireTimes(stored: TaskRow, { schedule, enabled = stored.enabled }: ScheduledTaskChanges, now: Date): void {
   const turnedOn = enabled && !stored.enabled;
   if (isOther(stored, schedule) || turnedOn) requireSchedule(schedule ?? scheduleOf(stored), now);
 }
 
-/** The columns that change with another schedule, and with turning the task on or off. */
+/** The columns that a new schedule changes, and turning the task on or off. */
 function timesOf(stored: TaskRow, { schedule, enabled = stored.enabled }: ScheduledTaskChanges, now: Date) {
   const other = isOther(stored, schedule);
   if (!other && enabled === stored.enabled) return {};
@@ -158,7 +158,7 @@ function timesOf(stored: TaskRow, { schedule, enabled = stored.enabled }: Schedu
   return { anchorAt: timed.anchorAt, nextRunAt: nextRunAt(timed, now) };
 }
 
-/** Deletes a task with its runs; the conversations stay, and a started run goes on. Throws the 404. */
+/** Deletes a task with its runs. The conversations stay, and a started run goes on. Throws the 404. */
 export async function deleteTask(ctx: Ctx, slug: string, id: string): Promise<void> {
   const summary: Record<string, unknown> = { taskId: id };
   await writeAgent(ctx, slug, { action: "agent.task.delete", agentUnchanged: true, summary }, async (tx, agent) => {
@@ -169,8 +169,8 @@ export async function deleteTask(ctx: Ctx, slug: string, id: string): Promise<vo
 }
 
 /**
- * Deletes the oldest task that the agent made for a past time. Such a task, whose run failed or was skipped, stays
- * visible until another one needs its room. Returns false without one.
+ * Deletes the oldest task that the agent made for a time that is now past. Such a task, whose run failed or was
+ * skipped, stays visible as long as no other task needs its room. Returns false when there is none.
  */
 async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, organizationId }: AgentRow) {
   const [gone] = await tx
@@ -183,7 +183,7 @@ async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, or
   return true;
 }
 
-/** The data of a task's next time: its schedule, whether it is on, and the time from which an interval counts. */
+/** What decides a task's next time: its schedule, whether it is on, and the time from which an interval counts. */
 interface Timed {
   schedule: Schedule;
   enabled: boolean;
@@ -195,7 +195,7 @@ function nextRunAt({ schedule, enabled, anchorAt }: Timed, now: Date): Date | nu
   return enabled ? nextRun(schedule, now, anchorAt) : null;
 }
 
-/** The field of a schedule with its times. */
+/** The field of each kind of schedule that contains its times. */
 const timeFields = { cron: "expression", interval: "everyMs", "one-shot": "runAt" } as const;
 
 /** Throws the 400 for an impossible schedule. */

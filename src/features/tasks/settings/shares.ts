@@ -12,7 +12,7 @@ import type { Schedule } from "../schedule.ts";
 /** The most tasks of an agent. */
 export const mostTasks = 100;
 
-/** The number of tasks reserved for the API. */
+/** The number of tasks that only people can add, by the API. */
 const keptForApi = 20;
 
 /** The most tasks of an agent for one end user. */
@@ -24,7 +24,7 @@ const shortestOfPerson = 15 * 60_000;
 /** The end user in whose turn an agent makes a task. */
 export interface TaskPerson {
   subject: SubjectKey;
-  /** Whether the turn is a run of a task: a task that makes its successor runs as often as the time between them. */
+  /** Whether the turn is a run of a task: a task that makes the next task runs as often as the time between the two. */
   isRun: boolean;
 }
 
@@ -48,7 +48,7 @@ const run = (db: Db) =>
     .from(taskRuns)
     .where(and(eq(taskRuns.taskId, scheduledTasks.id), isOpen));
 
-/** A task for a past time, whose run has ended. */
+/** Whether a task was for a time that is past, and its run has ended. */
 const isOver = (db: Db) =>
   and(
     sql`${scheduledTasks.schedule} ->> 'type' = 'one-shot'`,
@@ -61,7 +61,7 @@ const ofAgent = (agentId: string) => and(eq(scheduledTasks.agentId, agentId), eq
 export const countTasks = (db: Db, agentId: string): Promise<number> =>
   db.$count(scheduledTasks, eq(scheduledTasks.agentId, agentId));
 
-/** The refusal of another task, of those the agent made or of all; null while there is room. */
+/** The refusal of one more task, by the limit of tasks that the agent made or by that of all; null while there is room. */
 export async function lackOfRoom(db: Db, agentId: string, source: "api" | "agent"): Promise<EngineError | null> {
   const mostOfAgent = mostTasks - keptForApi;
   if (source === "agent" && (await db.$count(scheduledTasks, ofAgent(agentId))) >= mostOfAgent) {
@@ -72,7 +72,7 @@ export async function lackOfRoom(db: Db, agentId: string, source: "api" | "agent
   return new EngineError("conflict", `An agent has at most ${mostTasks} scheduled tasks: delete one first`);
 }
 
-/** The oldest finished task that the agent made, for `delete`. */
+/** The oldest finished task that the agent made, for a `delete` statement. */
 export const oldestOver = (db: Db, agentId: string) =>
   db
     .select({ id: scheduledTasks.id })
@@ -81,7 +81,7 @@ export const oldestOver = (db: Db, agentId: string) =>
     .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id))
     .limit(1);
 
-/** Throws the 409 when an end user has the most tasks of an agent; finished ones don't count. */
+/** Throws the 409 when an end user has the most tasks of an agent. Finished tasks don't count. */
 export async function requireShare(db: Db, agentId: string, subject: SubjectKey): Promise<void> {
   const over = isOver(db);
   const theirs = and(ofAgent(agentId), eq(scheduledTasks.subject, subject), over && not(over));

@@ -9,8 +9,8 @@ interface Prepared {
 }
 
 /**
- * Returns a check of a call's arguments against a server's schema; it throws an `Error` with the problem. Arguments
- * pass unchecked when the schema is broken or the check would block the event loop: the server checks them anyway.
+ * Returns a check of a call's arguments against a server's schema, which throws an `Error` with the problem. Nothing is
+ * checked when the schema is broken or the check would block the event loop: the server checks arguments anyway.
  */
 export function argumentCheck(schema: Schema): (args: unknown) => unknown {
   let prepared: Prepared | null | undefined;
@@ -34,15 +34,15 @@ function prepare(schema: Schema): Prepared | null {
   }
 }
 
-/** The limit of the schema's size times the arguments' size: checking takes less than 0.1 s of processor time. */
+/** The limit of the schema's size times the arguments' size, so that a check takes less than 0.1 s of processor time. */
 const mostWork = 20_000;
 
 const charactersPerUnit = 100;
 
 /**
- * The number of values in a JSON value, itself included; 100 characters of texts and names count as one more. A
- * checkable schema has no references, so each part of it meets each value at most once: the product of the two sizes
- * bounds the check.
+ * How many values a JSON value contains, including itself; 100 characters of texts and names count as one more. A
+ * checkable schema has no references, so each part of it meets each value at most once: the product of both sizes
+ * limits the check.
  */
 function sizeOf(value: unknown): number {
   if (typeof value === "string") return 1 + value.length / charactersPerUnit;
@@ -55,7 +55,7 @@ function problemOf({ size, validator }: Prepared, args: object): string | null {
     if (size * sizeOf(args) > mostWork) return null;
     const { valid, errors } = validator.validate(args);
     if (valid) return null;
-    // The last error is the innermost one, which names the cause; the others only say that something inside is wrong.
+    // The last error is the innermost one and names the cause. The others only say that something inside is wrong.
     const last = errors.at(-1);
     return last
       ? `${last.instanceLocation.replace(/^#\/?/, "") || "they"}: ${last.error}`
@@ -83,9 +83,9 @@ const plainKeywords: Readonly<Record<string, Check>> = {
 };
 
 /**
- * The part of a schema with a bounded check, which refuses nothing that the whole schema allows. It omits patterns,
- * whose time has no bound; references, which can repeat each other without end; and `not`, `if` and the like, which
- * would refuse more once a part inside them is omitted.
+ * The part of a schema whose check takes limited time. It refuses nothing that the whole schema allows. Left out are
+ * patterns, whose time has no limit; references, which can repeat each other without end; and `not`, `if` and the like,
+ * which would refuse more once a part inside them is left out.
  */
 function checkable(schema: unknown): unknown {
   if (typeof schema === "boolean") return schema;
@@ -106,7 +106,7 @@ function checkable(schema: unknown): unknown {
     } else if (keyword === "allOf" && Array.isArray(value)) {
       entries.push([keyword, value.map(checkable)]);
     } else if ((keyword === "anyOf" || keyword === "oneOf") && Array.isArray(value)) {
-      // Without the omitted parts, several of `oneOf` may match.
+      // Several of `oneOf` may match when parts of them are left out.
       entries.push(["anyOf", value.map(checkable)]);
     }
   }

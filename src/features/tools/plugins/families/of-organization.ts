@@ -7,8 +7,8 @@ import { plugins } from "../../../../db/schema.ts";
 import type { ToolDefinition } from "../../definition.ts";
 
 /**
- * The plugins available to an organization. An older MCP server of the organization with a plugin's namespace keeps it
- * for its agents, on or off.
+ * The plugins available to an organization. If an older MCP server of the organization has a plugin's namespace, its
+ * agents use the server, on or off, and not the plugin.
  */
 export async function familiesOf(
   db: Db,
@@ -25,7 +25,7 @@ export async function familiesOf(
   return families.filter(({ namespace }) => !taken.has(namespace));
 }
 
-/** The tools of a plugin for catalogues. */
+/** The tools of a plugin, as catalogues list them. */
 export function familyDefinitions({ namespace, title, secrets, tools }: Plugin): ToolDefinition[] {
   return tools.map(({ name, description }) => ({
     name: pluginToolName(namespace, name),
@@ -36,7 +36,7 @@ export function familyDefinitions({ namespace, title, secrets, tools }: Plugin):
   }));
 }
 
-/** Logs which plugins some organizations lack, since their MCP servers keep the namespace. */
+/** Logs which plugins some organizations don't get, since their MCP servers have the namespace. */
 export async function noteTaken({ database: { db }, plugins: families, log }: Services): Promise<void> {
   if (families.length === 0) return;
   const namespaces = families.map(({ namespace }) => namespace);

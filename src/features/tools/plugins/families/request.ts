@@ -22,9 +22,9 @@ export async function requestFor(
     method,
     headers: json === undefined ? headers : typed(headers),
     body: json === undefined ? body : JSON.stringify(json),
-    // The operator who installed the plugin trusts its hosts.
+    // The operator who installed the plugin trusts the plugin's hosts.
     allowedHosts: [...values.httpAllowedHosts, ...hosts.filter((entry) => !isWildcard(entry))],
-    // The request probably contains a secret of the agent, which no other origin may get.
+    // The request probably contains a secret of the agent, which must reach no other origin.
     sensitive: true,
     maxBytes,
     owner,

@@ -5,8 +5,8 @@ const mostCharacters = 1024 * 1024;
 const deepest = 64;
 
 /**
- * Copies the result of a plugin's tool. Throws an `Error` with the part that JSON can't represent, and one for a result
- * that is nested too deeply or larger than 1 MiB; never takes longer than a result of that size needs.
+ * Copies the result of a plugin's tool. Throws an `Error` that names a part which JSON can't represent, and one for a
+ * result that is nested too deeply or larger than 1 MiB. Takes no longer than for a result of that size.
  */
 export function jsonResult(value: unknown): JsonValue {
   return new Copy().of(value);
@@ -14,7 +14,7 @@ export function jsonResult(value: unknown): JsonValue {
 
 class Copy {
   #characters = 0;
-  /** The names that lead to the current value. */
+  /** The field names and indexes that lead to the current value. */
   readonly #path: (string | number)[] = [];
 
   of(value: unknown): JsonValue {
@@ -22,7 +22,7 @@ class Copy {
     if (value === null || typeof value === "boolean") return this.#counted(value, 4);
     if (typeof value === "number" && Number.isFinite(value)) return this.#counted(value, String(value).length + 1);
     if (typeof value !== "object") throw notJson(this.#path, typeof value === "number" ? String(value) : typeof value);
-    // A cyclic value is infinitely deep.
+    // A cyclic value counts as infinitely deep.
     if (this.#path.length === deepest) throw new Error("The tool's result is nested too deeply, or holds itself");
     this.#counted(null, 2);
     if (Array.isArray(value)) return Array.from(value, (item, index) => this.#at(index, item));
@@ -31,7 +31,7 @@ class Copy {
   }
 
   #members(value: object): JsonObject {
-    // As `JSON.stringify` does it, so that a tool may return `{ next: undefined }`.
+    // Like `JSON.stringify`, so that a tool may return `{ next: undefined }`.
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
     return Object.fromEntries(
       members.map(([key, member]) => [this.#counted(key, key.length + 4), this.#at(key, member)]),
@@ -53,7 +53,7 @@ class Copy {
   }
 }
 
-/** Whether an object is a plain literal, of any realm. */
+/** Whether an object is a plain object literal, from any realm. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -8,7 +8,7 @@ import { familiesOf } from "./of-organization.ts";
 import { requestFor } from "./request.ts";
 import { jsonResult } from "./result.ts";
 
-/** The part of an agent for a plugin's tools. */
+/** The fields of an agent that a plugin's tools need. */
 interface FamilyAgent {
   id: string;
   organizationId: string;
@@ -36,13 +36,13 @@ function familyTool(services: Services, agent: FamilyAgent, family: Plugin, tool
     description: tool.description,
     inputSchema: tool.parameters,
     effect: tool.effect,
-    // A plugin gets its declared secrets from its context: none leaves the agent in the arguments.
+    // A plugin gets its declared secrets through its context, so no secret of the agent is sent in arguments.
     seesSecrets: false,
     needsApproval: false,
     validate: argumentCheck(tool.parameters),
     async execute(args, context) {
       requireSecrets(family, agent);
-      // Copied, so that the plugin can't change the arguments in the stored transcript.
+      // A copy, so that the plugin can't change the arguments in the stored transcript.
       const copy = structuredClone(args) as JsonObject;
       return jsonResult(await answerOf(tool, copy, handsOf(services, agent, family, context)));
     },
@@ -66,13 +66,13 @@ async function answerOf(tool: PluginTool, args: JsonObject, context: PluginConte
   }
 }
 
-/** The message of a value thrown by a plugin. */
+/** The message of whatever a plugin throws. */
 function reasonOf(error: unknown): string {
   const said = error instanceof Error ? error.message : error;
   return typeof said === "string" && said.trim() !== "" ? said : "The tool failed without saying why";
 }
 
-/** Checks a file's fields, since a plugin may come without types. */
+/** Checks the fields of a file, since a plugin may be written without types. */
 function readFile({ name, mime, bytes }: PluginFile): PluginFile {
   if (typeof name === "string" && typeof mime === "string" && bytes instanceof Uint8Array) return { name, mime, bytes };
   throw new Error("The plugin gave saveFile no name, mime and bytes: that is a defect of the plugin");

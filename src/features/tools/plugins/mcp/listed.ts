@@ -9,7 +9,7 @@ export interface ListedTool {
   inputSchema: Record<string, unknown>;
 }
 
-// An organization's tools may have 16 MiB together, nearly all of it schemas, so the database selects the needed parts.
+// An organization's tools may have 16 MiB together, mostly schemas, so the database selects only the needed parts.
 
 const tool = sql`listed.tool`;
 

@@ -11,21 +11,21 @@ const longestName = 128;
 const longestDescription = 4_096;
 const deepest = 32;
 
-/** A server's tools for storage; `note` lists the omitted ones for the caller. */
+/** A server's tools, to be stored; `note` tells the caller which ones were left out. */
 export interface Listing {
   tools: ListedTool[];
   note: string | null;
 }
 
 /**
- * A server's tools within limits, whatever it listed: usable, unique names; schemas that every model provider accepts;
- * at most 256 tools and 256 KiB; no text that `scrub` removes.
+ * A server's tools within limits, whatever it listed: usable and unique names; schemas that every model provider
+ * accepts; at most 256 tools and 256 KiB; nothing that `scrub` removes.
  */
 export function boundListing(listed: readonly McpTool[], scrub: Scrub = scrubber([])): Listing {
   const usable = new Map<string, ListedTool>();
   let odd = 0;
   for (const tool of listed) {
-    // The server would not know a tool by a scrubbed name.
+    // The server does not know a tool by a scrubbed name.
     const fits = isUsableName(tool.name) && !usable.has(tool.name) && scrub(tool.name) === tool.name;
     if (fits) usable.set(tool.name, boundTool(tool, scrub));
     else odd += 1;
@@ -56,7 +56,7 @@ function noteOf(odd: number, first: number | null): string | null {
 
 const isUsableName = (name: string) => name.trim() !== "" && name.length <= longestName && isStorable(name);
 
-/** The description is scrubbed before it is cut, since a scrubber would miss half a secret. */
+/** The description is scrubbed before it is cut, since half a secret is not recognized. */
 function boundTool({ name, description, inputSchema }: McpTool, scrub: Scrub): ListedTool {
   return {
     name,

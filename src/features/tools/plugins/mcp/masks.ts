@@ -18,8 +18,8 @@ export function maskTransport(transport: McpTransport) {
 
 /**
  * Replaces masks in a transport by the stored values. Throws an `Error` for a mask without a stored value, and for
- * masks with another origin or command: a person who sets a plugin up may not read its secrets, so they stay with their
- * server.
+ * masks together with a new origin or command: a person who sets up a plugin may not read its secrets, so they may be
+ * sent only to their server.
  */
 export function unmaskTransport(given: McpTransport, stored: McpTransport | null): McpTransport {
   if (given.type === "http") {
@@ -63,22 +63,22 @@ function unmask(given: Values, stored: Values, field: string): Values {
 const mapValues = (values: Values, change: (value: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-/** A value of at least this length in an address counts as a secret under any name. */
+/** A value in an address that is at least this long counts as a secret, whatever its name. */
 export const longValue = 16;
 
 /**
- * Whether a path segment is a secret: many servers take their key in the path, as in `/s/<key>/mcp`; a long word
+ * Whether a path segment is a secret: many servers have their key in the path, as in `/s/<key>/mcp`. A long word
  * without a digit is only a name.
  */
 export const isSecretSegment = (segment: string) => segment.length >= longValue && /\d/.test(segment);
 
 /**
  * A part of a query, a fragment, or a path segment that contains a secret or its mask: `lead`, such as `?key=`, then
- * `value`. A value without a name is a value too. Other segments belong to a lead.
+ * `value`. A value may have no name. All other segments belong to a `lead`.
  */
 interface Part {
   lead: string;
-  /** Parts of the same name can replace each other; `/` for parts of the path. */
+  /** Masks of one part are replaced by values of parts with the same name; `/` for parts of the path. */
   name: string;
   value: string;
 }
@@ -113,7 +113,7 @@ const isMasked = (value: string) => isMask(value) || value.startsWith(encodeURIC
 
 const hasMask = (url: string) => partsOf(url).some(({ value }) => isMasked(value));
 
-/** Replaces masks by stored values: for parts of the same name the first by the first, and so on. */
+/** Replaces masks by stored values. Of parts with the same name, the first mask gets the first value, and so on. */
 function unmaskUrl(given: string, stored: string): string {
   const known = Map.groupBy(partsOf(stored), ({ name }) => name);
   const values = partsOf(given).map((part) => {

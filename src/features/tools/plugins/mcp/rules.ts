@@ -5,8 +5,8 @@ import { secretLines, shortSecretProblem } from "../../../../core/scrub/scrub.ts
 import { isMask, isSecretSegment, longValue } from "./masks.ts";
 
 /**
- * Namespaces of the engine's own tools, and of its plugins, installed or not, since an update may install them. `agent`
- * is the prefix of agents as tools.
+ * Namespaces of the engine's own tools and of its plugins, even those not installed, since an update may install them.
+ * `agent` is the prefix of agents as tools.
  */
 const reserved: ReadonlySet<string> = new Set([
   ...["agent", "builtin"],
@@ -60,11 +60,11 @@ export function envProblem(env: Readonly<Record<string, string>>): string | null
 
 const credentialName = /key|token|secret|passw|pwd|auth|cookie|credential|session/i;
 
-/** The problem of a credential that is too short to be scrubbed from texts; null without one. */
+/** The problem of a credential that is too short to be scrubbed from texts; null when it is long enough. */
 function shortCredential(values: Readonly<Record<string, string>>): string | null {
   for (const [name, value] of Object.entries(values)) {
     if (!credentialName.test(name) || value === "" || isMask(value)) continue;
-    // After a scheme such as `Bearer`, only the rest is secret.
+    // After a scheme such as `Bearer`, only the rest is a secret.
     const problem = shortSecretProblem(value.replace(/^[A-Za-z][\w-]* +(?=\S)/, ""));
     if (problem !== null) return `The value of ${name} ${problem}`;
   }
@@ -84,7 +84,7 @@ function messageOf(check: () => unknown): string | null {
 const harmlessHeaders: ReadonlySet<string> = new Set(["accept-language", "user-agent"]);
 const secretParameter = /key|token|secret|passw|auth|sig/i;
 
-/** Variables with settings, never secrets. */
+/** Variables that contain settings, never secrets. */
 const plainVariables: ReadonlySet<string> = new Set([
   ...["NODE_ENV", "APP_ENV", "ENVIRONMENT", "LOG_LEVEL", "DEBUG", "PATH", "HOME", "HOST", "PORT"],
   ...["LANG", "LC_ALL", "TZ", "AWS_REGION", "AWS_DEFAULT_REGION"],
@@ -96,7 +96,7 @@ export function transportSecrets(transport: McpTransport): string[] {
   return Object.entries(transport.env).flatMap(([name, value]) => (plainVariables.has(name) ? [] : [value]));
 }
 
-/** Words of JSON Schema that are long enough to count as a secret; scrubbing them would make every schema invalid. */
+/** Words of JSON Schema that are long enough to be taken for a secret; scrubbing them would make every schema invalid. */
 const schemaWords: ReadonlySet<string> = new Set([
   ...["object", "string", "number", "integer", "boolean"],
   ...["properties", "required", "description", "default"],
@@ -114,7 +114,7 @@ export function listingSecrets(transport: McpTransport): string[] {
 function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>): string[] {
   const secret = Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name.toLowerCase()));
   const parameters = [...new URL(url).searchParams].flatMap(([name, value]) => {
-    // Without a value, the server gets only the name.
+    // A parameter without a value: the server gets only its name, so the name may be the secret.
     const [said, known] = value === "" ? [name, false] : [value, secretParameter.test(name)];
     return known || said.length >= longValue ? [said] : [];
   });
@@ -127,7 +127,7 @@ function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>):
   ];
 }
 
-/** The credential after a scheme such as `Bearer`; for `Basic` also user and password. */
+/** The credential after a scheme such as `Bearer`; for `Basic`, user and password too. */
 function credentialsIn(value: string): string[] {
   const [, scheme = "", credential = ""] = /^([A-Za-z][\w-]*) +(\S.*)$/.exec(value) ?? [];
   if (scheme.toLowerCase() !== "basic") return [credential];

@@ -27,7 +27,7 @@ const args = z
 const env = (description: string) =>
   z.record(zText(128), zText(16_384)).openapi({ description, example: { API_TOKEN: "9f2c1e" } });
 
-/** A refinement that reports a rule's text as its issue. */
+/** A refinement that reports the text of a rule as its issue. */
 const by =
   <Value>(problem: (value: Value) => string | null) =>
   (value: Value, context: z.RefinementCtx) => {

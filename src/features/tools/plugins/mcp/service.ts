@@ -41,8 +41,8 @@ export async function getPlugin(ctx: Ctx, namespace: string): Promise<Plugin> {
 }
 
 /**
- * Lists the tools of the plugin's server, and stores both. An unreachable server is stored with the reason. Throws 400
- * for invalid settings, and 409 when somebody else changes the plugin meanwhile.
+ * Lists the tools of the plugin's server, and stores plugin and tools. If the server can't be reached, the plugin is
+ * stored with the reason. Throws 400 for invalid settings, and 409 when somebody else changes the plugin meanwhile.
  */
 export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSettings): Promise<Plugin> {
   const problem = namespaceProblem(namespace);
@@ -87,7 +87,7 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
 
 /**
  * Lists the server's tools again. Throws 404, 400 for a process that may not be started, 409 for a disabled plugin and
- * for a change by somebody else meanwhile.
+ * when somebody else changed it meanwhile.
  */
 export async function refreshPlugin(ctx: Ctx, namespace: string): Promise<Plugin> {
   const stored = await requirePlugin(ctx, namespace);
@@ -124,7 +124,7 @@ async function requirePlugin({ db, membership }: Ctx, namespace: string): Promis
   return row;
 }
 
-/** Throws the 400 for a plugin's namespace, unless this server already has it. */
+/** Throws the 400 for the namespace of an installed plugin, unless this server has had it before. */
 function requireFree({ plugins: families }: Ctx, namespace: string): void {
   const family = families.find((one) => one.namespace === namespace);
   if (!family) return;
@@ -146,7 +146,7 @@ interface Found {
   status: Plugin["status"];
   lastError: string | null;
   refreshedAt: Date;
-  /** Absent for an unreachable server: the known tools stay. */
+  /** Absent when the server could not be reached: the stored tools stay. */
   tools?: Listing["tools"];
 }
 
@@ -165,8 +165,8 @@ async function listTools(ctx: Ctx, namespace: string, transport: McpTransport): 
 }
 
 /**
- * Throws 409 when the plugin differs from `seen`, or when the organization has too many plugins. Call it inside
- * `writeOrganization`, whose lock keeps that true.
+ * Throws 409 when the plugin differs from `seen`, or when the organization has too many plugins. Call it in a
+ * transaction of `writeOrganization`, under whose lock neither can change.
  */
 async function requireUnchanged(
   tx: Db,
@@ -188,7 +188,7 @@ async function requireUnchanged(
   }
 }
 
-/** Makes all agents of the organization reload, since cached agents contain the plugins' tools. */
+/** Makes all agents of the organization load again, since cached agents contain the plugins' tools. */
 async function touchAgents(tx: Db, organizationId: string): Promise<void> {
   await tx
     .update(agents)
@@ -198,7 +198,7 @@ async function touchAgents(tx: Db, organizationId: string): Promise<void> {
 
 const created = { told: {}, unchanged: () => false };
 
-/** The changes of an update. `replaced` lists changed parts that may contain a secret. */
+/** The changes of an update, for the audit log. `replaced` lists changed parts that may contain a secret. */
 function updateOf([was, before]: [boolean, McpTransport], [is, after]: [boolean, McpTransport]) {
   const told = (enabled: boolean, transport: McpTransport) => ({ enabled, ...auditSummary(transport) });
   const changes = changesBetween(told(was, before), told(is, after));
@@ -206,7 +206,7 @@ function updateOf([was, before]: [boolean, McpTransport], [is, after]: [boolean,
   return { told: { changes, replaced }, unchanged: () => replaced.length === 0 && Object.keys(changes).length === 0 };
 }
 
-/** Parts of a transport that the audit log names but never shows, since an address or arguments may contain a key. */
+/** The parts of a transport that the audit log names but does not show: an address or arguments may contain a key. */
 function withheld(transport: McpTransport): object {
   if (transport.type === "http") return { url: transport.url, headers: transport.headers };
   return { args: transport.args, env: transport.env };

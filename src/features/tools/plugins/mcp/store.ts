@@ -12,11 +12,11 @@ import type { Plugin } from "./schema.ts";
 
 export type PluginRow = typeof plugins.$inferSelect;
 
-/** A plugin with its configuration opened. */
+/** A plugin, with its configuration opened. */
 export interface OpenPlugin {
   organizationId: string;
   namespace: string;
-  /** Differs for each configuration. */
+  /** Another text for each configuration. */
   version: string;
   transport: McpTransport;
   tools: readonly ListedTool[];
@@ -42,10 +42,10 @@ export async function openTransport(
   return JSON.parse(await cipher.open({ keyId, ciphertext: config }, place(organizationId, namespace)));
 }
 
-/** A digest of the decrypted configuration, which key rotation does not change, so that the connection stays. */
+/** A digest of the decrypted configuration. Key rotation does not change it, so that the connection stays open. */
 export const versionOf = async (transport: McpTransport) => toHex(await digest(JSON.stringify(transport)));
 
-/** Whether the plugin was not saved in between: each sealing begins with a random nonce. */
+/** Whether the plugin was not saved in between. Each save has new bytes, since sealing begins with a random nonce. */
 export function isUnchanged(seen: PluginRow | null, now: PluginRow | null): boolean {
   const mark = (row: PluginRow | null) => (row ? toHex(row.config.subarray(0, 12)) : null);
   return mark(seen) === mark(now);
@@ -85,7 +85,7 @@ export async function loadMcpPlugins(
   return (await Promise.all(opened)).filter(({ transport }) => stdioProblem(transport, options) === null);
 }
 
-/** A plugin in its API form. One that may not be started has no tools, and says why. */
+/** A plugin in its API form. A process that may not be started has no tools, and the reason instead. */
 export async function toPlugin(
   { cipher, options }: Pick<Services, "cipher" | "options">,
   row: PluginRow,
@@ -107,8 +107,8 @@ export async function toPlugin(
 }
 
 /**
- * Stores the transport's type next to configurations that an earlier release sealed. One that can't be opened is
- * skipped: its tools can't be called.
+ * Stores the type of the transport beside configurations that an earlier release sealed. Skips one that can't be
+ * opened: its tools can't be called anyway.
  */
 export async function noteTransports({ database: { db }, cipher, log }: Services): Promise<void> {
   const rows = await db.select().from(plugins).where(isNull(plugins.transport));
