@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
-/** The most characters that the parser gets at once where lines end with a carriage return: it takes the square of them. */
+/** The most characters that the parser gets at once when lines end in carriage returns: it takes quadratic time. */
 const pieceLength = 4_096;
 
 /** Reads server-sent events (WHATWG "Server-sent events"). The returned function takes the next text of the stream. */

@@ -11,5 +11,5 @@ export function codeOf(error: unknown): string | null {
 const neverSent =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT|ERR_TLS|ERR_INVALID|CERT_|UNABLE_TO_|(DEPTH_ZERO_)?SELF_SIGNED)/;
 
-/** Whether a `fetch` failed before it sent anything, so that the server can't have acted on it. */
+/** Whether a `fetch` failed before it sent anything: then the server can't have acted on it. */
 export const wasNeverSent = (error: unknown) => neverSent.test(codeOf(error) ?? "");

@@ -23,19 +23,19 @@ interface ObjectRequest {
 
 interface Answer {
   response: Response;
-  /** Cancels the time limit. */
+  /** Ends the time limit. */
   relax(): void;
-  /** Aborts the request, as its time limit does. */
+  /** Aborts the request, as its time limit would. */
   giveUp(): void;
 }
 
-/** The longest upload, and the longest silence during a download. */
+/** The longest upload, and the longest silence during a download, in milliseconds. */
 const timeoutMs = 120_000;
 
-/** The most characters read of an error's body. */
+/** How many characters of an error's body are read. */
 const errorLength = 4_096;
 
-/** Buckets of Amazon S3 or a compatible service, with static keys (SigV4). */
+/** The buckets of Amazon S3 or a compatible service, with static keys (SigV4). */
 export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options): Files["s3"] {
   return (bucket) => {
     const ask = async ({ method, key, body, mime }: ObjectRequest): Promise<Answer> => {
@@ -44,7 +44,7 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
       const giveUp = () => controller.abort(new Error(`It took longer than ${timeoutMs / 1000} seconds`));
       const relax = clock.after(timeoutMs, giveUp);
       const { signal } = controller;
-      // A redirect would send the signed request elsewhere.
+      // Not followed: a redirect would send the signed request elsewhere.
       const request = { method, headers, redirect: "manual", signal } as const;
       const answer = fetch(url, body === undefined ? request : { ...request, body });
       const response = await orAborted(answer, signal).catch((cause: unknown) => {
@@ -55,8 +55,7 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
     };
 
     /**
-     * The bytes of a response. The time limit runs while the service is awaited, and not while its bytes wait for a
-     * reader.
+     * The bytes of a response. The time limit counts while the service is awaited, not while bytes wait for the reader.
      */
     const bytesOf = ({ response: { body }, relax, giveUp }: Answer): StoredObject["bytes"] => {
       relax();
@@ -112,7 +111,7 @@ async function sign(bucket: S3Bucket, { method, key, body, mime }: UnsignedReque
   return signer.sign();
 }
 
-/** The credentials of every signature. */
+/** The credentials that each signature needs. */
 const credentials = ({ region, accessKeyId, secretAccessKey }: S3Bucket, clock: Clock) => ({
   service: "s3",
   region,
@@ -133,12 +132,12 @@ async function presign(
   url.searchParams.set("response-content-disposition", link.disposition);
   const signer = new AwsV4Signer({ ...credentials(bucket, clock), method: "GET", url: url.href, signQuery: true });
   const signed = await signer.sign();
-  // Some services read a plus sign literally, although it means a space in the query of a `URL`.
+  // In the query of a `URL` a plus sign means a space, but some services read it as a plus.
   signed.url.search = signed.url.search.replaceAll("+", "%20");
   return signed.url.href;
 }
 
-/** The length of a body, if its head tells; null for compressed bodies. */
+/** The length of a body, if its headers contain it; null for compressed bodies. */
 function sizeOf({ headers }: Response): number | null {
   const length = headers.has("Content-Encoding") ? null : headers.get("Content-Length");
   return length === null ? null : Number(length);
@@ -149,7 +148,7 @@ function discardBody({ body }: Response): void {
   body?.cancel().catch(() => {});
 }
 
-/** An error with only the service's own error code, since the rest of the response contains the access key. */
+/** An error that contains only the service's own error code, since the rest of the response contains the access key. */
 async function refusal(response: Response): Promise<EngineError> {
   const { status } = response;
   const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(
@@ -163,7 +162,7 @@ async function refusal(response: Response): Promise<EngineError> {
   );
 }
 
-/** The region that Amazon names for a bucket requested in another one. */
+/** The region that Amazon names for a bucket that was requested in another one. */
 function redirection({ headers }: Response): string {
   return headers.has("x-amz-bucket-region")
     ? "the bucket lies in another region than s3_region says"

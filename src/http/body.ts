@@ -8,7 +8,7 @@ import { readOn } from "./read-on.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** The most bytes of a body on routes without a limit of their own: 1 MiB (decisions §3). */
+/** The most bytes of a body on routes that set no other limit: 1 MiB (decisions §3). */
 export const maxBodyBytes = mebibyte;
 
 /** Bounds the bytes received so far in bodies of all unauthenticated callers together. */
@@ -21,13 +21,13 @@ export const strangersBodies = () =>
       }),
   );
 
-/** Counts the body of an unauthenticated caller until `end` is called. */
+/** Counts the body of an unauthenticated caller, from now until `end` is called. */
 export const holdBody = (c: Context<AppEnv>): IncomingBytes => c.get("bodies").begin(clientKey(c.get("ip")));
 
 /**
- * Throws the 413 for a longer body. A declared length is trusted, because servers enforce it; a body without one is
- * read here, up to the limit, and put back into the request. A body that was read has been limited before. `grow` gets
- * the number of bytes before they are stored, and may throw to refuse the body.
+ * Throws the 413 for a longer body. A declared length is trusted, since servers enforce it. A body without one is read
+ * here, up to the limit, and put back into the request. A body that was read before was limited then. `grow` gets the
+ * number of bytes before they are stored, and may throw to refuse the body.
  */
 export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes, grow: IncomingBytes["grow"] = () => {}) {
   if (c.req.method === "GET" || c.req.method === "HEAD") return;
@@ -38,8 +38,8 @@ export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes, grow: 
 }
 
 /**
- * Reads a webhook's body: at most `limit` bytes as sent and as decoded. Throws the 413, the error of `grow`, the 415
- * for a `Content-Encoding` other than gzip, and the 400 for a body that is not encoded as declared.
+ * Reads a webhook's body: at most `limit` bytes, both as sent and as decoded. Throws the 413, the error of `grow`, the
+ * 415 for a `Content-Encoding` other than gzip, and the 400 for a body that is not encoded as declared.
  */
 export async function readBody(
   c: Context<AppEnv>,
@@ -80,7 +80,7 @@ async function readUpTo(
   grow: IncomingBytes["grow"],
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    // The server would take a cancel for a broken request, and close the connection before the response.
+    // Not cancelled: the server would take that for a broken request, and close the connection before the response.
     return await readBytes(body, limit, () => tooLarge(limit), { leaveRest: true, grow });
   } catch (refusal) {
     await readOn(c, body);

@@ -4,8 +4,8 @@ import type { LocalThrottle } from "../core/limits/local-throttle.ts";
 import type { Log } from "../core/ports.ts";
 
 /**
- * The variables that middleware sets for every request. Handlers read them as `c.var`. The path of a chat request uses
- * `c.get`, since each use of `c.var` makes Hono copy all of them.
+ * The variables that middleware sets for every request. Handlers read them as `c.var`. Code that serves chat requests
+ * uses `c.get`, since Hono copies all variables for each use of `c.var`.
  */
 export interface AppEnv {
   Variables: {
@@ -16,22 +16,22 @@ export interface AppEnv {
     log: Log;
     /** The counters of refused requests. */
     refused: LocalThrottle;
-    /** The bodies that unauthenticated callers are sending. */
+    /** The bytes of bodies that unauthenticated callers are sending. */
     bodies: ByteBound;
-    /** Set on guarded routes only. */
+    /** Only on guarded routes. */
     ctx: Ctx;
   };
-  /** The bindings of the runtime's server. */
+  /** What the runtime's server adds. */
   Bindings: {
     remoteAddress?: string;
     /** The path with its query, as sent. */
     target?: string;
     /**
-     * Sets a header of the response, whatever `Response` is returned. On Node, a header of a `Headers` object costs
-     * much more.
+     * Sets a header of the response, whichever `Response` is returned. On Node, headers in a `Headers` object cost much
+     * more.
      */
     setHeader?(name: string, value: string): void;
-    /** Ends the connection of a response that can't be completed. */
+    /** Ends the connection, when a response can't be completed. */
     cut?(): void;
   };
 }

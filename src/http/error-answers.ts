@@ -2,7 +2,7 @@ import type { z } from "@hono/zod-openapi";
 import type { Issue } from "../core/errors.ts";
 import { ErrorBody, reasonPhrases } from "./errors.ts";
 
-/** The API document's description of a status, with an example response. */
+/** How the API document describes a status, with an example response. */
 interface StatusDescription {
   description: string;
   message: string;

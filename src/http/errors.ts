@@ -34,7 +34,7 @@ export const reasonPhrases: Record<number, string> = {
   504: "Gateway Timeout",
 };
 
-/** The error types of the chat-completions vendor, for clients that expect its error bodies. */
+/** The error types of the vendor of the chat-completions API, for clients that expect its error bodies. */
 export function vendorType(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
@@ -43,7 +43,7 @@ export function vendorType(status: number): string {
   return status < 500 ? "invalid_request_error" : "server_error";
 }
 
-/** The most issues in a response: more help nobody, and a body may have as many as it has bytes. */
+/** The most issues in a response. More would help nobody, and a body may have very many. */
 export const shownIssues = 50;
 
 /** Turns zod's issues into the 400 of decisions §3. */
@@ -59,7 +59,7 @@ export function invalid(issues: readonly { path: readonly PropertyKey[]; message
 
 const ofTheBody = (message: string) => (/^(must|is) /.test(message) ? `The body ${message}` : message);
 
-/** The error shown to the caller for a thrown value. Errors of libraries and defects become a 500 without details. */
+/** The error that the caller gets for a thrown value. Defects and errors of libraries become a 500 without details. */
 function toEngineError(error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   if (error instanceof HTTPException) {
@@ -67,12 +67,12 @@ function toEngineError(error: unknown): EngineError {
     if (error.status === 413) return new EngineError("too-large", error.message);
     if (error.status === 415) return new EngineError("unsupported-media-type", "Content-Type must be application/json");
   }
-  // Nobody sees this response: the client hung up while its body was read.
+  // Nobody gets this response: the client disconnected while its body was read.
   if (isHangUp(error)) return new EngineError("bad-request", "The request broke off");
   return new EngineError("internal", "Internal server error", { cause: error });
 }
 
-/** Whether an error of Node or of a web stream means a broken request. */
+/** Whether an error of Node or of a web stream means that the request broke off. */
 function isHangUp(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? error.code : undefined;
@@ -84,10 +84,10 @@ interface BodyOptions {
   vendorShape: boolean;
 }
 
-/** The one place that writes an error body. */
+/** The only function that writes an error body. */
 function errorBody(error: EngineError, { requestId, vendorShape }: BodyOptions) {
   const { status, code, issues } = error;
-  // The message of a 500 is only logged.
+  // The message of a 500 is only for the log.
   const message = status === 500 ? "Internal server error" : error.message;
   const extra = { ...(issues ? { issues } : {}), ...(status === 500 ? { requestId } : {}) };
   if (vendorShape) {
@@ -96,7 +96,7 @@ function errorBody(error: EngineError, { requestId, vendorShape }: BodyOptions) 
   return { statusCode: status, message, error: reasonPhrases[status] ?? "Error", ...extra };
 }
 
-/** The headers about the rest of a limit, for responses of any status. `X-RateLimit-Reset` is in seconds. */
+/** The headers about the remaining requests of a limit, for responses of any status. `X-RateLimit-Reset` is in seconds. */
 export function limitHeaders({ limit, remaining, resetSeconds }: LimitStatus): Record<string, string> {
   return {
     "X-RateLimit-Limit": String(limit),
@@ -114,19 +114,19 @@ function errorHeaders({ retryAfterSeconds, limit, shouldRetry }: EngineError): R
 }
 
 /**
- * Whether the client asked for the vendor's error body, or is one of the vendor's own clients, which show nobody our
+ * Whether the client asked for the vendor's error body, or is one of the vendor's own clients, which do not show our
  * `message`.
  */
 function wantsVendorShape(request: HonoRequest): boolean {
   return request.header("X-Error-Format") === "openai" || request.header("X-Stainless-Lang") !== undefined;
 }
 
-/** Logs that a refusal's audit entry failed; the refusal stands. */
+/** Logs that the audit entry of a refusal could not be written; the refusal stays. */
 const lost = (c: Context<AppEnv>) => (err: unknown) => c.var.log.error({ err }, "A refusal could not be recorded");
 
 export const onError: ErrorHandler<AppEnv> = async (thrown, c) => {
   const error = toEngineError(thrown);
-  // An error without a cause was logged by the code that throws it.
+  // An error without a cause was logged where it was thrown.
   if (error.status >= 500 && error.cause !== undefined) {
     c.var.log.error({ err: error.cause, status: error.status }, error.message);
   }

@@ -29,7 +29,7 @@ const health = createRoute({
   responses: { 200: json(Health, "It does."), 503: json(Health, "It is stopping.") },
 });
 
-/** The health route, and `stopping`, which makes it respond with 503. */
+/** The health route; and `stopping`, after which it responds with 503. */
 export function createHealth({ clock, options, database }: Services, { isOpen }: Opening) {
   let status: "ok" | "stopping" = "ok";
   const routes = router().openapi(health, (c) => {

@@ -3,12 +3,12 @@ import { EngineError } from "../core/errors.ts";
 import { jsonExcess } from "../core/json.ts";
 import type { AppEnv } from "./environment.ts";
 
-/** Far more than imported files need; each level and each value costs parsing time. */
+/** Far more than imported files have; each level and each value takes parsing time. */
 const limits = { levels: 64, values: 200_000 };
 
 /**
- * Parses a body that may be large, after checking its form. Throws the 400 for malformed JSON, too deep nesting, and
- * too many values.
+ * Parses a body that may be large, after a check of its form. Throws the 400 for malformed JSON, for too deep nesting,
+ * and for too many values.
  */
 export async function readLargeJson(c: Context<AppEnv>): Promise<unknown> {
   const text = await c.req.text();

@@ -3,7 +3,7 @@ import { EngineError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import type { AppEnv } from "./environment.ts";
 
-/** The longest wait of a request for the server's start, in milliseconds. */
+/** How long a request waits for the server's start, in milliseconds. */
 const longestWaitMs = 30_000;
 
 export interface Opening {
@@ -14,7 +14,7 @@ export interface Opening {
 }
 
 /**
- * Lets a server listen before its database is open: all requests but `/health` wait, and get a 503 after 30 seconds.
+ * Lets a server listen before its database is open: all requests except `/health` wait, and get a 503 after 30 seconds.
  */
 export function createOpening({ clock }: { clock: Clock }): Opening {
   let held: Promise<unknown> | null = null;
@@ -43,7 +43,7 @@ export function createOpening({ clock }: { clock: Clock }): Opening {
         () => {
           held = null;
         },
-        // The waiting requests and the caller handle the rejection.
+        // The rejection is handled by the waiting requests and by the caller.
         () => {},
       );
     },

@@ -10,10 +10,10 @@ export const wholeNumber = (min: number, max: number, message = `must be between
     .transform(Number)
     .refine((value) => value >= min && value <= max, message);
 
-/** The greatest total; it also stands for any greater one, so that a query stops counting there. */
+/** The largest total. It also stands for all larger ones, so that a query stops counting there. */
 export const mostCounted = 10_001;
 
-/** The query of a list with paging (decisions §3): `usual` rows without a limit of the caller, and at most `most`. */
+/** The query of a list with paging (decisions §3). Without the caller's limit, `usual` rows; never more than `most`. */
 export const pageQuery = (usual: number, most: number) => ({
   limit: wholeNumber(1, most)
     .optional()
@@ -23,10 +23,10 @@ export const pageQuery = (usual: number, most: number) => ({
     .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
 });
 
-/** The fields that accompany the rows in a page of a list. */
+/** The fields of a page of a list besides its rows. */
 export const page = { total: z.int().openapi({ example: 1 }), limit: z.int(), offset: z.int() };
 
-/** `page` for lists whose total is bounded by `mostCounted`. */
+/** `page`, for lists whose rows are counted up to `mostCounted`. */
 export const countedPage = {
   ...page,
   total: z.int().openapi({
@@ -35,10 +35,10 @@ export const countedPage = {
   }),
 };
 
-/** The most bytes of a page's rows together; a larger first row is sent alone. */
+/** The most bytes that the rows of a page have together. A larger first row is sent alone. */
 const mostPageBytes = 8 * 1024 * 1024;
 
-/** How many rows of these sizes, in bytes, fit on a page: from the first on, and at least one. */
+/** How many rows of these sizes, in bytes, fit on a page, beginning with the first; at least one. */
 export function countFitting(sizes: readonly number[], most = mostPageBytes): number {
   let taken = 0;
   let bytes = 0;
@@ -51,8 +51,8 @@ export function countFitting(sizes: readonly number[], most = mostPageBytes): nu
 }
 
 /**
- * The total for a page with `found` rows. Counts the rows of `matches`, at most `mostCounted` of them, only when the page
- * does not show it.
+ * The total, for a page with `found` rows. If the page does not show it, counts the rows of `matches`, up to
+ * `mostCounted`.
  */
 export async function countTotal(
   db: Db,
@@ -63,7 +63,7 @@ export async function countTotal(
   return totalOf(found, page) ?? db.$count(sql`${matches.limit(mostCounted)} as matches`);
 }
 
-/** The total, when the number of rows on the page shows it; null when the rows have to be counted. */
+/** The total, if it follows from the number of rows on the page; null when the rows must be counted. */
 export function totalOf(found: number, { limit, offset }: { limit: number; offset: number }): number | null {
   const ends = found < limit && (found > 0 || offset === 0);
   return ends ? Math.min(offset + found, mostCounted) : null;

@@ -2,7 +2,7 @@ import type { Hono, MiddlewareHandler } from "hono";
 import { EngineError } from "../core/errors.ts";
 import type { AppEnv } from "./environment.ts";
 
-/** Returns the methods of a path, for the `Allow` header of a 405. Call it after mounting all routes. */
+/** Returns the methods of a path, for the `Allow` header of a 405. Call it when all routes are mounted. */
 export function allowedMethods(app: Hono<AppEnv>): (path: string) => string[] {
   const byPath = new Map<string, Set<string>>();
   for (const { method, path } of app.routes) {
@@ -31,14 +31,14 @@ function toPattern(path: string): RegExp {
 }
 
 /**
- * Matches a `.` or `..` segment of a path, also encoded. A backslash separates segments too (URL Standard, "path
+ * Matches a `.` or `..` segment of a path, encoded or not. Backslashes separate segments too (URL Standard, "path
  * state").
  */
 const dotSegment = /^[^?#]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;
 
 /**
- * Throws the 400 for a path with dot segments: a proxy may have allowed the path as sent while this server reads
- * another, and a client that put `..` into a path meant a name.
+ * Throws the 400 for a path with dot segments: a proxy may have allowed the path as it was sent, while this server
+ * reads another one; and a client that put `..` into a path meant it as a name.
  */
 export const requirePlainPath: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (dotSegment.test(c.env?.target ?? "")) {

@@ -4,13 +4,13 @@ import { zMoment } from "../core/time/calendar.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The longest period of statistics. */
+/** The longest period of statistics, in days. */
 const longestDays = 366;
 const usualDays = 30;
 
 const moment = "must be an ISO 8601 date, or date and time with a zone";
 
-/** Outside the years 1900 to 9999 PostgreSQL and JavaScript write dates differently. */
+/** Only in the years 1900 to 9999 do PostgreSQL and JavaScript write dates in the same way. */
 export const isCommonYear = (date: Date) => date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999;
 export const uncommonYear = "must be in the years 1900 to 9999";
 
@@ -19,7 +19,7 @@ const Moment = z
   .transform((text) => new Date(text))
   .refine(isCommonYear, uncommonYear);
 
-/** The query's fields for a period. */
+/** The fields of a query that set a period. */
 export const periodQuery = {
   from: Moment.optional().openapi({
     type: "string",
@@ -33,7 +33,7 @@ export const periodQuery = {
   }),
 };
 
-/** Whether the period does not end before it starts; for a `refine` of its query. */
+/** Whether the period ends after it begins; for a `refine` of its query. */
 export const isInOrder = ({ from, to }: AskedPeriod) => !from || !to || from <= to;
 export const notInOrder = { path: ["from"], message: "must not be after to" };
 
@@ -48,7 +48,7 @@ interface AskedPeriod {
   to?: Date | undefined;
 }
 
-/** The period of statistics: without `to` it ends with today, without `from` it is 30 days long. Days are UTC's. */
+/** The period of statistics. Without `to` it ends today, without `from` it is 30 days long. Days are those of UTC. */
 export function statsPeriod({ from, to }: AskedPeriod, now: number): Period {
   const end = to ?? new Date((Math.floor(now / dayMs) + 1) * dayMs);
   return { from: from ?? new Date(end.getTime() - usualDays * dayMs), to: end };
@@ -61,7 +61,7 @@ export function periodProblem({ from, to }: Period): string | null {
   return days > longestDays ? `from: must be at most ${longestDays} days before to` : null;
 }
 
-/** `statsPeriod` that throws the 400 for a period that is too long or backwards. */
+/** `statsPeriod`; throws the 400 for a period that is too long or ends before it begins. */
 export function requirePeriod(asked: AskedPeriod, now: number): Period {
   const period = statsPeriod(asked, now);
   const problem = periodProblem(period);
@@ -69,10 +69,10 @@ export function requirePeriod(asked: AskedPeriod, now: number): Period {
   return period;
 }
 
-/** The UTC date of a moment, such as `2026-11-21`. */
+/** The UTC date of a time, such as `2026-11-21`. */
 export const dateOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
 
-/** Every UTC day of the period in order; uncounted days equal `blank`. */
+/** Every UTC day of the period, in order. Days without counts equal `blank`. */
 export function everyDay<Counts extends object>(
   { from, to }: Period,
   counted: readonly (NoInfer<Counts> & { date: string })[],

@@ -1,12 +1,12 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { AppEnv } from "./environment.ts";
 
-/** The most milliseconds and bytes for which the rest of a refused body is read (decisions §3). */
+/** How long, in milliseconds, and up to how many bytes the rest of a refused body is read (decisions §3). */
 const [longestMs, mostBytes] = [2_000, 16 * 1024 * 1024];
 
 /**
- * Reads and drops the rest of a body. Many clients read no response before they have sent their body, and closing the
- * connection would lose the response. A connection with still more data is closed after the response.
+ * Reads the rest of a body and drops it. Many clients read no response before they have sent their body, so closing the
+ * connection at once would lose the response. If there is still more data, the connection is closed after the response.
  */
 export async function readOn(c: Context<AppEnv>, body: ReadableStream<Uint8Array>): Promise<void> {
   const reader = body.getReader();
@@ -28,7 +28,7 @@ export async function readOn(c: Context<AppEnv>, body: ReadableStream<Uint8Array
   }
 }
 
-/** `readOn` before a response that needed no body, such as a refusal. */
+/** `readOn`, before a response for which the body was not needed, such as a refusal. */
 export const readUnread: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const { method, raw } = c.req;

@@ -17,7 +17,7 @@ const securityHeaders = {
 };
 
 /**
- * Gives the request an id, finds its client's address, and logs one line after the response. Must be the first
+ * Gives the request an id, finds out its client's address, and logs one line after the response. Must be the first
  * middleware.
  */
 export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
@@ -53,24 +53,22 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
     answered({ ...route, status: String(c.res.status) }, ms / 1000);
     const shown = route.route === "none" ? withoutLong(path) : path;
     const fields = { method, path: clip(withoutSecret(shown), 256), status: c.res.status, ms };
-    // Overloads refuse many requests, and log them as counts.
+    // In an overload many requests are refused; they are logged as a number.
     const quiet = path === "/health" || c.error instanceof Overloaded;
     log[quiet ? "debug" : "info"](fields, "Request");
   };
 }
 
-/**
- * The route that matched the request. Other paths and methods are not named, since strangers could invent any number.
- */
+/** The route that matched the request. Other paths and methods are left out, since strangers could invent many. */
 function routeOf(c: Context<AppEnv>): { method: string; route: string } {
   const route = matchedRoutes(c).at(-1)?.path ?? "/*";
   return route === "/*" ? { method: "none", route: "none" } : { method: c.req.method, route };
 }
 
-/** Matches the beginning of a messenger's webhook path, which is no secret; the part after the slug may be. */
+/** Matches the beginning of the path of a messenger's webhook, which is no secret; the part after the slug may be one. */
 const messengerPath = /^(?:telegram|slack|twilio)(?:\/[a-z0-9_.-]{1,128}(?:\/whatsapp)?)?(?:\/|$)/;
 
-/** Removes the secret from a webhook's path, also from one that no route matches. */
+/** Removes the secret from the path of a webhook, even if no route matches the path. */
 function withoutSecret(path: string): string {
   return path.replace(/(\/webhooks\/)(.+)/is, (_, start: string, rest: string) => {
     const shown = messengerPath.exec(rest)?.[0] ?? "";
@@ -78,17 +76,17 @@ function withoutSecret(path: string): string {
   });
 }
 
-/** Shortens long segments of an unknown path, which may be a mistyped webhook with its secret. */
+/** Shortens long segments of an unknown path, which may be a mistyped webhook that contains its secret. */
 const withoutLong = (path: string): string => path.replace(/([^/]{4})[^/]{12,}/g, "$1…");
 
-/** Returns the id that a proxy sent, if its characters are harmless in a log. */
+/** Returns the id that a proxy sent, if all its characters are harmless in a log. */
 function acceptId(id: string | undefined): string | null {
   return id !== undefined && /^[A-Za-z0-9_.:-]{1,128}$/.test(id) ? id : null;
 }
 
 /**
- * Sets the headers again when a handler returned its own `Response`. `c.header` would copy the response, which delays
- * Node's server.
+ * Sets the headers again if a handler returned a `Response` of its own. `c.header` would copy the response, which is
+ * slow on Node.
  */
 function restore({ res }: Context<AppEnv>, headers: Record<string, string>): void {
   if (res.headers.has("X-Request-Id")) return;

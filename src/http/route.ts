@@ -16,7 +16,7 @@ import { invalid } from "./errors.ts";
 const whichOrganization =
   "Of several organizations a request means the one in its path, else the one whose slug is in the header `X-Organization`, else the one chosen with `PUT /api/me/organization`, else the one joined first.";
 
-/** The three security schemes (spec "Authentication" 1), each of which is enough. */
+/** The three security schemes (spec "Authentication" 1). Each of them is enough. */
 export const securitySchemes = {
   managementApiKey: { type: "http", scheme: "bearer", description: "A management key, `aek_…`, of one organization." },
   sessionCookie: {
@@ -28,7 +28,7 @@ export const securitySchemes = {
   sessionBearer: { type: "http", scheme: "bearer", description: `The token of a sign-in. ${whichOrganization}` },
 } as const;
 
-/** A group of routes whose failed validations become the 400 of decisions §3. */
+/** A group of routes. A failed validation becomes the 400 of decisions §3. */
 export function router(): OpenAPIHono<AppEnv> {
   return new OpenAPIHono<AppEnv>({
     defaultHook: (result) => {
@@ -59,19 +59,19 @@ export function errorAnswers<Status extends ErrorStatus>(...statuses: readonly S
 type RouteDeclaration = RouteConfig & { operationId: string; tags: string[]; summary: string };
 
 interface GuardOptions {
-  /** Whether only signed-in people may call the route: management keys get the 403. */
+  /** Whether only signed-in people may call the route; management keys get the 403. */
   sessionOnly?: boolean;
-  /** Whether the route concerns the whole installation: the permission must be held in the first organization. */
+  /** Whether the route is about the whole installation: the caller needs the permission in the first organization. */
   installation?: boolean;
-  /** Whether requests are exempt from the policy `rateLimit`. */
+  /** Whether the policy `rateLimit` does not apply. */
   unlimited?: boolean;
-  /** The most bytes of the body, which is read only after the caller was authenticated. */
+  /** The most bytes of the body, which is read only after the caller is authenticated. */
   bodyLimit?: number;
 }
 
 /**
- * The 404 of an unreachable organization: every route for sessions or management keys accepts the header
- * `X-Organization`.
+ * The 404 of an organization that the caller can't reach: every route for sessions or management keys accepts the
+ * header `X-Organization`.
  */
 export const notTheirs = errorAnswer(404, {
   description: "The header `X-Organization` names an organization that the caller does not belong to.",
@@ -79,9 +79,9 @@ export const notTheirs = errorAnswer(404, {
 });
 
 /**
- * The only way to declare a management route: authenticates the caller, checks the permission before validating the
- * request and again after reading its body, and documents both (spec "Authentication" 1). The permission `null`
- * requires only a session.
+ * Every management route is declared by this function. It authenticates the caller, checks the permission before
+ * validating the request and again after reading its body, and documents both (spec "Authentication" 1). With the
+ * permission `null` a session is enough.
  */
 export function guarded<const Route extends RouteDeclaration>(
   permission: Permission | null,
@@ -101,14 +101,14 @@ export function guarded<const Route extends RouteDeclaration>(
     c.set("ctx", ctx);
     if (sessionOnly) requireSession(ctx.actor);
     if (permission) require(ctx.membership, permission);
-    // No proxy may store one caller's response; a handler may allow it.
+    // No proxy may store the response to one caller. A handler may allow it.
     c.header("Cache-Control", "no-store");
     await limitBody(c, bodyLimit);
     await next();
   });
-  // A route for any session also serves people without an organization.
+  // Routes for any session also serve people without an organization.
   const requireStill = permission === null ? requireToken : requireStanding;
-  // Checks again here, since a body may arrive long after its head was admitted, and not every handler writes.
+  // Checked again here: a body may arrive long after its head was admitted, and not every handler writes.
   const readBody = createMiddleware<AppEnv>(async (c, next) => {
     await c.req.arrayBuffer();
     await requireStill(c.get("ctx").db, c.get("ctx"));
@@ -148,8 +148,8 @@ export function unguarded<const Route extends RouteDeclaration>(route: Route) {
 }
 
 /**
- * Declares a route that another service calls, with any content type. Its handler reads and bounds the body
- * (`readBody`), and authenticates the caller by the head and the body's bytes.
+ * Declares a route that another service calls, with any content type. Its handler reads the body within limits
+ * (`readBody`), and authenticates the caller by the head and the bytes of the body.
  */
 export function webhook<const Route extends RouteDeclaration>(route: Route) {
   return openTo(route, [], {});
@@ -168,7 +168,7 @@ function openTo<const Route extends RouteDeclaration>(
   });
 }
 
-/** Whether the body must be JSON; a handler for several content types distinguishes them itself. */
+/** Whether the body must be JSON. A handler for several content types tells them apart itself. */
 function wantsJson({ request }: RouteDeclaration): boolean {
   return Object.keys(request?.body?.content ?? {}).join() === "application/json";
 }
@@ -178,9 +178,8 @@ const jsonType = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
 const usualType = /^application\/json(; ?charset=utf-8)?$/i;
 
 /**
- * Throws the 415 for a body of another type. Otherwise the validator would take such a body, or one without a type, for
- * an empty object. Legal spellings that the validator refuses (RFC 9110 §8.3.1), such as a space before the `;`, are
- * normalized.
+ * Throws the 415 for a body of another type. The validator would take such a body, or one without a type, for an empty
+ * object. Normalizes legal spellings that the validator refuses (RFC 9110 §8.3.1), such as a space before the `;`.
  */
 function checkContentType(route: RouteDeclaration) {
   const wanted = wantsJson(route);
@@ -208,7 +207,7 @@ async function fillEmptyBody(c: Context<AppEnv>): Promise<void> {
   c.req.raw = new Request(c.req.raw, { headers, body: sent || "{}" });
 }
 
-/** The 413 and 415 responses of every route that takes JSON. Handlers' types omit them, since middleware sends them. */
+/** The 413 and 415 responses of all routes that take JSON. Handlers' types lack them: middleware sends them. */
 function bodyAnswers(route: RouteDeclaration): Record<never, never> {
   return wantsJson(route) ? errorAnswers(413, 415) : {};
 }

@@ -8,7 +8,7 @@ export const Deleted = z.object({ deleted: z.literal(true) }).openapi("Deleted")
 /** An ISO 8601 time in UTC. */
 export const Timestamp = z.iso.datetime().openapi({ example: "2026-11-21T08:00:00.000Z" });
 
-/** The channel of an end user, next to the id (decisions §5). */
+/** The channel of an end user, which belongs to the id (decisions §5). */
 export const SubjectChannel = z.enum(subjectChannels).openapi({
   description:
     "The channel of an end user: `web` for the `user` of a chat request, a messenger for a person of it, `conversation` where a conversation stands for its user.",
@@ -21,7 +21,7 @@ export const Email = zText(254)
   .pipe(z.email("must be an e-mail address"))
   .openapi({ description: "Upper case counts as lower case.", example: "owner@example.com" });
 
-/** A new password; a sign-in accepts any text. */
+/** A new password. (A sign-in accepts any text.) */
 export const ChosenPassword = zText(256)
   .min(8, "must be at least 8 characters")
   .openapi({ description: "8 to 256 characters.", format: "password", example: "correct horse battery" });
@@ -29,7 +29,7 @@ export const ChosenPassword = zText(256)
 /** The name of a person or a thing. */
 export const Name = zText(128).trim().min(1, "must not be empty");
 
-/** The slug of an organization, which addresses it in paths and in `X-Organization`. */
+/** The slug of an organization, as in paths and in `X-Organization`. */
 export const OrganizationSlug = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1 to 63 lower-case letters, digits or dashes, and not begin with a dash")

@@ -1,17 +1,17 @@
 import type { Clock } from "../core/ports.ts";
 import { type Outlet, offerText } from "../core/text/outlet.ts";
 
-/** A stream without events for this long gets a comment (spec "Limits", "Stream keep-alive"). */
+/** In milliseconds. A stream that was silent for this long gets a comment (spec "Limits", "Stream keep-alive"). */
 const keepAliveMs = 25_000;
 
 /**
- * A client with more unread text, in UTF-16 units, is disconnected: a slow reader must not grow the server's memory.
+ * A client with more unread text, in UTF-16 units, is disconnected: a slow reader must not fill the server's memory.
  */
 const unreadLimit = 1024 * 1024;
 
 /**
- * With more unread text of all clients together, in UTF-16 units, a client is disconnected at `pressedLimit` already.
- * It can resume, and its turn goes on.
+ * When all clients together have more unread text than this, in UTF-16 units, clients are disconnected at
+ * `pressedLimit` already. They can resume, and their turns go on.
  */
 const allUnreadLimit = 64 * 1024 * 1024;
 const pressedLimit = 64 * 1024;
@@ -19,36 +19,33 @@ const pressedLimit = 64 * 1024;
 /** The unread text of all clients of this process. */
 let allUnread = 0;
 
-/** A client that reads none of its waiting text for this long is disconnected at the next keep-alive. */
+/** In milliseconds. A client that read none of its waiting text for this long is disconnected at a keep-alive. */
 const stuckMs = 60_000;
 
-/** The chunk length for the runtime, which copies waiting text until the client reads it. */
+/** The length of the pieces that the runtime gets, which copies waiting text until the client reads it. */
 const chunkLength = 16 * 1024;
 
 export interface EventSink {
-  /** Writes complete events or comments. Does nothing after `close` or after the client left. */
+  /** Writes complete events or comments. Does nothing after `close`, or after the client disconnected. */
   write(text: string): void;
-  /** `write` for events that are also stored elsewhere: none is copied before the client reads it. */
+  /** `write`, for events that are also stored elsewhere: none of them is copied before the client reads it. */
   writeKept(events: readonly string[]): void;
-  /** Resolves when the client has read everything or left. A writer that waits for it is never disconnected as slow. */
+  /** Resolves when the client has read everything or disconnected. A client whose writer awaits this is never too slow. */
   drained(): Promise<void>;
-  /** Ends the stream after the client has read everything. */
+  /** Ends the stream when the client has read everything. */
   close(): void;
 }
 
 interface Options {
   clock: Clock;
   headers?: Record<string, string>;
-  /** The signal of the runtime's request, which aborts when the client leaves. */
+  /** The signal of the runtime's request, which aborts when the client disconnects. */
   signal: AbortSignal;
-  /**
-   * With this option a slow client loses its oldest unread events beyond this number, and gets the number of lost
-   * events.
-   */
+  /** If set, a slow client loses its oldest unread events above this number, and is told how many. */
   mostPending?: number;
-  /** Called at most once, when the client leaves or is disconnected before `close`. */
+  /** Called at most once, when the client disconnects, or is disconnected, before `close`. */
   onLeave?(): void;
-  /** Called once, when the stream was read to its end or the client left. */
+  /** Called once, when the stream was read to its end or the client disconnected. */
   onEnd?(): void;
 }
 
@@ -60,7 +57,7 @@ export const eventStreamHeaders = {
 
 const utf8 = new TextEncoder();
 
-/** A stream of server-sent events with a keep-alive. Its writer never waits for the reader. */
+/** A stream of server-sent events with keep-alives. Its writer never waits for the reader. */
 export function eventStream({ clock, headers, signal, mostPending, onLeave, onEnd }: Options): {
   response: Response;
   sink: EventSink;
@@ -70,7 +67,7 @@ export function eventStream({ clock, headers, signal, mostPending, onLeave, onEn
   /** Null after the end. */
   let outlet: Outlet | null = null;
   let closed = false;
-  /** The number of lost events that the client was not yet informed of. */
+  /** How many events were lost about which the client does not know yet. */
   let lost = 0;
   /** Whether the client has read everything and waits for more. */
   let hungry = false;
@@ -117,7 +114,7 @@ export function eventStream({ clock, headers, signal, mostPending, onLeave, onEn
   const write = (text: string) => {
     if (!outlet || closed) return;
     if (hungry) return hand(text);
-    // Checked without the new text, since a single event may exceed the limit.
+    // The new text does not count, since a single event may exceed the limit.
     const most = allUnread < allUnreadLimit ? limit : pressedLimit;
     if (mostPending !== undefined) lost += backlog.makeRoom(mostPending, most);
     if (backlog.length < most) backlog.add(text);
@@ -177,7 +174,7 @@ export function eventStream({ clock, headers, signal, mostPending, onLeave, onEn
   return { response, sink: { write, writeKept, drained, close } };
 }
 
-/** The unread text, in the order of writing. */
+/** The unread text, in the order in which it was written. */
 class Backlog {
   #pieces: string[] = [];
   length = 0;
@@ -204,7 +201,7 @@ class Backlog {
     return this.#pieces.splice(0, count).join("");
   }
 
-  /** Removes the oldest pieces until another one fits. Returns how many of them were events rather than comments. */
+  /** Removes the oldest pieces until another one fits. Returns how many events were among them; comments don't count. */
   makeRoom(most: number, mostLength: number): number {
     let left = this.length;
     let count = 0;

@@ -12,7 +12,7 @@ interface Options extends Service {
   headers: Readonly<Record<string, string>>;
   /** The service's error text in the body of a refusal. */
   wordsOf(body: JsonObject): string;
-  /** The text about missing rights in a 403; empty for none. */
+  /** The text of a 403 about missing rights; empty for none. */
   lacksOf?(answer: PluginAnswer, body: JsonObject): string;
 }
 
@@ -20,7 +20,7 @@ export interface ApiRequest {
   method?: "GET" | "POST" | "PUT" | "PATCH";
   /** Whether the request changes something; by default every method but GET does. */
   writes?: boolean;
-  /** Parts of the path; each is encoded, so that none can change the path's structure. */
+  /** The parts of the path. Each is encoded, so that none can change the path's structure. */
   path: readonly (string | number)[];
   query?: Readonly<Record<string, QueryValue>>;
   json?: JsonValue;
@@ -32,9 +32,9 @@ type QueryValue = string | number | undefined;
 export interface ApiAnswer {
   status: number;
   headers: PluginAnswer["headers"];
-  /** Null for an empty response. The token is scrubbed from it. */
+  /** Null for an empty response. The token is removed from it. */
   body: JsonValue;
-  /** Removes the token from a text that the tool decodes itself. */
+  /** Removes the token from a text that the tool itself decodes. */
   scrub: Scrub;
 }
 
@@ -74,12 +74,12 @@ export function jsonApi(options: Options): AskApi {
   };
 }
 
-/** Adds a warning to a lost response, since a model that takes it for a refusal would write twice. */
+/** Adds a warning when a response was lost: a model that takes it for a refusal would write a second time. */
 function warnOfChange(error: unknown): never {
   throw new Error(`${error instanceof Error ? error.message : "There was no answer"}. ${mayBeDone}`);
 }
 
-/** The host of an address for `Plugin.hosts`, always with a port: without one it would mean https only. */
+/** The host of an address for `Plugin.hosts`, always with a port: without a port, only https would be allowed. */
 export function hostOf(baseUrl: string): string {
   const { protocol, host, port } = new URL(baseUrl);
   return protocol === "http:" && port === "" ? `${host}:80` : host;
@@ -93,7 +93,7 @@ function bodyOf(text: string): JsonValue | undefined {
   }
 }
 
-/** Encodes the parts. Parts such as `..` are refused, since they would change the path even when encoded. */
+/** Encodes the parts. Refuses parts such as `..`, which would change the path even when encoded. */
 function pathOf(parts: ApiRequest["path"]): string {
   return parts.map((part) => encodePart(String(part))).join("/");
 }

@@ -1,6 +1,6 @@
 import type { PluginAnswer } from "../core/plugins/plugin.ts";
 
-/** A service that tools call with an agent's token. */
+/** A service that tools call with a token of the agent. */
 export interface Service {
   /** The service's name in error texts, such as `GitHub`. */
   name: string;
@@ -8,10 +8,10 @@ export interface Service {
   secret: string;
 }
 
-/** Text that warns a model of a possibly successful write. */
+/** Warns a model that a write may have succeeded. */
 export const mayBeDone = "The change may have been made: look before you try again.";
 
-/** An unsuccessful response. */
+/** A response that reports a failure. */
 export interface Refusal {
   answer: PluginAnswer;
   /** Whether the request was to change something. */
@@ -24,7 +24,7 @@ export interface Refusal {
   now: number;
 }
 
-/** The message of an error that a model reads: the status, the service's words, and what to do. */
+/** The message of an error for a model: the status, the service's text, and what to do. */
 export function explainRefusal(service: Service, refusal: Refusal): string {
   const { answer, words } = refusal;
   const said = words === "" ? "" : `: ${/[.!?]$/.test(words) ? words : `${words}.`}`;
@@ -63,12 +63,12 @@ function whenAgain({ answer: { headers }, now }: Refusal): string {
 
 const aDay = 86_400;
 
-/** When the rate limit ends, in milliseconds since the epoch; null without a plausible header. */
+/** When the rate limit ends, in milliseconds since the epoch; null if no header says so plausibly. */
 function opensAt(headers: PluginAnswer["headers"], now: number): number | null {
   const value = headers["retry-after"] ?? headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"] ?? "";
   const at = /^\d{1,10}$/.test(value) ? secondsAt(Number(value), now) : Date.parse(value);
   return at > now - aDay * 1_000 && at < now + 31 * aDay * 1_000 ? at : null;
 }
 
-/** Services give seconds from now, or since the epoch. */
+/** Services send either seconds from now, or seconds since the epoch. */
 const secondsAt = (seconds: number, now: number) => (seconds > 1_000_000_000 ? 0 : now) + seconds * 1_000;

@@ -7,23 +7,23 @@ interface Description<Input extends z.ZodObject> {
   name: string;
   description: string;
   input: Input;
-  /** Whether a call changes something; such a call is never retried. */
+  /** Whether a call changes something. Such a call is never retried. */
   writes: boolean;
-  /** Whether a person decides about each call; by default, whether the call writes. */
+  /** Whether a person decides about each call; absent: only about calls that write. */
   needsApproval?: boolean;
   execute(input: z.output<Input>, context: PluginContext): Promise<JsonValue>;
 }
 
 /**
- * A text of a certain form. The models' schema does not contain the form, because some model servers refuse patterns:
- * mention it in the description.
+ * A text of a certain form. The schema for models does not contain the form, since some model servers refuse patterns:
+ * mention the form in the description.
  */
 export function zForm(form: RegExp, message: string) {
   return z.string().refine((text) => form.test(text), { message });
 }
 
 /**
- * A tool with an `input` schema. The tool checks arguments itself too, since the engine does not check very long texts.
+ * A tool with a schema for its `input`. It checks its arguments itself, too: the engine does not check very long texts.
  */
 export function describeTool<Input extends z.ZodObject>(description: Description<Input>): PluginTool {
   const { name, input, writes, needsApproval = writes, execute } = description;

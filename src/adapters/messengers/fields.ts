@@ -21,7 +21,7 @@ export const sizeOf = (value: unknown): number | null => (Number(integerOf(value
 
 const longestName = 200;
 
-/** A person's name in one line, so that it can't look like another person's words; null for none. */
+/** A person's name on one line, so that it can't look like the words of another person; null for none. */
 export const nameOf = (...parts: unknown[]): string | null =>
   clip(
     storable(

@@ -22,7 +22,7 @@ interface Call {
   signal: AbortSignal;
   /** The limit of the whole request; 10 seconds unless given. */
   timeoutMs?: number;
-  /** Whether the request sends a message, which may be sent although the response is lost. */
+  /** Whether the request sends a message, which may have been sent even if the response is lost. */
   isSend?: boolean;
 }
 
@@ -32,14 +32,14 @@ interface Answer {
   text: string;
 }
 
-/** Requests to one messenger. They follow no redirect, and their errors name no address. */
+/** Requests to one messenger. They follow no redirect, and their errors contain no address. */
 export interface Http {
   /**
-   * Sends a request and returns the response of any status; at most 1 MB of it, without credentials that a proxy may
-   * repeat.
+   * Sends a request and returns the response, whatever its status: at most 1 MB of it, without credentials, which a
+   * proxy may repeat.
    */
   ask(call: Call): Promise<Answer>;
-  /** Passes a response's head and its bytes, at most `maxBytes`, to `judge`, and rejects with its error. */
+  /** Passes a response's head and bytes, at most `maxBytes`, to `judge`. Rejects with `judge`'s error. */
   download<T>(call: Call, maxBytes: number, judge: (file: FileResponse) => Promise<T> | T): Promise<T>;
 }
 
@@ -48,7 +48,7 @@ export interface FileResponse {
   headers: Headers;
   /** Reads the body. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>;
-  /** The error for a response that is not the file. */
+  /** The error for a response that is not the requested file. */
   refusal(): MessengerError;
 }
 
@@ -125,5 +125,5 @@ export function retryAfterMs(headers: Headers, now: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Whether a repeated request would get this status again. */
+/** Whether this status is permanent: a repeated request would get it again. */
 export const isPermanent = (status: number) => status < 500 && status !== 429 && status !== 408;

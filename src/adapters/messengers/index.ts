@@ -8,10 +8,10 @@ import { whatsAppAccount } from "./whatsapp/account.ts";
 
 interface Options {
   clock: Clock;
-  /** The addresses of the messengers' APIs, instead of their own. */
+  /** Other addresses for the messengers' APIs, instead of their usual ones. */
   bases?: { readonly [name in MessengerName]?: string | undefined };
   fetch?: typeof globalThis.fetch;
-  /** A `fetch` that reaches only public addresses and these hosts, for addresses in messengers' responses. */
+  /** A `fetch` for addresses that messengers' responses contain: it reaches only public addresses and these hosts. */
   guarded?: (allowedHosts: readonly string[]) => typeof globalThis.fetch;
 }
 

@@ -16,11 +16,11 @@ export interface Markup {
   quote(inner: string): string;
   /** Whether the messenger shows marks in a link's label. */
   marksLabels: boolean;
-  /** Separates a mark from a letter next to it, where the messenger would not recognise the mark otherwise. */
+  /** Separates a mark from a letter beside it, where the messenger would otherwise not recognise the mark. */
   joint: string;
 }
 
-/** Repeats marks on each line, for marks that can't span lines, and puts them next to no space. */
+/** Repeats marks on each line, for marks that can't span lines, and keeps spaces outside of the marks. */
 export const markLines = (mark: string, text: string) =>
   text
     .split("\n")
@@ -30,7 +30,7 @@ export const markLines = (mark: string, text: string) =>
     })
     .join("\n");
 
-/** Replaces backticks in code between single backticks, which can't be escaped. */
+/** Replaces backticks inside code, since code between single backticks can't escape them. */
 export const withoutBackticks = (code: string) => code.replaceAll("`", "ˋ");
 
 /**
@@ -38,7 +38,7 @@ export const withoutBackticks = (code: string) => code.replaceAll("`", "ˋ");
  * text, pictures become links. HTML is shown as text.
  */
 export function render(markdown: string, markup: Markup): string {
-  /** The marks around the current position: a mark within itself would end it. */
+  /** The marks around the current position. A mark inside the same mark would end it. */
   const around = new Set<string>();
   const within = (mark: string, wrap: (inner: string) => string, inner: () => string): string => {
     if (around.has(mark)) return inner();
@@ -137,7 +137,7 @@ export function render(markdown: string, markup: Markup): string {
     }
   };
 
-  /** A link that no messenger opens stays text, so that a model can't make a `javascript:` link. */
+  /** A link with another scheme stays text: no messenger opens it, and a model could write a `javascript:` link. */
   const anchor = (label: string, address: string): string => {
     if (!/^(https?:\/\/|mailto:|tel:)/i.test(address)) return label;
     return label === markup.text(address) || label === markup.text(address.replace(/^mailto:/i, ""))
@@ -150,7 +150,7 @@ export function render(markdown: string, markup: Markup): string {
 
 const marks: ReadonlySet<string> = new Set(["strong", "em", "del", "codespan"]);
 
-/** The only HTML that models use deliberately. */
+/** The only HTML that models write on purpose. */
 const lineBreak = /^<br\s*\/?>$/i;
 
 /** The text of tokens, without marks. */
@@ -173,7 +173,7 @@ const unescaped = (text: string) =>
     return isCharacter ? String.fromCodePoint(code) : entity;
   });
 
-/** Aligns the cells in columns; returns the table's source when one wide cell would stretch all rows. */
+/** Aligns the cells in columns. Returns the table's source when one wide cell would widen all rows. */
 function columns({ header, rows, raw }: Tokens.Table): string {
   const cells = [header, ...rows].map((row) => row.map(({ tokens }) => plain(tokens)));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? "")].length)));

@@ -11,26 +11,26 @@ import { textOf } from "./fields.ts";
 export interface AccountOptions {
   clock: Clock;
   fetch: typeof globalThis.fetch;
-  /** A `fetch` for addresses in the messenger's responses: reaches public ones and the messenger's own only. */
+  /** A `fetch` for addresses in the messenger's responses: it reaches only public ones and the messenger's own. */
   outside: typeof globalThis.fetch;
   identities: Identities;
   /** Removes the account's credentials from a text. */
   scrub: Scrub;
-  /** Returns the messenger's own text for an error message. */
+  /** Returns a text of the messenger for use in an error message. */
   words: Words;
   /** The address of the messenger's API, without a trailing slash. */
   base: string;
 }
 
-/** People rarely change the names of bots. */
+/** In milliseconds. People rarely change the names of bots. */
 const ttlMs = 3_600_000;
 
-/** A webhook waits no longer than this for a name, since its sender needs a response soon. */
+/** How long a webhook waits for a name, in milliseconds: its sender needs a response soon. */
 const patienceMs = 2_500;
 
 /**
- * Returns the names by which bots are mentioned, requested once an hour for each bot. `ask` is called only for an
- * unknown name; simultaneous calls share one request.
+ * Returns the names by which bots are mentioned, each requested at most once an hour. `ask` is called only for an
+ * unknown name; calls at the same time share one request.
  */
 type Identities = (key: string, ask: (signal: AbortSignal) => Promise<string>) => Promise<string>;
 
@@ -48,7 +48,7 @@ export function identities(clock: Clock): Identities {
   };
 }
 
-/** A messenger's own text for an error message: one short line without secrets. */
+/** A text of the messenger for use in an error message: one short line without secrets. */
 export type Words = (value: unknown) => Promise<string>;
 
 /** Makes `Words`; the texts are empty when the secrets can't be loaded. */

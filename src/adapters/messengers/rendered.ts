@@ -1,6 +1,6 @@
 /**
  * Renders Markdown for a messenger; null when it can't be rendered, or the result is empty. The renderer is loaded when
- * used, since most servers have no messenger.
+ * needed, since most servers have no messenger.
  */
 export async function rendered(
   load: () => Promise<(markdown: string) => string>,

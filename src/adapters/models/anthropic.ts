@@ -4,20 +4,20 @@ import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
 /**
- * Anthropic's Messages API. Without a token limit of the agent the package requests the model's maximum; to a given
- * limit it adds the thinking budget.
+ * Anthropic's Messages API. If the agent sets no token limit, the package requests the model's maximum; otherwise it
+ * adds the thinking budget to the limit.
  */
 export async function anthropic(spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
   const apiKey = requireKey(spec);
   const baseURL = withVersion(checkAddress(spec), "v1");
   const { createAnthropic } = await import("@ai-sdk/anthropic");
   const model = createAnthropic({ apiKey, baseURL, fetch })(spec.model);
-  // Thinking models may send only pings for minutes, which show that the connection is alive.
+  // While a model thinks, Anthropic may send only pings for minutes; they show that the connection is alive.
   const providerOptions = { anthropic: { includePings: true } };
   return {
     async doStream(call) {
       try {
-        // Models write line breaks before a tool call, but Anthropic refuses messages of blank texts.
+        // Before a tool call, models write line breaks only, but Anthropic refuses messages with blank texts.
         const prompt = withoutBlanks(call.prompt);
         return await model.doStream({ ...call, providerOptions, prompt });
       } catch (error) {
@@ -35,7 +35,7 @@ function explain(error: unknown): unknown {
   });
 }
 
-/** A prompt without the assistant's blank texts, and without messages that then are empty. */
+/** A prompt without blank texts of the assistant, and without messages that are empty then. */
 function withoutBlanks(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return prompt.flatMap((message): LanguageModelV4Prompt => {
     if (message.role !== "assistant") return [message];

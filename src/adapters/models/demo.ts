@@ -8,13 +8,13 @@ import type { ModelCall, StreamingModel } from "../../core/ports.ts";
 
 type Part = LanguageModelV4StreamPart;
 
-/** The number of parts sent before the process does other work. */
+/** After this many parts the process does other work. */
 const burst = 16;
 
 /**
  * The built-in model (decisions §4, "Providers"): offline, deterministic, and no language model, as each of its replies
  * says. It repeats the last user message; `call <tool> {json}` calls a tool and then reports its result; `think …`
- * reasons first; the matcher's yes-or-no question is answered by the quoted words. Its tokens are words.
+ * reasons first; a yes-or-no question of the matcher is answered by looking for the quoted words. Its tokens are words.
  */
 export function demoModel(): StreamingModel {
   return {
@@ -33,7 +33,7 @@ interface Answer {
   read: number;
 }
 
-/** The answer depends only on the end of the prompt. */
+/** The answer, which depends only on the end of the prompt. */
 function answer({ prompt, toolChoice }: ModelCall): Answer {
   const nothing: Answer = { reasoning: "", text: "", call: null, read: countPrompt(prompt) };
   const results = lastResults(prompt);
@@ -69,14 +69,14 @@ const me = "I am the demo model, not a language model";
 const say = (text: string) => `${me}. ${text}`;
 const echo = (message: string) => `${me}: I only repeat. You said: ${message || "nothing"}`;
 
-/** The end of a question of the Room's matcher. Before it come the condition, then the data between its marks. */
+/** The end of a question of the Room's matcher. Before it are the condition, and the data between its marks. */
 const yesOrNo = "yes or no";
 const aboutData = /^(.*?)<<([^\s<>]+)\n([^\n]*)\n\2>>/s;
 
-/** The most quoted texts to search for, since a stranger's message may contain many. */
+/** The most quoted texts that are searched for, since a stranger's message may contain many. */
 const mostTexts = 100;
 
-/** Answers "yes" when each quoted text before the data occurs in the data, in any case. Null for another message. */
+/** Answers "yes" when the data contains each quoted text from before it, in any case. Null for another message. */
 function verdict(message: string): string | null {
   const [asked, question = "", , data = ""] = (message.endsWith(yesOrNo) && aboutData.exec(message)) || [];
   if (asked === undefined) return null;
@@ -104,7 +104,7 @@ function textOf(content: readonly { type: string; text?: string }[]): string {
   return content.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
 }
 
-/** The results of the last tool calls, as sentences; none unless the prompt ends with results. */
+/** The results of the last tool calls, as sentences; none when the prompt does not end with results. */
 function lastResults(prompt: LanguageModelV4Prompt): string[] {
   const last = prompt.at(-1);
   if (last?.role !== "tool") return [];
@@ -135,7 +135,7 @@ function countPrompt(prompt: LanguageModelV4Prompt): number {
   );
 }
 
-/** The words, each with the space before it, so that the joined deltas equal the text. */
+/** The words, each with the space before it, so that joining them gives the text again. */
 const words = (text: string): string[] => text.match(/\s*\S+|\s+$/g) ?? [];
 const countWords = (text: string): number => text.match(/\S+/g)?.length ?? 0;
 

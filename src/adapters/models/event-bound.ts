@@ -1,11 +1,11 @@
-/** The longest event, far above any real one. The parser holds an event in memory until its end. */
+/** The longest event in bytes, far above any real one. The parser holds an event in memory until its end. */
 const maxEventBytes = 8 * 1024 * 1024;
 
 const lineFeed = 10;
 const carriageReturn = 13;
 
 /**
- * The response, with its server-sent events unchanged. An event of more than 8 MiB fails the body and closes the
+ * The response with its server-sent events unchanged. An event of more than 8 MiB fails the body and closes the
  * connection.
  */
 export function withBoundedEvents(response: Response, body: ReadableStream<Uint8Array>): Response {
@@ -34,7 +34,7 @@ export function withBoundedEvents(response: Response, body: ReadableStream<Uint8
   return new Response(bounded, { status, statusText, headers });
 }
 
-/** Returns a function for the pieces of a stream, which throws once an event has more than 8 MiB. */
+/** Returns a function to call with each piece of a stream; it throws once an event has more than 8 MiB. */
 export function boundEvents(): (bytes: Uint8Array) => void {
   const count = eventCounter();
   return (bytes) => {
@@ -43,7 +43,7 @@ export function boundEvents(): (bytes: Uint8Array) => void {
   };
 }
 
-/** Returns a function for the chunks of a stream, which returns the size of the unfinished event in bytes. */
+/** Returns a function to call with each piece of a stream; it returns how many bytes the unfinished event has. */
 function eventCounter(): (bytes: Uint8Array) => number {
   let open = 0;
   let afterLine = false;
@@ -57,7 +57,7 @@ function eventCounter(): (bytes: Uint8Array) => number {
   };
 }
 
-/** The end of the last line before a blank one, or -1. No provider ends lines with a single carriage return. */
+/** The end of the last line before a blank line, or -1. No provider ends lines with a single carriage return. */
 function lastBlankLine(bytes: Uint8Array): number {
   let from = bytes.length - 2;
   while (from >= 0) {

@@ -6,16 +6,16 @@ import { type Bytes, readExcerpt } from "../excerpt.ts";
 /** The most characters read of a refusal. */
 export const refusalLength = 64_000;
 
-/** The most characters of a wrong response in the log. */
+/** How many characters of a wrong response are logged. */
 const excerptLength = 2_000;
 
-/** The error of a failed connection, the same on every runtime. */
+/** The error of a failed connection, which is the same on every runtime. */
 export function unreachable(url: string, cause: unknown): APICallError {
   return new APICallError({
     message: "The provider cannot be reached",
     url,
     requestBodyValues: undefined,
-    // The guard would refuse the address again.
+    // Not if the guard refused the address: it would do so again.
     isRetryable: !(cause instanceof EgressError),
     cause,
   });
@@ -27,7 +27,7 @@ interface UnexpectedResponse {
   body: Bytes | null;
 }
 
-/** The error for a page or a JSON body, which would read as an empty stream. */
+/** The error for a page or a JSON body, which would otherwise be read as an empty stream. */
 export async function noStream(type: string, { url, status, body }: UnexpectedResponse): Promise<APICallError> {
   return new APICallError({
     message: `The provider answered with ${type} instead of an event stream`,

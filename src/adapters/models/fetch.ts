@@ -5,9 +5,9 @@ import { mediaType, noStream, refusalLength, unreachable } from "./failures.ts";
 export type Fetch = typeof globalThis.fetch;
 
 /**
- * The `fetch` for the providers' packages. It follows no redirect, which would send the key along. A failed connection
- * rejects with the same error on every runtime. A page or a JSON body instead of a stream is refused, since the event
- * parser would read it as an empty reply. A stream with an endless event fails.
+ * The `fetch` for the providers' packages. It follows no redirect, since it would send the key to the new address. A
+ * failed connection rejects with the same error on every runtime. A page or a JSON body instead of a stream is refused,
+ * since the event parser would read it as an empty reply. A stream whose event has no end fails.
  */
 export function providerFetch(fetch: Fetch): Fetch {
   return async (input, init) => {
@@ -18,7 +18,7 @@ export function providerFetch(fetch: Fetch): Fetch {
     const { status, statusText, headers, body } = response;
     if (!body) return response;
     if (!response.ok) {
-      // The packages would read the whole body.
+      // Only an excerpt: the packages would read the whole body.
       const said = await readExcerpt(body.getReader(), refusalLength).catch(() => "");
       return new Response(said, { status, statusText, headers });
     }

@@ -9,7 +9,7 @@ export async function google(spec: ModelSpec, fetch: Fetch): Promise<StreamingMo
   const baseURL = withVersion(checkAddress(spec), "v1beta");
   const { createGoogle } = await import("@ai-sdk/google");
   const model = createGoogle({ apiKey, baseURL, fetch })(spec.model);
-  // The package turns thinking on, but does not request the thoughts.
+  // The package turns thinking on, but does not request the thoughts themselves.
   const providerOptions = { google: { thinkingConfig: { includeThoughts: true } } };
   return {
     async doStream(call) {
@@ -22,7 +22,7 @@ export async function google(spec: ModelSpec, fetch: Fetch): Promise<StreamingMo
   };
 }
 
-/** Adds a `retry-after` header; Google sends `"retryDelay": "34s"` in the body instead. */
+/** Adds a `retry-after` header, since Google sends `"retryDelay": "34s"` in the body instead. */
 function withRetryAfter(error: unknown): unknown {
   if (!APICallError.isInstance(error) || error.statusCode !== 429) return error;
   const { responseBody = "" } = error;

@@ -13,28 +13,28 @@ import { withoutRefused } from "./refusals.ts";
 import { checkModel } from "./spec.ts";
 import { withValidPrompts } from "./valid.ts";
 
-/** Enough for every model in use; a model dropped from the cache is made again. */
+/** The most models in the cache: enough for all in use. A model that was dropped is made again. */
 const cacheLimit = 500;
 
 interface Options {
-  /** The `fetch` to the providers, unless `post` is given too; the runtime's own by default. */
+  /** The `fetch` to the providers, where `post` is not used; the runtime's own by default. */
   fetch?: Fetch;
-  /** A cheaper way to the providers than `fetch`, if the runtime has one, without time limits of its own. */
+  /** Sends requests to providers cheaper than `fetch`, if the runtime can, without time limits of its own. */
   post?: Post;
-  /** Makes the `fetch` for addresses named by agents, which reaches only public addresses and the given hosts. */
+  /** Makes the `fetch` for addresses that agents name. It reaches only public addresses and the given hosts. */
   guarded?: (allowedHosts: readonly string[]) => Fetch;
   /** Replaces the runtime's clock: milliseconds since the epoch. */
   now?: () => number;
 }
 
-/** For a runtime that can't check a connection's target: refuses every address named by an agent. */
+/** For a runtime that can't check where a connection leads: refuses every address that an agent names. */
 const unguarded = (): Fetch => async () => {
   throw new EgressError("This server reaches no addresses that agents name");
 };
 
 /**
  * The model providers of this build (decisions §4). `resolve` rejects with an `Error` for the log when a key or an
- * address is missing or unusable. The models retry nothing and follow no redirect. Equal specs share one model.
+ * address is missing or unusable. Models retry nothing and follow no redirect. Equal specs get the same model.
  */
 export function createModels({
   post: given,
@@ -51,7 +51,7 @@ export function createModels({
     async resolve(spec) {
       const key = JSON.stringify([spec.provider, spec.model, spec.baseUrl, spec.apiKey, spec.allowedHosts]);
       const model = cache.get(key) ?? (await make(spec, waysOf(spec), now));
-      // Sets the key again to make it the last one, so that the first key is the least recently used.
+      // Moves the key to the end, so that the first key is the least recently used one.
       cache.delete(key);
       cache.set(key, model);
       const oldest = cache.keys().next().value;
@@ -62,7 +62,7 @@ export function createModels({
   };
 }
 
-/** The means to reach a provider: `fetch` for its package, or `post` for chat completions. */
+/** The functions that reach a provider: `fetch` for its package, or `post` for chat completions. */
 interface Ways {
   fetch: Fetch;
   post: Post;

@@ -13,7 +13,7 @@ type ListTarget = Pick<ModelSpec, "baseUrl" | "apiKey"> & { provider: Exclude<Pr
 const longestList = 8_000_000;
 
 /**
- * Requests a provider's list of models, which is free and shows whether address and key are right. Rejects with a
+ * Requests a provider's list of models, which costs nothing and shows whether address and key are right. Rejects with a
  * `ProviderSetupError` for a missing key or address, and with the error of a failed connection.
  */
 export async function listModels(asked: ListTarget, fetch: Fetch, signal: AbortSignal): Promise<ModelList> {
@@ -39,7 +39,7 @@ function requestOf(spec: ModelSpec): { url: string; headers: Record<string, stri
     case "openai-compatible":
       return { url: `${checkAddress(spec)}/models`, headers: bearer(checkKey(spec)) };
     case "openai":
-      // Another address means a compatible server, which may need no key.
+      // At another address there is a compatible server, which may need no key.
       if (spec.baseUrl !== undefined) return { url: `${checkAddress(spec)}/models`, headers: bearer(checkKey(spec)) };
       return { url: `${withVersion(checkAddress(spec), "v1")}/models`, headers: bearer(requireKey(spec)) };
     default: {

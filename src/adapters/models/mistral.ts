@@ -24,7 +24,7 @@ export async function mistral(spec: ModelSpec, post: Post): Promise<StreamingMod
   };
 }
 
-/** Other providers' call ids: Mistral accepts only nine letters and digits. */
+/** The call ids that other providers made: Mistral accepts only ids of nine letters and digits. */
 function foreignIds(prompt: ModelCall["prompt"]): string[] {
   return prompt.flatMap(({ role, content }) =>
     role === "assistant" || role === "tool"
@@ -35,7 +35,7 @@ function foreignIds(prompt: ModelCall["prompt"]): string[] {
   );
 }
 
-/** Renames the call ids in a prompt, since another provider's ids may break this provider's rules. */
+/** Renames the call ids in a prompt, since ids of other providers may break this provider's rules. */
 function renameCallIds(prompt: LanguageModelV4Prompt, rename: (id: string) => string): LanguageModelV4Prompt {
   return prompt.map((message) => {
     if (message.role === "assistant") {

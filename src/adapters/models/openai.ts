@@ -9,7 +9,7 @@ export async function openAiCompatible(spec: ModelSpec, post: Post): Promise<Str
 }
 
 /**
- * Ollama, through its chat completions; its address may come with or without `/v1`. The operator must name the address:
+ * Ollama, through its chat completions, with or without `/v1` in its address. The operator must set the address:
  * Ollama's usual one, on this machine, is not assumed.
  */
 export async function ollama(spec: ModelSpec, post: Post): Promise<StreamingModel> {
@@ -26,7 +26,7 @@ async function chatCompletions(spec: ModelSpec, baseUrl: string, post: Post): Pr
 export async function openAi(spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
   const apiKey = requireKey(spec);
   const { createOpenAI } = await import("@ai-sdk/openai");
-  // Without `baseURL` the package would read the environment.
+  // If `baseURL` were missing, the package would read the environment.
   const model = createOpenAI({ apiKey, baseURL: withVersion(checkAddress(spec), "v1"), fetch })(spec.model);
   const providerOptions = { openai: { store: false } };
   return { doStream: (call) => model.doStream({ ...call, providerOptions }) };

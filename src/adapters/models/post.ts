@@ -11,7 +11,7 @@ interface PostRequest {
 interface Answer {
   status: number;
   headers: Record<string, string>;
-  /** Null without a body. */
+  /** Null for a response without a body. */
   body: Bytes | null;
 }
 
@@ -26,7 +26,7 @@ export function postOver(fetch: Fetch): Post {
   };
 }
 
-/** A `fetch` on top of `post`, for programs that only post texts. A response may take as long as the signal allows. */
+/** A `fetch` that uses `post`, for programs that only post texts. A response may take as long as the signal allows. */
 export function fetchOver(post: Post): Fetch {
   return async (input, { headers: given, body: text, signal } = {}) => {
     const posted = { headers: Object.fromEntries(new Headers(given)), body: String(text ?? "") };
@@ -56,7 +56,7 @@ const nothing: Bytes = { read: async () => ({ done: true, value: undefined }), c
 
 /**
  * Requests a stream of events. Rejects with an `APICallError` when the provider can't be reached, refuses, or responds
- * with a page, which would read as an empty stream.
+ * with a page, which would be read as an empty stream.
  */
 export async function openStream(post: Post, url: string, posted: PostRequest): Promise<Bytes> {
   const { status, headers, body } = await post(url, posted).catch((cause: unknown) => {

@@ -4,25 +4,25 @@ import { type ModelCall, type PartsReader, type StreamingModel, shortened } from
 import { older, type Part, type ReducedCall, refusalOf, refusedParts, removableParts } from "./removable-parts.ts";
 import { LongConversations } from "./too-long.ts";
 
-/** How long a refusal counts: an operator may put another model behind the same name. */
+/** How long a refusal is remembered, in milliseconds: an operator may put another model behind the same name. */
 const knownMs = 30 * 60_000;
 
-/** A model call that was accepted, with its reply. */
+/** A model call that the model accepted, with its reply. */
 interface AcceptedCall {
   call: ReducedCall;
   reader: PartsReader;
 }
 
-/** Repeats a model call until the model accepts it. `tooLong` is the previous call, which was refused as too long. */
+/** Repeats a model call until the model accepts it. `tooLong` is the call before, which was refused as too long. */
 type Open = (call: ReducedCall, tooLong?: ReducedCall) => Promise<AcceptedCall>;
 
-/** The parts of a stream that contain no output. */
+/** The parts at the start of a stream that contain no output. */
 const openings: ReadonlySet<LanguageModelV4StreamPart["type"]> = new Set(["stream-start", "response-metadata", "raw"]);
 
 /**
  * A model that repeats refused calls, since only a refusal shows what a model accepts: without the part that the
- * refusal names, such as the older half of a too long conversation, else without all settings. After a success, later
- * calls omit these parts at once. A reply to a shortened conversation begins with the warning `shortened`.
+ * refusal names, such as the older half of a conversation that is too long, else without all settings. After a success,
+ * later calls leave out these parts at once. A reply to a shortened conversation begins with the warning `shortened`.
  */
 export function withoutRefused(model: StreamingModel, now: () => number): StreamingModel {
   const refused = new TtlCache<true>({ ttlMs: knownMs, limit: 100, now });
@@ -46,7 +46,7 @@ export function withoutRefused(model: StreamingModel, now: () => number): Stream
         const refusal = refusalOf(error);
         const parts = refusedParts(refusal, call, removed);
         if (parts.length === 0) throw error;
-        // A refusal that names an omitted part was not caused by it.
+        // A refusal that names a part which was left out was not caused by that part.
         for (const part of removed.keys()) if (part.isNamed(refusal)) removed.set(part, null);
         for (const part of parts) {
           if (part === older) tooLong = call;
@@ -66,8 +66,8 @@ export function withoutRefused(model: StreamingModel, now: () => number): Stream
 }
 
 /**
- * Reads the reply to a model call. LM Studio and OpenAI report a too long conversation only in the stream; the call is
- * then repeated without its older half.
+ * Reads the reply to a model call. LM Studio and OpenAI report only inside the stream that a conversation is too long;
+ * then the call is repeated without its older half.
  */
 function readReply(full: ModelCall, first: AcceptedCall, open: Open): PartsReader {
   let accepted = first;

@@ -5,7 +5,7 @@ import { withoutOlder } from "./too-long.ts";
 
 /** A model call without the parts that its model refused. */
 export interface ReducedCall extends ModelCall {
-  /** Requests no token counts. */
+  /** Whether token counts are not requested. */
   uncounted?: boolean;
 }
 
@@ -15,18 +15,18 @@ interface Refusal {
   words: string;
 }
 
-/** A removable part of a model call. */
+/** A part of a model call that can be left out. */
 export interface Part {
   isNamed(refusal: Refusal): boolean;
-  /** The model call without this part; null when it has no such part. */
+  /** Returns the model call without this part; null when it does not contain the part. */
   leaveOut(call: ReducedCall): ReducedCall | null;
-  /** The name under which the refusal is remembered. Absent: the model may accept this part in another call. */
+  /** Returns the name under which a refusal is remembered. Absent: the model may accept this part in another call. */
   key?(call: ReducedCall): string;
 }
 
 type Message = ModelCall["prompt"][number];
 
-/** Applies `change` to the messages; `change` returns the same message when it has nothing to remove. */
+/** Applies `change` to each message. `change` returns the same message when it removes nothing. */
 const inMessages =
   (change: (message: Message) => Message): Part["leaveOut"] =>
   (call) => {
@@ -44,7 +44,7 @@ const named =
 const pictureWords =
   /(?:image|vision|multi-?modal)[^.]*\b(?:not|only|un\w+)\b|\b(?:no|not|un\w+|missing)\b[^.]*(?:image|vision|multi-?modal)|content must be a string/i;
 
-/** Pictures. Self-hosted servers refuse them with 404 or 500, too. They are most of the bytes of a large request. */
+/** Pictures. Self-hosted servers also refuse them with 404 or 500. They are most of the bytes of a large request. */
 const pictures: Part = {
   isNamed: ({ status, words }) =>
     status === 415 || pictureWords.test(words) || (status === 413 && !/token/i.test(words)),
@@ -55,7 +55,7 @@ const pictures: Part = {
   }),
 };
 
-/** The older half of the conversation. llama.cpp refuses a too long one with 500. */
+/** The older half of the conversation. llama.cpp refuses a conversation that is too long with 500. */
 export const older: Part = {
   isNamed: ({ status, words }) => status === 413 || ([0, 400, 422, 500].includes(status) && lengthWords.test(words)),
   leaveOut(call) {
@@ -64,18 +64,18 @@ export const older: Part = {
   },
 };
 
-/** DeepSeek and Moonshot require the thoughts of earlier turns, which prompts do not contain: adds a blank. */
+/** DeepSeek and Moonshot require thoughts of earlier turns, which prompts do not contain: this adds a blank. */
 const missingThoughts: Part = {
   isNamed: named(/reasoning_content\b[^.]*\b(?:missing|must be)\b|\bmissing\b[^.]*reasoning_content/i),
   leaveOut: inMessages((message) => {
     if (message.role !== "assistant" || message.content.some(({ type }) => type === "reasoning")) return message;
-    // DeepSeek refuses an empty text.
+    // A blank, since DeepSeek refuses an empty text.
     return { ...message, content: [{ type: "reasoning", text: " " }, ...message.content] };
   }),
   key: () => "missing thoughts",
 };
 
-/** The thoughts, whose field some servers, such as Groq's, do not know. */
+/** The thoughts: some servers, such as Groq's, do not know their field. */
 const thoughts: Part = {
   isNamed: named(/reasoning_content/i),
   leaveOut: inMessages((message) => {
@@ -85,21 +85,21 @@ const thoughts: Part = {
   key: () => "thoughts",
 };
 
-/** The request for token counts, which Databricks and older gateways do not know; some of them send counts anyway. */
+/** The request for token counts. Databricks and older gateways do not know it; some of them send counts anyway. */
 const counts: Part = {
   isNamed: named(/stream_options|include_usage/i),
   leaveOut: (call) => (call.uncounted ? null : { ...call, uncounted: true }),
   key: () => "counts",
 };
 
-/** A setting. The model may accept another value, such as a lower token limit. */
+/** A setting. The model may accept another value of it, such as a lower token limit. */
 const setting = (name: "reasoning" | "temperature" | "maxOutputTokens", words: RegExp): Part => ({
   isNamed: named(words),
   leaveOut: ({ [name]: value, ...rest }) => (value === undefined ? null : rest),
   key: (call) => `${name} ${call[name]}`,
 });
 
-/** Temperature comes before thinking, because some models refuse a temperature only while thinking. */
+/** Temperature comes before thinking, since some models refuse a temperature only while they think. */
 const settings: readonly Part[] = [
   setting("temperature", /temperature/i),
   setting("maxOutputTokens", /max\w*tokens/i),
@@ -110,8 +110,8 @@ const settings: readonly Part[] = [
 export const removableParts: readonly Part[] = [pictures, older, missingThoughts, thoughts, counts, ...settings];
 
 /**
- * The parts to remove from a model call after a refusal: the one that the refusal names, else all settings; empty when
- * neither is left. `removed` are the parts that earlier attempts removed in vain.
+ * The parts to leave out of a model call after a refusal: the part that the refusal names, or else all settings; empty
+ * when none of them is left. `removed` are the parts that earlier attempts left out in vain.
  */
 export function refusedParts(refusal: Refusal, call: ReducedCall, removed: ReadonlyMap<Part, unknown>): Part[] {
   const first = removableParts.find((part) => !removed.has(part) && part.isNamed(refusal) && part.leaveOut(call));
@@ -120,16 +120,16 @@ export function refusedParts(refusal: Refusal, call: ReducedCall, removed: Reado
 }
 
 export function refusalOf(error: unknown): Refusal {
-  // The provider's package throws this error and sends nothing.
+  // The provider's package throws this error without sending anything.
   if (UnsupportedFunctionalityError.isInstance(error)) return { status: 415, words: "" };
   const { statusCode = 0, responseBody = "" } = APICallError.isInstance(error) ? error : {};
   const message = error instanceof Error ? error.message : JSON.stringify(error);
   return { status: statusCode, words: ownWords(`${message} ${responseBody}`) };
 }
 
-/** Matches the start of the part of an error that repeats the request or lists the fields that a server knows. */
+/** Matches where an error begins to repeat the request, or to list the fields that a server knows. */
 const repeated =
   /["'](?:messages|contents)\\*["']\s*:\s*\[|["'](?:input|request\w*|body)\\*["']\s*:\s*\[?\{|\binput_value=|expected one of /;
 
-/** The server's own text of an error, up to `repeated`: a conversation may contain any words. */
+/** The server's own text of an error, up to `repeated`: what comes after may contain any words of the conversation. */
 const ownWords = (text: string): string => text.slice(0, 4_000).split(repeated, 1).join();

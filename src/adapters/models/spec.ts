@@ -16,8 +16,8 @@ export function checkModel({ provider, model }: ModelSpec): void {
 }
 
 /**
- * The key of a spec; undefined without one. Throws for a key that fits no header, since `fetch` would repeat the key in
- * its error.
+ * The key of a spec; undefined when it has none. Throws for a key that is not valid in a header, since `fetch` would
+ * repeat the key in its error.
  */
 export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
   const key = apiKey?.trim();
@@ -27,7 +27,7 @@ export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
   return key;
 }
 
-/** The key of a spec; throws without one. */
+/** The key of a spec. Throws when it has none. */
 export function requireKey(spec: ModelSpec): string {
   const key = checkKey(spec);
   if (key === undefined)
@@ -37,7 +37,7 @@ export function requireKey(spec: ModelSpec): string {
   return key;
 }
 
-/** The address of a spec, else the provider's own, without a trailing slash; throws for an unusable one. */
+/** The address of a spec, or else the provider's own, without a trailing slash. Throws for an unusable address. */
 export function checkAddress({ provider, baseUrl = undefined }: ModelSpec): string {
   const address = baseUrl?.trim() || providerAddresses[provider];
   if (address === undefined)
@@ -47,7 +47,7 @@ export function checkAddress({ provider, baseUrl = undefined }: ModelSpec): stri
   return address.replace(/\/+$/, "");
 }
 
-/** Appends the API's version unless the address has one, since the providers' own programs accept both forms. */
+/** Appends the API's version unless the address contains one: the providers' own programs accept both forms. */
 export function withVersion(address: string, version: string): string {
   return /\/v\d+[a-z]*\d*$/.test(address) ? address : `${address}/${version}`;
 }

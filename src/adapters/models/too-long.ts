@@ -25,16 +25,16 @@ function split(prompt: Prompt): [system: Prompt, conversation: Prompt] {
 
 interface LongConversation {
   messages: number;
-  /** The digest of the conversation's messages. */
+  /** The digest of the messages of the conversation. */
   digest: string;
-  /** The number of last messages that the model accepted. */
+  /** How many of the last messages the model accepted. */
   taken: number;
 }
 
 /**
- * Conversations that a model refused as too long, each with the part that it accepted. Lengths are not compared, since
- * a text's tokens depend on its words. A call that contains a refused conversation unchanged is too long as well; any
- * other is sent whole. An entry lives for `ttlMs`, since a server may get a larger context.
+ * Conversations that a model refused as too long, each with the part that it then accepted. Lengths are not compared,
+ * since a text's tokens depend on its words. A call that contains a refused conversation unchanged is too long, too;
+ * any other is sent whole. An entry lives for `ttlMs`, since a server may get a larger context.
  */
 export class LongConversations {
   readonly #known: TtlCache<LongConversation>;
@@ -43,7 +43,7 @@ export class LongConversations {
     this.#known = new TtlCache({ ttlMs, limit: 100, now });
   }
 
-  /** Notes that a model refused a call as too long, and accepted one with the last messages of the conversation. */
+  /** Notes that a model refused a call as too long, and then accepted one with the last messages of the conversation. */
   async add(refused: ModelCall, taken: ModelCall): Promise<void> {
     const [, conversation] = split(refused.prompt);
     this.#known.set(await keyOf(await frameOf(refused), conversation.at(-1)), {
@@ -58,7 +58,7 @@ export class LongConversations {
     const [system, conversation] = split(call.prompt);
     if (!this.#known.values().some(({ messages }) => messages <= conversation.length)) return call;
     const frame = await frameOf(call);
-    // The newest messages may be later than the refusal.
+    // The newest messages may have come after the refusal.
     for (let end = conversation.length; end > 0; end -= 1) {
       const refused = this.#known.get(await keyOf(frame, conversation[end - 1]))?.value;
       if (!refused || refused.messages > end) continue;
@@ -69,13 +69,13 @@ export class LongConversations {
   }
 }
 
-/** The digest of a call without its conversation. Digits are masked, since a later time or date has as many tokens. */
+/** The digest of a call without its conversation. Digits are masked, since another time or date has as many tokens. */
 function frameOf({ prompt, tools, toolChoice, maxOutputTokens, reasoning }: ModelCall): Promise<string> {
   const texts = split(prompt)[0].map(({ content }) => String(content).replace(/\d/g, "0"));
   return digestOf([texts, tools, toolChoice, maxOutputTokens, reasoning]);
 }
 
-/** The key of a message within a call. Of a picture, which may have megabytes, only the size is used. */
+/** The key of a message within a call. A picture may have megabytes, so only its size is used. */
 const keyOf = (frame: string, last: Prompt[number] | undefined) =>
   digestOf([frame, last], ({ byteLength }) => byteLength);
 

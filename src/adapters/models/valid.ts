@@ -7,15 +7,15 @@ type Assistant = Extract<Message, { role: "assistant" }>;
 type ToolMessage = Extract<Message, { role: "tool" }>;
 type User = Extract<Message, { role: "user" }>;
 
-/** The model, with prompts in the form that the strictest provider accepts. */
+/** A model whose prompts are put into the form that the strictest provider accepts. */
 export function withValidPrompts(model: StreamingModel): StreamingModel {
   return { doStream: (call) => model.doStream({ ...call, prompt: validPrompt(call.prompt) }) };
 }
 
 /**
- * Changes a prompt to the form that the strictest provider accepts, whatever earlier models invented: tool names have
- * at most 64 letters, digits, `_` and `-`; call ids have at most 40 of them and are unique; no assistant message is
- * empty; user and assistant alternate, beginning with the user. Equal prompts stay equal, for the providers' caches. An
+ * Puts a prompt into the form that the strictest provider accepts, whatever earlier models invented: tool names have at
+ * most 64 letters, digits, `_` and `-`; call ids have at most 40 of them and are unique; no assistant message is empty;
+ * user and assistant alternate, beginning with the user. Equal prompts stay equal, for the providers' caches. An
  * unchanged message is the same object.
  */
 export function validPrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
@@ -33,7 +33,7 @@ export function validPrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Promp
   return valid;
 }
 
-/** Precedes an assistant's greeting, with which some clients' histories begin. */
+/** Comes before an assistant's greeting: the histories of some clients begin with one. */
 const nobodyYet: User = {
   role: "user",
   content: [{ type: "text", text: "(Nobody wrote yet. You began the conversation.)" }],
@@ -81,7 +81,7 @@ const idForm = /^[A-Za-z0-9_-]{1,40}$/;
 /** Gives each call of a prompt a unique id. */
 class CallIds {
   readonly #taken = new Set<string>();
-  /** New ids of calls whose results follow, by their stored id. */
+  /** The new ids of calls whose results are still to come, by their stored id. */
   readonly #open = new Map<string, string[]>();
 
   ofCall(stored: string): string {
@@ -97,7 +97,7 @@ class CallIds {
   }
 }
 
-/** Joins two user messages. Texts become one, since some servers accept only a mere text. */
+/** Joins two user messages. Their texts become one, since some servers accept only a plain text. */
 function joinUsers(before: User, { content }: User): User {
   const last = before.content.at(-1);
   const [first, ...more] = content;
@@ -106,7 +106,7 @@ function joinUsers(before: User, { content }: User): User {
   return { ...before, content: [...before.content.slice(0, -1), text, ...more] };
 }
 
-/** Joins two assistant messages. Servers concatenate the texts of a message unchanged. */
+/** Joins two assistant messages. Servers join the texts of a message without a separator. */
 function joinReplies(before: Assistant, { content }: Assistant): Assistant {
   const spoken = before.content.some(({ type }) => type === "text");
   const at = spoken ? content.findIndex(({ type }) => type === "text") : -1;

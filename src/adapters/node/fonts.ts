@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 const sans = "@expo-google-fonts/noto-sans";
 const mono = "@expo-google-fonts/noto-sans-mono";
 
-/** The document fonts' paths in their packages. The build puts copies next to the program. */
+/** The paths of the document fonts in their packages. The build copies them next to the program. */
 export const fontFiles = {
   sans: `${sans}/400Regular/NotoSans_400Regular.ttf`,
   "sans-bold": `${sans}/700Bold/NotoSans_700Bold.ttf`,
@@ -15,7 +15,7 @@ export const fontFiles = {
   emoji: "@expo-google-fonts/noto-emoji/400Regular/NotoEmoji_400Regular.ttf",
 } as const;
 
-/** Reads a document font: next to the bundled program, or in its package for a checkout. */
+/** Reads a document font: next to the bundled program or, in a checkout, in its package. */
 export async function readFont(name: keyof typeof fontFiles): Promise<Uint8Array<ArrayBuffer>> {
   const { url } = import.meta;
   const file = url.endsWith(".ts") ? import.meta.resolve(fontFiles[name]) : new URL(`./fonts/${name}.ttf`, url);

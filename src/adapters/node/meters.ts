@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { Measure, Meters, Reading } from "../../core/meters.ts";
 import type { Log } from "../../core/ports.ts";
 
-/** The process's meters, with Node's own: processor, memory, garbage collection, event-loop delay. */
+/** The meters of the process, including Node's own: processor, memory, garbage collection, event-loop delay. */
 export function createMeters(log: Log): Meters {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -24,7 +24,7 @@ export function createMeters(log: Log): Meters {
     readings(measure, read) {
       const show = async (metric: { reset(): void; remove(): void }, set: (reading: Reading) => void) => {
         metric.reset();
-        // A metric without labels would default to 0 even when its value is unknown.
+        // Without labels the library shows a metric as 0 even when its value is unknown.
         if (!measure.labels?.length) metric.remove();
         try {
           for (const reading of await read()) set(reading);

@@ -23,7 +23,7 @@ export interface LoadedPlugin {
   plugin: Plugin;
 }
 
-/** The plugins of an installation, and the problems of others in its setting `PLUGINS`. */
+/** The plugins of an installation, and the problems of those in the setting `PLUGINS` that can't be used. */
 export interface InstalledPlugins {
   shipped: readonly Plugin[];
   loaded: readonly LoadedPlugin[];
@@ -34,7 +34,7 @@ type Module = Readonly<Record<string, unknown>>;
 
 interface LoadOptions {
   clock: Clock;
-  /** The directory from which relative paths and packages are resolved; the working directory unless given. */
+  /** The directory in which relative paths and packages are found; the working directory unless given. */
   directory?: string;
 }
 
@@ -42,8 +42,8 @@ const longestLoadMs = 10_000;
 const longestReason = 2_000;
 
 /**
- * Loads the plugins of the setting `PLUGINS`, packages or paths, in addition to the shipped ones. Never rejects: a
- * plugin that throws, hangs or is malformed, or whose namespace is taken, becomes a problem.
+ * Loads the plugins of the setting `PLUGINS`, packages or paths, besides the shipped ones. Never rejects: a plugin
+ * becomes a problem when it throws, hangs or is malformed, or when its namespace is taken.
  */
 export async function loadPlugins(
   specifiers: readonly string[],
@@ -68,13 +68,13 @@ export async function loadPlugins(
   return { loaded, problems };
 }
 
-/** Imports within a time limit, so that a module that awaits for ever can't block the server's start. */
+/** Imports within a time limit, so that a module that awaits forever can't block the server's start. */
 function importWithin(clock: Clock, specifier: string, directory: string): Promise<Module> {
   const tooLate = new Error(`it did not load within ${longestLoadMs / 1000} seconds`);
   return withinTime(clock, longestLoadMs, tooLate, () => importFrom(directory, specifier));
 }
 
-/** Imports as a module in `directory` would, so that the working directory's packages are found. */
+/** Imports as a module in `directory` would, so that packages of the working directory are found. */
 async function importFrom(directory: string, specifier: string): Promise<Module> {
   if (isAbsolute(specifier) || /^\.\.?[/\\]/.test(specifier)) {
     return import(pathToFileURL(resolve(directory, specifier)).href);
@@ -82,13 +82,13 @@ async function importFrom(directory: string, specifier: string): Promise<Module>
   const place = join(directory, "plugins.js");
   const file = packageFile(specifier, place);
   if (file !== null) return import(pathToFileURL(file).href);
-  // Only a module at this path finds a package's exports; Node resolves from a script's file name.
+  // Imports from a script with this path: only a module there finds a package's exports, and Node goes by the file name.
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   const script = new Script("(specifier) => import(specifier)", { filename: place, importModuleDynamically });
   return (script.runInThisContext() as (specifier: string) => Promise<Module>)(specifier);
 }
 
-/** A package's file; null for one with exports only for `import`. Throws an `Error` for a missing package. */
+/** The file of a package; null if its exports are only for `import`. Throws an `Error` for a missing package. */
 function packageFile(specifier: string, place: string): string | null {
   try {
     return createRequire(place).resolve(specifier);
@@ -101,7 +101,7 @@ function packageFile(specifier: string, place: string): string | null {
   }
 }
 
-/** The plugin that a module exports. Throws an `Error` with all its defects. */
+/** The plugin that a module exports. Throws an `Error` that lists all its defects. */
 function readPlugin({ default: given }: Module): Plugin {
   if (given === undefined) throw new Error("it has no default export");
   // Compilers mark a CommonJS module with `__esModule` and put its `export default` under `default`.
@@ -110,11 +110,11 @@ function readPlugin({ default: given }: Module): Plugin {
   throw new Error(checked.problems.join("; "));
 }
 
-/** The first line of a thrown value's message. */
+/** The first line of the message of a thrown value. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "it threw something that is no error";
   const [line = ""] = error.message.split("\n");
-  // Node names the importing module, which is this one when `PLUGINS` names a missing module.
+  // Node names the module that imports; if `PLUGINS` names a missing module, that is this one.
   return line.replace(/ imported from (.*)$/, (whole, from: string) => (isOurs(from) ? "" : whole)) || error.name;
 }
 

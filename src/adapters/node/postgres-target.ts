@@ -4,7 +4,7 @@ import { readAddress, shownHosts } from "../../db/address.ts";
 import type { Target } from "../../db/connection.ts";
 import { failureCode } from "../../db/failures.ts";
 
-/** The database of the settings; throws a `StartError` for an unreadable address. */
+/** The database of the settings. Throws a `StartError` for an unreadable address. */
 export function postgresTarget(url: string, { DATABASE_PREPARE }: Pick<Settings, "DATABASE_PREPARE">): Target {
   if (!readAddress(url)) {
     throw new StartError(
@@ -15,8 +15,8 @@ export function postgresTarget(url: string, { DATABASE_PREPARE }: Pick<Settings,
 }
 
 /**
- * A one-line `StartError`, without the password, that explains why PostgreSQL can't be used. Other errors are returned
- * unchanged.
+ * A `StartError` of one line, without the password, that explains why PostgreSQL can't be used. Other errors are
+ * returned unchanged.
  */
 export function explainPostgres(error: unknown, url: string): unknown {
   if (error instanceof StartError || !(error instanceof Error)) return error;
@@ -63,16 +63,16 @@ export function explainPostgres(error: unknown, url: string): unknown {
   return reason(`${where} can't be reached (${code || message}): check that it runs and that the address is right`);
 }
 
-/** `explainPostgres` for a start with an open database, which may fail for other reasons. */
+/** Like `explainPostgres`, for a start with an open database, which may fail for other reasons too. */
 export const explainBoot = (error: unknown, { DATABASE_URL: url }: Pick<Settings, "DATABASE_URL">): unknown =>
   url !== undefined && error instanceof EngineError && error.code === "unavailable"
     ? explainPostgres(error, url)
     : error;
 
-/** Codes of Node and OpenSSL. */
+/** Matches codes of Node and OpenSSL. */
 const certificateTrouble = /CERT_|_CERT|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
-/** The original error that the pool wrapped for callers. */
+/** The original error inside the one that the pool makes for callers. */
 const rootOf = (error: Error): Error =>
   error instanceof EngineError && error.cause instanceof Error ? rootOf(error.cause) : error;
 

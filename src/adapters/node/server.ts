@@ -17,17 +17,17 @@ interface ServedApp {
 }
 
 export interface Listener {
-  /** The port in use; the system chose it if 0 was requested. */
+  /** The port in use, which the system chose if 0 was requested. */
   port: number;
-  /** Lets `app` respond, also to earlier requests, which have waited. */
+  /** Lets `app` respond, also to requests that have waited for this. */
   serve(app: ServedApp): void;
-  /** Accepts no more connections, lets running responses finish, and cuts those that take over two seconds. */
+  /** Accepts no more connections, lets running responses finish, and cuts off those that take more than two seconds. */
   close(): Promise<void>;
 }
 
 /**
- * Takes the port. A start calls this before it opens or creates anything else, so that a port in use is known at once.
- * Rejects with Node's error (`EADDRINUSE`, `EACCES`, …).
+ * Listens on the port. A start calls this before it opens or creates anything else, so that a port in use is noticed at
+ * once. Rejects with Node's error (`EADDRINUSE`, `EACCES`, …).
  */
 export async function listen(host: string, port: number): Promise<Listener> {
   const ready = Promise.withResolvers<ServedApp>();
@@ -48,9 +48,9 @@ export async function listen(host: string, port: number): Promise<Listener> {
       writeText(response, outgoing, take);
       return RESPONSE_ALREADY_SENT;
     },
-    // Requests of HTTP/1.0 may come without a Host; simple health checks do.
+    // HTTP/1.0 requests may have no Host, such as those of simple health checks.
     hostname: "localhost",
-    // Slow senders are disconnected; a response may take any time.
+    // Slow senders are disconnected, but a response may take any time.
     serverOptions: { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   }) as Server;
 
@@ -64,7 +64,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
     async close() {
       const sweep = setInterval(() => server.closeIdleConnections(), 20);
       const cut = setTimeout(() => server.closeAllConnections(), 2_000);
-      // Each closes after the last of its connections.
+      // Each socket closes after its last connection.
       await Promise.all([server, ...doors].map((door) => new Promise((resolve) => door.close(resolve))));
       clearInterval(sweep);
       clearTimeout(cut);
@@ -73,7 +73,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
 }
 
 /**
- * Whether a request has several Host fields: a proxy in front may have used another one than this server (RFC 9112
+ * Whether a request has several Host fields: a proxy in front may have used another one than this server does (RFC 9112
  * §3.2).
  */
 function namesHosts(rawHeaders: readonly string[]): boolean {
@@ -81,14 +81,14 @@ function namesHosts(rawHeaders: readonly string[]): boolean {
 }
 
 /**
- * The number of sockets that listen on the port. Node accepts one connection from each in a round of its event loop: a
- * busy process with one socket would let new clients wait for many seconds.
+ * The number of sockets that listen on the port. In one round of its event loop, Node accepts one connection from each:
+ * with a single socket, a busy process would let new clients wait for many seconds.
  */
 const doorCount = 64;
 
-/** Lets the server listen, on several sockets where the system can share a port. Returns the additional ones. */
+/** Lets the server listen, on several sockets if the system can share a port. Returns the additional sockets. */
 async function openDoors(server: Server, host: string, port: number): Promise<SocketServer[]> {
-  // Other servers of this user could share the port too, so it must be free.
+  // A shared port could also be taken by other servers of this user, so it must be free.
   if (port !== 0) await requireFree(host, port);
   try {
     await opened(server, { host, port, reusePort: true });
@@ -98,7 +98,7 @@ async function openDoors(server: Server, host: string, port: number): Promise<So
     return [];
   }
   const doors = Array.from({ length: doorCount - 1 }, () =>
-    // The options of an HTTP server's own sockets.
+    // The options that an HTTP server sets for its own sockets.
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket)),
   );
   const taken = portOf(server) ?? port;
@@ -122,7 +122,7 @@ function opened(server: SocketServer, where: { host: string; port: number; reuse
   });
 }
 
-/** Whether the system can't share a port, such as macOS and Windows. */
+/** Whether the system can't share a port, as is the case on macOS and Windows. */
 function isUnable(error: unknown): boolean {
   return error instanceof Error && "code" in error && ["ENOTSUP", "EINVAL", "ENOPROTOOPT"].includes(String(error.code));
 }
@@ -132,12 +132,12 @@ function portOf(server: SocketServer): number | null {
   return typeof address === "object" && address ? address.port : null;
 }
 
-/** The client's address. An IPv4 client on a socket for both families appears as `::ffff:192.0.2.1`. */
+/** The client's address. On a socket for both families, an IPv4 client appears as `::ffff:192.0.2.1`. */
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
-/** Sends a response's head and its text, instead of its body. */
+/** Sends a response's head, and its text instead of a stream. */
 function writeText(
   { status, headers }: Response,
   outgoing: ServerResponse,
@@ -152,11 +152,11 @@ function writeText(
   });
   outgoing.on("drain", source.pull);
   outgoing.on("close", source.cancel);
-  // A write may follow after the client has left.
+  // There may be a write after the client has disconnected.
   outgoing.on("error", source.cancel);
   outgoing.statusCode = status;
   outgoing.setHeaders(headers);
   source.pull();
-  // The first write sends the headers, too.
+  // Otherwise the first write sends the headers.
   if (!outgoing.headersSent) outgoing.flushHeaders();
 }

@@ -11,7 +11,7 @@ export function readMigrations(): Migration[] {
   return readMigrationFiles({ migrationsFolder: join(packageRoot(), "drizzle") });
 }
 
-/** This package's folder, found by its migrations, since the bundle and the sources lie at different depths. */
+/** This package's folder, found by its migrations: the bundle and the sources are at different depths. */
 function packageRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(directory, "drizzle", "meta", "_journal.json"))) {
@@ -22,7 +22,7 @@ function packageRoot(): string {
   return directory;
 }
 
-/** The files in folders of `dist/` of this package, such as `docs/swagger-ui.css`, which the build puts there. */
+/** The files in folders of this package's `dist/`, such as `docs/swagger-ui.css`, which the build puts there. */
 export const shippedAssets: Assets = {
   async read(name) {
     try {

@@ -10,11 +10,11 @@ import { isFull, startEmbedded } from "./embedded/database.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
 import { readMigrations } from "./shipped.ts";
 
-/** The longest wait for a server's first answer, even with a longer deadline for statements. */
+/** How long a server's first answer may take, in milliseconds, even if the deadline of statements is longer. */
 const answerWithinMs = 15_000;
 
 export interface Storage {
-  /** Statements wait until the database is open. */
+  /** The database; its statements wait until it is open. */
   database: Database;
   /** Resolves when the database is open with this release's schema; rejects with a `StartError`. */
   ready: Promise<void>;
@@ -26,15 +26,15 @@ export interface Storage {
 interface Ports {
   clock: Clock;
   log: Log;
-  /** The file with which a first start fills the embedded database; the one next to the bundle unless given. */
+  /** The file with which a first start fills the embedded database; by default the one next to the bundle. */
   template?: string;
-  /** Makes the error for missing migrations, which are then not applied; absent: they are applied. */
+  /** Makes the error when migrations are missing, which are then not applied. Absent: they are applied. */
   refuseOlder?: ((pending: number) => StartError) | undefined;
 }
 
 /**
  * Opens the database of the settings, PostgreSQL or the embedded one, and applies this release's migrations. Rejects
- * with a `StartError` if that fails, and when root would work on another user's database.
+ * with a `StartError` if that fails, and when root would use another user's embedded database.
  */
 export async function openStorage(settings: Settings, ports: Ports): Promise<Storage> {
   if (settings.DATABASE_URL === undefined) requireOwner(resolve(settings.DATA_DIR));
@@ -48,7 +48,7 @@ export async function openStorage(settings: Settings, ports: Ports): Promise<Sto
   }
 }
 
-/** `openStorage` that opens the embedded database in the background: its `ready` resolves or rejects later. */
+/** Like `openStorage`, but opens the embedded database in the background: `ready` resolves or rejects later. */
 export async function startStorage(settings: Settings, ports: Ports): Promise<Storage> {
   const { DATABASE_URL } = settings;
   return DATABASE_URL === undefined ? openLocal(settings, ports) : openPostgres(settings, DATABASE_URL, ports);
@@ -96,7 +96,7 @@ async function openLocal(settings: Settings, ports: Ports): Promise<Storage> {
   closeToOthers(directory, log);
   const { opened } = await startEmbedded(directory, log, template);
   const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
-  // Read while PostgreSQL opens the data.
+  // Read here, while PostgreSQL opens the data.
   const migrations = readMigrations();
   const open = async () => {
     const { target } = await opened;
@@ -107,7 +107,7 @@ async function openLocal(settings: Settings, ports: Ports): Promise<Storage> {
     }
   };
   const ready = open();
-  // `dial` and other waiters get the error; a caller that closes without waiting does not.
+  // `dial` and others that wait get the error; a caller that closes without waiting does not.
   ready.catch(() => {});
   const target: Target = {
     async dial() {

@@ -13,10 +13,10 @@ export interface UnchangedStorage extends SchemaState {
   close(): Promise<void>;
 }
 
-/** Short, because a person waits. */
+/** In milliseconds. Short, since a person waits. */
 const deadlineMs = 5000;
 
-/** Opens an existing database of the settings without migrations. Rejects as `openStorage` does. */
+/** Opens an existing database of the settings without applying migrations. Rejects as `openStorage` does. */
 export async function openUnchanged(
   settings: Settings,
   { clock, log }: { clock: Clock; log: Log },

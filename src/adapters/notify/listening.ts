@@ -13,7 +13,7 @@ interface Listening {
 
 const firstRetryMs = 100;
 const longestRetryMs = 10_000;
-/** Detects a silently dropped connection within `beatMs` and `answerMs`. */
+/** The interval of tests: a silently dropped connection is noticed within `beatMs` and `answerMs`. */
 const beatMs = 30_000;
 const answerMs = 10_000;
 
@@ -59,7 +59,7 @@ export function listenTo(target: Target, channel: string, { clock, log, onListen
     };
 
     const connection = openConnection(target, {
-      // A pooler may stand between, which supports neither named statements nor the settings for them.
+      // There may be a pooler in between, which supports neither named statements nor the settings for them.
       prepare: false,
       onClose: () => lose(new Error("The connection was closed")),
       onNotification: (payload) => {

@@ -1,15 +1,15 @@
 import { z } from "@hono/zod-openapi";
 
-/** PostgreSQL accepts 7,999 bytes; the rest is for the text around the entries. */
+/** PostgreSQL accepts 7,999 bytes; the difference is for the text around the entries. */
 const mostBytes = 7_500;
 
 /** The notices that one process sends to the others. */
 export interface Batch {
-  /** The sending process, which ignores its own batches. */
+  /** The process that sends the batch, and ignores its own batches. */
   from: string;
   /** Topics and keys. */
   entries: readonly (readonly [topic: string, key: string])[];
-  /** Whether entries before it were lost. */
+  /** Whether entries before this batch were lost. */
   gap: boolean;
 }
 
@@ -19,7 +19,7 @@ const Payload = z.object({
   entries: z.array(z.tuple([z.string(), z.string()])),
 });
 
-/** The payloads of a batch, each short enough for a NOTIFY. A too long entry becomes a gap. */
+/** The payloads of a batch, each short enough for a NOTIFY. An entry that is too long becomes a gap. */
 export function toPayloads({ from, entries, gap }: Batch): string[] {
   const texts = entries.map((entry) => JSON.stringify(entry)).filter((text) => bytesOf(text) <= mostBytes);
   const lost = gap || texts.length < entries.length;

@@ -5,7 +5,7 @@ export interface Outage {
   worked(): void;
 }
 
-/** Logs an outage's first failure and its end, and nothing in between. */
+/** Logs the first failure of an outage and its end, and nothing in between. */
 export function createOutage(log: Log, { began, over }: { began: string; over: string }): Outage {
   let away = false;
   return {

@@ -9,7 +9,7 @@ import { createSending } from "./sending.ts";
 
 interface Options {
   target: Target;
-  /** For sending; listening uses a connection outside its pool. */
+  /** The database for sending; listening has a connection outside of its pool. */
   database: Queries;
   clock: Clock;
   log: Log;
@@ -19,8 +19,8 @@ const channel = "agent_engine";
 
 /**
  * Notifies this process and, by LISTEN and NOTIFY, all others on the same database. Connects in the background: while
- * the database is away messages stay in this process. Possibly missed messages of other replicas are reported as a gap,
- * also before the first connection. Behind a transaction pooler nothing is received.
+ * the database is away, messages stay in this process. When messages of other replicas may have been missed, a gap is
+ * reported, even before the first connection. Behind a transaction pooler nothing is received.
  */
 export function postgresNotify({ target, database, clock, log }: Options): Notify {
   const from = newId();

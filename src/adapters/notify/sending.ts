@@ -5,9 +5,9 @@ import { toPayloads } from "./messages.ts";
 import { createOutage } from "./outage.ts";
 
 export interface Sending {
-  /** Sends the entry together with all others of the next 20 ms, each once. Never throws. */
+  /** Sends the entry together with all other entries of the next 20 ms, each once. Never throws. */
   add(topic: string, key: string): void;
-  /** Sends the waiting entries, or gives up after a second, and accepts no more. */
+  /** Sends the waiting entries, but for a second at most, and accepts no more. */
   close(): Promise<void>;
 }
 
@@ -23,12 +23,12 @@ interface Options {
 const gatherMs = 20;
 const retryMs = 1_000;
 const closeMs = 1_000;
-/** Beyond this number the waiting entries become a gap. */
+/** If more entries wait than this, they become a gap. */
 const mostWaiting = 10_000;
 
 const statement = "select pg_notify($1, payload) from unnest($2::text[]) as payload";
 
-/** Sends to a channel in batches, one at a time. A failed batch becomes a gap, which is sent to the others later. */
+/** Sends to a channel in batches, one at a time. A failed batch becomes a gap, which the other processes get later. */
 export function createSending({ channel, from, database, clock, log }: Options): Sending {
   const outage = createOutage(log, {
     began: "Other replicas can't be told of changes: they notice them later",

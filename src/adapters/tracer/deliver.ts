@@ -7,11 +7,11 @@ import { codeOf } from "../failed-fetch.ts";
 import { retryAfterMs } from "../messengers/http.ts";
 import type { Post } from "../models/post.ts";
 
-/** The outcome of sending a batch. The reasons are the engine's own texts, since a response may repeat a key. */
+/** What became of a batch. The reasons are the engine's own texts, since a response may repeat a key. */
 export type Delivery =
-  /** `rejected`: the number of its spans that the collector refused. */
+  /** `rejected`: how many of its spans the collector refused. */
   | { kind: "taken"; rejected: number; reason: string }
-  /** The batch would be refused again. `closed`: so would every other one, since the key is invalid. */
+  /** The batch would be refused again. `closed`: so would any other batch, since the key is invalid. */
   | { kind: "refused"; closed: boolean; reason: string }
   /** A smaller batch may be accepted. */
   | { kind: "too-large"; reason: string }
@@ -50,7 +50,7 @@ export async function deliver(
   }
 }
 
-/** The statuses after which the OTLP specification requires another attempt. */
+/** The statuses after which the OTLP specification wants another attempt. */
 const passing = new Set([429, 502, 503, 504]);
 
 function judge(status: number, said: string, afterMs: number | null): Delivery {
@@ -64,7 +64,7 @@ function judge(status: number, said: string, afterMs: number | null): Delivery {
   return { kind: "refused", closed: status === 401 || status === 403, reason };
 }
 
-/** The rejected spans in `partialSuccess`: a number, or its text. */
+/** The number of rejected spans in `partialSuccess`: a number, or its text. */
 function rejectedSpans(said: string): number {
   if (!said.includes("rejected")) return 0;
   try {

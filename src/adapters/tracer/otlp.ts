@@ -27,7 +27,7 @@ const kinds = { internal: 1, client: 3 } as const satisfies Record<Span["kind"],
 
 const text = (value: string) => JSON.stringify(storable(value));
 
-/** Appended as text, since a double would lose the last digits. */
+/** Appended as text, since a floating-point number would lose the last digits. */
 const nanoseconds = (ms: number) => `${Math.round(ms)}000000`;
 
 function attributesJson(attributes: Attributes): string {

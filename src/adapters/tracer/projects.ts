@@ -13,7 +13,7 @@ interface Options {
 const timeoutMs = 5_000;
 const longestAnswer = 64 * 1024;
 
-/** Requests the projects of a key from a Langfuse server. */
+/** Asks a Langfuse server for the projects of a key. */
 export async function projectsOf({ clock, fetch }: Options, { baseUrl, authorization }: ProjectKey): Promise<string[]> {
   const tooLate = new TracingError(`The tracing backend did not answer within ${timeoutMs / 1_000} s`);
   return withinTime(clock, timeoutMs, tooLate, async (signal) => {

@@ -8,22 +8,22 @@ export interface SharedState {
   clock: Clock;
   log: Log;
   counts: SpanCounts;
-  /** The characters of all waiting batches. */
+  /** The characters of all batches that wait. */
   waiting: { length: number };
   deliver(collector: Collector, body: string, signal: AbortSignal): Promise<Delivery>;
 }
 
-/** How long a batch's first trace waits for more, in milliseconds, and how many traces become spans at a time. */
+/** How long the first trace of a batch waits for others, in milliseconds, and how many traces become spans at a time. */
 const [gatherMs, mostAtOnce] = [1_000, 32];
 
-/** The most traces waiting to become spans; they hold their turns' texts in memory. */
+/** The most traces that wait to become spans; their turns' texts are in memory. */
 const mostGathered = 1_000;
 
-/** The length of a full batch, and the most characters waiting for one collector and for all. */
+/** The length of a full batch, and the most characters that wait for one collector and for all, in this order. */
 const fullBatch = 512 * 1024;
 const [mostWaiting, mostWaitingInAll] = [8 * 1024 * 1024, 64 * 1024 * 1024];
 
-/** How many times a batch is sent, and the pauses between, in milliseconds. */
+/** How often a batch is sent at most, and the pauses in between, in milliseconds. */
 const attempts = 6;
 const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 
@@ -41,7 +41,7 @@ const batchOf = (spans: readonly string[]): Batch => ({
   length: spans.reduce((sum, json) => sum + json.length, 0),
 });
 
-/** The traces for one collector: gathered, turned into batches, and sent one batch after the other. */
+/** The traces for one collector: gathers them, makes batches, and sends one batch after the other. */
 export class CollectorQueue {
   readonly #collector: Collector;
   readonly #shared: SharedState;
@@ -72,7 +72,7 @@ export class CollectorQueue {
   add(make: () => readonly Span[]): void {
     const { clock } = this.#shared;
     const isClosed = this.#closedUntil > clock.now();
-    // Spans of a dropped trace are not counted.
+    // The spans of a dropped trace are not counted.
     if (isClosed) {
       this.#drop(1);
       return;
@@ -213,7 +213,7 @@ export class CollectorQueue {
     return promise;
   }
 
-  /** Drops all waiting batches, since the key is invalid and they would be refused too. */
+  /** Drops all waiting batches: the key is invalid, so they would be refused too. */
   #rest(): void {
     this.#closedUntil = this.#shared.clock.now() + closedMs;
     while (this.#batches[0]) {

@@ -12,10 +12,10 @@ interface Options {
   fetch?: typeof globalThis.fetch;
 }
 
-/** Beyond this number of collectors, idle ones are deleted. */
+/** With more collectors than this, idle ones are deleted. */
 const mostKept = 1_000;
 
-/** Sends spans by OTLP over HTTP, as JSON, to each collector separately, so that a slow one delays no other. */
+/** Sends spans by OTLP over HTTP, as JSON. Each collector has its own queue, so that a slow one delays no other. */
 export function createTracer({ clock, log, post, fetch = globalThis.fetch }: Options): Tracer {
   const shared: SharedState = {
     clock,

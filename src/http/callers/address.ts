@@ -1,8 +1,8 @@
 const ipv4 = /^\d{1,3}(\.\d{1,3}){3}$/;
 
 /**
- * The client's address: the socket's, or with trusted proxies in front the `trustProxy`-th entry of
- * `X-Forwarded-For` from the right (decisions §1, "Proxy"). The client itself may have written the entries left of it.
+ * The client's address: the socket's, or, behind trusted proxies, the `trustProxy`-th entry of `X-Forwarded-For` from
+ * the right (decisions §1, "Proxy"). The client itself may have written the entries to the left of it.
  */
 export function clientAddress(
   socket: string | undefined,
@@ -12,18 +12,18 @@ export function clientAddress(
   const own = parseAddress(socket ?? "") ?? "unknown";
   if (trustProxy === 0 || forwardedFor === undefined) return own;
   const entries = forwardedFor.split(",");
-  // A list with fewer entries was started by one of the proxies, so its first entry is trusted.
+  // If the list has fewer entries, one of the proxies began it, so its first entry is trusted.
   const entry = entries[Math.max(0, entries.length - trustProxy)] ?? "";
   return parseAddress(entry) ?? own;
 }
 
-/** The address that throttles count: an IPv4 address, or an IPv6 address's /64, which belongs to one holder. */
+/** The address by which throttles count: an IPv4 address, or the /64 of an IPv6 address, which belongs to one holder. */
 export function clientKey(ip: string): string {
   const groups = ipv6Groups(ip);
   return groups ? `${groups.slice(0, 4).join(":")}::/64` : ip;
 }
 
-/** The /48 of an IPv6 address, which may belong to one holder too; null for an IPv4 address. */
+/** The /48 of an IPv6 address, which may also belong to one holder; null for an IPv4 address. */
 export function networkKey(ip: string): string | null {
   const groups = ipv6Groups(ip);
   return groups ? `${groups.slice(0, 3).join(":")}::/48` : null;
@@ -54,7 +54,7 @@ function ipv6Groups(ip: string): string[] | null {
     : null;
 }
 
-/** The groups of one half of an address. An IPv4 tail becomes two groups of 0, since no /64 depends on its value. */
+/** The groups of one half of an address. An IPv4 part becomes two groups of 0, since no /64 depends on it. */
 function toGroups(half: string): string[] {
   if (half === "") return [];
   const groups = half.split(":");

@@ -5,19 +5,19 @@ import type { Limit } from "../../core/limits/throttle.ts";
 import { clip, storable } from "../../core/text/text.ts";
 import { countCall } from "../../db/throttle.ts";
 
-/** The most refusals of one caller logged in one organization, so that no caller can flood the audit log. */
+/** The most refusals of one caller that are logged in one organization, so that no caller can flood the audit log. */
 const noted: Limit = { calls: 20, windowMs: 10 * 60 * 1000 };
 
 /** The most characters of a path in the log. */
 const longestPath = 256;
 
 /**
- * Writes the 403 of a known caller into the audit log of the addressed organization. The last entry within ten minutes
- * says that no more follow.
+ * Writes the 403 of a known caller into the audit log of the request's organization. The last entry within ten minutes
+ * says that further ones are left out.
  */
 export async function recordRefusal(ctx: Ctx, { message }: EngineError, method: string, path: string): Promise<void> {
   const { actor, membership, request, database } = ctx;
-  // Counts for each organization, so that refusals in one hide none in another.
+  // Counts separately in each organization, so that refusals in one don't hide those in another.
   const { allowed, remaining } = await countCall(ctx, `refusals:${membership.organizationId}:${actor.id}`, noted);
   if (!allowed) return;
   await audit(database.db, {
@@ -25,7 +25,7 @@ export async function recordRefusal(ctx: Ctx, { message }: EngineError, method: 
     target: `${method} ${clip(storable(path), longestPath)}`,
     actor,
     request,
-    // A caller without any organization has an id that no row has.
+    // The id of a caller without any organization belongs to no row.
     organizationId: membership.organizationSlug === "" ? null : membership.organizationId,
     success: false,
     summary: { message, ...(remaining === 0 ? { furtherRefusals: "not recorded within ten minutes" } : {}) },

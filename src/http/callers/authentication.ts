@@ -28,21 +28,21 @@ import { rewriteLegacyKey } from "./legacy-key.ts";
 import { requireOwnOrigin } from "./origin.ts";
 import { countRefused, strangerKey } from "./refused.ts";
 
-/** A token's use is stored at most this often, so that most guarded requests only read. */
+/** In milliseconds. A token's use is stored at most this often, so that most guarded requests only read. */
 const refreshMs = 60 * 60 * 1000;
 
 interface Credential {
   token: string;
   kind: TokenKind;
-  /** Whether the token came from the cookie, which a browser also sends with requests of other sites' pages. */
+  /** Whether the token came from the cookie, which browsers also send with requests of other sites' pages. */
   ambient: boolean;
 }
 
 const known = alias(accessTokens, "known");
-/** The addressed organization, and the caller's membership in it. */
+/** The request's organization, and the caller's membership in it. */
 const reached = { organization: alias(organizations, "reached"), member: alias(members, "reached") };
 
-/** The fields of a known token and its caller. */
+/** The fields of a known token, and of its caller. */
 const caller = fields({
   id: known.id,
   kind: known.kind,
@@ -63,10 +63,10 @@ type Caller = RowOf<typeof caller>;
 const leastInstallationCalls = 60;
 
 /**
- * Reads token, user, addressed organization, role and workspaces, and counts the caller's request, in one round trip.
- * `slug` addresses an organization; `count` is the counter of a known caller, `stranger` that of an unknown token. On a
- * route of the installation a request without an organization addresses the first one. Such routes have a counter of
- * their own, so that a caller who used up the policy `rateLimit` can still change it.
+ * Reads token, user, organization, role and workspaces, and counts the request, in one round trip. `slug` names the
+ * organization; `count` is the counter of a known caller, `stranger` that of an unknown token. On a route of the
+ * installation, a request that names no organization is for the first one. Such routes have their own counter, so that
+ * a caller who used up the policy `rateLimit` can still change it.
  */
 const lookup = statement(
   {
@@ -112,7 +112,7 @@ const lookup = statement(
   },
 );
 
-/** The membership of a signed-in user without any organization: no permission, and an id that no row has. */
+/** The membership of a signed-in user without any organization: no permissions, and an id that no row has. */
 const nowhere: Membership = {
   organizationId: "00000000-0000-0000-0000-000000000000",
   organizationSlug: "",
@@ -125,23 +125,23 @@ const nowhere: Membership = {
 interface Addressing {
   /** The slug of the organization; null for none. */
   address?: string | null;
-  /** Whether a request without an organization addresses the first one instead of the caller's active one. */
+  /** Whether a request that names no organization is for the first one instead of the caller's active one. */
   installation?: boolean;
-  /** Whether known callers are exempt from the policy `rateLimit` (decisions §11). Unknown tokens always count. */
+  /** Whether the policy `rateLimit` does not limit known callers (decisions §11). Unknown tokens always count. */
   unlimited?: boolean;
 }
 
 /**
- * Finds the caller and the addressed organization, and counts the request, in one query. Throws the 401s, the 429 of
- * the policy `rateLimit`, the 403 for a cookie sent by a foreign page, and the 404 for an organization that the caller
- * can't reach.
+ * Finds the caller and the request's organization, and counts the request, in one query. Throws the 401s, the 429 of
+ * the policy `rateLimit`, the 403 for a cookie that a foreign page sent, and the 404 for an organization that the
+ * caller can't reach.
  */
 export async function authenticate(c: Context<AppEnv>, addressing: Addressing = {}): Promise<Ctx> {
   const read = () => readCredential(c);
   return identify(c, counting(c, read), addressing);
 }
 
-/** `authenticate` for routes that refuse management keys, with the 401 of an unknown token. */
+/** `authenticate`, for routes that refuse management keys with the 401 of an unknown token. */
 export async function authenticateSession(c: Context<AppEnv>): Promise<Ctx> {
   const credential = counting(c, () => {
     const presented = readCredential(c);
@@ -151,17 +151,17 @@ export async function authenticateSession(c: Context<AppEnv>): Promise<Ctx> {
   return identify(c, credential);
 }
 
-/** Whether the request has a session token, valid or not: a bearer token of that form, else the cookie. */
+/** Whether the request has a session token, valid or not: a bearer token in that form, or else the cookie. */
 export function offersSession(c: Context<AppEnv>): boolean {
   const bearer = counting(c, () => readBearer(c));
   return bearer === null ? readSessionCookie(c) !== null : tokenKind(bearer) === "session";
 }
 
-/** The bearer token, or null without `Authorization`. Throws the 401 for any other form, and for a repeated header. */
+/** The bearer token; null without `Authorization`. Throws the 401 for any other form, and for a repeated header. */
 function readBearer(c: Context<AppEnv>): string | null {
   const header = c.req.header("Authorization");
   if (header === undefined) return null;
-  // A repeated header arrives joined by ", ", and the pattern allows no space in a token.
+  // Repeated headers arrive joined by ", ", and tokens can't contain a space.
   const token = /^Bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
   if (!token) throw new EngineError("unauthorized", "Authorization must be sent once, as: Bearer <token>");
   return token;
@@ -172,7 +172,7 @@ export function requireSession(actor: Actor): void {
   if (actor.type !== "user") throw new EngineError("forbidden", "This needs a signed-in session");
 }
 
-/** Calls `read`, and counts a 401 that it throws, since no statement counts it; throws the 401 or the 429. */
+/** Calls `read`, and counts a 401 that it throws, which no statement counts. Throws the 401 or the 429. */
 function counting<T>(c: Context<AppEnv>, read: () => T): T {
   try {
     return read();
@@ -202,7 +202,7 @@ async function identify(c: Context<AppEnv>, credential: Credential, addressing: 
   const row = await findCaller(c, credential, { ...addressing, address }, now);
   const actor = row && toActor(row);
   if (!actor) throw unknownToken();
-  // A stored use in the future was stored before the clock was set back.
+  // A stored time in the future is from before the clock was set back.
   if (row.usedAt === null || Math.abs(now - row.usedAt) >= refreshMs) {
     await refresh(services, row, now);
     if (ambient) setSessionCookie(c, token);
@@ -219,7 +219,7 @@ async function identify(c: Context<AppEnv>, credential: Credential, addressing: 
   };
 }
 
-/** The row of a known token, or of a management key that this request converts from the older form. */
+/** The row of a known token, or of a management key that this request rewrites from the older form. */
 async function findCaller(
   c: Context<AppEnv>,
   { token, kind }: Credential,
@@ -235,7 +235,7 @@ async function findCaller(
   return rewritten ? countAndFind(c, tokenDigest, addressing, now) : null;
 }
 
-/** The row of a known token. Sets the headers about the caller's remaining requests, for any response. */
+/** The row of a known token. Sets the headers about the caller's remaining requests, for any response to come. */
 async function countAndFind(
   c: Context<AppEnv>,
   tokenDigest: Uint8Array,
@@ -259,7 +259,7 @@ async function countAndFind(
 
 const readOnlyMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** The slug in the path, else in the header. Throws the 404 when the two differ. */
+/** The slug in the path, or else in the header. Throws the 404 when the two differ. */
 function addressedOrganization(c: Context<AppEnv>): string | null {
   const inPath: string | undefined = c.req.param("orgSlug");
   const inHeader = c.req.header("X-Organization");

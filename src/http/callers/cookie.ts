@@ -9,8 +9,8 @@ import { isSecure } from "./origin.ts";
 const sessionCookie = "agent_engine.session_token";
 
 /**
- * The session's token, or null. Throws the 401 for several differing cookies: a neighbouring site may have set one of
- * them for a path of this server, and nothing shows which is the right one.
+ * The session's token, or null. Throws the 401 for cookies that differ: a neighbouring site may have set one of them
+ * for a path of this server, and nothing shows which one is right.
  */
 export function readSessionCookie(c: Context<AppEnv>): string | null {
   const sent = (c.req.header("Cookie") ?? "").split(";").filter((pair) => pair.trim().startsWith(`${sessionCookie}=`));
@@ -20,7 +20,7 @@ export function readSessionCookie(c: Context<AppEnv>): string | null {
   return getCookie(c, sessionCookie) || null;
 }
 
-/** Sets the session cookie for the session's lifetime, unreadable for the page's scripts. */
+/** Sets the session cookie, for the session's lifetime. Scripts of pages can't read it. */
 export function setSessionCookie(c: Context<AppEnv>, token: string): void {
   setCookie(c, sessionCookie, token, { ...attributes(c), maxAge: sessionSeconds });
 }

@@ -5,13 +5,13 @@ import type { Database } from "../../db/client.ts";
 import { accessTokens } from "../../db/schema.ts";
 import { countCall, uncountCall } from "../../db/throttle.ts";
 
-/** The number of a key's characters that its row stores in `prefix`. */
+/** How many characters of a key its row stores in `prefix`. */
 const prefixLength = 10;
 
-/** Bcrypt ignores further characters; the engine's own keys are shorter. */
+/** Bcrypt ignores characters after this many; the engine's own keys are shorter. */
 const longestKey = 72;
 
-/** The most wrong keys with a right prefix from one client: each costs the server at least one slow hash. */
+/** The most wrong keys with an existing prefix from one client: each costs the server at least one slow hash. */
 const attempts: Limit = { calls: 30, windowMs: 60_000 };
 
 interface Attempt {
@@ -23,8 +23,8 @@ interface Attempt {
 }
 
 /**
- * Rewrites a management key of the older form, bcrypt, as SHA-256 at its first use (spec "Authentication" 3). Returns
- * true when the digest can be found now. Throws the 429 after too many wrong keys with a stored key's prefix.
+ * Rewrites a management key of the older form, bcrypt, as SHA-256 at its first use (spec "Authentication" 3). Returns true
+ * when the digest can be found afterwards. Throws the 429 after too many wrong keys with the prefix of a stored key.
  */
 export async function rewriteLegacyKey(services: Services, { key, digest, client, now }: Attempt): Promise<boolean> {
   if (key.length > longestKey) return false;
@@ -37,7 +37,7 @@ export async function rewriteLegacyKey(services: Services, { key, digest, client
   for (const { id, legacyHash } of rows) {
     if (legacyHash !== null && !(await services.passwords.verifyBcrypt(legacyHash, key))) continue;
     await uncountCall(services, counter);
-    // Only one of several simultaneous first uses writes; later ones find the digest.
+    // Of several first uses at the same time only one writes; the others find the digest.
     const written = await database.db
       .update(accessTokens)
       .set({ digest, legacyHash: null })
@@ -51,7 +51,7 @@ export async function rewriteLegacyKey(services: Services, { key, digest, client
 
 const bcryptForm = "^\\$2[abxy]\\$[0-9]{2}\\$.{53}$";
 
-/** The rows that may store the key, including one that another first use has just rewritten. */
+/** The rows that may contain the key, including one that another first use has just rewritten. */
 function candidates({ db }: Database, { key, digest, now }: Omit<Attempt, "client">) {
   const { id, kind, prefix, legacyHash, expiresAt, createdAt } = accessTokens;
   const alive = or(isNull(expiresAt), gt(expiresAt, new Date(now)));

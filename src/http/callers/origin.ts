@@ -3,7 +3,7 @@ import { publicAddress } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { AppEnv } from "../environment.ts";
 
-/** Whether the browser uses https, towards this server or a proxy in front. */
+/** Whether the browser uses https, to this server or to a proxy in front. */
 export function isSecure(c: Context<AppEnv>): boolean {
   const { services } = c.var;
   const url = new URL(c.req.url);
@@ -14,8 +14,8 @@ export function isSecure(c: Context<AppEnv>): boolean {
 }
 
 /**
- * The URL that the client requested. Behind a proxy, its headers give the origin, and the public address gives the path
- * prefix that the proxy removes.
+ * The URL that the client requested. Behind a proxy, the origin comes from the proxy's headers, and the path prefix,
+ * which the proxy removes, from the public address.
  */
 export function calledUrl(c: Context<AppEnv>): string {
   const url = new URL(c.req.url);
@@ -27,9 +27,9 @@ export function calledUrl(c: Context<AppEnv>): string {
 }
 
 /**
- * The origin of the foreign page that sent the request, "null" when the browser hides it; null for a request without a
- * page or from a page of this server. Doors without credentials use it. A request's host proves nothing there, since
- * any site may let its own name point at this server (DNS rebinding). So a page counts as this server's only at the
+ * The origin of the foreign page that sent the request; "null" when the browser hides it. Null for a request without a
+ * page, or from a page of this server. For endpoints without credentials. A request's host proves nothing there, since
+ * any site may let its own name point to this server (DNS rebinding). So a page counts as this server's only at the
  * public address, at an IP address or at localhost, which no site can own.
  */
 export function originOfForeignPage(c: Context<AppEnv>): string | null {
@@ -45,13 +45,13 @@ export function requireOwnOrigin(c: Context<AppEnv>): void {
   const origin = c.req.header("Origin");
   const site = c.req.header("Sec-Fetch-Site");
   if (site === "cross-site") throw foreign();
-  // No page can set `Sec-Fetch-Site`, so it replaces an `Origin` that a browser leaves out.
+  // `Sec-Fetch-Site`, which no page can set, decides when a browser sends no `Origin`.
   if (origin === undefined && site === "same-origin") return;
   const page = parseOrigin(origin);
   if (!page || !(isPublic(c, page) || isAddressed(c, page))) throw foreign();
 }
 
-/** `requireOwnOrigin` for a route that creates a session: clients other than browsers may call it without an Origin. */
+/** Like `requireOwnOrigin`, for routes that create sessions: only browsers need an Origin. */
 export function refuseForeignOrigin(c: Context<AppEnv>): void {
   if (c.req.header("Origin") !== undefined || c.req.header("Sec-Fetch-Site") === "cross-site") requireOwnOrigin(c);
 }
@@ -65,8 +65,8 @@ const isPublic = (c: Context<AppEnv>, page: URL) => sameHost(page, new URL(publi
 const isAddressed = (c: Context<AppEnv>, page: URL) => sameHost(page, new URL(c.req.url));
 
 /**
- * Compares hosts without schemes: behind a proxy that ends TLS this server sees http while the browser uses https. So
- * the default ports of both count as no port.
+ * Compares hosts without schemes: behind a proxy that ends TLS, this server sees http while the browser uses https. So
+ * the default ports of both schemes count as no port.
  */
 function sameHost(one: URL, other: URL): boolean {
   return one.hostname === other.hostname && portOf(one) === portOf(other);
@@ -74,7 +74,7 @@ function sameHost(one: URL, other: URL): boolean {
 
 const portOf = ({ port }: URL) => (port === "80" || port === "443" ? "" : port);
 
-/** Whether a host is an IP address as `URL` writes it, or localhost, and so no name that anyone can own. */
+/** Whether a host is an IP address in the form of `URL`, or localhost, and so no name that anyone can own. */
 function isUnownable(hostname: string): boolean {
   return /^(?:\d+(?:\.\d+){3}|\[.+\]|(?:.+\.)?localhost)$/.test(hostname);
 }

@@ -7,8 +7,8 @@ import { clientKey } from "./address.ts";
 export const strangerKey = (ip: string) => `api:${clientKey(ip)}`;
 
 /**
- * Counts a request that no statement counts: one refused earlier, or one without credentials. Throws the 429 of the
- * policy `rateLimit`.
+ * Counts a request that no statement counts: one that was refused before, or one without credentials. Throws the 429 of
+ * the policy `rateLimit`.
  */
 export function countRefused(c: Context<AppEnv>, key = strangerKey(c.get("ip"))): void {
   const services = c.get("services");

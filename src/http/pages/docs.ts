@@ -4,7 +4,7 @@ import { matchesEtag } from "../etag.ts";
 import { router } from "../route.ts";
 import { loadOnce } from "./shipped.ts";
 
-/** Corrects Swagger UI's own style sheet on the pages of `docsRoutes`. */
+/** Corrects Swagger UI's style sheet on the pages of `docsRoutes`. */
 const docsStyle = `
 html { background: #fff; --accent: #2450c4; --go: #14734a; --warn: #a8121f; --soft: #565c68; }
 html.dark-mode { background: #1c2022; --accent: #9db8ff; }
@@ -48,8 +48,8 @@ const files = {
 } as const;
 
 /**
- * `/docs`: the API document as pages to read and try out. The content security policy allows this server only. Without
- * the files shipped beside the program the routes respond with 404.
+ * `/docs`: the API document as pages to read and try out. The content security policy allows only this server. If the
+ * files beside the program are missing, the routes respond with 404.
  */
 export function docsRoutes({ assets }: Services) {
   const routes = router();
@@ -90,7 +90,7 @@ async function contentSecurityPolicy(): Promise<string> {
 
 const hash = async (source: string) => `'sha256-${toBase64(await digest(source))}'`;
 
-// Names no other host: by default Swagger UI would report every page view to its validator.
+// No other host is named: by default, Swagger UI would report every page view to its validator.
 const script = `
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -109,7 +109,7 @@ SwaggerUIBundle({
 });
 `;
 
-// The addresses are relative, so that a proxy may serve the pages under another path.
+// With relative addresses, so that a proxy may serve the pages under another path.
 const page = `<!doctype html>
 <html lang="en">
 <head>

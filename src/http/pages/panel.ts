@@ -11,7 +11,7 @@ const fileName = /^[a-z][a-z-]{0,63}-[A-Z0-9]{8}\.(js|css)$/;
 
 const types = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" } as const;
 
-/** Allows only scripts and styles from this server's own files, none of them inline, and nothing from other hosts. */
+/** Allows only scripts and styles in files of this server, none of them inline, and nothing from other hosts. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,8 +26,8 @@ const contentSecurityPolicy = [
 ].join("; ");
 
 /**
- * The admin panel: one page at `/` and at the setup link, with its files. They are shipped beside the program; without
- * them the routes respond with 404.
+ * The admin panel: one page at `/` and at the setup link, with its files. If the files beside the program are missing,
+ * the routes respond with 404.
  */
 export function panelRoutes({ assets }: Pick<Services, "assets">) {
   const load = loadOnce(assets);
@@ -43,7 +43,7 @@ export function panelRoutes({ assets }: Pick<Services, "assets">) {
   return (
     router()
       .get("/", page("no-cache"))
-      // The address contains the token of the setup link.
+      // Not stored, since the address contains the token of the setup link.
       .get("/setup", page("no-store"))
       .get("/panel/:file", async (c) => {
         const name = c.req.param("file");

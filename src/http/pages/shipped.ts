@@ -7,7 +7,7 @@ export interface ShippedFile {
   etag: string;
 }
 
-/** Reads each file once, at its first request: files change only with the program. Null for a missing file. */
+/** Reads each file once, at its first request, since files change only with the program. Null for a missing file. */
 export function loadOnce(assets: Assets): (name: string) => Promise<ShippedFile | null> {
   const loaded = new Map<string, ShippedFile>();
   return async (name) => {

@@ -11,7 +11,7 @@ const labels: Record<S3Secret, string> = {
   s3_secret_access_key: "S3 secret access key",
 };
 
-/** The secrets that `context.saveFile` reads itself, listed so that people see the settings. */
+/** The secrets that `context.saveFile` reads itself. They are listed so that people see the settings. */
 const secrets = s3Secrets.map(
   (key): PluginSecret => ({
     key,
@@ -38,7 +38,7 @@ const upload = describeTool({
     mime: z.string().max(127).optional().describe("The media type, such as text/csv."),
   }),
   writes: true,
-  // Nothing leaves the conversation: only its participants get the link.
+  // Nothing leaves the conversation: only the people in it get the link.
   needsApproval: false,
   execute: async ({ name, content, encoding, mime }, { saveFile }) => {
     const bytes = encoding === "utf8" ? new TextEncoder().encode(content) : fromBase64(content);

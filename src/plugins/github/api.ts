@@ -24,14 +24,14 @@ export const githubApi = (baseUrl: string): AskApi =>
 
 const scopesOf = (scopes = "") => (scopes === "" ? "" : `one of the scopes ${scopes}`);
 
-/** A problem in a 422: its text, or its field and code. */
+/** A problem in a 422: its text, or its field and its code. */
 function problemOf(problem: unknown): string {
   if (typeof problem === "string") return problem;
   const { message, resource, field, code } = objectOf(problem);
   return textOf(message) || [resource, field, code].map(textOf).filter(Boolean).join(" ");
 }
 
-/** The number of the next page from the response's `Link`; null on the last one. */
+/** The number of the next page, from the response's `Link`; null on the last page. */
 export function nextPage({ headers }: ApiAnswer, { page }: Paging): number | null {
   return /\brel="next"/.test(headers.link ?? "") ? page + 1 : null;
 }

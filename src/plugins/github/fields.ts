@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../core/text/text.ts";
 import { zForm } from "../tool.ts";
 
-/** The name of an account or repository; its form can't change a request's path. */
+/** The name of an account or repository, in a form that can't change the path of a request. */
 const name = (what: string) =>
   zForm(
     /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/,
@@ -34,7 +34,7 @@ export const names = z.array(zText(100).min(1, "must not be empty")).max(100);
 
 const path = zText(2_048);
 
-/** The parts of a path in a repository. Empty ones and `..` are refused. */
+/** The parts of a path in a repository. Empty parts and `..` are refused. */
 export const filePath = path
   .transform((text, context) => partsOf(text, context))
   .refine((parts) => parts.length > 0, {

@@ -4,7 +4,7 @@ import { scrubbed } from "../../core/scrub/scrub.ts";
 import type { ApiAnswer } from "../json-api.ts";
 import { numberOrNull, textOrNull } from "../shapes.ts";
 
-/** The types of a tree's entries, as the contents API names them. */
+/** The types of a tree's entries, by the names of the contents API. */
 const treeTypes = new Map([
   ["blob", "file"],
   ["tree", "dir"],
@@ -39,7 +39,7 @@ export function fileOf({ body, scrub }: ApiAnswer, offset: number): JsonObject {
     size: numberOrNull(file.size),
     url: textOrNull(file.html_url),
   };
-  // The scrubber found the token in this base64, which can't be decoded any more.
+  // The scrubber found the token in this base64 and removed it, so it can't be decoded any more.
   if (textOf(file.content).includes(scrubbed))
     throw new Error("The file holds this agent's own token, so it is not shown");
   const bytes = file.encoding === "base64" ? fromBase64(textOf(file.content)) : null;
@@ -70,7 +70,7 @@ function textIn(bytes: Uint8Array<ArrayBuffer>): string | null {
   }
 }
 
-/** The end of a page, never in the middle of a character. */
+/** Where a page ends, which is never in the middle of a character. */
 function endOfPage(text: string, offset: number): number {
   const end = Math.min(text.length, offset + mostCharacters);
   const code = text.charCodeAt(end - 1);

@@ -30,7 +30,7 @@ const getFile = (ask: AskApi) =>
     },
   });
 
-/** More would exceed a request's 1 MiB, since GitHub takes base64. */
+/** In bytes. More would exceed the 1 MiB of a request, since GitHub takes base64. */
 const mostBytes = 700_000;
 
 const putFile = (ask: AskApi) =>

@@ -6,7 +6,7 @@ import { describeTool } from "../tool.ts";
 import { folderPath, ref, repositoryFields } from "./fields.ts";
 import { folderEntry, treeEntry } from "./file-shapes.ts";
 
-/** GitHub returns whole folders; a page keeps the model's prompt small. */
+/** GitHub returns whole folders. Pages keep the model's prompt small. */
 const entriesPerPage = 200;
 
 export const listFiles = (ask: AskApi) =>
@@ -52,7 +52,7 @@ interface Listing {
 
 type Ask = (request: ApiRequest) => Promise<ApiAnswer>;
 
-/** GitHub lists no more entries of a folder. */
+/** GitHub lists no more entries of a folder than this. */
 const mostInFolder = 1_000;
 
 async function entriesOf(ask: Ask, { owner, repo, path, ref }: Folder): Promise<unknown[]> {

@@ -7,7 +7,7 @@ const longestComment = 5_000;
 
 const labelName = (label: unknown) => objectOf(label).name;
 
-/** An issue in lists, and the fields that issues and pull requests share. */
+/** An issue as in lists: the fields that issues and pull requests share. */
 export function issueSummary(value: unknown): JsonObject {
   const issue = objectOf(value);
   return {
@@ -24,7 +24,7 @@ export function issueSummary(value: unknown): JsonObject {
   };
 }
 
-/** Whether an issue is a pull request, since GitHub's lists of issues include those. */
+/** Whether an issue is a pull request: GitHub's lists of issues contain those, too. */
 export const isPullRequest = (issue: unknown): boolean => objectOf(issue).pull_request !== undefined;
 
 export function wholeIssue(value: unknown): JsonObject {

@@ -20,7 +20,7 @@ const contacts: Kind = {
   ],
 };
 
-/** The parameter with which HubSpot takes an e-mail address instead of the id. */
+/** The parameter with which HubSpot accepts an e-mail address instead of an id. */
 const byEmail = (contact: string) => ({ idProperty: contact.includes("@") ? "email" : undefined });
 
 const searchContacts = (ask: AskApi) =>

@@ -17,7 +17,7 @@ const deals: Kind = {
   properties: ["dealname", "amount", "deal_currency_code", "dealstage", "pipeline", "closedate", "hubspot_owner_id"],
 };
 
-/** HubSpot's own type of the association of a deal with a contact. */
+/** HubSpot's type of the association between a deal and a contact. */
 const dealToContact = 3;
 
 const searchDeals = (ask: AskApi) =>

@@ -17,7 +17,7 @@ const internalName = /^[a-z][a-z0-9_]{0,99}$/;
 const internalNameMessage = "must be the internal name of a property, such as firstname";
 const property = zForm(internalName, internalNameMessage).describe("Its internal name, such as firstname.");
 
-/** Values to write. HubSpot takes each as a text. */
+/** Values to write. HubSpot takes each of them as a text. */
 export const writtenProperties = z
   .object({})
   .catchall(z.union([zText(65_536), z.number(), z.boolean()]))
@@ -55,7 +55,7 @@ const filter = z
 
 type Operands = Pick<z.infer<typeof filter>, "value" | "highValue" | "values">;
 
-/** The name of an operator's missing operand; null when none is missing. */
+/** The name of the operand that an operator lacks; null when it lacks none. */
 function operandOf(operator: string, { value, highValue, values }: Operands): string | null {
   if (operator.endsWith("HAS_PROPERTY")) return null;
   if (operator.endsWith("IN")) return values === undefined ? "values" : null;

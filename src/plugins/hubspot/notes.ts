@@ -10,7 +10,7 @@ import { associationsTo, pageOf, recordsPath, sortOf } from "./records.ts";
 
 export const noteTools = (ask: AskApi): PluginTool[] => [createNote(ask), listNotes(ask)];
 
-/** HubSpot's own types of the associations of a note. */
+/** HubSpot's types of the associations of a note. */
 const [noteToContact, noteToDeal] = [202, 214];
 
 const longestNote = 65_536;

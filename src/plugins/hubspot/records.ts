@@ -4,7 +4,7 @@ import type { ApiAnswer, ApiRequest, AskApi } from "../json-api.ts";
 import { given, longText, numberOrNull, textOrNull } from "../shapes.ts";
 import type { Search } from "./fields.ts";
 
-/** A kind of record: its name in paths, and the properties of every read. */
+/** A kind of record: its name in paths, and the properties that every read requests. */
 export interface Kind {
   name: "contacts" | "deals";
   properties: readonly string[];
@@ -15,7 +15,7 @@ const objects = ["crm", "v3", "objects"] as const;
 /** The path of a kind's records, or of `rest` below it. */
 export const recordsPath = (kind: string, ...rest: string[]): ApiRequest["path"] => [...objects, kind, ...rest];
 
-/** A page of matching records. HubSpot finds new and changed ones some seconds late. */
+/** A page of matching records. In HubSpot's searches, new and changed records appear some seconds late. */
 export async function searchRecords(ask: AskApi, context: PluginContext, kind: Kind, search: Search) {
   const { query, filters, sortBy, descending, properties, limit, after } = search;
   const filterGroups = filters.map(({ property, ...rest }) => given({ propertyName: property, ...rest }));
@@ -65,12 +65,12 @@ export function recordOf(value: unknown): JsonObject {
   };
 }
 
-/** The ids of the associated records of a kind; a record with several labels is listed once. */
+/** The ids of the associated records of a kind. A record with several labels is listed once. */
 export function associatedWith(value: unknown, kind: string): string[] {
   const { results } = objectOf(objectOf(objectOf(value).associations)[kind]);
   return [...new Set(listOf(results).flatMap((one) => textOrNull(objectOf(one).id) ?? []))];
 }
 
-/** Associations of a new record, of types that HubSpot defines. */
+/** Associations of a new record, of types that HubSpot itself defines. */
 export const associationsTo = (ids: readonly string[], associationTypeId: number): JsonValue[] =>
   ids.map((id) => ({ to: { id }, types: [{ associationCategory: "HUBSPOT_DEFINED", associationTypeId }] }));

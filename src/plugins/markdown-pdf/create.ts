@@ -18,7 +18,7 @@ const mostMarkdownBytes = 512 * 1024;
 const mostPages = 200;
 const limitMs = 45_000;
 
-/** A PDF before it is stored, with warnings for the model. */
+/** A PDF that is not stored yet, with warnings for the model. */
 export interface Made {
   name: string;
   title: string;
@@ -72,7 +72,7 @@ const frameOf = ({ width, margin }: Geometry) => ({
 
 const isTop = (block: Block | undefined) => block?.kind === "heading" && block.level === 1;
 
-/** Adds a title above the text, unless the text begins with a heading. */
+/** Adds a title above the text, if the text does not begin with a heading. */
 function withTitle(blocks: readonly Block[], title: string | undefined): Block[] {
   if (!title?.trim() || isTop(blocks[0])) return [...blocks];
   return [{ kind: "heading", level: 1, spans: [{ kind: "text", text: title, emphasis: plain }] }, ...blocks];
@@ -84,7 +84,7 @@ function titleOf({ title, fileName }: PdfOrder, blocks: readonly Block[]): strin
   return (found || "Document").replace(/\s+/g, " ").slice(0, 200);
 }
 
-/** A file name that every system accepts, with the extension `.pdf`. */
+/** A file name that all systems accept, with the extension `.pdf`. */
 export function fileNameOf(wish: string): string {
   const name = wish
     .toWellFormed()
@@ -96,7 +96,7 @@ export function fileNameOf(wish: string): string {
   return `${[...name].slice(0, 80).join("").trim() || "document"}.pdf`;
 }
 
-/** The warning about characters that no font has, if there are any. */
+/** The warning about characters that no font contains, if there are any. */
 function missing({ missing }: Typefaces): string[] {
   if (missing.size === 0) return [];
   const named = [...missing]

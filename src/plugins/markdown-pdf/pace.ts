@@ -1,6 +1,6 @@
 const sliceMs = 8;
 
-/** Pauses long work for other work of the process, and ends it after an abort or when it takes too long. */
+/** Interrupts long work, so that the process can do other work, and ends it after an abort or when it takes too long. */
 export class Pace {
   readonly #signal: AbortSignal;
   readonly #end: number;

@@ -1,4 +1,4 @@
-// The parts of PDFKit that the plugin uses: `@types/pdfkit` would make Node's globals known in all plugins.
+// The parts of PDFKit that the plugin uses. `@types/pdfkit` would declare Node's globals in all plugins.
 
 declare module "pdfkit" {
   /** An object of the file. */
@@ -9,7 +9,7 @@ declare module "pdfkit" {
   export interface EmbeddedFont {
     id: string;
     font: { unitsPerEm: number; glyphForCodePoint(codePoint: number): { id: number; advanceWidth: number } };
-    /** The glyphs in the file. A text refers to a glyph by its index in `glyphs`. */
+    /** The glyphs that the file contains. A text refers to a glyph by its index in `glyphs`. */
     subset: { glyphs: number[]; includeGlyph(glyph: number): number };
     /** The width of each glyph of the subset, in thousandths of the size, and its text. */
     widths: number[];

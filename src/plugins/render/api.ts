@@ -16,7 +16,7 @@ export const renderApi = (baseUrl: string): AskApi =>
     wordsOf: (body) => textOf(body.message),
   });
 
-/** A page of a list whose items each have a cursor. A full page's last cursor is the next page's. */
+/** A page of a list in which each item has a cursor. The last cursor of a full page leads to the next page. */
 export function pageOf<Item>({ body }: ApiAnswer, limit: number, itemOf: (row: unknown) => Item) {
   const rows = listOf(body);
   const next = rows.length < limit ? null : textOrNull(objectOf(rows.at(-1)).cursor);

@@ -28,7 +28,7 @@ const longestChallenge = 1_000;
 
 const loadMarkup = async () => (await import("./mrkdwn.ts")).slackMrkdwn;
 
-/** A bot in a workspace. A `channelId` is a channel's id; in a thread `:` and the `ts` of its first message follow. */
+/** A bot in a workspace. A `channelId` is a channel's id, in a thread with `:` and the `ts` of its first message. */
 export function slackAccount(config: SlackConfig, options: AccountOptions): MessengerAccount {
   const { clock, fetch, identities, base, scrub, words } = options;
   const { botToken, signingSecret, appToken } = config;
@@ -90,7 +90,7 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
       const headers = { Authorization: `Bearer ${botToken}` };
       return http.download({ url, method: "GET", headers, signal }, maxBytes, async (answer) => {
         const { status } = answer;
-        // Slack shows or redirects to its login page when the token may not read files.
+        // Slack sends its login page, or a redirect to it, when the token may not read files.
         const isLogin = status === 200 && mimeOf(answer.headers.get("Content-Type")) === "text/html";
         if (isLogin && file.mime !== "text/html") throw noRight();
         if (status === 200) return answer.bytes();
@@ -184,7 +184,7 @@ const noRight = () =>
     isPermanent: true,
   });
 
-/** Slack does not show which address it calls, so a person has to check it. */
+/** A person has to check the address, since Slack does not show which address it calls. */
 const byHand = ({ url }: WantedWebhook): ChannelCheck => ({
   name: "webhook",
   ok: true,

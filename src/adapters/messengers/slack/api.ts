@@ -51,7 +51,7 @@ export function slackApi({ http, clock, base, words }: Options): SlackApi {
     throw new MessengerError(knownSentence(code) ?? (await refusal(method, answer, words)), {
       isPermanent: !passing.has(code) && status !== 429 && status < 500,
       retryAfterMs: retryAfterMs(headers, clock.now()),
-      // Slack documents that such a call may be partly done.
+      // Slack's documentation says that such a call may have been done in part.
       mayBeDone: asked.isSend === true && (code === "fatal_error" || code === "internal_error"),
       isOfAccount: sentences[code] === token,
     });

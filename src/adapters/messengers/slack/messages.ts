@@ -15,13 +15,13 @@ const subtypes = new Set(["", "file_share", "thread_broadcast", "me_message"]);
 const isId = (value: string) => /^[A-Za-z0-9]{1,32}$/.test(value);
 const isMoment = (value: string) => /^\d{1,20}\.\d{1,10}$/.test(value);
 
-/** Returns the bot's user id, for events that do not name it; may reject. */
+/** Returns the bot's user id, for events that do not contain it; may reject. */
 type BotId = () => Promise<string>;
 
 /**
  * The arrivals of an event (https://docs.slack.dev/reference/events/message); null when none is for the agent. In a
- * channel the agent gets messages that mention it, and replies in threads that it began. An event does not show whether
- * the agent took part in another thread.
+ * channel the agent gets messages that mention it, and replies in threads that it began: an event does not show whether
+ * it took part in other threads.
  */
 export async function readEvent(payload: unknown, askBotId: BotId): Promise<Incoming | DeletedMessage | null> {
   const { event, authorizations } = objectOf(payload);
@@ -34,7 +34,7 @@ export async function readEvent(payload: unknown, askBotId: BotId): Promise<Inco
   const [channel, ts, user] = [textOf(outer.channel), textOf(message.ts), textOf(message.user)];
   if (!isId(channel) || !isMoment(ts) || !isId(user)) return null;
   const edited = textOf(objectOf(message.edited).ts);
-  // Slack also reports a change when it adds a preview.
+  // Slack also reports a change when it adds the preview of a link.
   if (isChange && (!isMoment(edited) || message.text === objectOf(outer.previous_message).text)) return null;
 
   const botId = installedBot(authorizations) ?? (await askBotId());
@@ -71,7 +71,7 @@ export async function readEvent(payload: unknown, askBotId: BotId): Promise<Inco
 const isDirectMessage = ({ channel, channel_type }: JsonObject) =>
   channel_type === "im" || textOf(channel).startsWith("D");
 
-/** A mention in a channel is answered in a thread, so that other readers are not disturbed. */
+/** A mention in a channel is answered in a thread, so that people in the channel are not disturbed. */
 function placeOf(outer: JsonObject, message: JsonObject): string {
   const [channel, thread, ts] = [outer.channel, message.thread_ts, message.ts].map(textOf);
   const root = isMoment(thread ?? "") ? thread : isDirectMessage(outer) ? null : ts;
@@ -79,7 +79,7 @@ function placeOf(outer: JsonObject, message: JsonObject): string {
 }
 
 /**
- * Whether an event deletes a message. A deleted first message of a thread is changed into a tombstone
+ * Whether an event deletes a message. When the first message of a thread is deleted, Slack changes it into a tombstone
  * (https://docs.slack.dev/reference/events/message).
  */
 function isDeletion({ type, subtype, message }: JsonObject): boolean {
@@ -112,7 +112,7 @@ export function rootOf(answer: JsonObject, root: string, of: { botId: string; us
   return { author, text: storable(rootText(message)), files: filesOf(message.files) };
 }
 
-/** The text of a thread's first message. Programs often write only attachments; attachments of people are previews. */
+/** The text of a thread's first message. Programs often write only attachments; people's attachments are previews. */
 function rootText({ text, bot_id, attachments }: JsonObject): string {
   const shown = bot_id === undefined ? [] : listOf(attachments).slice(0, mostForwarded).map(objectOf);
   const parts = [text, ...shown.map((part) => part.text ?? part.fallback)];
@@ -130,7 +130,7 @@ function authorOf(found: string, name: string | null, of: { botId: string; user:
 /** The most forwarded messages; people forward far fewer at a time. */
 const mostForwarded = 20;
 
-/** A forwarded message. Slack attaches it to the forwarding message, like a message whose address is shared. */
+/** A forwarded message. Slack attaches it to the forwarding message, as it does when a message's link is shared. */
 function forwardedBy({ text, author_id, author_name }: JsonObject, of: { botId: string; user: string }): Quote {
   const author = authorOf(textOf(author_id), nameOf(author_name), of);
   const said = storable(slackText(textOf(text), null));
@@ -142,7 +142,7 @@ function senderName(profile: unknown): string | null {
   return nameOf(display_name) ?? nameOf(real_name);
 }
 
-/** The bot's user id from an event's authorization, unless a person's token subscribed to the event. */
+/** The bot's user id in an event's authorization; null when a person's token subscribed to the event. */
 function installedBot(authorizations: unknown): string | null {
   const { is_bot, user_id } = objectOf(listOf(authorizations)[0]);
   return is_bot === true && isId(textOf(user_id)) ? textOf(user_id) : null;

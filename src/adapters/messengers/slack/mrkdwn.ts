@@ -1,7 +1,7 @@
 import { type Markup, markLines, render, withoutBackticks } from "../markup.ts";
 import { escaped } from "../rendered.ts";
 
-/** An invisible character that ends a word for Slack. */
+/** An invisible character. For Slack, a word ends there. */
 const zeroWidthSpace = "\u200b";
 
 /** Slack's `mrkdwn` (https://docs.slack.dev/messaging/formatting-message-text). */

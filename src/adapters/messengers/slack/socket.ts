@@ -5,7 +5,7 @@ import { jsonObject, textOf } from "../fields.ts";
 
 interface Options {
   clock: Clock;
-  /** Requests the address of a new connection, which works once. */
+  /** Requests the address of a new connection. Each address works once. */
   open(signal: AbortSignal): Promise<string>;
   /** Returns the arrivals of an event. */
   read(payload: unknown): Promise<Arrival[]>;
@@ -13,25 +13,25 @@ interface Options {
   onConnected?: (() => void) | undefined;
 }
 
-/** Slack says hello at once. */
+/** In milliseconds. Slack sends its hello at once. */
 const helloMs = 10_000;
 
 /**
- * A connection silent for this time is replaced: neither side notices when the network drops it, and Slack's pings are
- * invisible here.
+ * A connection that is silent for this long, in milliseconds, is replaced: neither side notices when the network drops
+ * it, and Slack's pings are not visible here.
  */
 const quietMs = 10 * 60_000;
 
-/** A connection that ends sooner has failed; others have reached their normal end. */
+/** A connection that ends within this time, in milliseconds, has failed; after it, the end is a normal one. */
 const soundMs = 10_000;
 
-/** How long a closing connection waits for events that are being stored. */
+/** How long a closing connection waits until received events are stored, in milliseconds. */
 const storingMs = 5_000;
 
 /**
  * Receives events by Socket Mode (https://docs.slack.dev/apis/events-api/using-socket-mode) until the signal aborts. An
- * event is acknowledged once `take` has stored its messages; Slack sends others again. The next connection opens before
- * the current one ends. Rejects when Slack refuses a connection or breaks it off.
+ * event is acknowledged once `take` has stored its messages; Slack sends unacknowledged events again. The next
+ * connection opens before the current one ends. Rejects when Slack refuses a connection or breaks it off.
  */
 export async function followSocket(options: Options, signal: AbortSignal): Promise<never> {
   let current: Connection | null = null;
@@ -123,7 +123,7 @@ function connect(address: string, { clock, read, take }: Options): Connection {
     spent: spent.promise,
     close() {
       cancelTimer();
-      // Events that are being stored can still be acknowledged.
+      // Until then, events that are being stored can still be acknowledged.
       const cancelCut = clock.after(storingMs, () => socket.close());
       stored.finally(() => {
         cancelCut();
@@ -133,7 +133,7 @@ function connect(address: string, { clock, read, take }: Options): Connection {
   };
 }
 
-/** Slack's reasons for a final end; all other reasons only request a new connection. */
+/** Slack's reasons for ending a connection for good. All other reasons only request a new connection. */
 const refusals: Readonly<Record<string, { message: string; isPermanent: boolean }>> = {
   link_disabled: { message: "Socket Mode is turned off for this Slack app: turn it on", isPermanent: true },
   too_many_websockets: {

@@ -21,17 +21,15 @@ import { checkTelegram, proveTelegram, TelegramError, telegramApi } from "./api.
 import { mostBytes } from "./files.ts";
 import { allowedUpdates, isAllowed, readUpdate } from "./messages.ts";
 
-/** How long Telegram holds a poll without updates open. */
+/** How long Telegram waits with its response when there are no updates. */
 const pollSeconds = 25;
 
-/** The least time for a poll without news, also with a server that responds at once. */
+/** The shortest time between polls without updates, in milliseconds, even if the server responds at once. */
 const shortestPollMs = 1_000;
 
 const loadMarkup = async () => (await import("./html.ts")).telegramHtml;
 
-/**
- * A bot (https://core.telegram.org/bots/api). A `channelId` is a chat's id; in a topic `:` and the topic's id follow.
- */
+/** A bot (https://core.telegram.org/bots/api). A `channelId` is a chat's id, in a topic with `:` and the topic's id. */
 export function telegramAccount(
   { botToken, allowedUserIds }: TelegramConfig,
   options: AccountOptions,
@@ -58,7 +56,7 @@ export function telegramAccount(
     return String(integerOf(message.message_id) ?? "");
   };
 
-  /** Sends the Markdown source when Telegram refuses the HTML or its tags make it too long. */
+  /** Sends the Markdown source when Telegram refuses the HTML, or when tags make the HTML too long. */
   const sendMarkdown = async (to: Target, markdown: string, signal: AbortSignal) => {
     const html = await rendered(loadMarkup, markdown);
     if (html === null) return sendText(to, markdown, {}, signal);
@@ -85,7 +83,7 @@ export function telegramAccount(
   };
 
   return {
-    // Telegram shows it for 5 seconds.
+    // Telegram shows the indicator for 5 seconds.
     typingMs: 4_500,
 
     answers: (channelId) => answersChat(allowedUserIds, channelId),
@@ -170,7 +168,7 @@ interface Target {
   message_thread_id?: number;
 }
 
-/** Telegram sends the secret of the channel's registration, so the head proves the whole request. */
+/** Telegram sends the secret from the channel's registration, so the head alone proves the request. */
 function refuses({ headers, secret }: WebhookHead): Unproven | null {
   const presented = headers.get("X-Telegram-Bot-Api-Secret-Token");
   return secret && presented !== null && sameText(presented, secret) ? null : 401;
@@ -185,8 +183,8 @@ function targetOf(channelId: string): Target {
 }
 
 /**
- * Whether the agent answers a chat. A private chat has its person's id; a group or channel has a negative id, or a name
- * after @, and controls its own members.
+ * Whether the agent answers a chat. A private chat has the id of its person. A group or channel has a negative id, or a
+ * name after @; its own administrators decide about its members.
  */
 function answersChat(allowedUserIds: readonly string[], channelId: string): boolean {
   return /^[-@]/.test(channelId) || isAllowed(allowedUserIds, chatOf(channelId));

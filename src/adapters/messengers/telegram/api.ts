@@ -108,7 +108,7 @@ export async function checkTelegram(
   }
 }
 
-/** Advice to restart the channel, which each save does while it is on. */
+/** Advice to restart the channel: each save of an enabled channel does so. */
 const again = "save the channel again, by PUT …/channels/telegram with {}";
 
 function webhookCheck(url: string, wanted: WantedWebhook | null): ChannelCheck {
@@ -128,6 +128,6 @@ function reachableCheck(info: Record<string, unknown>, failure: string, wanted: 
   const pending = integerOf(info.pending_update_count) ?? 0;
   const waiting = pending === 0 ? "No message waits" : `${pending} waiting at Telegram`;
   if (wanted === null || failure === "") return { name, ok: true, message: waiting };
-  // Telegram keeps reporting an error after a later successful delivery; then no update is pending.
+  // Telegram keeps reporting an error after a later delivery succeeded; no update is pending then.
   return { name, ok: pending === 0, message: `${waiting}; its last error was: ${failure}` };
 }

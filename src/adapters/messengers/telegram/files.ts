@@ -7,7 +7,7 @@ import { fileNameOf, integerOf, listOf, mimeOf, objectOf, sizeOf, textOf } from 
 export const mostBytes = 20 * 1024 * 1024;
 
 const media = [
-  // An animation is sent as a document too.
+  // Telegram sends an animation as a document, too.
   { key: "document", name: "document", mime: "application/octet-stream" },
   { key: "voice", name: "voice.ogg", mime: "audio/ogg" },
   { key: "audio", name: "audio.mp3", mime: "audio/mpeg" },
@@ -21,7 +21,7 @@ export function filesOf(message: JsonObject): IncomingFile[] {
   return [photoOf(message.photo), ...found].filter((file) => file !== null);
 }
 
-/** The largest version of a photo that a bot can download. */
+/** The largest version of a photo that bots can download. */
 function photoOf(value: unknown): IncomingFile | null {
   const area = ({ width, height }: JsonObject) => (integerOf(width) ?? 0) * (integerOf(height) ?? 0);
   const sizes = listOf(value)

@@ -7,23 +7,23 @@ import { personOf, quotesOf } from "./quotes.ts";
 import { described, linkOf, withSpans, wordsIn, writtenIn } from "./words.ts";
 
 export interface Reader {
-  /** The bot's id at Telegram; null when its token contains none. */
+  /** The bot's id at Telegram; null when the bot's token does not contain it. */
   botId: number | null;
-  /** Returns the bot's name without `@`, for group messages with mentions; may reject. */
+  /** Returns the bot's name without `@`, which group messages mention; may reject. */
   botName(): Promise<string>;
-  /** The allowed people, and chats in whose name people write. */
+  /** The ids of the allowed people, and of chats in whose name people write. */
   allowedUserIds: readonly string[];
 }
 
-/** The updates with people's messages. */
+/** The kinds of updates that contain people's messages. */
 export const allowedUpdates = ["message", "edited_message"];
 
 /** The longest album id; Telegram's have some 20 digits. */
 const longestAlbumId = 64;
 
 /**
- * The latest edit that counts. People can edit a message for 48 hours, and Telegram stores an update for 24; Telegram
- * also reports reactions as edits, at any time.
+ * How long after a message its edits count, in milliseconds. People can edit a message for 48 hours, and Telegram
+ * stores an update for 24. Telegram also reports reactions as edits, at any time.
  */
 const editableMs = 72 * 3_600_000;
 
@@ -62,7 +62,7 @@ async function readMessage(message: JsonObject, isEdit: boolean, reader: Reader)
   const isForward = isObject(message.forward_origin);
   const { quotes, files: quoted } = quotesOf(message, { ...reader, sender: person.id, text: said.text });
   const files = filesOf(message);
-  // Telegram reports a moving live location as edits, which say nothing new.
+  // Edits are not described, since Telegram reports each move of a live location as an edit.
   const text = isForward ? "" : said.text || (isEdit ? "" : described(message));
   if (text === "" && files.length === 0 && (isEdit || quotes.length === 0)) return null;
   const topic = message.is_topic_message === true ? integerOf(message.message_thread_id) : null;
@@ -104,7 +104,7 @@ async function saidInGroup(
 
 type Span = ReturnType<typeof writtenIn>["spans"][number];
 
-/** Whether a span mentions a person or bot by `@` and a name. */
+/** Whether a span mentions a person or bot by `@` and name. */
 const isNamed = ({ entity: { type }, text }: Span) =>
   (type === "mention" || type === "bot_command") && text.includes("@");
 
@@ -117,7 +117,7 @@ function withoutBot(span: Span, botId: number | null, botName: string | null): s
   return name.toLowerCase() === botName ? before : null;
 }
 
-/** Whether a message replies to the bot. All messages of a topic reply to the notice of the topic's creation. */
+/** Whether a message replies to the bot. Every message of a topic replies to the notice that created the topic. */
 function isReplyTo(value: unknown, botId: number | null): boolean {
   const reply = objectOf(value);
   return botId !== null && objectOf(reply.from).id === botId && reply.forum_topic_created === undefined;

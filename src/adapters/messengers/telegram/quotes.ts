@@ -11,12 +11,12 @@ interface Person {
   isBot: boolean;
 }
 
-/** The account in whose name Telegram sends anonymous administrators' messages. */
+/** The account in whose name Telegram sends messages of anonymous administrators. */
 const anonymousBot = 1_087_968_824;
 
 /**
- * The author of a message: a person, or the chat in whose name a person wrote, such as an anonymous administrator or a
- * channel's owner. Null when Telegram does not name one.
+ * The author of a message: a person, or the chat in whose name a person wrote, as an anonymous administrator or a
+ * channel's owner does. Null when Telegram sends neither.
  */
 export function personOf(message: JsonObject): Person | null {
   const [from, chat] = [objectOf(message.from), objectOf(message.chat)];
@@ -51,7 +51,7 @@ export function quotesOf(message: JsonObject, own: Message): { quotes: Quote[]; 
   const quotes: Quote[] = [];
   const files: IncomingFile[] = [];
   const replied = isObject(reply) ? reply : isObject(external) ? external : null;
-  // All messages of a topic reply to the notice of the topic's creation.
+  // Every message of a topic formally replies to the notice that created the topic.
   if (replied && replied.forum_topic_created === undefined) {
     const came = filesOf(replied).map((file) => ({ ...file, isQuoted: true }));
     const passage = storable(textOf(objectOf(message.quote).text)).trim() || null;

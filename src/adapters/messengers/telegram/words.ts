@@ -44,7 +44,7 @@ export const wordsIn = (message: JsonObject): string =>
 /** The longest shown address. */
 const longestAddress = 2_048;
 
-/** A link with its address, when the label hides it; null for other spans. */
+/** A link with its address, if the label does not show the address; null for other spans. */
 export function linkOf({ type, url }: JsonObject, label: string): string | null {
   const address = clip(textOf(url).replaceAll(/\s+/g, ""), longestAddress);
   if (type !== "text_link" || address === "" || bare(address) === bare(label)) return null;

@@ -20,13 +20,13 @@ import { hmac } from "../signature.ts";
 import { readForm } from "./messages.ts";
 import { twilioApi, twilioAuthorization } from "./twilio.ts";
 
-/** Matches the path of a message's file; other addresses at Twilio may redirect to any address of a sender's choice. */
+/** Matches the path of a message's file. Other addresses at Twilio may redirect to any address that a sender chooses. */
 const mediaPath = /^\/2010-04-01\/Accounts\/AC\w{32}\/Messages\/\w{34}\/Media\/\w{2,34}$/;
 
 /** An HMAC of SHA-1 in base64. */
 const [signatureHeader, signatureForm] = ["X-Twilio-Signature", /^[A-Za-z0-9+/]{27}=$/];
 
-/** How many redirects a file's address may lead through. */
+/** How many redirects of a file's address are followed. */
 const mostRedirects = 3;
 
 const loadMarkup = async () => (await import("./text.ts")).whatsAppText;
@@ -46,7 +46,7 @@ export function whatsAppAccount(
     return secret && pathSecret !== null && sameText(pathSecret, secret) ? null : 404;
   };
 
-  /** Downloads a file. Twilio redirects to its file storage, which does not get the credentials. */
+  /** Downloads a file. Twilio redirects to its file storage, to which no credentials are sent. */
   const fetchFile = async (url: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> => {
     let at = url;
     for (let hop = 0; hop <= mostRedirects; hop += 1) {
@@ -72,7 +72,7 @@ export function whatsAppAccount(
   };
 
   return {
-    // Twilio's typing notice needs the id of the person's message, and marks that as read.
+    // Not shown: Twilio's typing notice needs the id of the person's message, and marks that message as read.
     typingMs: null,
     answers: () => true,
 
@@ -135,13 +135,13 @@ async function fileOrNext({
 
 /**
  * Whether Twilio signed a request (https://www.twilio.com/docs/usage/webhooks/webhooks-security). Twilio signs the
- * address with or without its port.
+ * address either with or without its port.
  */
 async function isSigned({ url, headers }: WebhookCall, form: URLSearchParams, authToken: string): Promise<boolean> {
   const presented = headers.get(signatureHeader);
   const address = URL.parse(url);
   if (presented === null || address === null || authToken === "") return false;
-  // Reads the form in one pass, since a stranger may send any number of names.
+  // Reads the form in one pass, since a stranger can send any number of names.
   const values = new Map<string, Set<string>>();
   for (const [name, value] of form) values.set(name, (values.get(name) ?? new Set()).add(value));
   const fields = [...values.keys()].sort().flatMap((name) => [...(values.get(name) ?? [])].sort().map((v) => name + v));
@@ -158,30 +158,30 @@ function withAndWithoutPort({ protocol, hostname, port, pathname, search }: URL)
   return [`:${port || usual}`, ""].map((part) => `${protocol}//${hostname}${part}${pathname}${search}`);
 }
 
-/** Whether an address is Twilio's for a message's file: the credentials are sent nowhere else. */
+/** Whether an address is Twilio's address of a message's file. Credentials are sent only to such addresses. */
 function isTwilios(address: string, base: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.username !== "" || url.password !== "" || !mediaPath.test(url.pathname)) return false;
   return url.origin === URL.parse(base)?.origin || url.origin === "https://api.twilio.com";
 }
 
-/** Whether an address is encrypted, unless the configured one is not either. */
+/** Whether an address is encrypted; an unencrypted one is accepted if the configured one is not encrypted either. */
 function isNoLessSafe(address: string, base: string): boolean {
   const protocol = URL.parse(address)?.protocol;
   return protocol === "https:" || (protocol === "http:" && base.startsWith("http:"));
 }
 
-/** A person sets the webhook's address at the number or in the sandbox; no API can read it. */
+/** A person has to check the webhook's address at the number or in the sandbox, since no API can read it. */
 const byHand = ({ url }: WantedWebhook): ChannelCheck => ({
   name: "webhook",
   ok: true,
   message: `Not checked, since Twilio does not say which address it calls: compare it by hand. In Twilio's console, the WhatsApp sender's webhook for incoming messages must be ${url}, with POST`,
 });
 
-/** The most parameters. Twilio sends some 30; `URLSearchParams` may take quadratic time for a stranger's many. */
+/** The most parameters. Twilio sends some 30. For a stranger's many, `URLSearchParams` may take quadratic time. */
 const mostParameters = 1_000;
 
-/** The parameters of a form; null for too many. */
+/** The parameters of a form; null when there are too many. */
 const readParameters = (body: Uint8Array, contentType: string | null): URLSearchParams | null =>
   hasTooMany(body) ? null : formFields(body, contentType ?? undefined);
 

@@ -8,8 +8,8 @@ const person = /^whatsapp:(\+\d{5,20}|[A-Z]{2}\.[A-Za-z0-9.]{1,140})$/;
 const isMessageId = (id: string) => /^[A-Z]{2}[0-9a-fA-F]{32}$/.test(id);
 
 /**
- * The message in a webhook's parameters (https://www.twilio.com/docs/messaging/guides/webhook-request); null when none
- * is for this number, such as for the status of a sent message.
+ * The message in a webhook's parameters (https://www.twilio.com/docs/messaging/guides/webhook-request); null when there
+ * is none for this number, as in the status of a sent message.
  */
 export function readForm(form: URLSearchParams, whatsappNumber: string): Incoming | null {
   const id = form.get("MessageSid") ?? "";
@@ -45,7 +45,7 @@ function wordsOf(form: URLSearchParams): string {
   return storable(said.filter((words) => words !== "").join("\n") || placeOf(form));
 }
 
-/** The message that this one answers; Twilio sends its id but not its text. */
+/** The message to which this one replies. Twilio sends its id, but not its text. */
 function repliedTo(form: URLSearchParams, whatsappNumber: string): Quote[] {
   const messageId = form.get("OriginalRepliedMessageSid") ?? "";
   if (!isMessageId(messageId)) return [];
@@ -85,7 +85,7 @@ const endings: Readonly<Record<string, string>> = {
   "octet-stream": "bin",
 };
 
-/** A file name made from the type, since Twilio does not send the original. */
+/** A file name made from the media type, since Twilio does not send the original name. */
 function fileName(mime: string, index: number): string {
   const [kind = "", subtype = ""] = mime.split("/");
   const name = kind === "application" || kind === "text" ? "document" : kind;

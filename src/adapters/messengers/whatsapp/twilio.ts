@@ -61,7 +61,7 @@ export function twilioApi({ http, clock, base, config, words }: Options): Twilio
 }
 
 /**
- * Codes for too many requests, of the account or the sender, and for a full queue
+ * Codes for too many requests of the account or the sender, and for a full queue
  * (https://www.twilio.com/docs/api/errors).
  */
 const passing = new Set([20429, 14107, 63018, 21611, 30001]);

@@ -2,7 +2,7 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { StreamingToolCallTracker } from "@ai-sdk/provider-utils";
 import type { JsonObject } from "../../../core/json.ts";
 
-/** The most characters held back of a stream, far more than Gemini's signatures need. */
+/** The most characters of a stream that are held back: far more than Gemini's signatures need. */
 const mostHeld = 1_000_000;
 
 /** A piece of a tool call in a chunk. */
@@ -10,17 +10,17 @@ export interface CallPiece {
   index: number | null;
   id: string | null;
   function: { name: string | null; arguments: string | null };
-  /** Gemini's signature in its chat completions, to be sent back with the call. */
+  /** Gemini's signature in chat completions, which must be sent back with the call. */
   thoughtSignature: string | null;
 }
 
-/** Assembles the tool calls of a stream: servers name, number and split them in many ways. */
+/** Assembles the tool calls of a stream. Servers name, number and split tool calls in many ways. */
 export class Calls {
   readonly #tracker;
-  /** Pieces that arrived before their function's name, joined, by index. */
+  /** Pieces, joined, that arrived before the name of their function, by index. */
   readonly #nameless = new Map<number, CallPiece>();
   readonly #named = new Set<number | null>();
-  /** OpenRouter's details, which replace a signature, by call id. */
+  /** OpenRouter's details, which must be sent back instead of a signature, by call id. */
   readonly #details = new Map<string, JsonObject>();
   #held = 0;
 
@@ -34,8 +34,8 @@ export class Calls {
   }
 
   /**
-   * Adds a reasoning detail: Gemini behind OpenRouter expects back its encrypted data for a call. The detail's id is
-   * the call's, which may be replaced. Throws when too much is held.
+   * Adds a reasoning detail: encrypted data that Gemini behind OpenRouter expects back with a call. The detail has the
+   * id of the call, which may be replaced. Throws when too much is held back.
    */
   detail({ id, ...detail }: JsonObject): void {
     if (detail.type !== "reasoning.encrypted" || typeof id !== "string") return;
@@ -43,11 +43,11 @@ export class Calls {
     this.#details.set(id, detail);
   }
 
-  /** Adds a piece. Throws for a call that can't get a name, and when too much is held. */
+  /** Adds a piece. Throws for a call that can't get a name any more, and when too much is held back. */
   take(piece: CallPiece): void {
     const { index } = piece;
     if (index === null ? this.#named.size > 0 : this.#named.has(index)) {
-      // Some servers write a literal word for the missing name of a later piece.
+      // In later pieces, some servers write a literal word for the missing name.
       const { name } = piece.function;
       this.#tracker.processDelta(name === "null" ? { ...piece, function: { ...piece.function, name: null } } : piece);
       return;

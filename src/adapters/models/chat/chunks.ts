@@ -11,7 +11,7 @@ export interface StreamEvent {
   data: string;
 }
 
-/** The most characters of an unreadable event in the log. */
+/** How many characters of an unreadable event are logged. */
 const excerptLength = 2_000;
 
 type Kind = "text" | "reasoning";
@@ -22,12 +22,12 @@ interface Sink {
 
 /**
  * Reads the chunks of a chat completion into parts, as the providers' own clients do. An event that is no JSON, or an
- * error instead of a chunk, becomes an error part, and the stream goes on. Other events are skipped.
+ * error instead of a chunk, becomes an error part; the stream goes on. Events that are neither are skipped.
  */
 export class Chunks {
   readonly #sink: Sink;
   readonly #calls: Calls;
-  /** Null once the text began without thoughts, or its thoughts have ended. */
+  /** Null once the text began without thoughts, or after its thoughts. */
   #thoughts: ThoughtsInText | null;
   #open: Kind | null = null;
   #begun = false;
@@ -40,7 +40,7 @@ export class Chunks {
   #foreign = "";
   /** Whether `[DONE]` arrived. */
   done = false;
-  /** Whether the body has ended: a then unreadable event was cut off. */
+  /** Whether the body has ended, so that an unreadable event was cut off. */
   cut = false;
 
   constructor(sink: Sink, habit: Habit) {
@@ -50,14 +50,14 @@ export class Chunks {
     this.#calls = new Calls(sink);
   }
 
-  /** Reads an event of the stream. Throws for a tool call that can't get a name. */
+  /** Reads an event of the stream. Throws for a tool call that can't get a name any more. */
   event({ event, data }: StreamEvent): void {
     if (this.#line(event, data)) return;
     // Some servers separate their events by a single newline.
     const lines = data.includes("\n") ? data.split("\n") : [];
     const isRead = lines.length > 0 && lines.every((line) => this.#line(event, line));
     if (isRead || this.cut) return;
-    // A named event with other data is a ping or a note.
+    // An event with a name and other data is a ping or a note.
     if (event && event !== "error" && !/^\s*[{[]/.test(data)) this.#foreign ||= data.slice(0, excerptLength);
     else this.#unreadable("no valid JSON", data);
   }
@@ -212,7 +212,7 @@ export class Chunks {
   #reason(): LanguageModelV4FinishReason {
     const raw = this.#finish;
     if (raw === null) return { unified: "error", raw: undefined };
-    // OpenAI ends a refused reply with `stop`.
+    // OpenAI ends a refused reply with the reason `stop`.
     if (raw === "stop" && this.#refused) return { unified: "content-filter", raw };
     return { unified: reasons[raw] ?? "other", raw };
   }
@@ -231,7 +231,7 @@ const reasons: Readonly<Record<string, LanguageModelV4FinishReason["unified"]>> 
 /** An event whose JSON has an unexpected form. */
 class Unreadable extends Error {}
 
-/** The error instead of a chunk: `{ error: { message } }`, or Mistral's `{ object: "error", message }`. */
+/** The error that came instead of a chunk: `{ error: { message } }`, or Mistral's `{ object: "error", message }`. */
 function errorOf(chunk: JsonObject): unknown {
   const { error, object, choices } = chunk;
   if (error) return isObject(error) ? error : new Error(JSON.stringify(error));
@@ -268,13 +268,13 @@ function pieceOf(piece: JsonObject): CallPiece {
   };
 }
 
-/** The arguments of a call: usually JSON text; some servers send the value itself. */
+/** The arguments of a call. They are usually JSON text, but some servers send the value itself. */
 function argumentsAt(called: JsonObject): string | null {
   const { arguments: args = null } = called;
   return typeof args === "object" && args !== null ? JSON.stringify(args) : stringAt(called, "arguments");
 }
 
-/** A whole message instead of pieces: its calls are complete and have no index. */
+/** A whole message that came instead of pieces: its calls are complete and have no index. */
 function wholeMessage(message: JsonObject[string] | undefined): JsonObject | null {
   if (message === undefined || message === null) return null;
   if (!isObject(message)) throw new Unreadable("message is an object");

@@ -4,7 +4,7 @@ import { callOf, pictureUrl, resultsOf, resultText, textOf, toolsOf } from "./re
 
 type Message = LanguageModelV4Prompt[number];
 
-/** The body of a request to Mistral's chat completions, which have some fields of their own. */
+/** The body of a request to Mistral's chat completions, some of whose fields differ from OpenAI's. */
 export function mistralRequest(model: string, call: ModelCall): object {
   const { prompt, temperature, maxOutputTokens, reasoning } = call;
   const asked = reasoning !== undefined && reasoning !== "provider-default" && reasoning !== "none";
@@ -19,7 +19,7 @@ export function mistralRequest(model: string, call: ModelCall): object {
   };
 }
 
-/** The reasoning effort nearest to medium. Most models support one effort; some support none, and would refuse it. */
+/** The reasoning effort nearest to medium. Most models support one effort; some support none, and refuse any. */
 function effortOf(model: string): string | undefined {
   if (/^(?:codestral|ministral|voxtral|mistral-code|mistral-large-(?:latest|2512)$)/.test(model)) return undefined;
   if (/^mistral-large-4/.test(model)) return "medium";
@@ -47,7 +47,7 @@ function mistralMessages(message: Message, last: boolean): object[] {
         {
           role: "assistant",
           content: assistantContent(message),
-          // The model continues its own message.
+          // Whether the model continues its own last message.
           prefix: last ? true : undefined,
           tool_calls: calls.length === 0 ? undefined : calls.map(callOf),
         },

@@ -10,13 +10,13 @@ import { WholeBody } from "./whole-body.ts";
 
 type Piece = Awaited<ReturnType<Bytes["read"]>>;
 
-/** How long a body may continue after its `[DONE]`, in milliseconds, before its connection is closed. */
+/** How long a body may go on after its `[DONE]`, in milliseconds, before its connection is closed. */
 const longestRestMs = 250;
 
 /**
  * Reads the parts of a chat completion from a stream or a single JSON body. `[DONE]` ends the reply, even on an open
- * connection. One reader does everything: each chained stream would cost as much as the reading itself, and so would
- * more promises for each piece.
+ * connection. A single reader does everything: a chain of streams, or more promises for each piece, would cost as much
+ * again as the reading.
  */
 export function readParts(
   body: Bytes,
@@ -39,7 +39,7 @@ export function readParts(
       if (done) chunks.completion(whole.end(url));
     } else if (done) {
       chunks.cut = true;
-      // The last event may lack its blank line.
+      // The last event may end without a blank line.
       readEvents(`${text}\n\n`);
     } else readEvents(text);
     if (done || chunks.done) end(done);
@@ -66,7 +66,7 @@ export function readParts(
           fail(piece || signal?.aborted ? error : brokenOff(url, error));
         }
       }
-      // Returns parts before the failure first. A piece without parts still shows that the provider is alive.
+      // Returns the parts from before the failure first. Even a piece without parts shows that the provider is alive.
       if (parts.length > 0 || !(over || failure)) {
         const value = parts;
         parts = [];
@@ -83,7 +83,7 @@ export function readParts(
   };
 }
 
-/** Reads a body to its end, so that its connection can be reused; closes the connection if that takes long. */
+/** Reads a body to its end, so that its connection can be reused. If that takes long, closes the connection. */
 function readOn(body: Bytes): void {
   const cancel = () => void body.cancel().catch(() => {});
   const timer = setTimeout(cancel, longestRestMs);

@@ -25,12 +25,12 @@ export function chatRequest(model: string, call: ReducedCall): object {
     messages: prompt.flatMap(chatMessages),
     ...toolsOf(call),
     stream: true,
-    // Without this option most streams report no tokens.
+    // Without this option, most streams contain no token counts.
     stream_options: uncounted ? undefined : { include_usage: true },
   };
 }
 
-/** OpenAI's reasoning models, also behind a gateway, accept the token limit only under its newer name. */
+/** OpenAI's reasoning models, even behind a gateway, accept the token limit only by its newer name. */
 function limitOf(model: string, tokens: number | undefined): object {
   const reasons = /^(?:openai\/)?(?:o\d|gpt-(?:[5-9]|\d\d))/.test(model);
   return reasons ? { max_completion_tokens: tokens } : { max_tokens: tokens };
@@ -53,7 +53,7 @@ function chatMessages(message: Message): object[] {
   }
 }
 
-/** Without pictures the content is a mere text, since some servers accept nothing else. */
+/** Without pictures the content is a plain text, since some servers accept nothing else. */
 function userContent({ content }: User): string | object[] {
   const [first] = content;
   if (content.length === 1 && first?.type === "text") return first.text;
@@ -76,13 +76,13 @@ function assistantMessage({ content }: Assistant): object {
   };
 }
 
-/** Gemini, also in its chat completions, refuses its own calls when they return without signature. */
+/** Gemini, in chat completions too, refuses its own calls when they are sent back without their signature. */
 function signatureOf({ providerOptions: own }: LanguageModelV4ToolCallPart): object {
   const signature = own?.openaiCompatible?.thoughtSignature ?? own?.google?.thoughtSignature;
   return signature ? { extra_content: { google: { thought_signature: String(signature) } } } : {};
 }
 
-/** OpenRouter carries Gemini's signatures in these details, each with its call's id. */
+/** OpenRouter passes Gemini's signatures on in these details, each with the id of its call. */
 function detailsOf(calls: readonly LanguageModelV4ToolCallPart[]): object[] | undefined {
   const details = calls.flatMap(({ toolCallId, providerOptions: own }) => {
     const detail = own?.openaiCompatible?.reasoningDetail;
@@ -105,7 +105,7 @@ export function resultsOf({ content }: Extract<Message, { role: "tool" }>): Lang
   return content.filter((part) => part.type === "tool-result");
 }
 
-/** A tool's result as the text for the model. */
+/** A tool's result as a text for the model. */
 export function resultText(output: LanguageModelV4ToolResultPart["output"]): string {
   switch (output.type) {
     case "text":
@@ -118,7 +118,7 @@ export function resultText(output: LanguageModelV4ToolResultPart["output"]): str
   }
 }
 
-/** A picture as a `data:` address; throws for any other file, which these servers can't read. */
+/** A picture as a `data:` address. Throws for any other file, which these servers can't read. */
 export function pictureUrl({ mediaType, data }: LanguageModelV4FilePart): string {
   if (mediaType.startsWith("image/")) {
     if (data.type === "url") return data.url.toString();

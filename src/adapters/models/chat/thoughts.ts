@@ -2,30 +2,30 @@ const openings = ["<think>", "<thinking>"];
 const tags = [...openings, "</think>", "</thinking>"];
 const tag = /<(\/?)think(?:ing)?>/;
 
-/** The habits that one model's replies have shown. */
+/** What a model's earlier replies have shown about its later ones. */
 export interface Habit {
-  /** Whether replies begin with thoughts without an opening tag, which the model's template wrote. */
+  /** Whether replies begin with thoughts that have no opening tag, since the model's template contains it. */
   unopened: boolean;
 }
 
 interface Sink {
   say(kind: "text" | "reasoning", text: string): void;
-  /** Declares the text so far to be thoughts. */
+  /** Reports that the text so far was thoughts. */
   retract(): void;
 }
 
 /**
- * Separates thoughts from text, for servers that leave them at the beginning of the text as `<think>…</think>`. Such a
- * block counts only there, since a later one may be what the text is about. Text before a closing `</think>` without an
- * opening tag is thoughts too. In the first such reply it was already sent as text; in the model's later replies the
- * beginning is held as thoughts until `</think>`, and becomes text without one.
+ * Separates thoughts from text, for servers that send them at the beginning of the text as `<think>…</think>`. Only a
+ * block there counts, since a later one may be what the text is about. If a closing `</think>` has no opening tag, all
+ * text before it is thoughts too. In the first such reply of a model, that text was sent already. In later replies the
+ * beginning is held back as thoughts until `</think>`, and becomes text if there is none.
  */
 export class ThoughtsInText {
   readonly #sink: Sink;
   readonly #habit: Habit;
   #at: "start" | "opened" | "thoughts" | "presumed" | "text" | "closed" = "start";
   #closing = "";
-  /** The end of the text so far, which may begin a tag. */
+  /** The end of the text so far, held back because it may begin a tag. */
   #held = "";
   /** The last character that was sent. */
   #last = "";
@@ -73,12 +73,12 @@ export class ThoughtsInText {
     return this.#at === "closed" ? this.#close(text) : true;
   }
 
-  /** Sends the held text, which turned out to be no tag. */
+  /** Sends the text that was held back, since it is no tag. */
   flush(): void {
     const held = this.#held;
     this.#held = "";
     if (this.#at === "presumed") {
-      // The held text was no thoughts.
+      // The text that was held back was no thoughts.
       this.#habit.unopened = false;
       this.#at = "text";
     }
@@ -90,7 +90,7 @@ export class ThoughtsInText {
     const found = text.includes("<") ? tag.exec(text) : null;
     if (!found) return this.#hold("text", text);
     const before = text.slice(0, found.index);
-    // A block within the text, or a quoted tag, belongs to the text.
+    // A block in the middle of the text, or a quoted tag, is text.
     if (found[1] === "" || /["'`]$/.test(this.#last + before)) {
       this.#say("text", text);
       return false;
@@ -137,7 +137,7 @@ export class ThoughtsInText {
   }
 }
 
-/** The length of the end of a text that begins a tag, in UTF-16 units. */
+/** How much of the end of a text begins a tag, in UTF-16 units. */
 function overlap(text: string, tag: string): number {
   let length = Math.min(text.length, tag.length - 1);
   while (length > 0 && !text.endsWith(tag.slice(0, length))) length -= 1;

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 
-/** The token counts in a chunk's `usage`; all unknown without one. */
+/** The token counts in a chunk's `usage`; all unknown when there is none. */
 export function usageOf(usage: JsonObject | null): LanguageModelV4Usage {
   if (usage === null) {
     const unknown = { total: undefined };

@@ -1,10 +1,10 @@
 import { APICallError } from "@ai-sdk/provider";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 
-/** The longest body, in characters; the same limit as for an event of a stream. */
+/** The longest body, in characters: the same limit as for one event of a stream. */
 const longestBody = 8 * 1024 * 1024;
 
-/** The most characters of a wrong body in the log. */
+/** How many characters of a wrong body are logged. */
 const excerptLength = 2_000;
 
 /** Collects a body that is one JSON value instead of a stream, since some servers do not stream. */
@@ -14,7 +14,7 @@ export class WholeBody {
   /** Null until the first non-blank character. */
   #isJson: boolean | null = null;
 
-  /** Adds a piece of the body. Returns false when the body is a stream, whose lines begin with names of fields. */
+  /** Adds a piece of the body. Returns false when the body is a stream, whose lines begin with field names. */
   take(text: string): boolean {
     this.#isJson ??= /\S/.test(text) ? /^\s*[[{]/.test(text) : null;
     if (!this.#isJson) return false;
@@ -25,7 +25,7 @@ export class WholeBody {
     return true;
   }
 
-  /** The completion, or the error instead of one; throws an `APICallError` for any other body. */
+  /** The completion, or the error instead of it. Throws an `APICallError` for any other body. */
   end(url: string): JsonObject {
     const text = this.#pieces.join("");
     const body = parsed(text);

@@ -16,7 +16,7 @@ import { StartError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/ports.ts";
 import { errorCode } from "../error-code.ts";
 
-/** Whether an earlier start created the embedded database completely. */
+/** Whether an earlier start finished creating the embedded database. */
 export function hasEmbedded({ DATA_DIR }: Pick<Settings, "DATA_DIR">): boolean {
   const made = existsSync(join(DATA_DIR, "pgdata", "PG_VERSION"));
   return made && !existsSync(join(DATA_DIR, "pgdata.unfinished"));
@@ -26,7 +26,7 @@ export function hasEmbedded({ DATA_DIR }: Pick<Settings, "DATA_DIR">): boolean {
 export function prepareDirectory(directory: string): void {
   try {
     makeDirectory(directory);
-    // Only a write shows whether the directory can be used: its mode is not the only obstacle.
+    // Tries to write, since the mode is not the only thing that can prevent writing.
     const probe = join(directory, `probe-${randomUUID()}`);
     writeFileSync(probe, "", { flag: "wx" });
     rmSync(probe);
@@ -36,8 +36,8 @@ export function prepareDirectory(directory: string): void {
 }
 
 /**
- * Creates the directory with its parents: Node's own recursion never ends below `/proc`, where no directory can be
- * made.
+ * Creates the directory with its parents. Not by Node's own recursion, which never ends below `/proc`, where no
+ * directory can be made.
  */
 function makeDirectory(directory: string): void {
   if (isDirectory(directory)) return;
@@ -53,8 +53,8 @@ function makeDirectory(directory: string): void {
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /**
- * Throws a `StartError` when root would open another user's embedded database: root's new files would keep that user's
- * server from opening it.
+ * Throws a `StartError` when root would open the embedded database of another user, whose server could then not open
+ * root's new files.
  */
 export function requireOwner(directory: string): void {
   const made = join(directory, "pgdata", "PG_VERSION");
@@ -68,7 +68,7 @@ export function requireOwner(directory: string): void {
 
 /**
  * Throws a `StartError` that names a file below `data` which this user may not read and write, for example after root
- * worked on the database. The database is whole then, but PostgreSQL reports only that it does not open.
+ * used the database. PostgreSQL would report only that the database, which is undamaged, does not open.
  */
 export function requireRights(directory: string, data: string): void {
   try {
@@ -87,7 +87,7 @@ export function requireRights(directory: string, data: string): void {
 }
 
 /**
- * Removes other users' rights on a prepared directory and on the key in it, which may exist when the directory was made
+ * Removes other users' rights to a prepared directory and to the key in it, which may exist when the directory was made
  * by hand or restored from a backup. Warns of each change and of each failed one. Windows has no such modes.
  */
 export function closeToOthers(directory: string, log: Log): void {
@@ -111,13 +111,13 @@ export function isOpenToOthers(path: string): boolean {
   return process.platform !== "win32" && existsSync(path) && (statSync(path).mode & 0o077) !== 0;
 }
 
-/** Whether the directory is the owner's alone; false for a sticky one such as /tmp, which is for all users. */
+/** Whether the directory belongs to one owner; false for a sticky one such as /tmp, which is for all users. */
 function isOurs(path: string): boolean {
   const { uid, mode } = statSync(path);
   return uid === process.getuid?.() && (mode & 0o1000) === 0;
 }
 
-/** Changes the mode and returns whether that worked: some file systems refuse the change, others ignore it. */
+/** Changes the mode, and returns whether it has changed: some file systems refuse the change, others ignore it. */
 function tryToClose(path: string): boolean {
   try {
     chmodSync(path, statSync(path).mode & 0o700);

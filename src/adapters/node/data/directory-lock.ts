@@ -5,12 +5,12 @@ import { StartError } from "../../../core/errors.ts";
 import { errorCode } from "../error-code.ts";
 import { fullDisk } from "./data-directory.ts";
 
-/** Keeps each handle from garbage collection, which would release its lock. */
+/** The open handles. Garbage collection of a handle would release its lock. */
 const held = new Set<DatabaseSync>();
 
 /**
- * Locks the directory for this process until the returned function is called. The lock is SQLite's own on an empty
- * file; the system releases it when the process ends in any way. Throws a `StartError` if another process has the lock.
+ * Locks the directory for this process until the returned function is called. The lock is SQLite's own, on an empty file;
+ * the system releases it when the process ends, for any reason. Throws a `StartError` if another process has the lock.
  */
 export async function lockDirectory(directory: string): Promise<() => void> {
   const file = join(directory, "lock");
@@ -56,8 +56,8 @@ async function openSqlite(file: string): Promise<DatabaseSync> {
 }
 
 /**
- * Creates the lock file unless it exists. SQLite would make it readable to other users, who could then lock it. An
- * existing file must not be opened here: closing it would release this process's locks on it.
+ * Creates the lock file unless it exists. SQLite would let other users read, and so lock it. An existing file must not
+ * be opened here: closing it would release this process's locks on it.
  */
 function makePrivate(file: string): void {
   try {
@@ -67,7 +67,7 @@ function makePrivate(file: string): void {
   }
 }
 
-/** Silences Node 22's warning about its experimental module, which does not help an operator. */
+/** Silences Node 22's warning about its experimental module, which is of no use to an operator. */
 async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
   const { emitWarning } = process;
   process.emitWarning = () => {};

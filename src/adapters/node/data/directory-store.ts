@@ -9,15 +9,15 @@ import { errorCode } from "../error-code.ts";
 
 const unfinished = ".part";
 
-/** The bytes of the disk reserved for the embedded database, which can't write on a full disk. */
+/** How many bytes of the disk are reserved for the embedded database, which can't write on a full disk. */
 export const databaseShare = 256 * 1024 * 1024;
 
 /**
- * Files under their keys in one directory, which is created for the first file. For one process at a time: unfinished
- * files of an earlier process are deleted. Refuses a file that would leave less than `spareBytes` of the disk free.
+ * Stores files by key in one directory, which is created for the first file. For a single process: files that an
+ * earlier process left unfinished are deleted. Refuses a file that would leave less than `spareBytes` of the disk free.
  */
 export function directoryStore(directory: string, { spareBytes = databaseShare } = {}): ObjectStore {
-  /** The bytes of files being written, which the disk may still report as free. */
+  /** The bytes of files that are being written, which the disk may still report as free. */
   let writing = 0;
   let made: Promise<void> | undefined;
   const make = () => {
@@ -77,7 +77,7 @@ async function freeBytes(directory: string): Promise<number> {
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
-/** Writes under another name until all bytes are on the disk, so that a crash leaves no partial file. */
+/** Writes under a temporary name until all bytes are on the disk, so that a crash leaves no partial file. */
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   const part = `${path}.${randomUUID()}${unfinished}`;
   try {

@@ -27,7 +27,7 @@ export async function loadEncryptionKeys(settings: Settings): Promise<Uint8Array
 
 const keyFile = (directory: string) => join(directory, "encryption.key");
 
-/** The error for a missing key file: a new key would open no stored secret, and take the lost file's place. */
+/** The error for a missing key file. A new key would open no stored secret, and would be taken for the lost one. */
 const lostKey = (directory: string) =>
   new StartError(
     `${keyFile(directory)} is gone, and the database beside it holds secrets sealed with that key: restore the file from a backup, or set ENCRYPTION_KEY to what it held; if the key is lost for good, set ENCRYPTION_KEY to a new one (openssl rand -base64 32) and run agent-engine forget-secrets`,
@@ -51,7 +51,7 @@ function read(file: string): string | null {
   }
 }
 
-/** Writes atomically, and never over a key that another process made meanwhile, whose secrets would be lost. */
+/** Writes all or nothing, and never replaces a key that another process made meanwhile, whose secrets would be lost. */
 function create(file: string): string {
   const draft = `${file}.${randomUUID()}`;
   const text = `${randomBytes(32).toString("base64")}\n`;

@@ -14,7 +14,7 @@ const [gunzip, inflate, inflateRaw, unbrotli] = [
   promisify(zlib.brotliDecompress),
 ];
 
-/** Some servers send "deflate" without zlib's header, whose low four bits are 8. */
+/** Some servers send "deflate" without zlib's header. The low four bits of that header are 8. */
 const undeflate: Decode = (bytes, maxOutputLength) =>
   (((bytes[0] ?? 0) & 15) === 8 ? inflate : inflateRaw)(bytes, { maxOutputLength });
 
@@ -25,7 +25,7 @@ const codings = new Map<string, Decode>([
   ["br", (bytes, maxOutputLength) => unbrotli(bytes, { maxOutputLength })],
 ]);
 
-/** Incompressible bytes grow slightly when they are compressed. */
+/** How many bytes compression may add: incompressible bytes grow slightly. */
 const compressionExcess = 16_384;
 const mostCodings = 3;
 
@@ -51,13 +51,13 @@ export async function readBytes(response: IncomingMessage, { maxBytes, incoming 
     if (length > limit) throw tooLarge(maxBytes);
     incoming.grow(more);
   });
-  // A response to a HEAD names an encoding too, and has no body.
+  // A response to HEAD also names an encoding, but has no body.
   if (bytes.length === 0) return bytes;
   for (const decode of decoders) bytes = await decodeWithin(decode, bytes, maxBytes);
   return bytes;
 }
 
-/** The decoders in the order of their use, the reverse of the header's order. */
+/** The decoders in the order of their use: from the last one in the header to the first. */
 function decodersOf(header: string | undefined): Decode[] {
   const names = (header ?? "").split(",").map((name) => name.trim().toLowerCase());
   const applied = names.filter((name) => name !== "" && name !== "identity");
@@ -69,8 +69,8 @@ function decodersOf(header: string | undefined): Decode[] {
 }
 
 /**
- * Collects the body's bytes; calls `count` for each piece and rejects with its error. Uses events, since a loop over
- * the body would join pieces, which then could not be counted.
+ * Collects the body's bytes. Calls `count` for each piece, and rejects with its error. Uses events, since a loop over
+ * the body would join pieces, which could then not be counted.
  */
 function collect(response: IncomingMessage, count: (bytes: number) => void): Promise<Uint8Array> {
   const chunks: Buffer[] = [];

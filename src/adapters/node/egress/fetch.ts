@@ -8,7 +8,7 @@ import { type Network, sendChecked } from "./send.ts";
 type Options = Partial<Network>;
 
 /**
- * A `fetch` with streamed responses for addresses from outside: it connects only to public addresses and
+ * A `fetch` with streamed responses, for addresses that others choose: it connects only to public addresses and
  * `allowedHosts`, and follows no redirect. A request body is a text, bytes or absent. Rejects with an `EgressError` for
  * a refused address or another body, with the signal's reason after an abort, and with Node's own error for a failed
  * connection.
@@ -27,17 +27,14 @@ export function guardedFetch({ resolve = resolveBySystem, ...route }: Options = 
     };
 }
 
-/**
- * Checks the request without its body, which is added later: a prompt with pictures is larger than a tool's request may
- * be.
- */
+/** Checks the request before its body is added: a prompt with pictures is larger than a tool's request may be. */
 function hopOf(url: string, { method = "GET", headers, body }: RequestInit): Hop {
   const { signal } = new AbortController();
   const limits = { allowedHosts: [], sensitive: true, maxBytes: 0, signal };
   const hop = firstHop({ url, method, headers: Object.fromEntries(new Headers(headers)), ...limits });
   return {
     ...hop,
-    // Compression would delay a stream's words.
+    // Without compression, which would delay the words of a stream.
     headers: [...hop.headers, ["Accept-Encoding", "identity"]],
     body: bytesOf(body ?? null),
   };

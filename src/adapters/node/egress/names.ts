@@ -23,17 +23,17 @@ export function addressesIn(hosts: string, name: string): string[] {
     const [address = "", ...names] = (line.split("#", 1)[0] ?? "").trim().split(/\s+/);
     return names.some((one) => one.toLowerCase() === wanted) ? [address] : [];
   });
-  // An address with a zone (`fe80::1%lo0`) would pass no check.
+  // Without addresses that have a zone (`fe80::1%lo0`), which would pass no check.
   return [...new Set(found)].filter((address) => !address.includes("%"));
 }
 
-/** Empty on systems without this file; `askSystem` finds their names. */
+/** Empty on systems without this file, whose names `askSystem` finds. */
 const readHostsFile = () => readFile("/etc/hosts", "utf8").catch(() => "");
 
-/** Null for a name unknown to DNS: the system may have a search list, or another source of names. */
+/** Null for a name that DNS does not know: the system may have a search list, or another source of names. */
 async function askDns(name: string, signal: AbortSignal): Promise<string[] | null> {
   signal.throwIfAborted();
-  // Unlike `lookup`, a Resolver occupies no thread while it waits, so a name with slow servers delays no other name.
+  // Unlike `lookup`, a Resolver blocks no thread while it waits, so a name with slow servers delays no other name.
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const stop = () => resolver.cancel();
   signal.addEventListener("abort", stop, { once: true });
@@ -50,12 +50,12 @@ async function askDns(name: string, signal: AbortSignal): Promise<string[] | nul
   }
 }
 
-/** Settles when the last requested `lookup` is over, however it ended. */
+/** Settles when the last requested `lookup` has ended, with or without success. */
 let lastLookup: Promise<unknown> = Promise.resolve();
 
 /**
- * Looks names up one at a time: only two of Node's four threads look up names, and the model providers need the other
- * one. A running `lookup` can't be stopped; a waiting one is skipped after its signal aborted.
+ * Looks up one name at a time: only two of Node's four threads look up names, and model providers need the other one. A
+ * running `lookup` can't be stopped; one that waits is skipped when its signal has aborted.
  */
 async function askSystem(name: string, signal: AbortSignal): Promise<string[]> {
   const answer = lastLookup.then(() => {

@@ -16,14 +16,14 @@ interface Options extends Omit<Network, "resolve"> {
   clock: Clock;
   /** `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
-  /** The count of unfinished responses, shared with other readers of tool responses; a separate count unless given. */
+  /** Counts unfinished responses together with other readers of tool responses; separately unless given. */
   unfinished?: ByteBound;
 }
 
 const usualTimeoutMs = 15_000;
 const mostRedirects = 5;
 
-/** Sends requests from this machine directly to their host, without the environment's proxies. */
+/** Sends requests from this machine directly to their hosts; the environment's proxies are not used. */
 export function createEgress({
   clock,
   resolve = resolveBySystem,

@@ -13,7 +13,7 @@ import { EgressError, reachableAddresses } from "../../../core/egress/target.ts"
 
 /** How to reach one host. */
 interface Route {
-  /** The host's checked addresses; `send` connects to no other. */
+  /** The host's addresses, all checked; `send` connects to no other address. */
   addresses: readonly string[];
   /** Returns the address to connect to instead of the given one, so that tests can simulate the internet. */
   dial?: (address: string) => string;
@@ -28,7 +28,7 @@ export interface Network extends Omit<Route, "addresses"> {
 }
 
 /**
- * Sends one hop to a checked address of its host only. Throws an `EgressError`, before any connection, for a host that
+ * Sends one hop, only to a checked address of its host. Throws an `EgressError` before any connection for a host that
  * is neither public nor one of `allowedHosts`.
  */
 export async function sendChecked(
@@ -44,7 +44,7 @@ export async function sendChecked(
 
 const mostInformation = 8;
 
-/** Sends one hop over a connection of its own. Resolves with the response's headers; its body is not read yet. */
+/** Sends one hop over its own connection. Resolves with the response's headers; the body is not read yet. */
 function send(hop: Hop, route: Route, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, literal, host, port } = hop.target;
   const [first = "", ...others] = route.addresses.map(route.dial ?? ((address) => address));
@@ -59,7 +59,7 @@ function send(hop: Hop, route: Route, signal: AbortSignal): Promise<IncomingMess
   return answer;
 }
 
-/** Makes every name resolve to these addresses, so that a second resolution can't return others. */
+/** Makes every name resolve to these addresses, since a second resolution might return others. */
 function pinTo(addresses: readonly string[]): AgentOptions {
   const entries = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   const lookup: LookupFunction = (_name, { all }, callback) => {
@@ -67,7 +67,7 @@ function pinTo(addresses: readonly string[]): AgentOptions {
     if (all) callback(null, entries);
     else callback(null, first?.address ?? "", first?.family);
   };
-  // Node's 250 ms for each address but the last are too short for a distant host.
+  // Node waits 250 ms for each address but the last, which is too short for a distant host.
   return { lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1_500 };
 }
 
@@ -91,7 +91,7 @@ function message({ target, method, headers, body }: Hop): RequestOptions {
   };
 }
 
-/** Requires a certificate of the requested host, even if the environment disables verification. */
+/** Requires a certificate of the requested host, even if the environment turns verification off. */
 function verification({ target }: Hop, { ca }: Route): RequestOptions {
   const servername = target.literal ? "" : target.host;
   return {

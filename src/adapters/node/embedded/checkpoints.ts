@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/ports.ts";
 import { simpleQuery } from "./messages.ts";
 
-/** The time between some work and the next check of the log, in milliseconds. */
+/** How long after some work the log is checked next, in milliseconds. */
 const lookAfterMs = 10_000;
 
 /** The largest log, in bytes, that a start after a crash should read. */
@@ -9,12 +9,12 @@ const mostBytes = 32 * 1024 * 1024;
 
 const query = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::bigint from pg_control_checkpoint()`;
 
-/** Sends messages of PostgreSQL's protocol to the only session, and returns the whole answer. */
+/** Sends messages of PostgreSQL's protocol to the only session; returns the whole answer. */
 export type Exchange = (messages: Uint8Array) => Uint8Array<ArrayBuffer>;
 
 /**
- * Adds checkpoints between the calls of an exchange. A single-process database makes none until its end, so its log
- * would grow all the time. An idle database stays idle.
+ * Adds checkpoints between the calls of an exchange. A database in a single process makes none until it ends, so its
+ * log would grow all the time. Does nothing while the database is idle.
  */
 export function withCheckpoints(exchange: Exchange, clock: Clock): Exchange {
   let planned = false;
@@ -26,7 +26,7 @@ export function withCheckpoints(exchange: Exchange, clock: Clock): Exchange {
   };
   const look = () => {
     planned = false;
-    // The client has an open transaction or half-sent messages, so the session is in use.
+    // The session is in use: the client has an open transaction, or has sent a part of its messages.
     if (!idle) return plan();
     if (firstNumber(exchange(simpleQuery(query))) > mostBytes) exchange(simpleQuery("checkpoint"));
   };

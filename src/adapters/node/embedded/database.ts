@@ -9,9 +9,9 @@ import { lockDirectory } from "../data/directory-lock.ts";
 import { type EmbeddedDatabase, superviseDatabase } from "./thread.ts";
 
 /**
- * Opens the embedded database in `directory` (which the caller created), or creates it there. A second process on the
- * same directory gets a `StartError` at once. Acknowledged writes survive any end of the process, but perhaps not a
- * power loss.
+ * Opens the embedded database in `directory` (which the caller created), or creates it there. Throws a `StartError` at
+ * once when another process uses the directory. Acknowledged writes survive any end of the process, though perhaps not
+ * a power loss.
  */
 export async function openEmbedded(
   directory: string,
@@ -21,7 +21,7 @@ export async function openEmbedded(
   return (await startEmbedded(directory, log, template)).opened;
 }
 
-/** `openEmbedded` that resolves once this process has locked the directory and PostgreSQL begins to open the data. */
+/** Like `openEmbedded`, but resolves once this process has locked the directory and PostgreSQL begins to open the data. */
 export async function startEmbedded(
   directory: string,
   log: Log,
@@ -29,7 +29,7 @@ export async function startEmbedded(
 ): Promise<{ opened: Promise<EmbeddedDatabase> }> {
   const unlock = await lockDirectory(directory);
   const data = join(directory, "pgdata");
-  // Marks a first start. A remaining mark means that the first start was interrupted before any use of the database.
+  // Marks a first start. If the mark is still there, the first start was interrupted before the database was used.
   const unfinished = join(directory, "pgdata.unfinished");
   try {
     if (existsSync(unfinished)) rmSync(data, { recursive: true, force: true });

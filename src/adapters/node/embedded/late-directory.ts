@@ -9,17 +9,15 @@ export interface DataSettings {
   directory: string | null;
   /** A file to fill an empty directory with; null creates the database from nothing, which takes seconds. */
   template: string | null;
-  /**
-   * Whether the directory must contain a database already. A missing one, as with an unmounted disk, is not created.
-   */
+  /** Whether the directory must already contain a database. A missing one, as on an unmounted disk, is not created. */
   existing?: boolean;
 }
 
 const { PGDATA: mountPoint } = PGlite.paths;
 
 /**
- * The data of a database whose directory becomes known only after PGlite has loaded its program. Nothing is read or
- * written before.
+ * The data of a database. PGlite loads its program before the directory is known; nothing is read or written until
+ * then.
  */
 export class LateDirectory extends EmscriptenBuiltinFilesystem {
   readonly #settings: Promise<DataSettings>;
@@ -29,7 +27,7 @@ export class LateDirectory extends EmscriptenBuiltinFilesystem {
     this.#settings = settings;
   }
 
-  /** Called by PGlite between loading its program and looking for a database. */
+  /** PGlite calls this after loading its program and before looking for a database. */
   override async initialSyncFs(): Promise<void> {
     const { directory, template, existing = false } = await this.#settings;
     const { FS, NODEFS } = this.pg?.Module ?? {};
@@ -40,7 +38,7 @@ export class LateDirectory extends EmscriptenBuiltinFilesystem {
     if (directory === null) {
       const mkdir = (path: string) => void FS.mkdirTree(`${mountPoint}/${path}`);
       if (template !== null) {
-        // Emscripten would keep a view of Node's buffer instead of a copy.
+        // Copies the bytes, since Emscripten would otherwise keep a view of Node's buffer.
         const write = (path: string, bytes: Uint8Array) => FS.writeFile(`${mountPoint}/${path}`, new Uint8Array(bytes));
         unpackTemplate(template, { mkdir, write });
       }

@@ -1,6 +1,6 @@
 // Messages of PostgreSQL's protocol (its manual, "Message Formats").
 
-/** The message that ends a series of messages: after an error, PostgreSQL skips all messages before it. */
+/** The message that ends a series of messages. After an error, PostgreSQL skips all messages up to this one. */
 export const sync = Uint8Array.of(0x53, 0, 0, 0, 4);
 
 /** The message that runs an SQL text. */

@@ -5,10 +5,10 @@ import { type DataSettings, LateDirectory } from "./late-directory.ts";
 import { simpleQuery, sync } from "./messages.ts";
 
 /**
- * PostgreSQL's parameters besides PGlite's own. Its usual buffers of 128 MB would be touched completely at each start;
- * the system's cache stands behind these smaller ones. The log's sizes bound the files stored for reuse. PostgreSQL
- * scans a whole table only when no index leads to the rows: it reuses plans, and a plan made for an empty table would
- * scan the filled table too.
+ * PostgreSQL's parameters that differ from PGlite's. The usual buffers of 128 MB would all be written at each start;
+ * the system's cache helps these smaller ones. The log's sizes limit the files that are stored for reuse. PostgreSQL
+ * scans a whole table only when no index leads to the rows: it reuses plans, and a plan from when a table was empty
+ * would scan the filled table too.
  */
 const parameters = { shared_buffers: "16MB", min_wal_size: "32MB", max_wal_size: "64MB", enable_seqscan: "off" };
 
@@ -17,22 +17,22 @@ export const startParams: string[] = [
   ...Object.entries(parameters).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
 ];
 
-/** For `initdb`: a log segment is created in full, however little is written. */
+/** For `initdb`: the size of a log segment, which is created in full even if little is written. */
 export const initDbStartParams = ["--wal-segsize=1"];
 
-/** PGlite requests all types at its start, to parse answers; here the client parses them. */
+/** PGlite requests all types at its start, to parse answers; here the client parses answers. */
 class Postgres extends PGlite {
   override async _initArrayTypes(): Promise<void> {}
 }
 
 /**
  * The budget, in bytes of a function's code, that V8 spends before it recompiles the function for speed. With its usual
- * budget V8 would recompile much of PostgreSQL at each start, which on one core took a fifth of the time to the first
- * reply. With this budget it still recompiles the code that a server runs all the time.
+ * budget, V8 recompiled much of PostgreSQL at each start: on one core, a fifth of the time to the first reply. With
+ * this budget it still recompiles the code that a server runs all the time.
  */
 const [usualBudget, patientBudget] = [13_000_000, 250_000_000];
 
-/** Programs compiled in this time, such as the password hash's, are also recompiled a little later. */
+/** The budget also applies to other programs compiled in this time, such as the password hash's. */
 async function compilePatiently(program: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> {
   setFlagsFromString(`--wasm-tiering-budget=${patientBudget}`);
   try {
@@ -42,15 +42,15 @@ async function compilePatiently(program: Uint8Array<ArrayBuffer>): Promise<WebAs
   }
 }
 
-/** A statement that is parsed and half planned, then refused: it runs no code that a server runs all the time. */
+/** A statement that is parsed and half planned, then refused: it runs no code that a server runs often. */
 const refused = "select a.oid from pg_class a left join pg_class b on true order by a.oid for update of b";
 
 /**
  * Parses and plans a statement for the first time. V8 counts each call of a function as a run of all its code up to the
- * return. So large functions called for each part of a statement, such as the parser (100 KB) and those that copy and
- * compare these parts (39 and 22 KB), would be recompiled for speed first, during the start: the parser with 600 MB and
- * seconds of a core. Since plans are reused, speed matters little there. V8 decides at a function's first call whether
- * it may recompile it; the flag then allows this only for function 0, which is an import.
+ * return. So the first to be recompiled, during the start, would be large functions that are called for each part of a
+ * statement: the parser (100 KB), with 600 MB and seconds of a core, and those that copy and compare these parts (39
+ * and 22 KB). Since plans are reused, speed matters little there. V8 decides at a function's first call whether it may
+ * recompile it; the flag allows it only for function 0, which is an import.
  */
 function planInHaste(database: PGlite): void {
   // Compiles the code for every message before the flag is set.
@@ -63,9 +63,9 @@ function planInHaste(database: PGlite): void {
   }
 }
 
-/** Loads PostgreSQL at once, and opens the data once the settings are known. */
+/** Loads PostgreSQL at once. Opens the data when the settings are known. */
 export async function openPostgres(settings: Promise<DataSettings>): Promise<PGlite> {
-  // PGlite would read and compile the program only after other work.
+  // Read here, since PGlite would read and compile the program only after other work.
   const program = new URL("pglite.wasm", import.meta.resolve("@electric-sql/pglite"));
   const pgliteWasmModule = await compilePatiently(await readFile(program));
   const database = new Postgres({ fs: new LateDirectory(settings), pgliteWasmModule, startParams, initDbStartParams });

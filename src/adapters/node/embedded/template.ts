@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** The target of the files; the paths are relative and use slashes. */
+/** The folder for the files; paths are relative and use slashes. */
 interface Folder {
   mkdir(path: string): void;
   /** Writes a file. The bytes are invalid after the last file. */
@@ -21,7 +21,7 @@ export function unpackTemplate(file: string, { mkdir, write }: Folder): void {
     return tar.toString("utf8", start, end === -1 ? start + length : Math.min(end, start + length));
   };
   let at = 0;
-  // Empty blocks end the archive.
+  // The archive ends with empty blocks.
   while (at + block <= tar.length && tar[at] !== 0) {
     const path = join(text(at + prefixAt, 155), text(at, 100)).replace(/^\/+|\/+$/g, "");
     const size = Number.parseInt(text(at + sizeAt, 12), 8) || 0;
@@ -30,19 +30,19 @@ export function unpackTemplate(file: string, { mkdir, write }: Folder): void {
     else write(path, tar.subarray(start, start + size));
     at = start + Math.ceil(size / block) * block;
   }
-  // Frees these 13 MB at once, since the database's thread soon idles without a garbage collection.
+  // Frees these 13 MB at once: the database's thread soon idles, without a garbage collection.
   tar.buffer.transfer(0);
 }
 
 /**
- * Decompresses a gzip file in one piece: Node's usual 16 KB pieces take twice as long and twice the memory. The last
- * four bytes contain the size of the contents (RFC 1952, 2.3.1); one more byte avoids a second piece.
+ * Decompresses a gzip file in one piece: Node's usual pieces of 16 KB take twice as long and twice the memory. The last
+ * four bytes are the size of the content (RFC 1952, 2.3.1); with one more byte there is no second piece.
  */
 function decompress(file: Buffer) {
   return gunzipSync(file, { chunkSize: file.readUInt32LE(file.length - 4) + 1 });
 }
 
-/** The files of a directory on disk, for their owner only, as PostgreSQL requires. */
+/** A directory on disk whose files only their owner can use, as PostgreSQL requires. */
 export function folderAt(directory: string): Folder {
   return {
     mkdir: (path) => void mkdirSync(join(directory, path), { recursive: true, mode: 0o700 }),

@@ -16,7 +16,7 @@ export interface EmbeddedDatabase {
 
 const closeWithinMs = 5000;
 
-/** The pauses before a new thread, in milliseconds; none after a thread that ran well. */
+/** The first and longest pause before a new thread, in milliseconds; none after a thread that ran well. */
 const [firstPauseMs, longestPauseMs] = [250, 15_000];
 
 /** A thread that ran this long ran well, in milliseconds. */
@@ -24,7 +24,7 @@ const wellMs = 60_000;
 
 /**
  * Runs the database in a thread of its own, because it would block this thread's event loop. When the thread dies, its
- * statements fail and new threads are started until one serves: a disk may be full for hours.
+ * statements fail and new threads are started until one works, since a disk may be full for hours.
  */
 export async function superviseDatabase(
   settings: DataSettings,
@@ -33,13 +33,13 @@ export async function superviseDatabase(
 ): Promise<EmbeddedDatabase> {
   const streams = new Set<Duplex>();
   const closing = new AbortController();
-  /** Rejected between two threads, so that statements fail at once. */
+  /** Rejected while no thread runs, so that statements fail at once. */
   let current = startThread(settings);
   let pauseMs = 0;
 
   const watch = (worker: Worker) => {
     const startedAt = clock.now();
-    // A report after the first one explains why the thread dies.
+    // A report after the first one says why the thread dies.
     worker.on("message", (report: WorkerReport) => {
       if (!report.ready) log.error({ reason: report.reason }, "The embedded database failed");
     });
@@ -48,14 +48,14 @@ export async function superviseDatabase(
       if (!closing.signal.aborted) {
         log.warn({}, "The embedded database stopped and is started again");
         if (clock.now() - startedAt >= wellMs) pauseMs = 0;
-        // Rejects only at the end.
+        // Rejects only when everything ends.
         restart().catch(() => {});
       }
       for (const stream of streams) stream.destroy();
     });
   };
   const restart = async () => {
-    // A directory that lost its database does not get an empty one.
+    // If the directory has lost its database, no empty one is created.
     const existing = { ...settings, existing: settings.directory !== null };
     for (let failed = false; ; ) {
       if (pauseMs > 0) {
@@ -76,7 +76,7 @@ export async function superviseDatabase(
   };
   const stand = (thread: Promise<Worker>) => {
     current = thread;
-    // The promise may have no waiter.
+    // There may be nobody who awaits the promise.
     current.catch(() => {});
   };
   watch(await current);
@@ -100,9 +100,9 @@ export async function superviseDatabase(
   };
 }
 
-/** Closes the database. A hanging thread is terminated after 5 s, as in a crash. */
+/** Closes the database. A thread that hangs is terminated after 5 s, as if it had crashed. */
 async function endThread(worker: Worker): Promise<void> {
-  // A thread that has already ended emits no exit.
+  // A thread that has ended already emits no exit event.
   if (worker.threadId === -1) return;
   const timer = setTimeout(() => void worker.terminate(), closeWithinMs);
   await new Promise((resolve) => {
@@ -112,22 +112,22 @@ async function endThread(worker: Worker): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A thread that loads PostgreSQL and opens no data yet. */
+/** A thread that has loaded PostgreSQL, or is loading it, but has opened no data. */
 let spare: Worker | undefined;
 
 /**
- * Starts a thread for the process's next database, since loading PostgreSQL takes most of a start and can run in
- * parallel. The thread does not keep the process running.
+ * Starts a thread for the process's next database, since loading PostgreSQL takes most of a start, and other work can
+ * be done meanwhile. The thread does not keep the process running.
  */
 export function prepareThread(): void {
   spare = newThread();
-  // When this thread fails, the thread started instead fails too and reports the error.
+  // If this thread fails, so does the thread started instead, which reports the error.
   spare.on("error", () => {});
   spare.unref();
 }
 
 function newThread(): Worker {
-  // With this much stack, PostgreSQL's own check ends a recursion long before the stack overflows.
+  // With a stack of this size, PostgreSQL's own check ends a recursion long before the stack overflows.
   return new Worker(workerFile("embedded"), { resourceLimits: { stackSizeMb: 256 } });
 }
 
@@ -140,7 +140,7 @@ function startThread(settings: DataSettings): Promise<Worker> {
     const finish = (error?: Error) => {
       worker.removeAllListeners();
       if (!error) return resolve(worker);
-      // An error without a listener would end the server.
+      // Without a listener, an error would end the server.
       worker.on("error", () => {});
       // The next thread must not open the data while this one runs.
       const ended = () => reject(error);
@@ -152,13 +152,13 @@ function startThread(settings: DataSettings): Promise<Worker> {
   });
 }
 
-/** A stream to the database instead of a socket: without path and port, no other process can reach it. */
+/** A stream to the database in place of a socket: with no path and no port, no other process can reach it. */
 function dial(worker: Worker): Duplex {
   const { port1: port, port2: client } = new MessageChannel();
   const stream = new Duplex({
     read() {},
     write(chunk: Buffer, _encoding, done) {
-      // Copied, since the chunk is a view of the driver's buffer, which would be transferred as a whole.
+      // Copied: the chunk is a view of the driver's buffer, all of which would be transferred.
       const bytes = new Uint8Array(chunk);
       port.postMessage(bytes, [bytes.buffer]);
       done();
@@ -175,6 +175,6 @@ function dial(worker: Worker): Duplex {
   port.on("message", (bytes: Uint8Array) => stream.push(bytes));
   port.on("close", () => stream.destroy());
   worker.postMessage({ client } satisfies WorkerOrder, [client]);
-  // The driver reads this socket property before it disconnects.
+  // The driver reads this property of sockets before it disconnects.
   return Object.assign(stream, { readyState: "open" });
 }

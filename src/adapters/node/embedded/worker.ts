@@ -6,16 +6,16 @@ import type { DataSettings } from "./late-directory.ts";
 import { simpleQuery, sync } from "./messages.ts";
 import { openPostgres } from "./postgres.ts";
 
-/** A report of the thread: it accepts clients, or the one-line reason why it can't or no longer can. */
+/** What the thread reports: it accepts clients, or the reason, as one line, why it can't or no longer can. */
 export type WorkerReport = { ready: true } | { ready: false; reason: string };
 
-/** An order to the thread: open this data, serve the client at this port, or close the database. */
+/** What the thread is told: open this data, serve the client at this port, or close the database. */
 export type WorkerOrder = { open: DataSettings } | { client: MessagePort } | "close";
 
 /** WebAssembly's system code for a full disk. */
 const noSpace = 51;
 
-/** Undoes a client's changes to the database's only session. */
+/** Undoes what a client changed in the database's only session. */
 const freshSession = Buffer.concat([sync, simpleQuery("rollback"), simpleQuery("discard all")]);
 
 const waiting: MessagePort[] = [];
@@ -36,14 +36,14 @@ try {
   });
   report({ ready: true });
 } catch (error) {
-  // A program that fails to load is reported only after the order, since the report answers the order.
+  // If the program fails to load, that is reported only after the order, as an answer to it.
   await settings.promise;
   report({ ready: false, reason: describe(error) });
 }
 
 /**
- * Ends the thread after a WebAssembly trap. PGlite takes every exception for one of PostgreSQL's own jumps and goes on;
- * after a real trap, such as a stack overflow, it returns no rows or hangs. A new thread is then started.
+ * Ends the thread after a WebAssembly trap, so that a new thread is started. PGlite takes every exception for one of
+ * PostgreSQL's own jumps and goes on; after a real trap, such as a stack overflow, it returns no rows or hangs.
  */
 function endOnTrap(database: PGlite): void {
   const { mod, POSTGRES_MAIN_LONGJMP: jump } = database as unknown as {
@@ -63,8 +63,8 @@ function endOnTrap(database: PGlite): void {
 }
 
 /**
- * Serves clients one after the other, each in a fresh session, since messages of two clients in the only session would
- * mix their statements. Each message from a client contains whole messages of PostgreSQL's protocol.
+ * Serves clients one after the other, each in a fresh session: there is only one session, in which messages of two
+ * clients would mix their statements. Each message from a client contains whole messages of PostgreSQL's protocol.
  */
 function addClient(client: MessagePort, exchange: Exchange): void {
   waiting.push(client);

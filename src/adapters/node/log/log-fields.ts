@@ -3,14 +3,14 @@ import { scrubbed } from "../../../core/scrub/scrub.ts";
 /** Names of fields whose texts are never logged, at any depth. */
 const credential = /authorization|cookie|passw|secret|credential|token|key$/i;
 
-/** Limits of one log line: deeper, longer or wider values are cut, so that no line can flood the log. */
+/** Limits of one log line. Deeper, longer or wider values are cut, so that no line can flood the log. */
 const deepest = 6;
 const longest = 4096;
 const widest = 100;
 
 /**
  * The fields without credentials and without parameters of failed statements, cut to the limits. Numbers and booleans
- * stay under any name, since `promptTokens: 12` reveals no secret.
+ * are kept under any name, since `promptTokens: 12` reveals no secret.
  */
 export function loggableFields(fields: object, depth = 0): Record<string, unknown> {
   const entries = fields instanceof Map ? [...fields] : Object.entries(fields);
@@ -37,7 +37,7 @@ function loggableField(name: unknown, field: unknown, depth: number): unknown {
   return mayHoldText && credential.test(String(name)) ? scrubbed : loggable(field, depth + 1);
 }
 
-/** Error fields that explain the error: codes, and a provider's response. */
+/** The fields of an error that explain it: codes, and a provider's response. */
 const errorFields = [
   "code",
   "status",
@@ -49,7 +49,7 @@ const errorFields = [
   "responseBody",
 ];
 
-/** Logs only the stack's frames, since its first lines repeat the message. */
+/** Logs only the frames of the stack, since its first lines repeat the message. */
 function describeError(error: Error, depth: number): Record<string, unknown> {
   const own = errorFields.filter((name) => name in error).map((name) => [name, Reflect.get(error, name)] as const);
   const several = error instanceof AggregateError ? error.errors : undefined;
@@ -65,7 +65,7 @@ function describeError(error: Error, depth: number): Record<string, unknown> {
 
 const isFrame = (line: string) => line.startsWith("    at ");
 
-/** The message of an error without a failed statement's parameters: users' texts, digests and keys. */
+/** The message of an error, without the parameters of a failed statement: users' texts, digests and keys. */
 function messageOf(error: Error): string {
   const { message } = error;
   return "params" in error ? message.replace(/\nparams: [\s\S]*$/, "") : message;

@@ -10,7 +10,7 @@ import { type Output, openOutput } from "./output.ts";
 
 interface LogOptions {
   level: Settings["LOG_LEVEL"];
-  /** Colours and short lines for people instead of JSON lines. */
+  /** Whether to write colours and short lines for people, instead of JSON lines. */
   pretty: boolean;
   /** Values that are never written, in any field or message. */
   secrets: Iterable<string>;
@@ -32,11 +32,11 @@ export function createLog({ level, pretty: readable, secrets, write }: LogOption
       timestamp: pino.stdTimeFunctions.isoTime,
       messageKey: "message",
       formatters: { level: (label) => ({ level: label }) },
-      // `loggableFields` describes errors at any depth; pino would do so only at the top.
+      // `loggableFields` describes errors at any depth, pino only at the top.
       serializers: { err: (error: unknown) => error },
       hooks: { streamWrite: scrubLine(scrubber(secrets)) },
     },
-    // The format for people undoes the JSON line's escapes, so `visible` applies them again.
+    // The format for people removes the escapes of the JSON line, so `visible` adds them again.
     format ? { write: (line) => void out.write(visible(format(line))) } : out,
   );
   const log = adapt(root);
@@ -58,7 +58,7 @@ function adapt(logger: pino.Logger): Log {
   };
 }
 
-/** Forms of credentials outside `secrets`: bearer tokens, the engine's own tokens, passwords in addresses. */
+/** Patterns of credentials that are not in `secrets`: bearer tokens, the engine's own tokens, passwords in addresses. */
 const shapes: [RegExp, string][] = [
   [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${scrubbed}`],
   [/\b(aek|aes|sk|pk)[-_][\w-]{16,}/g, scrubbed],

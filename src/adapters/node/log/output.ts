@@ -4,24 +4,24 @@ export interface Output {
   write(line: string): void;
 }
 
-/** The most bytes buffered for a reader that has stopped reading. */
+/** The most bytes that wait in memory for a reader that has stopped reading. */
 const mostWaiting = 4 * 1024 * 1024;
 
 /**
- * The pause before a full pipe is tried again, and how long an ending process waits for its reader, in milliseconds.
+ * In milliseconds: the pause before another try with a full pipe, and how long an ending process waits for its reader.
  */
 const [againMs, lastMs] = [10, 2_000];
 
 /**
- * Standard error. A line is passed to the system before `write` returns, so that a dying process loses none. With a
- * slow or stopped reader, lines wait in memory, since a full pipe would block the whole server. Lines beyond
+ * Standard error. A line is passed to the system before `write` returns, so that a dying process loses none. When the
+ * reader is slow or has stopped, lines wait in memory, since a full pipe would block the whole server. Lines beyond
  * `mostWaiting` are dropped, and `onDropped` gets their number once there is room.
  */
 export function openOutput(onDropped: (lines: number) => void): Output {
-  // Creating Node's own stream makes the system refuse data for a full pipe instead of blocking.
+  // Node's own stream, once created, makes the system refuse data for a full pipe instead of blocking.
   void process.stderr;
   const out = pino.destination({ dest: 2, sync: true, maxLength: mostWaiting, retryEAGAIN: () => false });
-  /** The reason for which the last write failed, or null. */
+  /** Why the last write failed; null when it did not. */
   let refusal: string | undefined | null = null;
   let isTimed = false;
   let dropped = 0;
@@ -40,7 +40,7 @@ export function openOutput(onDropped: (lines: number) => void): Output {
   out.on("drop", () => {
     dropped += 1;
   });
-  // Otherwise the reader has left or the disk is full, and no log line could report it.
+  // For other errors, the reader has left or the disk is full, and no log line could report that.
   out.on("error", ({ code }: NodeJS.ErrnoException) => {
     refusal = code;
     if (code !== "EAGAIN" || isTimed) return;

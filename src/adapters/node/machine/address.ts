@@ -14,7 +14,7 @@ interface ServerAddress {
   policy?: string | null | undefined;
 }
 
-/** Checks whether clients reach the installation at its public address; `found` is the server there. */
+/** Checks whether clients reach the installation at its public address; `found` is the server found there. */
 export function checkPublicAddress(
   { BASE_URL, HOST, TRUST_PROXY }: Settings,
   found: Probe | null,
@@ -36,7 +36,7 @@ export function checkPublicAddress(
       `${url} answers, but TRUST_PROXY is 0: all clients count as one; set it to the number of proxies`,
     );
   }
-  // The check of the policies reports an unencrypted `publicAddress`.
+  // That `publicAddress` is unencrypted is reported by the check of the policies.
   if (url === policy || !isUnencrypted(url)) return ok(name, `${url} answers`);
   const unless = policy === undefined ? "unless the policy publicAddress is https, " : "";
   return warn(name, `${url} answers, but unencrypted: ${unless}put a proxy with TLS in front and use https`);
@@ -44,7 +44,7 @@ export function checkPublicAddress(
 
 function unreachable(url: string, code: string, running: boolean): Check {
   if (!running) return warn(name, `${url} does not answer (${code}): start the server, then run this again`);
-  // Some routers block a machine from its own public address, which others can reach.
+  // Some routers keep a machine from its own public address, although others can reach it.
   if (code === "TIMEOUT") {
     return warn(name, `${url} does not answer from this machine: try ${url}/health from another one`);
   }

@@ -7,12 +7,12 @@ import { databaseShare } from "../data/directory-store.ts";
 
 const name = "data directory";
 
-/** The free megabytes below which the embedded database soon accepts no writes. */
+/** With fewer free megabytes the embedded database soon accepts no writes. */
 const scarceMegabytes = 64;
 
 const megabyte = 1_000_000;
 
-/** The free bytes below which files soon have no space. */
+/** With fewer free bytes there is soon no space for files. */
 const nearShare = 4 * databaseShare;
 
 /** Checks whether DATA_DIR can be used, and whether other users can read its files. */

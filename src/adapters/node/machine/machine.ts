@@ -19,7 +19,7 @@ interface MachineFacts {
   local: string;
 }
 
-/** The machine of the server that runs the checks. */
+/** The machine on which the server that runs the checks is. */
 export function thisMachine({ environment, settings, plugins, local }: MachineFacts): Machine {
   const { DATABASE_URL, BASE_URL } = settings;
   return {

@@ -1,8 +1,8 @@
-/** The server at an address, or the reason why none responds. */
+/** The server at an address, or why none responds. */
 export type Probe =
   | { kind: "engine"; version: string; stopping: boolean }
   | { kind: "other"; status: number }
-  /** `code` is the system's, such as `ECONNREFUSED`, or `TIMEOUT`. */
+  /** `code` is the system's code, such as `ECONNREFUSED`, or `TIMEOUT`. */
   | { kind: "nothing"; code: string };
 
 const timeoutMs = 4000;

@@ -44,13 +44,13 @@ export function checkProviders(environment: Environment): Check {
   return ok(name, `Configured: ${configured.join(", ")}; not configured: ${others.join(", ") || "none"}`);
 }
 
-/** Statuses of servers that chat but can't list models. */
+/** Statuses of servers that can chat but not list models. */
 const listless: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
- * Requests the models of each provider in the environment, all at once and for at most 5 seconds, so that a wrong key,
- * a wrong address and a missing default model show here and not in the first chat. `preset` is the policy
- * `defaultModel`; null when unset or unknown.
+ * Requests the models of each provider in the environment, all at once and for at most 5 seconds, to find a wrong key,
+ * a wrong address or a missing default model here and not in the first chat. `preset` is the policy `defaultModel`;
+ * null when unset or unknown.
  */
 export function callProviders(environment: Environment, preset: string | null, timeoutMs = 5_000): Promise<Check[]> {
   const keys = environmentKeys(environment);
@@ -59,7 +59,7 @@ export function callProviders(environment: Environment, preset: string | null, t
   return Promise.all(configured.map((provider) => callProvider(provider, { keys, usual, timeoutMs })));
 }
 
-/** The model of agents without one. */
+/** The model of agents that have none of their own. */
 function usualModel(configured: readonly Remote[], keys: ReadonlyMap<string, string>, preset: string | null) {
   if (preset !== null) return splitModel(preset);
   const provider = configured.find((one) => defaultModels[one] && keys.has(apiKeySecret(one)));
@@ -84,7 +84,7 @@ async function callProvider(provider: Remote, { keys, usual, timeoutMs }: CallOp
     if ("status" in listed) return refused(provider, listed);
     const model = usual?.provider === provider ? usual.model : undefined;
     if (model === undefined) return ok(name, `It answers, and lists ${listed.models.length} models`);
-    // A list may contain only dated names of a model.
+    // A list may contain a model only under dated names.
     const has = listed.models.some((id) => id === model || id.startsWith(`${model}-`));
     if (has) return ok(name, `It answers, and has ${model}`);
     const advice = "set the policy defaultModel to one that it has";

@@ -14,7 +14,7 @@ const mostEvents = 1_000;
 
 /**
  * Reads the response to one JSON-RPC request, as JSON text, from an HTTP body. The body is JSON or a stream of events,
- * whose notifications, requests and other responses are dropped. Throws an `EgressError` if the response is missing.
+ * of which notifications, requests and other responses are dropped. Throws an `EgressError` if the response is missing.
  */
 export async function readAnswer(response: IncomingMessage, id: RequestId, incoming: IncomingBytes): Promise<string> {
   const type = response.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -54,7 +54,7 @@ async function* bounded(response: IncomingMessage, limit: number, incoming: Inco
     if (length > limit) throw new EgressError(`The server's answer is larger than ${limit / 1024} KiB`);
     incoming.grow(chunk.length);
     yield chunk;
-    // Buffered chunks arrive without a pause, which would block other work.
+    // Chunks that are buffered already come without a pause, and would block other work.
     await setImmediate();
   }
 }

@@ -17,12 +17,12 @@ export interface ConnectOptions {
   server: () => McpServer;
   network: Network;
   unfinished: ByteBound;
-  /** The server's environment variables that a process gets. */
+  /** The environment variables of this server that a process gets. */
   environment: Readonly<Record<string, string>>;
   clock: Clock;
   log: Log;
   /**
-   * Called when the connection accepts no more calls: with the reason for which the process ended, or with null if the
+   * Called when the connection accepts no more calls: with the reason why the process ended, or with null when the
    * server lost the session.
    */
   onEnd: (reason: string | null) => void;
@@ -31,18 +31,18 @@ export interface ConnectOptions {
 /** An open connection. Its methods reject with plain errors, without secrets. */
 export interface Connection {
   list(enough: number, signal: AbortSignal): Promise<McpTool[]>;
-  /** Rejects with a `LostSession` if the server lost the session; the tool did not run then. */
+  /** Rejects with a `LostSession` when the server lost the session; then the tool did not run. */
   call(tool: McpTool, args: unknown, signal: AbortSignal): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** The result of a call that reached the server. */
+/** The response to a call that reached the server. */
 interface Answer {
-  /** Returns the result; throws the server's own text if the tool failed, which may contain secrets. */
+  /** Returns the result. If the tool failed, throws the server's own text, which may contain secrets. */
   read(): JsonValue;
 }
 
-/** Longer than a process takes until it is killed. */
+/** In milliseconds: longer than it takes until a process is killed. */
 const closeMs = 3_000;
 
 /** Connects. Rejects with a plain error if that fails or the signal is aborted. */
@@ -51,7 +51,7 @@ export async function connect(options: ConnectOptions, signal: AbortSignal): Pro
   try {
     return await open(options, signal, { discover: false, plain });
   } catch (error) {
-    // The protocol of nearly every server comes first: a few servers end when the newer one is requested.
+    // First the protocol that nearly every server has, since a few servers end when the newer one is requested.
     if (!refusesInitialize(error) || signal.aborted) throw plain(error, signal);
     return await open(options, signal, { discover: true, plain }).catch((newer: unknown) => {
       throw plain(newer, signal);
@@ -73,7 +73,7 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
   };
   const over = new AbortController();
   const { transport, reason } = transportOf(options, onLostSession, over.signal);
-  /** The reason for which a process ended explains more than its connection's error. */
+  /** Why a process ended explains more than the error of its connection. */
   const causeOf = (error: unknown, { aborted }: AbortSignal) => (aborted ? error : (reason() ?? error));
   const client = await createMCPClient({
     transport,
@@ -98,7 +98,7 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
         throw lost && !callSignal.aborted ? new LostSession(explained.message) : explained;
       }
     },
-    // Does not wait longer for a server that does not end its session, or for a process that does not end.
+    // Does not wait any longer for a server that does not end its session, or a process that does not end.
     close: () =>
       withinTime(options.clock, closeMs, new Error("The server did not end"), () => client.close())
         .catch(() => {})
@@ -122,7 +122,7 @@ function transportOf(
   return { transport: stdio, reason: () => stdio.reason };
 }
 
-/** Lists all tools. Each page may be as large as one response, so the pages together may not be larger. */
+/** Lists all tools. All pages together may not be larger than one response, since each page could be as large. */
 async function listAll(client: MCPClient, enough: number, signal: AbortSignal): Promise<McpTool[]> {
   const pages: McpTool[][] = [];
   let [found, characters] = [0, 0];
@@ -134,14 +134,14 @@ async function listAll(client: MCPClient, enough: number, signal: AbortSignal): 
     found += tools.length;
     characters += JSON.stringify(tools).length;
     if (characters > mostWireBytes) throw new Error(`The server's tools are larger than ${mostWireBytes / 1024} KiB`);
-    // Some servers end with an empty cursor.
+    // Some servers send an empty cursor at the end.
     cursor = tools.length === 0 ? undefined : nextCursor || undefined;
   } while (cursor !== undefined && found <= enough);
   return pages.flat();
 }
 
 function callTool(client: MCPClient, tool: McpTool, args: unknown, signal: AbortSignal): Promise<CallToolResult> {
-  // The client needs the definition to know which arguments are also sent in headers (MCP 2026-07-28).
+  // The client needs the definition to know which arguments are also sent as headers (MCP 2026-07-28).
   client.toolsFromDefinitions({ tools: [{ ...tool }] });
   return client.callTool({ name: tool.name, arguments: isObject(args) ? args : {}, options: { signal } });
 }

@@ -5,8 +5,8 @@ import { clip } from "../../../core/text/text.ts";
 const longest = 1_000;
 
 /**
- * Explains an error to the person who set the server up and to the model that called it. The text is scrubbed before it
- * is cut, since a scrubber would miss a cut secret.
+ * Explains an error to the person who set the server up, and to the model that called it. The text is scrubbed before
+ * it is cut, since a cut secret is not recognized.
  */
 export function explainMcp(error: unknown, scrub: Scrub): string {
   return clip(scrub(describe(error, scrub)), longest);
@@ -32,7 +32,7 @@ interface ValidationIssue {
   errors?: readonly (readonly ValidationIssue[])[];
 }
 
-/** The first problem of validation; for a response with several possible forms, the first problem of the first form. */
+/** The first problem of validation; if a response may have several forms, the first problem of the first form. */
 function firstIssue(cause: unknown): string | null {
   if (!(cause instanceof Error) || !("issues" in cause)) return null;
   let [issue] = cause.issues as ValidationIssue[];
@@ -40,7 +40,7 @@ function firstIssue(cause: unknown): string | null {
   return issue ? `${issue.path.map(String).join(".")} ${issue.message}`.trim() : null;
 }
 
-/** Whether the server may know only the protocol without `initialize` (MCP 2026-07-28). */
+/** Whether the server may support only the protocol without `initialize` (MCP 2026-07-28). */
 export function refusesInitialize(error: unknown): boolean {
   if (!MCPClientError.isInstance(error)) return false;
   return error.code !== undefined || error.statusCode === 400;

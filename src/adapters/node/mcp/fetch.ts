@@ -15,7 +15,7 @@ interface Options {
   unfinished: ByteBound;
   /** Called when the server no longer knows the session. */
   onLostSession: () => void;
-  /** Aborts once nobody waits for the server: the library ends a session without a signal of its own. */
+  /** Aborts when nobody waits for the server any more: the library ends a session without a signal of its own. */
   over: AbortSignal;
 }
 
@@ -23,14 +23,14 @@ const mostErrorBytes = 64 * 1024;
 
 /**
  * A `fetch` for one MCP server, under the rules of egress: public or allowed addresses only, and no redirects. Each
- * request gets its own response as plain JSON, so that a server can't keep a stream open, flood it, or send requests.
+ * request gets its response as plain JSON, so that a server can't hold a stream open, flood it, or send requests.
  */
 export function mcpFetch({ network, server, unfinished, onLostSession, over }: Options): typeof globalThis.fetch {
   return async (input, init = {}) => {
-    // A GET requests the stream of the server's own messages. 405 says that there is none (MCP, "Streamable HTTP").
+    // A GET requests the messages that the server sends on its own. 405 says that there are none (MCP, "Streamable HTTP").
     if (init.method === "GET") return new Response(null, { status: 405 });
     const message = parseMessage(init.body);
-    // A message without a method responds to a request of the server. Those were dropped, so it is useless.
+    // A message without a method responds to a request of the server. Such requests were dropped, so it is useless.
     if (message && message.method === undefined) return new Response(null, { status: 202 });
     const signal = init.signal ?? over;
     try {
@@ -78,7 +78,7 @@ function parseMessage(body: unknown): { id?: RequestId; method?: string } | null
 const olderTransport =
   "The server does not take messages at this address. If it only speaks the older HTTP+SSE transport, it can't be used: it needs an address for Streamable HTTP, often /mcp in place of /sse";
 
-/** Whether the server uses HTTP+SSE (MCP 2024-11-05), where the address for messages accepts only a GET. */
+/** Whether the server uses HTTP+SSE (MCP 2024-11-05): the address for messages accepts only GET. */
 const isOlderTransport = (status: number, { pathname }: URL) =>
   status === 405 || (status === 404 && /\/sse\/?$/.test(pathname));
 

@@ -8,7 +8,7 @@ export class Lines {
     return this.#rest.length;
   }
 
-  /** Adds a chunk; returns the lines that it completes, without their ends. */
+  /** Adds a chunk. Returns the lines that it completes, without line ends. */
   push(chunk: Uint8Array): string[] {
     const pieces = this.#decoder.decode(chunk, { stream: true }).split("\n");
     const last = pieces.pop() ?? "";

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/json.ts";
 
-/** The server no longer knows the session; the tool did not run. */
+/** Thrown when the server no longer knows the session; the tool did not run. */
 export class LostSession extends Error {}
 
 const gone = "(?:not found|unknown|expired|invalid|not valid|terminated|closed|missing|not initiali[sz]ed|not exist)";
@@ -9,12 +9,12 @@ const words = new RegExp(
   "i",
 );
 
-/** Longer than any error about a session. */
+/** In bytes: longer than any error about a session. */
 const longest = 64 * 1024;
 
 /**
- * Whether a response says that the server lost the session. The protocol requires a 404. Some servers send 400 or 401,
- * and others any status, or an error text in a 200.
+ * Whether a response says that the server lost the session. The protocol requires a 404, but some servers send 400 or
+ * 401, and others any status, or an error text in a 200.
  */
 export function tellsLostSession(status: number, body: string): boolean {
   if (status === 404 || status === 401) return true;

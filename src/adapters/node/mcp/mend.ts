@@ -1,11 +1,11 @@
 import { isObject, objectOf } from "../../../core/json.ts";
 
-/** Fields with a server's own data, where null is a value. */
+/** Fields that contain a server's own data, in which null is a value. */
 const data: ReadonlySet<string> = new Set(["structuredContent", "inputSchema", "data"]);
 
 /**
- * Changes a server's response to the form that the library accepts. Many servers write null for an absent field, and
- * one malformed tool would hide all others.
+ * Puts a server's response into the form that the library accepts. Many servers write null for an absent field, and a
+ * single malformed tool would hide all others.
  */
 export function mendAnswer<Answer extends object>(answer: Answer): Answer {
   const mended = withoutNulls(answer) as Answer & { result?: unknown };
@@ -22,7 +22,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, field]) => [name, data.has(name) ? field : withoutNulls(field)]));
 }
 
-/** Adds an empty name to a tool without one, so that it counts as omitted. */
+/** Gives a tool without a name an empty one, so that it counts as left out. */
 function mendTool(tool: unknown) {
   const { name, title, description, inputSchema } = objectOf(tool);
   return {
@@ -34,7 +34,7 @@ function mendTool(tool: unknown) {
 
 const textOr = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise);
 
-/** Replaces a schema that is not an object's by an open one. */
+/** Replaces a schema that is not an object's by one that allows any object. */
 function mendSchema({ type = "object", properties, ...rest }: Record<string, unknown>) {
   if (type !== "object") return { type: "object" };
   return { ...rest, type, ...(isObject(properties) ? { properties } : {}) };

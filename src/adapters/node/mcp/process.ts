@@ -7,15 +7,15 @@ import { errorCode } from "../error-code.ts";
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const graceMs = 2_000;
-/** How long after the exit a process outside the group may keep the output open. */
+/** In milliseconds: how long after the exit a process outside the group may keep the output open. */
 const lingerMs = 1_000;
 
-/** A process with its own group, so that processes which it starts end with it. */
+/** A process with a group of its own, so that processes which it starts end together with it. */
 export interface Process {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** How the process ended. Resolves after the end, when all output was read. */
+  /** How the process ended. Resolves after its end, when all output was read. */
   readonly ended: Promise<string>;
   /** Sends SIGTERM, and SIGKILL after two seconds. Resolves when the process has ended. */
   stop(): Promise<void>;
@@ -47,7 +47,7 @@ export async function startProcess(
   let stopping: Promise<unknown> | undefined;
   const stop = () => {
     child.stdin.destroy();
-    // After its end another process may have its number.
+    // Not after its end, when another process may have its number.
     if (child.exitCode !== null || child.signalCode !== null) return ended;
     killGroup(child, "SIGTERM");
     return ended.finally(clock.after(graceMs, () => killGroup(child, "SIGKILL")));
@@ -77,7 +77,7 @@ function killGroup(child: Child, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // The group has ended, or the platform has no groups.
+    // The group has ended already, or the platform has no groups.
     child.kill(signal);
   }
 }

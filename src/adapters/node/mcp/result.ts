@@ -2,13 +2,13 @@ import type { CallToolResult } from "@ai-sdk/mcp";
 import { type JsonValue, textOf } from "../../../core/json.ts";
 import { isDeeperThan } from "../../../core/text/text.ts";
 
-/** The longest result of one call for a model. */
+/** The longest result of one call, in characters, that a model gets. */
 const mostCharacters = 1024 * 1024;
 const deepest = 64;
 
 /**
- * The result in a form for models: the structured content, else the texts, with a note for each part that is no text.
- * Throws an `Error` with the server's own text if the tool failed, and another one if the result is too large.
+ * The result in the form for models: the structured content, or else the texts, with a note for each part that is no
+ * text. If the tool failed, throws an `Error` with the server's own text; another one if the result is too large.
  */
 export function readResult(result: CallToolResult): JsonValue {
   if ("toolResult" in result) return bounded(result.toolResult);
@@ -50,5 +50,5 @@ function describeBinary(name: string, mimeType: unknown, base64: unknown): strin
   return `[${name}${typeof mimeType === "string" ? `, ${mimeType}` : ""}${bytes}]`;
 }
 
-/** Padding has at most two signs; a pattern without that limit would take quadratic time for more. */
+/** Padding has at most two signs. Without that limit the pattern would take quadratic time. */
 const byteLength = (base64: string) => Math.floor((base64.replace(/={1,2}$/, "").length * 3) / 4);

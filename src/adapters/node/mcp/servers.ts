@@ -14,11 +14,11 @@ import { Setbacks } from "./setbacks.ts";
 interface Options extends Omit<Network, "resolve"> {
   clock: Clock;
   log: Log;
-  /** Processes get its `PATH` and `HOME`. */
+  /** The environment of this server; processes get its `PATH` and `HOME`. */
   environment: Environment;
   /** Resolves all addresses of a name; `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
-  /** The count of unfinished responses, shared with other readers of tool responses; a separate count unless given. */
+  /** Counts unfinished responses together with other readers of tool responses; separately unless given. */
   unfinished?: ByteBound;
 }
 
@@ -35,7 +35,7 @@ interface Entry {
   server: McpServer;
   connection: Promise<Connection>;
   calls: number;
-  /** Whether the connection accepts no new calls. */
+  /** Whether the connection accepts no more calls. */
   over: boolean;
   stop: AbortController;
   cancelIdle: () => void;
@@ -123,7 +123,7 @@ class Connections implements Mcp {
 
   async #open(entry: () => Entry, signal: AbortSignal): Promise<Connection> {
     const { clock, log, environment, unfinished, resolve = resolveBySystem, ...route } = this.#options;
-    // The first use loads the library.
+    // Loaded when needed: the first use loads the library.
     const { connect } = await import("./connection.ts");
     const { PATH = "", HOME = "" } = environment;
     const connection = await connect(
@@ -158,7 +158,7 @@ class Connections implements Mcp {
     else entry.cancelIdle = this.#options.clock.after(idleMs, () => this.#retire(entry));
   }
 
-  /** A connection that ends by itself counts as a setback; a retired one does not. */
+  /** A connection that ends by itself counts as a setback; one that was replaced does not. */
   #onEnd(entry: Entry, reason: string | null): void {
     if (!entry.over && reason !== null) this.#setbacks.note(entry.server.id, reason);
     this.#retire(entry);

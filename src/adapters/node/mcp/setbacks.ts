@@ -10,7 +10,7 @@ interface Setback {
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
-/** The servers that failed recently. A server may be retried at once after its first failure, then ever more rarely. */
+/** The servers that failed recently. A server may be tried again at once after its first failure, then less often. */
 export class Setbacks {
   readonly #clock: Clock;
   readonly #known = new Map<string, Setback>();
@@ -29,7 +29,7 @@ export class Setbacks {
     this.#known.delete(id);
   }
 
-  /** Throws while it is too early to retry the server. */
+  /** Throws while it is too early to try the server again. */
   requireOver(id: string): void {
     const { times = 0, until = 0, reason = "" } = this.#known.get(id) ?? {};
     const left = until - this.#clock.now();

@@ -9,12 +9,12 @@ const mostLines = 200;
 const longestLine = 1_000;
 const longestWords = 300;
 
-/** Matches the line with the problem, after which many processes print more lines. */
+/** Matches the line with the problem. Many processes print more lines after it. */
 const errorWord = /error\b/i;
 
 /**
- * Logs the lines of a process's error stream, up to 200 and without credentials. The returned function returns the line
- * that best explains the process's end, as `: <line>`, or "" without one.
+ * Logs the lines of a process's error stream, up to 200 and without credentials. The returned function gives the line
+ * that best explains why the process ended, as `: <line>`, or "".
  */
 export function logErrors(stderr: Readable, { log, server }: { log: Log; server: McpServer }): () => string {
   const scrub = scrubber(server.secrets).stream();
@@ -31,7 +31,7 @@ export function logErrors(stderr: Readable, { log, server }: { log: Log; server:
     if (logged === mostLines) log.info({ plugin: server.name }, "No more of what it writes is logged");
   };
   stderr.on("data", (chunk: Buffer) => {
-    // The stream is read even when no more is logged, since a full pipe would block the process.
+    // The stream is read on when no more is logged, since a full pipe would block the process.
     if (logged >= mostLines || lines.pending > mostWireBytes) return;
     const clean = scrub.push(decoder.decode(chunk, { stream: true }));
     for (const line of lines.push(encoder.encode(clean))) logLine(line);

@@ -17,26 +17,26 @@ interface Options {
   transport: Extract<McpTransport, { type: "stdio" }>;
   clock: Clock;
   log: Log;
-  /** Called once, with the reason, unless `close` was called before. */
+  /** Called once, with the reason; not after `close`. */
   onEnd: (reason: string) => void;
 }
 
-/** The most bytes that a process may send, for any number of waiting requests. */
+/** The most bytes that a process may send, even for many waiting requests. */
 const mostAllowance = 8 * mostWireBytes;
 const mostServerRequests = 1_000;
-/** The most lines in a row that are no messages, since some processes print a greeting or a few log lines. */
+/** The most lines in a row that are no messages: some processes print a greeting or a few log lines. */
 const mostBadLines = 1_000;
 const onlyBadLines =
   "The server's process printed 1,000 lines in a row that are no messages: its log belongs on its error stream";
 const aliveMs = 5_000;
 
 /**
- * The client's end of a process with MCP on its standard streams. Passes on only responses to requests, and a limited
- * number of the server's requests. Ends a process that floods, does not read, or does not answer a ping.
+ * The client's side of a process with MCP on its standard streams. Passes on only responses to requests, and a limited
+ * number of requests by the server. Ends a process that floods, does not read, or does not answer a ping.
  */
 export class StdioTransport implements MCPTransport {
   readonly supportsProtocolVersionDiscovery = true;
-  /** The library would wait only 1 s, before many processes have even started; `connect` has its own deadline. */
+  /** The library alone would wait 1 s, before many processes have even started; `connect` has its own deadline. */
   readonly waitsForProtocolVersionDiscovery = true;
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -44,10 +44,10 @@ export class StdioTransport implements MCPTransport {
 
   readonly #options: Options;
   readonly #lines = new Lines();
-  /** The ids of unanswered requests. */
+  /** The ids of requests without a response. */
   readonly #unanswered = new Set<string>();
   #process: Process | undefined;
-  /** The bytes that the process may send; each request adds `mostWireBytes`. */
+  /** How many bytes the process may still send; each request adds `mostWireBytes`. */
   #allowance = 0;
   #received = 0;
   #serverRequests = 0;
@@ -60,7 +60,7 @@ export class StdioTransport implements MCPTransport {
     this.#options = options;
   }
 
-  /** The reason for the end; undefined after `close`. */
+  /** Why the process ended; undefined after `close`. */
   get reason(): string | undefined {
     return this.#reason;
   }
@@ -170,8 +170,8 @@ export class StdioTransport implements MCPTransport {
   }
 
   /**
-   * Pings the process: a slow tool delays only its own call, but a process that does not answer would delay every later
-   * call.
+   * Pings the process. A slow tool delays only its own call, but a process that does not respond would delay every
+   * later call.
    */
   #checkAlive(): void {
     if (this.#over) return;

@@ -5,17 +5,17 @@ import type { Clock, Log, Passwords } from "../../../core/ports.ts";
 import { workerFile } from "../worker-file.ts";
 import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./worker.ts";
 
-/** The most waiting calls, including the running one; together they take some seconds. */
+/** The most calls at a time, including the running one; together they take some seconds. */
 const maxWaiting = 64;
-/** The most waiting calls of one client, so that a few clients can't shut out all others. */
+/** The most calls of one client at a time, so that a few clients can't block all others. */
 const maxOfClient = 4;
-/** How long an idle thread stays: it uses some 25 MB, while a new one takes a tenth of a second. */
+/** How long an idle thread stays, in milliseconds. It uses some 25 MB, while a new one takes a tenth of a second. */
 const idleMs = 5000;
 
 /**
- * Hashes in a thread of its own, one password after the other, so that the event loop stays free. The thread starts
- * with the first call and ends after five idle seconds. If the thread dies, waiting calls fail and the next call starts
- * another one. Rejects with 503 if too many calls wait, and with 429 if too many of one client do.
+ * Hashes in a thread of its own, one password after the other, so that the event loop is not blocked. The thread starts
+ * with the first call and ends after five idle seconds. If it dies, waiting calls fail and the next call starts another
+ * one. Rejects with 503 when too many calls wait, and with 429 when too many of one client do.
  */
 export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): Passwords {
   let thread: Thread | undefined;
@@ -46,7 +46,7 @@ export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): P
   };
 }
 
-/** Limits each client's simultaneous calls; calls without a client are not limited. */
+/** Limits the calls of each client at the same time; calls without a client are not limited. */
 function createShares() {
   const calls = new Tally();
   return async <T>(client: string | undefined, work: () => Promise<T>): Promise<T> => {
@@ -71,7 +71,7 @@ function startThread(log: Log, onGone: () => void): Thread {
   const worker = new Worker(workerFile("password"));
   const waiting = new Map<number, PromiseWithResolvers<string | boolean>>();
   let calls = 0;
-  // Only waiting calls keep the process alive.
+  // The thread alone does not keep the process alive; waiting calls do.
   worker.unref();
   const forget = (id: number) => {
     waiting.delete(id);

@@ -11,14 +11,14 @@ interface PendingPost {
   resolve(answer: Awaited<ReturnType<Post>>): void;
   reject(reason: unknown): void;
   signal: AbortSignal | undefined;
-  /** Called once, when the connection brings no more data. */
+  /** Called once, when the connection brings no more data for this response. */
   over(healthy: boolean): void;
 }
 
-/** The most bytes of a body buffered before they are read. */
+/** How many bytes of a body are buffered at most before they are read. */
 const mostAhead = 64 * 1024;
 
-/** Some servers compress although the request refuses it. */
+/** Some servers compress although the request asks them not to. */
 const decoders = new Map<string, () => Transform>([
   ["gzip", createGunzip],
   ["deflate", createInflate],
@@ -26,8 +26,8 @@ const decoders = new Map<string, () => Transform>([
 ]);
 
 /**
- * The response to one post. All received bytes of its body are read in one piece, without a promise for each, since a
- * server may split its response into single bytes.
+ * The response to one post. All bytes of its body that have arrived are read in one piece, and not with one promise
+ * each, since a server may split its response into single bytes.
  */
 export class Answer implements Dispatcher.DispatchHandler, Bytes {
   readonly #asked: PendingPost;
@@ -51,7 +51,7 @@ export class Answer implements Dispatcher.DispatchHandler, Bytes {
   }
 
   onResponseStart(_: unknown, status: number, headers: Dispatcher.ResponseData["headers"]): void {
-    // Another response follows a provisional one.
+    // A provisional response, which another one follows.
     if (status < 200) return;
     this.#decoder = this.#decoderOf(String(headers["content-encoding"]));
     this.#asked.resolve({ status, headers: plainHeaders(headers), body: this });
@@ -135,5 +135,5 @@ export class Answer implements Dispatcher.DispatchHandler, Bytes {
   }
 }
 
-/** Makes undici's parser error without the received bytes, and with the code that undici omits. */
+/** An error of undici's parser, without the received bytes, and with the code that undici leaves out. */
 const noHttp = ({ message }: Error) => Object.assign(new Error(message), { code: "HPE_INVALID" });

@@ -5,16 +5,16 @@ import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
 
 /** Connections to one server. */
 export interface Connections {
-  /** Returns a connection without a post; its first post opens it. */
+  /** Returns a connection without a running post; its first post opens it. */
   take(): Dispatcher;
   /** Takes a connection back after its response; an unhealthy one is closed. */
   give(connection: Dispatcher, healthy: boolean): void;
 }
 
-/** Many servers close a connection after 5 idle seconds, perhaps just when it is used again. */
+/** In milliseconds. Many servers close a connection after 5 idle seconds, perhaps in the moment of its next use. */
 const longestIdleMs = 4_000;
 
-/** undici's own time limits are off: the post's signal ends a slow response. */
+/** Without undici's own time limits: the post's signal ends a slow response. */
 const options = {
   allowH2: false,
   connectTimeout: 10_000,
@@ -32,7 +32,7 @@ export function connectionsTo(): (origin: string) => Connections {
   return () => ({ take: () => agent, give() {} });
 }
 
-/** undici's own pool frees a connection too late for an immediate next post, which would open another one. */
+/** undici's own pool frees a connection too late for a post right after it, which would open another connection. */
 function directly(origin: string): Connections {
   const idle: Client[] = [];
   const open = () => {
@@ -45,7 +45,7 @@ function directly(origin: string): Connections {
     });
   };
   return {
-    // The most recently used connection closes last.
+    // Takes the most recently used one, so that the others become idle and close.
     take: () => idle.pop() ?? open(),
     give(client, healthy) {
       if (healthy) idle.push(client as Client);

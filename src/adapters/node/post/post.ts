@@ -3,8 +3,8 @@ import { Answer } from "./answer.ts";
 import { type Connections, connectionsTo } from "./connections.ts";
 
 /**
- * Posts through undici's clients, which cost a third of Node's own, and reuses connections. Rejects with the signal's
- * reason after an abort, and with undici's own error for a failed connection.
+ * Posts through undici's clients, at a third of the cost of Node's own, and reuses connections. Rejects with the
+ * signal's reason after an abort, and with undici's own error for a failed connection.
  */
 export function pooledPost(): Post {
   const open = connectionsTo();
@@ -23,7 +23,7 @@ export function pooledPost(): Post {
       const { connections, authorization, ...to } = targetOf(url);
       const connection = connections.take();
       const over = (healthy: boolean) => connections.give(connection, healthy);
-      // Compression would delay a stream's words.
+      // Without compression, which would delay the words of a stream.
       const all = { accept: "*/*", "accept-encoding": "identity", ...authorization, ...headers };
       connection.dispatch({ ...to, method: "POST", headers: all, body }, new Answer({ resolve, reject, signal, over }));
     });

@@ -3,7 +3,7 @@ const mostBytes = 64 * 1024;
 
 const cutNote = "[cut: of a log, the first 64 KiB and 1,000 lines are kept]";
 
-/** Passes a script's log texts to `write` up to the limit, then a note, then nothing more. */
+/** Passes the log texts of a script to `write`: up to the limit, then a note, then nothing. */
 export function limitLog(write: (text: string) => void): (text: string) => void {
   let texts = 0;
   let bytes = 0;
@@ -21,7 +21,7 @@ export function limitLog(write: (text: string) => void): (text: string) => void 
   };
 }
 
-/** The beginning of a text, at most this many bytes of UTF-8, without a partial character at the end. */
+/** The beginning of a text: at most this many bytes of UTF-8, without a part of a character at the end. */
 function firstBytes(text: string, bytes: number): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
 }

@@ -1,7 +1,7 @@
 /** The scripts of one run by their file names, including the main script. */
 export type ScriptFiles = ReadonlyMap<string, string>;
 
-/** Resolves `request` from `importer` to a file, or to the reason why the import is refused. */
+/** Resolves `request`, as written in `importer`, to a file; or returns why the import is refused. */
 export function resolveImport(
   importer: string,
   request: string,

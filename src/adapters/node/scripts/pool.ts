@@ -6,13 +6,13 @@ import { type ScriptJob, type ScriptThread, startThread } from "./thread.ts";
 interface Options {
   clock: Clock;
   log: Log;
-  /** The time limit of a script, without its wait. */
+  /** The time limit of a script in milliseconds, without the time that it waits. */
   timeoutMs?: number;
 }
 
 const usualTimeoutMs = 5_000;
 const mostThreads = 3;
-/** One thread less than all, so that no owner's long scripts block all other owners. */
+/** One thread fewer than all, so that long scripts of one owner don't block all other owners. */
 const mostThreadsOfOwner = mostThreads - 1;
 const mostWaiting = 32;
 const mostWaitingOfOwner = 8;
@@ -20,9 +20,9 @@ const mostWaitingOfOwner = 8;
 const longestOrder = 8 * 1024 * 1024;
 
 /**
- * Runs scripts in at most three threads, two for one owner, so that neither the event loop nor another owner waits for
- * an endless script. Each script has an interpreter of its own. Waiting owners take turns. At most 32 scripts wait, 8
- * of one owner; further ones are refused.
+ * Runs scripts in at most three threads, two for one owner, so that an endless script blocks neither the event loop nor
+ * other owners. Each script has an interpreter of its own. Waiting owners take turns. At most 32 scripts wait, 8 of one
+ * owner; further ones are refused.
  */
 export function threadedScripts(options: Options): Scripts {
   return new ScriptPool(options);
@@ -97,7 +97,7 @@ class ScriptPool implements Scripts {
   }
 }
 
-/** The order for a thread, or the reason why the script can't run. */
+/** The order for a thread, or why the script can't run. */
 function orderOf({ file, content, args, modules = {} }: ScriptRun, timeoutMs: number): ScriptOrder | string {
   const files = new Map(Object.entries(modules)).set(file, content);
   const json = argumentsAsJson(args);

@@ -1,17 +1,17 @@
 /** The name under which the prelude imports the script to run. */
 export const entryName = "script:entry";
 
-/** The longest texts that leave the sandbox, in UTF-16 units; outside, result and log are also limited in bytes. */
+/** The longest texts that leave the sandbox, in UTF-16 units. Outside of it, result and log are limited in bytes, too. */
 export const longestResult = 1024 * 1024;
 const longestLogText = 64 * 1024;
-/** Far more than is shown. A text is scrubbed before it is cut, since scrubbing would miss a partly cut secret. */
+/** Far more than is shown, since a text is scrubbed before it is cut: a cut secret is not recognized. */
 export const longestError = 16_000;
 
 /**
  * The source of a function that runs the script inside the sandbox. It takes the host's `log` and the arguments as
  * JSON. Its promise resolves with the result as JSON, or rejects with JSON of `{ text, stack }`. It has its own
- * references to the builtins, so that a script that changes them does not break it. It only makes good error messages:
- * no limit outside the sandbox relies on it.
+ * references to the builtins, in case the script changes them. It only makes errors readable: no limit outside the
+ * sandbox depends on it.
  */
 export const prelude = `(async (log, argsText) => {
   "use strict";

@@ -5,9 +5,9 @@ import { resolveImport, type ScriptFiles } from "./modules.ts";
 import { type ScriptOrder, type ScriptOutcome, tooLate, tooMuchMemory } from "./order.ts";
 import { entryName, longestError, longestResult, prelude } from "./prelude.ts";
 
-/** 64 MB for the whole interpreter; its own `setMemoryLimit` is not reliable. */
+/** 64 MB for the whole interpreter. (Its own `setMemoryLimit` is not reliable.) */
 const memoryPages = 1024;
-/** A fraction of the thread's stack, so that the interpreter reports an overflow before the thread does. */
+/** A fraction of the thread's stack, so that the interpreter notices an overflow before the thread does. */
 const stackBytes = 512 * 1024;
 const mostLevels = 200;
 const jobsAtOnce = 1_000;
@@ -36,7 +36,7 @@ export async function runInSandbox(
 async function openContext(wasm: WebAssembly.Module): Promise<QuickJSContext> {
   const sandbox = newVariant(variant, {
     wasmModule: wasm,
-    // The memory has its full size from the start, since growth would detach the library's views of it.
+    // The memory has its full size from the start: if it grew, the library's views of it would become invalid.
     wasmMemory: new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages }),
   });
   return (await newQuickJSWASMModuleFromVariant(sandbox)).newContext();
@@ -45,7 +45,7 @@ async function openContext(wasm: WebAssembly.Module): Promise<QuickJSContext> {
 const refusal = "script:refused ";
 
 function offerModules({ runtime }: QuickJSContext, { file, files }: ScriptOrder): void {
-  // The library loses the normalizer's errors, so a refusal is passed to the loader as a module name.
+  // The library loses errors of the normalizer, so a refusal is passed to the loader as the name of a module.
   const normalize = (importer: string, request: string) => {
     if (request === entryName) return file;
     const resolved = resolveImport(importer, request, files);
@@ -60,14 +60,14 @@ interface Host {
   isLate(): boolean;
 }
 
-/** Runs an order. Disposes of no handle: the interpreter's memory is dropped as a whole. */
+/** Runs an order. Frees no handles, since the interpreter's memory is dropped as a whole. */
 function evaluate(vm: QuickJSContext, order: ScriptOrder, { log, isLate }: Host): ScriptOutcome {
   try {
     const start = vm.unwrapResult(vm.evalCode(prelude, "", { type: "global" }));
     const write = vm.newFunction("log", (text) => log(readLogged(vm.getString(text))));
     const promise = vm.unwrapResult(vm.callFunction(start, vm.undefined, write, vm.newString(order.args)));
     while (vm.runtime.hasPendingJob() && !isLate()) {
-      // An error here is the interpreter's; errors of the job's code reject its promise.
+      // Such an error is the interpreter's. An error in a job's code rejects the promise of the job.
       if (vm.runtime.executePendingJobs(jobsAtOnce).error) return failed(tooMuch);
     }
     const state = vm.getPromiseState(promise);
@@ -76,7 +76,7 @@ function evaluate(vm: QuickJSContext, order: ScriptOrder, { log, isLate }: Host)
       ? checkResult(vm.getString(state.value))
       : failed(explain(vm.getString(state.error), order.files));
   } catch {
-    // The interpreter's memory or this thread's stack is exhausted, so the script's error could not be made.
+    // The interpreter's memory or this thread's stack is used up, so there was no room even for the script's error.
     return failed(tooMuch);
   }
 }
@@ -94,13 +94,13 @@ function checkResult(json: string): ScriptOutcome {
   return { ok: true, json };
 }
 
-/** Explanations by error name. The interpreter throws null when even the out-of-memory error does not fit. */
+/** Explanations by error name. The interpreter throws null when memory lacks even for its out-of-memory error. */
 const reasons: ReadonlyMap<string, string> = new Map([
   ["InternalError: out of memory", tooMuchMemory],
   ["The script threw: null", `${tooMuchMemory}, or threw null`],
 ]);
 
-/** The prelude's failure as one line, with its position in the scripts. */
+/** The error that the prelude reports, as one line, with its position in the scripts. */
 function explain(json: string, files: ScriptFiles): string {
   const { text, stack } = JSON.parse(json) as { text: string; stack: string };
   const place = stack.split("\n").flatMap((line) => findPlace(line, files))[0];

@@ -28,19 +28,19 @@ interface Options {
   log: Log;
   /** Called after each job. */
   onFree(): void;
-  /** Called once the thread has ended. */
+  /** Called when the thread has ended. */
   onGone(): void;
 }
 
 const idleMs = 60_000;
-/** The time limit from the order to the script's first line; a running thread needs almost none of it. */
+/** How long a script may take to reach its first line, in milliseconds. A running thread needs almost none of it. */
 const startMs = 10_000;
-/** How late the interpreter may notice the end of a script's time. */
+/** How late the interpreter may notice that a script's time is over, in milliseconds. */
 const graceMs = 500;
 
 const threadFailed = "The sandbox of the script failed; try again";
 
-/** A thread that runs one script at a time. It ends after an idle minute, or when a script exceeds its time. */
+/** A thread that runs one script at a time. It ends after an idle minute, and when a script exceeds its time. */
 export function startThread({ clock, log, onFree, onGone }: Options): ScriptThread {
   const worker = openWorker();
   let job: ScriptJob | undefined;
@@ -106,7 +106,7 @@ export function startThread({ clock, log, onFree, onGone }: Options): ScriptThre
   };
 }
 
-/** The thread gets neither the process's environment nor its streams, and little memory besides the sandbox's. */
+/** The thread gets neither the process's environment nor its streams, and little memory in addition to the sandbox's. */
 function openWorker(): Worker {
   const worker = new Worker(workerFile("scripts"), {
     env: {},
@@ -114,7 +114,7 @@ function openWorker(): Worker {
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 32 },
   });
-  // The interpreter prints only when it breaks, and nothing useful.
+  // The interpreter prints only when it breaks, and nothing that helps.
   worker.stdout.resume();
   worker.stderr.resume();
   worker.unref();

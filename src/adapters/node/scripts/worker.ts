@@ -13,7 +13,7 @@ parentPort?.on("message", async (order: ScriptOrder) => {
   report({ outcome: await runInSandbox(compiled, order, log) });
 });
 
-/** The interpreter's file: next to the bundled program, or in the library for a checkout. */
+/** The interpreter's file: next to the bundled program or, in a checkout, in the library. */
 function wasmFile(): URL {
   const { url } = import.meta;
   if (!url.endsWith(".ts")) return new URL("./scripts.wasm", url);

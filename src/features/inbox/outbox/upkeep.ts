@@ -23,7 +23,7 @@ export const oldMessages: OldRows[] = [
 ];
 
 /**
- * Upkeep of the outbox, once a minute: sends notices about lost turns and gives up messages whose job failed for good.
+ * Upkeep of the outbox, once a minute: gives up messages whose job failed for good, and sends notices about lost turns.
  */
 export function createUpkeep({ database, clock, log }: Services, wake: () => void): (() => Promise<void>)[] {
   return [

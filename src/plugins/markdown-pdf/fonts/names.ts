@@ -1,4 +1,4 @@
-/** The fonts of documents. `symbols` and `emoji` provide characters that the others lack. */
+/** The fonts of documents. `symbols` and `emoji` have characters that the others lack. */
 export const fontNames = [
   "sans",
   "sans-bold",

@@ -1,7 +1,7 @@
 import type { EmbeddedFont, PDFDocument } from "pdfkit";
 import { type FontName, fontNames, type ReadFont } from "./names.ts";
 
-/** A character in a font. */
+/** A character's shape in a font. */
 export interface Glyph {
   face: Face;
   /** The character's code in its font, as four hexadecimal digits. */
@@ -10,7 +10,7 @@ export interface Glyph {
   width: number;
 }
 
-/** A font of a document. The file contains only the used characters' glyphs. */
+/** A font of a document. The file contains only the glyphs of characters that are used. */
 export class Face {
   readonly embedded: EmbeddedFont;
   readonly #glyphs = new Map<number, Glyph>();
@@ -23,15 +23,15 @@ export class Face {
     return this.embedded.font.glyphForCodePoint(codePoint).id !== 0;
   }
 
-  /** The glyph of a character, a box when the font has none. */
+  /** The glyph of a character; a box if the font has none. */
   glyph(codePoint: number): Glyph {
     const known = this.#glyphs.get(codePoint);
     if (known) return known;
     const { font, subset, widths, unicode } = this.embedded;
     const { id, advanceWidth } = font.glyphForCodePoint(codePoint);
     const included = subset.includeGlyph(id);
-    // Readers search and copy by a code's text, so characters with a common glyph, such as a box, have codes of their
-    // own.
+    // Readers search and copy the text of a code. So characters that share a glyph, such as the box, have different
+    // codes.
     const code = unicode[included] === undefined ? included : subset.glyphs.push(id) - 1;
     const width = Math.round((advanceWidth * 1000) / font.unitsPerEm);
     widths[code] = width;
@@ -43,8 +43,8 @@ export class Face {
 }
 
 /**
- * Scripts that run from left to right with separate characters. Scripts that join or reorder characters would be wrong,
- * so their characters count as missing even if a font has them.
+ * Scripts that run from left to right, with separate characters. Scripts that join or reorder characters would be
+ * written wrongly, so their characters count as missing even if a font has them.
  */
 const plainScripts =
   /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Common}\p{Script=Inherited}]/u;
@@ -73,7 +73,7 @@ export class Typefaces {
     return new Typefaces(new Map(files.map(([name, file]) => [name, new Face(document.font(file)._font)])));
   }
 
-  /** The glyph of a character in a font, or in a substitute font; null for an invisible character. */
+  /** The glyph of a character in a font, or else in a substitute font; null for an invisible character. */
   glyph(name: FontName, codePoint: number): Glyph | null {
     const known = this.#glyphs.get(name)?.get(codePoint);
     if (known !== undefined) return known;

@@ -1,21 +1,21 @@
-/** The widths that a column needs, including its padding: for its longest word, and for all text in one line. */
+/** The widths that a column needs, with its padding: for its longest word, and for its longest text on one line. */
 export interface Wish {
   least: number;
   most: number;
 }
 
-/** Columns side by side. A table that is too wide has several bands, one below the other. */
+/** Columns beside each other. A table that is too wide has several bands, one below the other. */
 export interface Band {
   /** Indexes from 0, in order. */
   columns: number[];
   widths: number[];
 }
 
-/** The least readable width. */
+/** The smallest readable width, in points. */
 const narrow = 52;
 
 /**
- * Splits a table's columns into bands that fit. Each further band repeats the first column, which identifies the rows.
+ * Divides a table's columns into bands that fit. Each further band repeats the first column, which identifies the rows.
  */
 export function bandsOf(wishes: readonly Wish[], width: number): Band[] {
   const capped = (cap: number) =>
@@ -47,7 +47,7 @@ function parted(wishes: readonly Wish[], width: number): Band[] {
   });
 }
 
-/** Gives each column its one-line width, up to a common limit that makes all fit. */
+/** Gives each column the width of its text on one line, up to a common limit at which all fit. */
 function shared(wishes: readonly Wish[], width: number): number[] {
   const limited = (limit: number) => wishes.map(({ least, most }) => Math.min(most, Math.max(least, limit)));
   const total = (widths: readonly number[]) => widths.reduce((all, one) => all + one, 0);

@@ -2,12 +2,12 @@ import type { Box, Page, Target } from "../pdf/page.ts";
 import type { Line, Run } from "./lines.ts";
 import { shade } from "./style.ts";
 
-/** The most links; each is an object in the file. */
+/** The most links, since each is an object in the file. */
 export const mostLinks = 10_000;
 
 /** Draws lines onto pages. */
 export class Pen {
-  /** The number of all links, including those beyond the limit, which are not written. */
+  /** The number of all links, including those above the limit, which are not written. */
   links = 0;
 
   draw(page: Page, line: Line, left: number, top: number): void {

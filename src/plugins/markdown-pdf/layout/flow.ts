@@ -6,7 +6,7 @@ export interface Geometry {
   margin: { top: number; bottom: number; side: number };
 }
 
-/** A strip next to or behind the content while it is open; it continues on new pages. */
+/** A coloured strip beside or behind the content, which continues on new pages as long as it is open. */
 interface Bar {
   x: number;
   width: number;
@@ -46,29 +46,29 @@ export class Flow {
     return this.#bottom - this.geometry.margin.top;
   }
 
-  /** Requests space before the next block; the greatest request counts. */
+  /** Requests space before the next block. Of several requests, the largest counts. */
   gap(height: number): void {
     this.#gap = Math.max(this.#gap, height);
   }
 
-  /** Whether this height fits on the page. On an empty page every height fits, since the next page has no more room. */
+  /** Whether this height fits on the page. On an empty page all heights fit, since no page has more room. */
   fits(height: number): boolean {
     return this.#atTop || this.#y + this.#gap + height <= this.#bottom + 0.01;
   }
 
-  /** The remaining height of the page below the requested space. */
+  /** The height that is left on the page, below the requested space. */
   get left(): number {
     return this.#bottom - this.#y - (this.#atTop ? 0 : this.#gap);
   }
 
-  /** Begins a new page when this height does not fit, and adds the requested space. */
+  /** Begins a new page if this height does not fit; adds the requested space. */
   need(height: number): void {
     if (!this.fits(height)) this.newPage();
     if (!this.#atTop) this.#y += this.#gap;
     this.#gap = 0;
   }
 
-  /** Moves down. */
+  /** Moves down by this height. */
   take(height: number): void {
     this.#y += height;
   }
@@ -79,7 +79,7 @@ export class Flow {
     for (const bar of this.#bars) bar.top = this.#y;
   }
 
-  /** Opens a strip, which the returned function closes. */
+  /** Opens a strip. The returned function closes it. */
   open(x: number, width: number, color: Color): () => void {
     this.need(0);
     const bar: Bar = { x, width, color, top: this.#y };

@@ -5,7 +5,7 @@ import type { Picture } from "../pdf/picture.ts";
 import type { Span } from "../read/blocks.ts";
 import { type Base, styleOf, type TextStyle } from "./style.ts";
 
-/** Adjacent characters of one style. */
+/** Characters beside each other in the same style. */
 export interface Run {
   kind: "run";
   style: TextStyle;
@@ -28,11 +28,11 @@ export interface Line {
   pieces: Piece[];
   width: number;
   height: number;
-  /** The baseline's distance from the line's upper edge. */
+  /** How far the baseline is below the line's upper edge. */
   baseline: number;
 }
 
-/** The space for lines. */
+/** The space in which lines are set. */
 export interface Room {
   width: number;
   /** The greatest height of a picture. */
@@ -53,7 +53,7 @@ export function* linesOf(spans: readonly Span[], base: Base, room: Room, typefac
   yield* breaker.finish();
 }
 
-/** Sets a line of code, with its spaces, in one or several lines. */
+/** Sets a line of code, with its spaces, on one or more lines. */
 export function* codeLinesOf(text: string, style: TextStyle, room: Room, typefaces: Typefaces): Generator<Line, void> {
   const breaker = new LineBreaker({ ...style, bold: false }, room, typefaces);
   yield* breaker.code(text, style);
@@ -62,7 +62,7 @@ export function* codeLinesOf(text: string, style: TextStyle, room: Room, typefac
 
 const spaces = new Set([" ", "\t", "\n"]);
 
-/** A line may end after these characters. East Asian scripts may break anywhere. */
+/** A line may end after these characters. East Asian texts may break after any character. */
 const breakable = /[-–—/\u200b\p{Ideographic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const combining = /\p{M}/u;
 
@@ -72,7 +72,7 @@ class LineBreaker {
   readonly #typefaces: Typefaces;
   #line: Piece[] = [];
   #lineWidth = 0;
-  /** The inseparable pieces of a word, and the space before it. */
+  /** The parts of a word that can't be separated, and the space before it. */
   #word: Piece[] = [];
   #wordWidth = 0;
   #gap: Run | null = null;
@@ -139,7 +139,7 @@ class LineBreaker {
     this.#wordWidth += width;
   }
 
-  /** Breaks a word that is wider than a line. */
+  /** Breaks a word that is wider than the line. */
   *#tear(): Generator<Line, void> {
     yield* this.#endWord();
     if (this.#line.length > 0) yield this.#endLine();

@@ -6,20 +6,20 @@ import type { Flow } from "./flow.ts";
 import { type Line, linesOf } from "./lines.ts";
 import type { Base } from "./style.ts";
 
-/** The part of a page's width for blocks. */
+/** The part of the page's width in which blocks are set. */
 export interface Frame {
   left: number;
   width: number;
   base: Base;
 }
 
-/** Shared tools for all kinds of blocks: pages, fonts, and list markers. */
+/** What all kinds of blocks share: pages, fonts, and list markers. */
 export class Stage {
   readonly flow: Flow;
   readonly typefaces: Typefaces;
   readonly pace: Pace;
   readonly pen = new Pen();
-  /** Markers of list items that wait for their item's first line. */
+  /** The markers of list items whose first line is still to come. */
   #markers: { line: Line; right: number }[] = [];
 
   constructor(flow: Flow, typefaces: Typefaces, pace: Pace) {
@@ -28,7 +28,7 @@ export class Stage {
     this.pace = pace;
   }
 
-  /** Sets running text in lines of the frame's width. */
+  /** Sets running text into lines of the frame's width. */
   async lines(spans: readonly Span[], { base, width }: Pick<Frame, "base" | "width">): Promise<Line[]> {
     const room = { width, height: this.flow.pageRoom - 2 * base.size * base.leading };
     const lines: Line[] = [];
@@ -49,12 +49,12 @@ export class Stage {
     }
   }
 
-  /** Begins the next line with an item's marker, which ends at `right`. */
+  /** Puts an item's marker, which ends at `right`, beside the next line. */
   mark(line: Line, right: number): void {
     this.#markers.push({ line, right });
   }
 
-  /** Draws a line at a height of the page, with the markers of items that begin with it. */
+  /** Draws a line at this height of the page, with the markers of items that begin with it. */
   drawAt(line: Line, left: number, top: number): void {
     for (const marker of this.#markers) {
       const x = marker.right - marker.line.width;
@@ -64,7 +64,7 @@ export class Stage {
     this.pen.draw(this.flow.page, line, left, top);
   }
 
-  /** Gives the markers of empty items a line of their own. */
+  /** Gives the markers of empty items a line. */
   async placeMarks({ base, left }: Frame): Promise<void> {
     if (this.#markers.length === 0) return;
     const height = base.size * base.leading;

@@ -78,7 +78,7 @@ export class TableSetter {
     await this.#place(head, band, () => flow.newPage());
     for (const cells of this.#table.rows) {
       const row = await this.#row(cells, band, false);
-      // A short row is not split.
+      // A short row is not divided over pages.
       if (!flow.fits(heightOf(row)) && heightOf(row) < flow.pageRoom / 3) nextPage();
       await this.#place(row, band, nextPage);
     }
@@ -106,7 +106,7 @@ export class TableSetter {
         fresh = true;
         continue;
       }
-      // A line that is higher than an empty page is placed anyway.
+      // A line that is higher than an empty page is drawn anyway.
       const taken = stuck ? rest.map((lines, index) => counts[index] || Math.min(1, lines.length)) : counts;
       this.#slice({ cells: rest, head }, band, taken);
       rest = rest.map((lines, index) => lines.slice(taken[index]));
@@ -153,7 +153,7 @@ function fitting(lines: readonly Line[], height: number): number {
   return over < 0 ? lines.length : over;
 }
 
-/** The greatest measured width, since wider text is broken anyway. */
+/** The largest width that is measured, since wider text is broken anyway. */
 const farthest = 2_000;
 
 /** The width of a text's longest word, and of the whole text in one line. */
@@ -180,6 +180,6 @@ function widthsOf(spans: readonly Span[], base: Base, typefaces: Typefaces): Wis
       }
     }
   }
-  // A small addition, so that rounding does not break a line.
+  // A small addition, so that rounding breaks no line.
   return { least: wish.least + 0.1, most: wish.most + 0.1 };
 }

@@ -9,11 +9,11 @@ type Heading = Extract<Block, { kind: "heading" }>;
 
 const paragraphGap = 8;
 const indent = 18;
-/** Deeper blocks are not indented further, so that their text stays readable. */
+/** Blocks in a narrower space than this are not indented further, so that their text stays readable. */
 const leastWidth = 160;
 const codePadding = 8;
 
-/** Sets blocks onto a flow's pages. */
+/** Sets blocks onto the pages of a flow. */
 export class Typesetter {
   readonly headings: PlacedHeading[] = [];
   readonly #stage: Stage;
@@ -51,7 +51,7 @@ export class Typesetter {
     }
   }
 
-  /** Sets a heading on a page that also has this much space for the text after it. */
+  /** Sets a heading on a page that has this much space left for the text after it. */
   async #heading({ level, spans }: Heading, frame: Frame, after: number): Promise<void> {
     const { flow } = this.#stage;
     const base = headingBase(level);
@@ -138,7 +138,7 @@ export class Typesetter {
   }
 }
 
-/** The height to reserve below a heading: further headings, and three lines of the text under them. */
+/** The height to reserve below a heading: for headings after it, and three lines of text below those. */
 function heightAfter(blocks: readonly Block[], index: number): number {
   let height = 3 * bodyBase.size * bodyBase.leading;
   for (const block of blocks.slice(index + 1, index + 5)) {
@@ -148,7 +148,7 @@ function heightAfter(blocks: readonly Block[], index: number): number {
   return height;
 }
 
-/** Names headings for links, as GitHub does. */
+/** Gives headings their names for links, as GitHub does. */
 class Anchors {
   readonly #taken = new Map<string, number>();
 

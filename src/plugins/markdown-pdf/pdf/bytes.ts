@@ -1,6 +1,6 @@
 import { joinBytes } from "../../../core/files/read-bytes.ts";
 
-/** Compresses bytes for FlateDecode, in another thread of the platform. */
+/** Compresses bytes for FlateDecode. The platform does so in another thread. */
 export const deflate = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> =>
   drained(new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate")));
 

@@ -16,7 +16,7 @@ export interface Heading {
   y: number;
 }
 
-/** The space that a link to a heading shows above it. */
+/** How much space a link to a heading shows above the heading. */
 const spaceAbove = 8;
 
 /** A document without XML metadata, since PDFKit would not escape the title there. */
@@ -35,7 +35,7 @@ interface Description {
 export function newDocument({ title, language, createdAt }: Description): PDFDocument {
   const maker = "Agent Engine";
   const info = { Title: title.toWellFormed(), Producer: maker, Creator: maker, CreationDate: new Date(createdAt) };
-  // Without `font: null` PDFKit reads a standard font's file, which a bundle lacks.
+  // With any other `font`, PDFKit would read the file of a standard font, which is not in the bundle.
   return new Document({
     font: null,
     autoFirstPage: false,
@@ -54,7 +54,7 @@ export async function writeDocument(
   pace: Pace,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const images = new Map<Picture, PdfReference>();
-  // PDFKit sorts names as text, but readers search them as bytes; for ASCII names both orders are the same.
+  // PDFKit sorts names as texts, but readers search them as bytes. For ASCII names both orders are the same.
   const names = new Map(headings.map(({ anchor }, index) => [anchor, `heading-${index}`]));
   for (const [index, page] of pages.entries()) {
     document.addPage({ size: [page.width, page.height], margin: 0 });
@@ -75,7 +75,7 @@ export async function writeDocument(
   return drained(document);
 }
 
-/** Writes the links, without those to missing headings. */
+/** Writes the links, except those to headings that do not exist. */
 function writeLinks(document: PDFDocument, { links }: Page, names: ReadonlyMap<string, string>): void {
   for (const { box, target } of links) {
     const { x, y, width, height } = box;
@@ -87,13 +87,13 @@ function writeLinks(document: PDFDocument, { links }: Page, names: ReadonlyMap<s
   }
 }
 
-/** Writes the outline: each heading below the nearest earlier one of a higher level. */
+/** Writes the outline: each heading is below the last heading before it that has a higher level. */
 function writeOutline(outline: OutlineItem, pages: readonly Page[], headings: readonly Heading[]): void {
   const open: { level: number; item: OutlineItem }[] = [];
   for (const { title, level, page, y } of headings) {
     while ((open.at(-1)?.level ?? 0) >= level) open.pop();
     const parent = open.at(-1)?.item ?? outline;
-    // PDFKit counts `left` from the right edge of the page.
+    // PDFKit counts `left` from the page's right edge.
     const place = { pageNumber: page, left: pages[page]?.width ?? 0, top: y - spaceAbove };
     open.push({ level, item: parent.addItem(title.toWellFormed(), { ...place, expanded: true }) });
   }

@@ -12,7 +12,7 @@ export interface Box {
   height: number;
 }
 
-/** A piece of text: hexadecimal character codes of the font. */
+/** A piece of text, as hexadecimal character codes of the font. */
 export interface PageText {
   x: number;
   /** The height of the baseline. */
@@ -21,21 +21,21 @@ export interface PageText {
   size: number;
   color: Color;
   codes: string;
-  /** Slants the letters, for a font without an italic. */
+  /** Whether to slant the letters, for a font without an italic. */
   slanted: boolean;
 }
 
 /** The target of a link: an address, or a heading of the document. */
 export type Target = { address: string } | { anchor: string };
 
-/** A page being drawn, measured from its upper left corner, since PDFKit turns the axes of its pages. */
+/** A page while it is drawn, measured from its upper left corner: PDFKit turns the axes of its own pages. */
 export class Page {
   readonly width: number;
   readonly height: number;
   readonly links: { box: Box; target: Target }[] = [];
   readonly fonts = new Set<EmbeddedFont>();
   readonly pictures = new Set<Picture>();
-  /** Backgrounds, written before all other content, so that they may be drawn later than it. */
+  /** Backgrounds. They are written before all other content, so that they can be drawn after it. */
   readonly #backgrounds: string[] = [];
   readonly #marks: string[] = [];
 
@@ -79,9 +79,9 @@ export class Page {
 
 const fill = (color: Color) => `${color.map(decimal).join(" ")} rg`;
 
-/** A number in PDF syntax, without an exponent, to a thousandth. */
+/** A number in PDF syntax: to a thousandth, without an exponent. */
 const decimal = (value: number): string => String(Math.round(value * 1000) / 1000);
 
-/** A link's address: characters beyond ASCII are percent-encoded. */
+/** A link's address. Characters outside of ASCII are percent-encoded. */
 export const addressOf = (address: string): string =>
   (URL.parse(address)?.href ?? encodeURI(address.toWellFormed())).replace(/[^\x20-\x7e]/g, "");

@@ -5,7 +5,7 @@ export interface PictureData {
   /** In pixels. */
   width: number;
   height: number;
-  /** Entries of the image's dictionary besides its size: PDFKit writes strings as names. */
+  /** Entries of the image's dictionary, except its size. PDFKit writes strings as names. */
   entries: Readonly<Record<string, unknown>>;
   bytes: Uint8Array<ArrayBuffer>;
   /** The opacity of each pixel, compressed; null for an opaque image. */

@@ -31,9 +31,9 @@ const depths: Readonly<Record<number, readonly number[]>> = {
 };
 
 /**
- * Reads a PNG. Without transparency its compressed data is stored unchanged; otherwise colours and opacity are stored
- * separately. The data is always decompressed, up to the length that the header announces, so that a damaged PNG is
- * refused. Throws an `Error` that says why a PNG can't be shown.
+ * Reads a PNG. Its compressed data is stored unchanged; with transparency, colours and opacity are stored separately.
+ * The data is always decompressed, up to the length that the header announces, so that a damaged PNG is refused. Throws
+ * an `Error` that says why a PNG can't be shown.
  */
 export async function readPng(bytes: Uint8Array<ArrayBuffer>, mostPixels: number, pace: Pace): Promise<PictureData> {
   const chunks = readChunks(bytes);
@@ -112,7 +112,7 @@ function spaceOf({ header: { color }, palette }: Chunks): unknown {
   return ["Indexed", "DeviceRGB", entries - 1, palette.subarray(0, entries * 3)];
 }
 
-/** The only transparent colour of a PNG without a palette. */
+/** The one transparent colour that a PNG without a palette may have. */
 function colorKey({ header: { color }, transparency }: Chunks): Record<string, number[]> {
   const values = color === 0 ? 1 : color === 2 ? 3 : 0;
   if (values === 0 || transparency.length < values * 2) return {};
@@ -144,7 +144,7 @@ async function separated(header: Header, raw: Uint8Array<ArrayBuffer>, pace: Pac
   };
 }
 
-/** The opacity of each pixel, by its index in the palette. */
+/** The opacity of each pixel, from the opacity of its colour in the palette. */
 async function paletteMask(chunks: Chunks, raw: Uint8Array<ArrayBuffer>, pace: Pace): Promise<PictureData["mask"]> {
   const { header, transparency } = chunks;
   const alpha = new Uint8Array(header.width * header.height);
@@ -160,7 +160,7 @@ async function paletteMask(chunks: Chunks, raw: Uint8Array<ArrayBuffer>, pace: P
   return { bits: 8, bytes: await deflate(alpha) };
 }
 
-/** Reverses the filters in place and passes on each row (PNG, §9). */
+/** Reverses the filters in place, and passes each row on (PNG, §9). */
 async function eachRow(header: Header, raw: Uint8Array, pace: Pace, take: (row: Uint8Array) => void): Promise<void> {
   const length = rowBytes(header);
   const step = Math.max(1, (header.bits * (channels[header.color] ?? 1)) / 8);

@@ -5,7 +5,7 @@ import { readPng } from "./png.ts";
 /** The most pixels, since readers hold a whole decompressed image in memory. */
 const mostPixels = 16_000_000;
 
-/** Reads a `data:` address with a PNG or a JPEG. Throws the warning about one that can't be shown. */
+/** Reads a `data:` address that contains a PNG or a JPEG. Throws the warning for an image that can't be shown. */
 export async function readPicture(address: string, pace: Pace): Promise<PictureData> {
   const [, base64] = /^data:image\/(?:png|jpe?g);base64,([A-Za-z0-9+/=\s%]*)$/i.exec(address) ?? [];
   if (base64 === undefined) throw new Error("only PNG and JPEG images can be shown, as base64 in a data: address");
@@ -23,21 +23,21 @@ function decoded(base64: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** A JPEG, stored unchanged, since readers decode it. Throws for an unreadable header. */
+/** A JPEG. It is stored unchanged, since readers decode it. Throws for an unreadable header. */
 function readJpeg(bytes: Uint8Array<ArrayBuffer>): PictureData {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let inverted = false;
   for (let at = 2; at + 10 < bytes.length; at += 2 + view.getUint16(at + 2)) {
     if (bytes[at] !== 0xff) break;
     const marker = bytes[at + 1] ?? 0;
-    // Adobe's programs store inverted values of the four inks.
+    // Adobe's programs store the values of the four inks inverted.
     if (marker === 0xee && String.fromCharCode(...bytes.subarray(at + 4, at + 9)) === "Adobe") inverted = true;
     if (isFrame(marker)) return describe(view, at, inverted, bytes);
   }
   throw new Error("This is no JPEG that can be read");
 }
 
-/** Whether a marker begins a frame: C0 to CF without three of another meaning. */
+/** Whether a marker begins a frame: C0 to CF, except three that mean something else. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
 function describe(view: DataView, at: number, inverted: boolean, bytes: Uint8Array<ArrayBuffer>): PictureData {

@@ -1,7 +1,7 @@
 import type { Target } from "../pdf/page.ts";
 import type { Picture } from "../pdf/picture.ts";
 
-// A document's content, independent of its syntax.
+// A document's content, whatever its syntax was.
 
 export type Block =
   | { kind: "heading"; level: number; spans: Span[] }

@@ -47,7 +47,7 @@ async function read(tokens: readonly Token[], outer: Emphasis, reading: Reading)
 
 const add = ({ spans }: Reading, text: string, emphasis: Emphasis) => spans.push({ kind: "text", text, emphasis });
 
-/** Reads an image; one that can't be shown becomes a link with its description. */
+/** Reads an image. One that can't be shown becomes a link with the image's description. */
 async function readImage({ href, text }: Tokens.Image, emphasis: Emphasis, reading: Reading): Promise<void> {
   const picture = await reading.pictures(href);
   const alt = decodeHTMLStrict(text);
@@ -60,7 +60,7 @@ const shortened = (address: string) =>
 
 const longestAddress = 2_000;
 
-/** The target of a link; null for an address that runs code, or means nothing outside its original page. */
+/** The target of a link; null for an address that runs code, or that has no meaning outside its original page. */
 function targetOf({ href }: { href: string }): Target | null {
   if (href.length > longestAddress) return null;
   const address = decodeHTMLStrict(href);
@@ -94,7 +94,7 @@ const meanings: Readonly<Record<string, Partial<Emphasis>>> = {
 const withTags = (emphasis: Emphasis, tags: readonly string[]): Emphasis =>
   Object.assign({ ...emphasis }, ...tags.map((tag) => meanings[tag]));
 
-/** Reads a few HTML tags as text styles; removes other tags, but not their text. */
+/** Reads a few HTML tags as styles of text. Removes other tags, but keeps their text. */
 function readTag(html: string, { spans, tags }: Reading): void {
   const [, closing, name = ""] = /^<(\/?)([a-z][a-z0-9]*)/i.exec(html) ?? [];
   const tag = name.toLowerCase();

@@ -2,7 +2,7 @@ import { Lexer, type TokensList } from "marked";
 import { BoundedTokenizer, readInline } from "../../../markdown/bounds.ts";
 import type { Pace } from "../pace.ts";
 
-/** The length of text lexed at once: the lexer can't be interrupted, and takes quadratic time for some texts. */
+/** How much text is lexed at once: the lexer can't be interrupted, and takes quadratic time for some texts. */
 const segmentLength = 24_000;
 const inlineLength = 4_000;
 
@@ -23,12 +23,12 @@ export async function lex(markdown: string, pace: Pace): Promise<TokensList> {
   return lexer.tokens;
 }
 
-/** The most characters read of a line with an image's data. */
+/** How many characters of a line with an image's data are read. */
 const lineLength = 2_000;
 
 /**
- * Splits a long text before a line that begins a new block; one twice as long after any empty line, and one that is
- * much longer anywhere. A short text is a single segment, so that nothing visible is torn.
+ * Divides a long text before a line that begins a new block; if it gets twice as long, after any empty line; if much
+ * longer, anywhere. A short text is a single segment, so that nothing visible is divided.
  */
 function* segments(source: string): Generator<string> {
   let [start, length, fence, blank] = [0, 0, "", true];
@@ -49,7 +49,7 @@ function* segments(source: string): Generator<string> {
   yield source.slice(start);
 }
 
-/** The fence that is open after a line; empty for none. */
+/** The fence that is open after a line; empty when none is open. */
 function fenceAfter(line: string, open: string): string {
   const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
   if (open === "") return marks;
@@ -59,7 +59,7 @@ function fenceAfter(line: string, open: string): string {
 /** The data of an image in a link. */
 const imageData = /\(data:[A-Za-z0-9.+/;,=%-]*\)/y;
 
-/** Splits a long paragraph between words, or anywhere when it has none, but never within an image. */
+/** Divides a long paragraph between words, or anywhere if it has none, but never inside an image. */
 function* pieces(source: string): Generator<string> {
   let start = 0;
   while (source.length - start > inlineLength) {

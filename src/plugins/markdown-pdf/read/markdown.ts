@@ -21,7 +21,7 @@ export async function readMarkdown(markdown: string, pace: Pace): Promise<ReadDo
   return { blocks, warnings: gallery.warnings };
 }
 
-/** The most images, since readers hold a page's images in memory at once. */
+/** The most images, since readers hold all images of a page in memory at once. */
 const mostPictures = 100;
 
 class Gallery {
@@ -127,10 +127,10 @@ class BlockReader {
 const htmlBlocks = (html: string): Block[] =>
   textOfHtml(html).map((text) => ({ kind: "paragraph", spans: [{ kind: "text", text, emphasis: plain }] }));
 
-/** Elements whose content is not shown. */
+/** The elements whose content is not shown. */
 const unseen = ["script", "style", "template"];
 
-/** The text of an HTML block, with a line for each of its non-empty lines. */
+/** The text of an HTML block, one line for each of its lines that is not empty. */
 function textOfHtml(html: string): string[] {
   const shown = unseen.reduce((rest, tag) => without(rest, `<${tag}`, `</${tag}>`), without(html, "<!--", "-->"));
   const text = decodeHTML(shown.replace(/<\/?[a-z][^<>]*>/gi, ""));

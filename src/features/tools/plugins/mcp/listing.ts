@@ -68,7 +68,7 @@ function boundTool({ name, description, inputSchema }: McpTool, scrub: Scrub): L
 const longestSchema = 64 * 1024;
 
 /**
- * Replaces a schema that is not an object's by an open one, since providers refuse a whole request for one such tool.
+ * Replaces a schema that is not an object's by one for any object: providers refuse a whole request for one such tool.
  */
 function boundSchema(schema: McpTool["inputSchema"], scrub: Scrub): ListedTool["inputSchema"] {
   const open = { type: "object", properties: {} };

@@ -65,7 +65,7 @@ export function findPlugins(db: Db, organizationId: string): Promise<PluginRow[]
 }
 
 /**
- * An organization's offered plugins, opened for a turn, with only the named tools, since each cached agent has a copy.
+ * An organization's available plugins, opened for a turn, each with only the named tools: each cached agent has a copy.
  */
 export async function loadMcpPlugins(
   services: Services,
