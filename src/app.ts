@@ -14,7 +14,7 @@ import { securitySchemes } from "./http/route.ts";
 
 export type App = OpenAPIHono<AppEnv>;
 
-/** Mounts the routes behind `describeRequest`, `requirePlainPath` and the opening, and under one error handler. */
+/** Mounts the routes after `describeRequest`, `requirePlainPath` and the opening, with one error handler for all. */
 export function createApp(services: Services, groups: readonly App[], opening: Opening): App {
   const app = new OpenAPIHono<AppEnv>({ strict: true });
   app.use(describeRequest(services));
@@ -29,7 +29,7 @@ export function createApp(services: Services, groups: readonly App[], opening: O
   app.route("/", docsRoutes(services));
   app.route("/", faviconRoutes);
   if (services.options.panel) app.route("/", panelRoutes(services));
-  // The routes are final, so the document is written once, at its first request.
+  // The routes are complete, so the document is written once, at its first request.
   let document: string | undefined;
   app.get("/openapi.json", (c) => {
     document ??= JSON.stringify(describe(app));
@@ -37,7 +37,7 @@ export function createApp(services: Services, groups: readonly App[], opening: O
   });
   app.onError(onError);
   const methods = allowedMethods(app);
-  // The 404 is returned, not thrown: an error thrown here would bypass `describeRequest`.
+  // Returned, not thrown: an error thrown here would bypass `describeRequest`.
   app.notFound((c) => {
     const allowed = methods(c.req.path).join(", ");
     if (allowed !== "") c.header("Allow", allowed);
@@ -51,7 +51,7 @@ function noRoute({ method, path }: { method: string; path: string }, allowed: st
   return new EngineError("method-not-allowed", `${method} is not allowed here; use ${allowed}`);
 }
 
-/** The OpenAPI 3.1 document. Its version is the contract's, not the release's (spec "Versioning" 1). */
+/** The OpenAPI 3.1 document. Its version is that of the contract, not of the release (spec "Versioning" 1). */
 export function describe(app: App) {
   return app.getOpenAPI31Document({
     openapi: "3.1.0",

@@ -7,46 +7,46 @@ import type { DueWork } from "./jobs/schedule.ts";
 import type { TurnObserver } from "./turn/observers.ts";
 import type { Tool } from "./turn/types.ts";
 
-/** The agent's data from which its tools are built. */
+/** The fields of an agent from which its tools are made. */
 export interface ToolOwner {
   id: string;
   slug: string;
   organizationId: string;
   workspaceId: string;
-  /** The canonical names of all tools that are on for the agent or called by its hooks, of every source. */
+  /** The canonical names of all tools that are on for the agent or that its hooks call, from every source. */
   named: readonly string[];
 }
 
-/** Builds the tools of one source for an agent; only tools among `named` are offered. */
+/** Makes the tools of one source for an agent: only those among `named`. */
 export type ToolSource = (owner: ToolOwner) => Promise<readonly Tool[]>;
 
-/** The parts of a feature that the engine mounts and calls. */
+/** What a feature gives to the engine, which mounts and calls it. */
 export interface Contribution {
   /** Routes, in the order of the OpenAPI document. */
   routes?: readonly OpenAPIHono<AppEnv>[];
-  /** Tools of turns, with which a feature above `turns` reaches a turn without an upward import. */
+  /** Tools of turns. By these a feature above `turns` reaches turns, without an import upwards. */
   tools?: ToolSource;
   /** Observers of every turn of this process. */
   observers?: readonly TurnObserver[];
   /** Background work, by kind. */
   jobs?: JobKinds;
-  /** Selects due work, which becomes jobs of these kinds. */
+  /** Selects the work that is due, which becomes jobs of these kinds. */
   due?: DueWork;
   ticks?: Ticks;
   /** Rows that are deleted by age. */
   oldRows?: readonly OldRows[];
-  /** Deletes an agent's data outside its rows, in the transaction that deletes the agent. */
+  /** Deletes data of an agent that is not deleted with the agent's row, in the transaction that deletes the agent. */
   beforeAgentDelete?(tx: Db, agentId: string): Promise<void>;
   /** Runs at a start, before the first request. */
   boot?(): Promise<void>;
-  /** Runs at a stop, in the order of the contributions: finishes running work within `graceMs`, or gives it up. */
+  /** Runs at a stop, in the order of the contributions: lets running work finish within `graceMs`, then gives it up. */
   stop?(graceMs: number): Promise<void>;
 }
 
-/** One upkeep, or several. */
+/** One function, or several. */
 type Upkeep = (() => Promise<void>) | readonly (() => Promise<void>)[];
 
-/** Upkeep, by interval. A failed one does not stop the others. */
+/** Upkeep by interval. If one function fails, the others still run. */
 export interface Ticks {
   /** Every 2 seconds, for changes that callers notice. */
   often?: Upkeep;

@@ -53,7 +53,7 @@ import { deleteOldRows } from "./jobs/old-rows.ts";
 import { createSchedule } from "./jobs/schedule.ts";
 import { createWorker } from "./jobs/worker.ts";
 
-/** The columns of model settings, for the command line's files of agents and skills. */
+/** The columns of model settings, which the command line's files of agents and skills use too. */
 export { modelColumns } from "./features/agents/index.ts";
 export { Bundle as AgentBundle, unknownFields } from "./features/bundles/index.ts";
 /** The database checks of `doctor`. */
@@ -70,7 +70,7 @@ export interface OwnerAccount {
 
 export interface QuickstartRequest extends OwnerAccount {
   slug: string;
-  /** `provider:model`; absent: the agent's own, or the installation's default for a new agent. */
+  /** `provider:model`; absent: the agent's own model, or the installation's default for a new agent. */
   model?: string;
   /** Whether to replace a stored key. */
   newKey: boolean;
@@ -82,17 +82,17 @@ export interface Quickstart extends QuickstartAgent {
 }
 
 interface Rotation {
-  /** The number of values that this call sealed again. */
+  /** How many values this call sealed again. */
   resealed: number;
-  /** The number of all sealed values of the installation. */
+  /** How many sealed values the installation has. */
   total: number;
 }
 
-/** A caller on this machine, with all rights in one organization. */
+/** A caller on this machine that has all rights in one organization. */
 interface Operator {
-  /** Slug of the organization. */
+  /** The slug of the organization. */
   organization: string;
-  /** The credential of the requests; deleted by `close`. */
+  /** The credential of the requests. `close` deletes it. */
   key: string;
   /** Answers a request as the server would, without a network. */
   fetch: typeof fetch;
@@ -101,30 +101,30 @@ interface Operator {
 
 export interface Engine {
   app: App;
-  /** Makes all requests but health checks wait for a promise, so that the app can be served before `boot`. */
+  /** Makes all requests except health checks wait for a promise, so that the app can be served before `boot`. */
   holdUntil(opened: Promise<unknown>): void;
-  /** Prepares the installation; rejects when the encryption key does not open its secrets. */
+  /** Prepares the installation. Rejects when the encryption key does not open its secrets. */
   boot(options: { owner?: OwnerAccount }): Promise<{ setupToken: string | null }>;
   quickstart(request: QuickstartRequest): Promise<Quickstart>;
-  /** Seals every stored secret again with the current encryption key; rejects when a secret's key is missing. */
+  /** Seals every stored secret again with the current encryption key. Rejects when the key of a secret is missing. */
   rotateKey(): Promise<Rotation>;
-  /** Deletes the secrets that no configured key opens, if `mayDrop` accepts their names; null when it refuses. */
+  /** Deletes the secrets that no configured key opens, if `mayDrop` accepts their names; null when it refuses them. */
   forgetSecrets(mayDrop: (names: readonly string[]) => Promise<boolean>): Promise<string[] | null>;
-  /** Sets a new password of a user and ends the user's sessions; rejects for an unknown e-mail. */
+  /** Sets a new password of a user and ends the user's sessions. Rejects for an unknown e-mail. */
   resetPassword(email: string): Promise<PasswordReset>;
   /**
-   * Opens the API for a command; `name` is the actor in the audit log. Rejects with a `StartError` when neither a given
-   * organization nor a single existing one decides which organization is meant.
+   * Opens the API for a command; `name` is the actor in the audit log. Rejects with a `StartError` unless
+   * `organization` names the organization or there is only one.
    */
   operator(name: string, organization?: string): Promise<Operator>;
   /** The report for `doctor`, from a database with this release's schema. Changes nothing. */
   inspect(): Promise<Inspection>;
   /**
    * Renews the leases of this process's turns, jobs and followed channels, which last 30 seconds. Call it every 5
-   * seconds, separately from other upkeep, so that the next call is in time even when one hangs until its deadline.
+   * seconds, apart from other upkeep, so that the next call is in time even if one hangs until its deadline.
    */
   renewLeases(): Promise<void>;
-  /** Ends the streams of revoked callers, and writes events for other replicas. Call it every 2 seconds. */
+  /** Ends the streams of callers that lost their access, and writes events for other replicas. Call it every 2 seconds. */
   closeRevoked(): Promise<void>;
   /**
    * Upkeep: applies changed policies, closes turns of dead processes, starts due background work, and deletes expired
@@ -137,15 +137,15 @@ export interface Engine {
   document(): object;
 }
 
-/** The delay of the first jobs after a start, in milliseconds. */
+/** How long after a start the first jobs begin, in milliseconds. */
 const firstJobsMs = 2_000;
 
-/** The longest wait of a stop for trace collectors, in milliseconds. */
+/** How long a stop waits for trace collectors, in milliseconds. */
 const longestFlushMs = 5_000;
 
 /** Builds the engine from all features and the given services. */
 export function createEngine(services: Services): Engine {
-  // Both are filled below, since `createTurns` needs the tools and observers of features that are created after it.
+  // Filled below: `createTurns` needs the tools and observers of features that are created after it.
   const features: Contribution[] = [];
   let observers: Required<Contribution>["observers"] = [];
   const heartbeat = new Heartbeat(services);
@@ -201,7 +201,7 @@ export function createEngine(services: Services): Engine {
     toolsFeature(services),
     hooksFeature,
     memoriesFeature({ services, complete, embedderOf }),
-    // Before the conversations, since deleting an agent's files locks the agent.
+    // Before the conversations, since the deletion of an agent's files locks the agent.
     filesFeature(services),
     conversationsFeature({ services, complete }),
     activityFeature(services, turns),
@@ -235,13 +235,13 @@ export function createEngine(services: Services): Engine {
       for (const { boot } of features) await boot?.();
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
-      // Due work has waited already; the first requests come before it.
+      // The first requests come before work that has been due for a while.
       worker.wake(services.clock.now() + firstJobsMs);
       return { setupToken };
     },
     async quickstart({ email, password, slug, model, newKey }) {
       const wanted = { slug, newKey, ...(model === undefined ? {} : { model }) };
-      // A generated password is shown only with the agent, so invalid settings must fail before an owner is made.
+      // A generated password is shown only with the agent: invalid settings must fail before there is an owner.
       quickstartAgent(wanted);
       const { userId, organizationId, organizationSlug, created } = await bootstrapOwner(services, { email, password });
       const ctx = systemCtx(services, { organizationId, organizationSlug, first: true }, "quickstart");
@@ -257,7 +257,7 @@ export function createEngine(services: Services): Engine {
     forgetSecrets: (mayDrop) => forgetSecrets(services, mayDrop),
     resetPassword: (email) => resetPassword(services, email),
     async operator(name, slug) {
-      // A command renews no leases, so the work that it leaves is the server's.
+      // A command renews no leases, so the work that it leaves is done by the server.
       await worker.stop(0);
       const { organization, key, revoke } = await issueOperatorKey(services, name, slug);
       const call: typeof fetch = async (input, init) =>
@@ -282,7 +282,7 @@ export function createEngine(services: Services): Engine {
   };
 }
 
-/** The job handlers of all features. Throws when two of them handle one kind. */
+/** The job handlers of all features. Throws when two of them handle the same kind. */
 function allJobs(features: readonly Contribution[]): JobKinds {
   const all = features.flatMap(({ jobs }) => Object.entries(jobs ?? {}));
   const merged = Object.fromEntries(all);
@@ -290,7 +290,7 @@ function allJobs(features: readonly Contribution[]): JobKinds {
   return merged;
 }
 
-/** Runs all works one after the other, also after a failure; then rejects with the first failure. */
+/** Runs all works one after the other, even after a failure; then rejects with the first failure. */
 async function allOf(works: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const work of works) await work().catch((error: unknown) => failures.push(error));

@@ -44,10 +44,10 @@ const renewalMs = 5_000;
 const upkeepMs = 10_000;
 const revocationMs = 2_000;
 
-/** The longest wait of a stop for running upkeep, so that the database is not closed under it. */
+/** How long a stop waits for running upkeep, in milliseconds, so that the database is not closed during it. */
 const longestUpkeepMs = 2_000;
 
-/** The parts of a start that need neither port nor database. */
+/** The parts of a start that need neither a port nor a database. */
 export interface Setup {
   environment: Environment;
   settings: Settings;
@@ -55,7 +55,7 @@ export interface Setup {
 }
 
 /**
- * Reads the settings and opens the log, with warnings of retired variables. Throws `ConfigError` with every problem.
+ * Reads the settings and opens the log. Warns of retired variables. Throws a `ConfigError` that lists every problem.
  */
 export function prepare(environment: Environment, { terminal }: { terminal: boolean }): Setup {
   const settings = parseSettings(environment);
@@ -70,8 +70,8 @@ export interface OpenEngine {
 }
 
 /**
- * Opens the engine on this machine's ports. Migrates the database; with `refuseOlder` instead rejects with that error
- * when migrations are missing. Rejects with a `StartError` for an unusable database.
+ * Opens the engine on this machine's ports. Applies missing migrations; with `refuseOlder`, rejects with that error
+ * instead. Rejects with a `StartError` for a database that can't be used.
  */
 export async function openEngine(
   setup: Setup,
@@ -121,7 +121,7 @@ async function assembleEngine(
       mcp: createMcp({ clock: systemClock, log, environment, unfinished }),
       plugins: [...plugins.shipped, ...plugins.loaded.map(({ plugin }) => plugin)],
       files: {
-        // Replicas on PostgreSQL would not see files in a directory of this machine.
+        // Not with PostgreSQL: its replicas would not see files in a directory of this machine.
         directory: settings.DATABASE_URL === undefined ? directoryStore(join(settings.DATA_DIR, "files")) : null,
         s3: createS3({ clock: systemClock, endpoint: settings.S3_ENDPOINT }),
       },
@@ -166,7 +166,7 @@ export async function installedPlugins(settings: Settings): Promise<InstalledPlu
   return { shipped, ...(await loadPlugins(settings.PLUGINS, shipped, { clock: systemClock })) };
 }
 
-/** Opens the plugins; the server runs on without a broken one, so that other agents don't suffer. */
+/** Opens the plugins. With a broken one the server runs on, so that agents without it are not affected. */
 async function openPlugins(settings: Settings, log: Log): Promise<InstalledPlugins> {
   const installed = await installedPlugins(settings);
   const { loaded, problems } = installed;
@@ -179,7 +179,7 @@ async function openPlugins(settings: Settings, log: Log): Promise<InstalledPlugi
   return installed;
 }
 
-/** Loads the library for monitored installations only, which are few. */
+/** Loads the library only with monitoring, which few installations have. */
 async function openMeters({ METRICS_TOKEN }: Settings, log: Log): Promise<Meters> {
   if (METRICS_TOKEN === undefined) return unmeasured;
   const { createMeters } = await import("./adapters/node/meters.ts");
@@ -187,7 +187,7 @@ async function openMeters({ METRICS_TOKEN }: Settings, log: Log): Promise<Meters
 }
 
 /**
- * Notifies within this process for the embedded database, and through the database for PostgreSQL, which may have
+ * With the embedded database, notifies within this process; with PostgreSQL, through the database, since there may be
  * replicas.
  */
 function openNotify(settings: Settings, database: Storage["database"], log: Log): Notify {
@@ -200,15 +200,15 @@ export interface RunningServer {
   engine: Engine;
   /** The server's address on this machine, such as `http://localhost:4000`. */
   address: string;
-  /** The token of the setup link, to be shown once; null when the installation has an owner. */
+  /** The token of the setup link, which is shown once; null when the installation has an owner. */
   setupToken: string | null;
-  /** Waits for running turns within the grace of the settings, then ends all connections and closes the database. */
+  /** Waits for running turns as long as the settings allow, then ends all connections and closes the database. */
   stop(): Promise<void>;
 }
 
 /**
- * Takes the port, opens the engine, creates the owner if one is given, and serves requests. While the embedded database
- * opens, health checks report that, and other requests wait.
+ * Listens on the port, opens the engine, creates the owner if one is given, and serves requests. While the embedded
+ * database opens, health checks report that, and other requests wait.
  */
 export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<RunningServer> {
   const { settings, log } = setup;
@@ -223,8 +223,8 @@ export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<R
       .catch((error) => {
         throw explainBoot(error, settings);
       });
-    // A replica behind a load balancer must not look healthy before its start has succeeded: the others may be stopped
-    // then.
+    // Behind a load balancer, a replica must not look healthy before its start has succeeded: the others may then be
+    // stopped.
     if (settings.DATABASE_URL !== undefined) await booted;
     engine.holdUntil(booted);
     listener.serve(engine.app);
@@ -253,7 +253,7 @@ function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Ru
   const stop = async () => {
     log.info({ graceSeconds: settings.SHUTDOWN_GRACE_SECONDS }, "Stopping");
     await opened.engine.stop(settings.SHUTDOWN_GRACE_SECONDS * 1000);
-    // Upkeep stops this late because it renews the leases of turns that may still finish.
+    // Upkeep stops only now, since it renews the leases of turns that may still finish.
     await stopUpkeep();
     await listener.close();
     await opened.close();
@@ -266,8 +266,8 @@ function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Ru
 }
 
 /**
- * Repeats `work`, with `ms` between its end and the next start. The returned function stops that, and resolves when no
- * work runs.
+ * Repeats `work`, with `ms` milliseconds between its end and the next start. The returned function stops that, and
+ * resolves when no work runs.
  */
 function repeat(ms: number, work: () => Promise<void>, log: Log): () => Promise<void> {
   let cancel = () => {};
@@ -289,7 +289,7 @@ function repeat(ms: number, work: () => Promise<void>, log: Log): () => Promise<
   };
 }
 
-/** Resolves with `work`, or after `ms`. */
+/** Resolves with `work`, or after `ms` milliseconds. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let cancel = () => {};
   const late = new Promise<void>((resolve) => {

@@ -28,7 +28,7 @@ export async function apply(path: string, flags: Flags, environment: Environment
     throw new UsageError("--prune is for a directory: one file names too little");
   const talk = talkOf(set, options, { environment, streams });
   const missing = set.agents.flatMap(({ references }) => missingVariables(references, environment));
-  // A dry run needs no credentials, so that a proposed change can be checked without them.
+  // A dry run needs no credentials: anyone can check a proposed change.
   const wrong = options.dryRun ? problems : [...problems, ...missing];
   if (wrong.length > 0) {
     for (const { place, message } of wrong) talk.note(`${place}: ${message}`);
@@ -98,7 +98,7 @@ async function mayDelete({ deletions }: Plan, { yes }: ApplyOptions, { ask, note
   return false;
 }
 
-/** Prints what failed, what was done before, and what was not done. */
+/** Prints what failed, what was done before that, and what was not done. */
 function sayFailure(message: string, plan: Plan, { done, imported }: Progress, { note }: Talk): void {
   const steps = [
     ...plan.skills.filter(({ action }) => action !== "none").map(({ file }) => `skill ${file.slug}`),

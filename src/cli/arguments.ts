@@ -18,7 +18,7 @@ export interface Verb {
   notes?: string;
 }
 
-/** A wrong command line: the command prints the message in one line and ends with exit code 2. */
+/** Thrown for a wrong command line: the command prints the message on one line, and ends with exit code 2. */
 export class UsageError extends Error {}
 
 const shared = {

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { printable } from "./chat/show.ts";
 import type { Streams } from "./chat.ts";
 
-/** Asks a person at a terminal one question. Ctrl+D gives an empty answer. */
+/** Asks a person at a terminal one question. Ctrl+D counts as an empty answer. */
 export async function askPerson(
   question: string,
   { input, output }: Pick<Streams, "input" | "output">,

@@ -9,7 +9,7 @@ import { type ChatOptions, readChatOptions } from "./chat/options.ts";
 import { sendMessage, stopTurn } from "./chat/send.ts";
 import { type Screen, type Show, showJson, showReply } from "./chat/show.ts";
 
-/** The exit code of a command that Ctrl+C ended. */
+/** The exit code of a command that was ended by Ctrl+C. */
 const interruptedCode = 130;
 
 /** The streams of a chat: the process's own, or a test's. */
@@ -20,8 +20,8 @@ export interface Streams {
 }
 
 /**
- * Chats with an agent: message by message with a person at a terminal, else with standard input as the only message.
- * Returns the exit code; rejects with a `Refusal` or a `UsageError`.
+ * Chats with an agent: message by message with a person at a terminal; otherwise with standard input as the only
+ * message. Returns the exit code; rejects with a `Refusal` or a `UsageError`.
  */
 export async function chat(slug: string, flags: Flags, environment: Environment, streams: Streams): Promise<number> {
   const options = readChatOptions(slug, flags, environment);
@@ -39,7 +39,7 @@ interface Surroundings {
   notes: Screen;
 }
 
-/** Sends one message at a time, and stores the chat's id once the server has accepted a message. */
+/** Sends one message at a time. Stores the id of the chat when the server has accepted a message. */
 function speakerOf(options: ChatOptions, show: Show, { environment, notes }: Surroundings): Speaker {
   const file = chatsFile(environment);
   const recalled = options.fresh ? null : recallChat(file, options);
@@ -95,7 +95,7 @@ async function talk(
   streams: Streams,
 ): Promise<number> {
   const { input, notes } = streams;
-  // Standard output in a pipe gets only replies.
+  // In a pipe, standard output gets only replies.
   const output = streams.output.isTTY && !json ? streams.output : notes;
   notes.write(`${slug} at ${url}. Ctrl+C stops a reply, Ctrl+D leaves, /help says more.\n`);
   const lines = openLines({ input, output }, "> ");

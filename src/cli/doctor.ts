@@ -61,7 +61,7 @@ async function examine(environment: Environment): Promise<Check[]> {
   ];
 }
 
-/** Checks the program at the settings' HOST and PORT on this machine. */
+/** Checks what listens at the settings' HOST and PORT on this machine. */
 export function checkServer(address: string, found: Probe): Check {
   const name = "server";
   if (found.kind === "nothing") return ok(name, `None runs at ${address}`);

@@ -20,7 +20,7 @@ function isSystemError(error: Error): error is SystemError {
   return "code" in error && typeof error.code === "string";
 }
 
-/** Explains why the server could not take its port. Node reports no port when any was requested, and -1 for a file. */
+/** Explains why the server could not use its port. Node reports no port when any was requested, and -1 for a file. */
 function explainSystemError({ code, syscall, address, hostname, port = 0 }: SystemError): string | undefined {
   if (syscall === "getaddrinfo") return `HOST ${hostname} is not known here; set HOST to an address of this machine`;
   if (syscall !== "listen" || port < 0) return undefined;

@@ -22,7 +22,7 @@ const unused = async (): Promise<never> => {
   throw new Error("A description needs no database");
 };
 
-/** The OpenAPI document, without settings or a database. */
+/** The OpenAPI document, made without settings and database. */
 export async function describeApi(): Promise<object> {
   const log = createLog({ level: "silent", pretty: false, secrets: [] });
   const engine = createEngine({

@@ -1,4 +1,4 @@
-/** Writes to standard output. Resolves when the whole text is written, since a pipe may accept it in pieces. */
+/** Writes to standard output. Resolves when all of the text is written, since a pipe may accept it in pieces. */
 export function print(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(text, () => resolve()));
 }

@@ -11,7 +11,7 @@ import { readTarget } from "./target/options.ts";
 import { orRefused } from "./target/refused.ts";
 
 /**
- * Writes the agents and skills of an organization into a directory, so that `apply` then finds no differences. Returns
+ * Writes the agents and skills of an organization into a directory, in which `apply` then finds no differences. Returns
  * the exit code: 0 written, 1 failed or refused. Rejects with a `UsageError` for a wrong command line.
  */
 export async function pull(path: string, flags: Flags, environment: Environment, streams: Streams): Promise<number> {
@@ -57,7 +57,7 @@ export async function pull(path: string, flags: Flags, environment: Environment,
   return 0;
 }
 
-/** The agents and skills in the directory's files; none for an empty directory or one with other files. */
+/** The agents and skills in the directory's files; none when it is empty or has only other files. */
 async function readEarlier(root: string, environment: Environment): ReturnType<typeof readSet> {
   const names = await readdir(root);
   const set: FileSet = { agents: [], skills: [], wholeDirectory: true };
@@ -69,7 +69,7 @@ async function readEarlier(root: string, environment: Environment): ReturnType<t
   return isEmpty ? { set, problems: [] } : read;
 }
 
-/** The files to write, and the reasons against others. */
+/** The files to write, and for others the reasons not to. */
 async function sort(root: string, set: FileSet, { things, schemas }: PulledFiles, force: boolean) {
   const due: FileToWrite[] = [];
   const refused: string[] = [];
@@ -97,13 +97,13 @@ async function sort(root: string, set: FileSet, { things, schemas }: PulledFiles
   }
   for (const file of schemas) {
     const content = await contentOf(root, file.name);
-    // The schemas belong to the release, and nobody edits them.
+    // The schemas belong to the release, so they may be replaced: nobody edits them.
     if (content === null || !isEqual(content, file.content)) due.push(file);
   }
   return { due, refused };
 }
 
-/** Whether a file contains other agents and skills, which a replacement would delete. */
+/** Whether a file also contains other agents and skills, which would be lost if it were replaced. */
 function holdsOthers({ agents, skills }: FileSet, name: string): boolean {
   return [...agents, ...skills].filter(({ place }) => place.replace(/:\d+:\d+$/, "") === name).length > 1;
 }

@@ -10,7 +10,7 @@ import { commandName } from "./command-name.ts";
 export interface QuickstartOptions extends QuickstartRequest {
   /** Whether the password was generated, so that it must be shown. */
   generated: boolean;
-  /** The commands to run the quickstart again, for example with `--new-key`, and to chat. */
+  /** The commands with which to run the quickstart again, for example with `--new-key`, and to chat. */
   again: string;
   chat: string;
 }
@@ -35,7 +35,7 @@ export function readQuickstart(flags: Flags, environment: Environment): Quicksta
 }
 
 /**
- * Reads the model, which must name its provider: otherwise any provider with a key might get it. Throws a `UsageError`.
+ * Reads the model, which must include its provider: otherwise any provider with a key might get it. Throws a `UsageError`.
  */
 function readModel(flags: Flags): string | undefined {
   const value = textFlag(flags, "model");
@@ -51,14 +51,14 @@ function readModel(flags: Flags): string | undefined {
 
 type Rule = typeof settings.shape.OWNER_EMAIL | typeof settings.shape.OWNER_PASSWORD;
 
-/** The value of a flag, checked by the rule of its environment variable. */
+/** The value of a flag, checked by the same rule as its environment variable. */
 function checkFlag(name: string, rule: Rule, flags: Flags): string | undefined {
   const checked = rule.safeParse(textFlag(flags, name));
   if (!checked.success) throw new UsageError(`--${name} ${checked.error.issues[0]?.message}`);
   return checked.data;
 }
 
-/** Creates owner, agent and key on a running server; returns the text to show. */
+/** Creates owner, agent and key on a running server. Returns the text to show. */
 export async function quickstart(
   { engine, address }: Pick<RunningServer, "engine" | "address">,
   { generated, again, chat, panel, ...request }: QuickstartOptions & { panel: boolean },
@@ -98,7 +98,7 @@ function modelText({ provider, model }: Quickstart): string {
   return provider === "demo" ? "demo:demo, built in: it echoes and is no language model" : `${provider}:${model}`;
 }
 
-/** The lines that README shows, so that its next steps work in the same terminal. */
+/** The lines that README shows too, so that its next steps work in the same terminal. */
 function firstCall({ slug, key }: Quickstart, address: string): string[] {
   const body = JSON.stringify({ model: slug, messages: [{ role: "user", content: "Hello" }] });
   return [

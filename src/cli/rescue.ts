@@ -22,7 +22,7 @@ export function rotateKey(setup: Setup, { json }: Flags): Promise<void> {
 const values = (count: number) => `${count} ${count === 1 ? "value was" : "values were"}`;
 
 /**
- * Sets a new password of a user and prints it, since the server may be unable to send mail (decisions §1, "Rescue").
+ * Sets a new password of a user and prints it, since the server may not be able to send mail (decisions §1, "Rescue").
  */
 export function resetPassword(setup: Setup, email: string, { json }: Flags): Promise<void> {
   return withData(setup, async (engine) => {
@@ -38,7 +38,7 @@ const word = "forget";
 
 /**
  * Deletes the stored secrets that no configured key opens, after the encryption key was lost (decisions §1). A person
- * confirms by typing a word, or `--yes` does.
+ * confirms this by typing a word, or `--yes` does.
  */
 export function forgetSecrets(setup: Setup, { json, yes }: Flags): Promise<void> {
   return withData(setup, async (engine) => {
@@ -66,7 +66,7 @@ const listOf = (names: readonly string[]) =>
 const done = (names: readonly string[]) =>
   `${names.length} ${names.length === 1 ? "value was" : "values were"} dropped; everything else opens. Set them again: channels are off, and event sources have new addresses.`;
 
-/** Opens a server's data for a command's work, and closes it after that. */
+/** Opens a server's data for the work of a command, and closes it afterwards. */
 async function withData(setup: Setup, work: (engine: OpenEngine["engine"]) => Promise<void>): Promise<void> {
   const { engine, close } = await openAlone(setup);
   try {

@@ -5,15 +5,15 @@ import { explain } from "./explain.ts";
 import { runCommand } from "./verbs.ts";
 
 /**
- * Runs one command line; an error ends the process with its explanation. `problem` describes a defect of the
- * environment, which ends every command that needs the environment.
+ * Runs one command line. An error ends the process, with an explanation. `problem` describes a defect of the
+ * environment: commands that need the environment end with it.
  */
 export async function run(
   line: readonly string[],
   environment: Record<string, string | undefined>,
   problem: string | null,
 ): Promise<void> {
-  // A reader that stops early, such as `head`, is no error.
+  // A reader that stops early, as `head` does, is no error.
   process.stdout.on("error", () => process.exit(0));
   try {
     await runCommand(line, environment, problem);

@@ -1,12 +1,12 @@
 import type { Log } from "../core/ports.ts";
 
-/** npm forwards Ctrl+C to a process that already got it from the terminal: within this time it is no second Ctrl+C. */
+/** In milliseconds. npm forwards a Ctrl+C that the terminal has already sent: so soon, it is no second Ctrl+C. */
 const echoMs = 500;
 
-/** The time between two checks whether npm still runs. */
+/** The time between two checks whether npm still runs, in milliseconds. */
 const lookMs = 500;
 
-/** The time for closing connections and the database, after the grace of the turns. */
+/** How long connections and the database may take to close after the grace of the turns, in milliseconds. */
 const patienceMs = 10_000;
 
 interface StopOptions {
@@ -46,7 +46,7 @@ export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void 
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, onSignal);
   if (byNpm) {
     onceOrphaned(() => {
-      // After Ctrl+C this process gets a signal of its own.
+      // After Ctrl+C this process gets its own signal.
       if (since === undefined) void onSignal("SIGTERM");
     });
   }
@@ -57,7 +57,7 @@ export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void 
   process.on("unhandledRejection", (err) => log.error({ err }, "Unhandled rejection"));
 }
 
-/** Calls `act` when the parent has ended: npm sends SIGTERM only to a shell, which ends without forwarding it. */
+/** Calls `act` when the parent process has ended: npm sends SIGTERM only to a shell, which ends without forwarding it. */
 function onceOrphaned(act: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {

@@ -80,7 +80,7 @@ again belongs into ENCRYPTION_KEY_PREVIOUS instead. Exit codes: 0 dropped or not
   },
 } as const satisfies Record<string, Verb>;
 
-/** Runs one command line. Resolves when the command is done or the server runs; rejects with an error for `explain`. */
+/** Runs one command line. Resolves when it is done or the server runs; rejects with an error for `explain`. */
 export async function runCommand(
   line: readonly string[],
   environment: Environment,
@@ -98,7 +98,7 @@ export async function runCommand(
 interface Command {
   name: keyof typeof verbs;
   flags: Flags;
-  /** The argument of the verb; empty for verbs without one. */
+  /** The argument of the verb; empty for verbs that have none. */
   argument: string;
 }
 
@@ -122,7 +122,7 @@ async function run({ name, flags, argument }: Command, environment: Environment)
   await serve(setup, options);
 }
 
-/** The commands that print while they run. Those for files are loaded when they run, since no server needs them. */
+/** The commands that print while they run. Those for files are loaded only when they run, since no server needs them. */
 const conversations = {
   chat: async () => chat,
   apply: async () => (await import("./apply.ts")).apply,
@@ -131,7 +131,7 @@ const conversations = {
 
 async function serve(setup: Setup, options: QuickstartOptions | undefined): Promise<void> {
   const { OWNER_EMAIL: email, OWNER_PASSWORD: password, SHUTDOWN_GRACE_SECONDS } = setup.settings;
-  // `quickstart` creates the owner itself, to know whether one existed.
+  // `quickstart` creates the owner itself, to know whether there already was one.
   const owner = !options && email && password ? { email, password } : undefined;
   const starting = startServer(setup, owner);
   stopOnSignals({

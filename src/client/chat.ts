@@ -8,32 +8,32 @@ import { type Input, request, send } from "./send.ts";
 export interface ChatOptions extends CallOptions {
   /** Called each time the connection breaks and will be retried. */
   onLost?(error: unknown): void;
-  /** How long to retry a lost connection, in milliseconds; 60,000 unless given. */
+  /** How long a lost connection is retried, in milliseconds; 60,000 unless given. */
   patienceMs?: number;
 }
 
 /** Talks to one agent. */
 export interface Chat {
   /**
-   * Sends a message and yields the events of its turn, each once, up to `done`; resumes the stream when the connection
+   * Sends a message and yields the events of its turn, each once, up to `done`. Resumes the stream when the connection
    * breaks. Rejects with an `AgentEngineError` when the server refuses, with a `StreamCutError` when the reply can't be
-   * followed any more, and with the error of `fetch` when the server was not reached. `model` has an effect only at the
+   * followed any more, and with the error of `fetch` when the server was not reached. `model` has an effect only in the
    * playground.
    */
   stream(body: PlaygroundRequest, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
   /**
-   * Yields the events of a turn after `lastEventId`, up to the next `done`: of a turn that a page left, or that goes on
-   * after an approval. Rejects with a `StreamCutError` when the turn can't be followed any more.
+   * Yields the events of a turn after `lastEventId`, up to the next `done`: for a turn whose page was left, or that
+   * goes on after an approval. Rejects with a `StreamCutError` when the turn can't be followed any more.
    */
   resume(lastEventId: string, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
   /**
-   * Stops a turn by its `messageIdOf`; its output so far is stored. Resolves to false when the turn had ended already,
-   * and for null, the id of an event without a turn.
+   * Stops a turn by its `messageIdOf`; its output so far is stored. Resolves to false when the turn had already ended,
+   * and for null, which is the id of an event without a turn.
    */
   stop(messageId: string | null, options?: CallOptions): Promise<boolean>;
 }
 
-/** `chat` is the agent's own door; `playground` is the one for signed-in people, which needs no agent key. */
+/** `chat` is the agent's own endpoint; `playground` is the one for signed-in people, which needs no agent key. */
 export type ChatDoor = "chat" | "playground";
 
 interface DoorOperations {
@@ -63,7 +63,7 @@ export function createChat(client: ClientOptions, slug: string, door: ChatDoor =
       const own = ownKey(client, options);
       const key = body.chat_id ? (own ?? randomKey()) : null;
       const input = { slug, ...(key !== null && own === null ? { idempotencyKey: key } : {}) };
-      // Serialized once, since the server compares a repeated message with the first one by its bytes.
+      // Serialized once: the server compares a repeated message with the first one by its bytes.
       const message = new Blob([JSON.stringify(body)], { type: "application/json" });
       const open = (place: StreamPosition | null) =>
         place
@@ -107,7 +107,7 @@ async function listen(
   };
 }
 
-/** Calls `fetch`; rejects with `ServerUnreached` when there is no response, to distinguish this from other errors. */
+/** Calls `fetch`. Rejects with `ServerUnreached` when there is no response, to tell this from other errors. */
 async function unlessUnreached(
   client: ClientOptions,
   call: Parameters<typeof fetch>,

@@ -1,15 +1,15 @@
 import type { ErrorBody } from "./generated/types.ts";
 
-/** The server, or something in front of it, refused a request. */
+/** Thrown when the server, or something in front of it, refused a request. */
 export class AgentEngineError extends Error {
   override name = "AgentEngineError";
   /** The HTTP status. */
   readonly status: number;
-  /** The server's error body; null when something else responded, such as a proxy. */
+  /** The server's error body; null when something else responded, for example a proxy. */
   readonly body: ErrorBody | null;
   /** The request's id in the server's log. */
   readonly requestId: string | null;
-  /** The seconds to wait before a retry; null when the server names none. */
+  /** How many seconds to wait before a retry; null when the server does not say. */
   readonly retryAfterSeconds: number | null;
 
   constructor(response: Response, body: ErrorBody | null, message: string) {
@@ -27,7 +27,7 @@ export class AgentEngineError extends Error {
   }
 }
 
-/** A stream ended before its `done`: the turn may go on, and its reply may be stored. */
+/** Thrown when a stream ended before its `done`: the turn may go on, and its reply may be stored. */
 export class StreamCutError extends Error {
   override name = "StreamCutError";
   /** The id of the last event that arrived. */

@@ -2,7 +2,7 @@ import { StreamCutError } from "./errors.ts";
 import type { ChatEvent } from "./generated/types.ts";
 
 /**
- * Yields the events of a stream, in order, up to its end; leaving the loop early closes the connection. Rejects with a
+ * Yields the events of a stream, in order, to its end. Leaving the loop early closes the connection. Rejects with a
  * `StreamCutError` when the stream ends without `done`.
  */
 export async function* readEvents(
@@ -35,7 +35,7 @@ async function* blocks(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGe
   while (true) {
     const { done, value } = await reader.read();
     if (done) return;
-    // Proxies may change line ends. A piece that ends between \r and \n is completed by the next one.
+    // Proxies may change line ends. If a piece ends between \r and \n, the next one completes it.
     const parts = (rest + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
     rest = parts.pop() ?? "";
     yield* parts;
@@ -52,6 +52,6 @@ function parseEvent(block: string): ChatEvent | null {
     else if (name === "id" || name === "event") fields[name] = value;
   }
   if (fields.data === "") return null;
-  // The client trusts the server to send events of its API document.
+  // Not checked: the client trusts the server to send the events of its API document.
   return { ...fields, data: JSON.parse(fields.data) } as ChatEvent;
 }

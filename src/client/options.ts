@@ -3,8 +3,8 @@ export interface ClientOptions {
   baseUrl: string | URL;
   /**
    * Sent with every request as `Authorization: Bearer …`: the token of a sign-in, a management key, or an agent's own
-   * key. A function is called for each request. Without a token a browser sends the session cookie, on the server's own
-   * pages.
+   * key. A function is called for each request. On the server's own pages no token is needed: the browser sends the
+   * session cookie.
    */
   token?: Token | undefined;
   /** Headers of every request, such as `X-Organization`. A function is called for each request. */
@@ -14,17 +14,17 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  /** Cancels the request, which then rejects with the signal's reason. */
+  /** Cancels the request, which rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** The token of this request instead of the client's, such as an agent's own key; null sends none. */
+  /** The token of this request in place of the client's, such as an agent's own key; null: none. */
   token?: Token | null;
   /** Headers of this request. They override the client's headers of the same name. */
   headers?: Record<string, string>;
-  /** Called once the server has responded, before a stream's first event; by a `Chat` for each connection. */
+  /** Called when the server has responded, before the first event of a stream; in a `Chat`, for each connection. */
   onOpen?(): void;
 }
 
-/** The client's headers, for a request without headers of its own. */
+/** The client's headers, for requests that have no headers of their own. */
 export const usualHeaders = ({ headers }: ClientOptions): Record<string, string> =>
   typeof headers === "function" ? headers() : (headers ?? {});
 

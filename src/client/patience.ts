@@ -1,17 +1,17 @@
 import { AgentEngineError } from "./errors.ts";
 
-/** The pause between two attempts. Half of it is random, so that not all clients reconnect at once. */
+/** The first pause between attempts, in milliseconds; half of it is random, lest all clients return at once. */
 const shortestMs = 400;
 const longestMs = 5_000;
 
-/** A connection without data for this long counts as broken: the server sends something every 25 seconds. */
+/** In milliseconds. A connection silent for this long counts as broken: the server sends something every 25 s. */
 const silenceMs = 40_000;
 
 /** Decides how often, and for how long, a connection is retried. */
 export class Patience {
   readonly #limitMs: number;
   #tries = 0;
-  /** The time without a connection, minus the time with one since then. */
+  /** The time without a connection, less the time that connections have lasted since. */
   #lostMs = 0;
   #connected = true;
   /** When `#connected` was last changed. */
@@ -21,7 +21,7 @@ export class Patience {
     this.#limitMs = limitMs;
   }
 
-  /** Call it when data arrives. Only the time that the connection then lasts makes up for time without one. */
+  /** Call it when data arrives. From then on, the time with a connection makes up for the time without one. */
   heard(): void {
     if (!this.#connected) this.#turn(true);
   }
@@ -32,13 +32,13 @@ export class Patience {
     this.restart();
   }
 
-  /** Call it when the turn is known to go on, however long that takes: resets the time. */
+  /** Call it when the turn is known to go on, perhaps for long: resets the time. */
   restart(): void {
     this.#lostMs = 0;
     this.#connected = true;
   }
 
-  /** Waits before another attempt. Returns false when the time is over; rejects with the signal's reason. */
+  /** Waits before another attempt. Returns false when no time is left; rejects with the signal's reason. */
   async pause(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
     const asked = error instanceof AgentEngineError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const delay = Math.min(longestMs, shortestMs * 2 ** this.#tries) * (0.5 + Math.random() / 2);
@@ -58,7 +58,7 @@ export class Patience {
   }
 }
 
-/** Passes the bytes on. Calls `onHeard` for each chunk, and `onSilence` when a read gets none for `silenceMs`. */
+/** Passes the bytes on. Calls `onHeard` for each chunk, and `onSilence` when a read takes longer than `silenceMs`. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   { onHeard, onSilence }: { onHeard: () => void; onSilence: () => void },

@@ -12,34 +12,34 @@ export interface StreamPosition {
 
 interface Options {
   patience: Patience;
-  /** Whether a repeated message is answered only once. */
+  /** Whether the server answers a repeated message only once. */
   repeatable: boolean;
   signal?: AbortSignal | undefined;
   onLost?: ((error: unknown) => void) | undefined;
-  /** The event after which to begin, instead of sending the message. */
+  /** The event after which to begin; then the message is not sent. */
   from?: StreamPosition;
 }
 
 export interface Connection {
   events: AsyncIterable<ChatEvent>;
-  /** Whether the events are the stored reply to an earlier request, which is always the same and has no event ids. */
+  /** Whether the events are the stored reply to an earlier request. It is always the same, and its events have no ids. */
   replayed: boolean;
 }
 
-/** Opens a connection: to a turn after a position, or with null by sending the message. */
+/** Opens a connection: after a position in a turn or, with null, by sending the message. */
 type Open = (place: StreamPosition | null) => Promise<Connection>;
 
-/** A request without a response. The cause is the error of `fetch`. */
+/** Thrown when a request got no response. The cause is the error of `fetch`. */
 export class ServerUnreached extends Error {}
 
-/** The server gave up the turn, so that the message can be sent again. */
+/** Thrown when the server gave up the turn, so that the message can be sent again. */
 class TurnDropped extends Error {}
 
-/** The most times that the message is sent: each time may run the model. */
+/** How often the message is sent at most, since each time may run the model. */
 const mostSends = 4;
 
 /**
- * The error of a turn that the server stopped without storing anything, because no client listened before its first
+ * The error of a turn that the server stopped, and did not store, because no client was connected before its first
  * output.
  */
 const givenUp = "The client left before the turn began";
@@ -50,13 +50,13 @@ export function messageIdOf({ id }: Pick<ChatEvent, "id">): string | null {
 }
 
 interface State {
-  /** The position after which to resume; null when the message has to be sent. */
+  /** The position after which to resume; null when the message must be sent. */
   place: StreamPosition | null;
-  /** The position of the last yielded event. */
+  /** The position of the last event that was yielded. */
   yielded: StreamPosition | null;
-  /** The number of yielded events of a stored reply. */
+  /** How many events of a stored reply were yielded. */
   yieldedOfStored: number;
-  /** How often a stream answered the message. */
+  /** How often the message was sent and a stream opened. */
   sends: number;
   /** How often a request was sent. */
   calls: number;
@@ -108,7 +108,7 @@ async function pauseOrThrow(problem: unknown, state: State, { patience, signal, 
   if (!(await patience.pause(problem, signal))) throw lastError(problem, place);
 }
 
-/** Whether the server still answers an earlier request with the message; its reply can be read once stored. */
+/** Whether the server still answers an earlier request with this message, whose reply will be stored. */
 const isRunning = (problem: unknown) => problem instanceof AgentEngineError && problem.status === 409;
 
 function isPassing(problem: unknown, { place, sends, calls }: State, repeatable: boolean): boolean {
@@ -149,7 +149,7 @@ function isGivenUp({ event, data }: ChatEvent, { place, sends, calls }: State): 
   return event === "error" && data.message === givenUp && place !== null && calls > 1 && sends < mostSends;
 }
 
-/** Whether the server may have received a request without a response. In browsers, which give no cause, it may have. */
+/** Whether the server may have received a request that got no response. Browsers do not tell why, so there it may have. */
 function mayHaveArrived(error: unknown): boolean {
   if (!(error instanceof Error)) return true;
   const { cause } = error;

@@ -13,14 +13,14 @@ const accepted: Record<Operation["answer"], string> = {
   events: "text/event-stream",
 };
 
-/** Sends an operation's request and reads the response; rejects with an `AgentEngineError` when the server refuses. */
+/** Sends an operation's request and reads the response. Rejects with an `AgentEngineError` when the server refuses. */
 export async function send(client: ClientOptions, operation: Operation, input: Input, options: CallOptions) {
   const response = await request(client, operation, input, options);
   if (operation.answer === "none") return void (await response.body?.cancel());
   return operation.answer === "json" ? ((await response.json()) as unknown) : response.blob();
 }
 
-/** Sends an operation's request, once the first event is read, and yields the events of its response. */
+/** Sends an operation's request when the first event is requested, and yields the events of its response. */
 export async function* stream(
   client: ClientOptions,
   operation: Operation,
@@ -32,7 +32,7 @@ export async function* stream(
 }
 
 /**
- * Sends an operation's request; rejects with an `AgentEngineError` when the server refuses or the response has another
+ * Sends an operation's request. Rejects with an `AgentEngineError` when the server refuses, or the response has another
  * form.
  */
 export async function request(
@@ -65,7 +65,7 @@ function addressOf(baseUrl: string | URL, { path, query = {} }: Operation, input
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = input[name];
     if (value === undefined || value === "") throw new TypeError(`${name} is missing: ${path} needs it`);
-    // URLs resolve dots, even encoded ones, and so would address another operation.
+    // Dots are resolved in URLs, even when encoded, so the request would be for another operation.
     if (value === "." || value === "..") throw new TypeError(`${name} cannot be ${value}`);
     return encodeURIComponent(String(value));
   });
@@ -91,7 +91,7 @@ function bodyOf(body: unknown): { type?: string; bytes?: BodyInit } {
 
 const read = (token: Token) => (typeof token === "function" ? token() : token);
 
-/** Whether the response has the form that the operation promises: another server may answer 200 to anything. */
+/** Whether the response has the form that the operation promises: a server of another kind may answer 200 to anything. */
 function isPromised({ headers }: Response, { answer }: Operation): boolean {
   const type = headers.get("Content-Type") ?? "";
   if (answer === "json") return /^application\/json\b/.test(type);

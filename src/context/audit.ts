@@ -3,23 +3,23 @@ import type { Db } from "../db/client.ts";
 import { auditLogs } from "../db/schema.ts";
 import type { Actor } from "./ctx.ts";
 
-/** An entry of the audit log. */
+/** An entry for the audit log. */
 export interface AuditEvent {
-  /** `<noun>.<verb>`, as the audit log shows it. */
+  /** `<noun>.<verb>`, as in the audit log. */
   action: string;
-  /** The name of the changed thing, as users see it. */
+  /** The name of the changed object, as users see it. */
   target: string;
   agentId?: string;
-  /** Contains no secret's value, and nothing that is stored sealed. */
+  /** Contains no values of secrets, and nothing that is stored sealed. */
   summary?: Record<string, unknown>;
-  /** Null for an event of the installation or of a person without an account. */
+  /** Null for an event of the installation, or of a person without an account. */
   organizationId: string | null;
   actor: { type: Actor["type"]; id: string | null; name: string | null };
   success?: boolean;
   request: { id: string; ip: string };
 }
 
-/** Stores audit entries in one statement. Configuration changes use `write` instead. */
+/** Stores audit entries in one statement. Changes of the configuration use `write` instead. */
 export async function audit(db: Db, ...events: [AuditEvent, ...AuditEvent[]]): Promise<void> {
   const rows = events.map(({ actor, request, ...event }) => {
     const { organizationId, action, target, agentId = null, success = true, summary = {} } = event;

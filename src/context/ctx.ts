@@ -14,7 +14,7 @@ import type { Collector, Tracer } from "../core/tracing.ts";
 import type { Database, Db } from "../db/client.ts";
 import type { Membership } from "./membership.ts";
 
-/** The author of a request: a signed-in user, a management key for its organization, or `system` for the engine. */
+/** Who makes a request: a signed-in user, a management key for its organization, or `system` for the engine. */
 export type Actor =
   | { type: "user"; id: string; name: string; email: string; sessionId: string }
   | { type: "key"; id: string; name: string }
@@ -47,7 +47,7 @@ export interface Services {
   options: EngineOptions;
 }
 
-/** Options that stay the same while the process runs; settings that may change are policies. */
+/** Options that don't change while the process runs. (Settings that may change are policies.) */
 interface EngineOptions {
   version: string;
   /** The number of trusted proxies in front (decisions §1, "Proxy"). */
@@ -56,15 +56,15 @@ interface EngineOptions {
   chatRequestsPerMinute: number;
   /** The public address, without a trailing slash, used unless the policy `publicAddress` overrides it. */
   baseUrl: string;
-  /** Provider keys and addresses of the environment, by the agent secrets that they replace. */
+  /** The environment's provider keys and addresses, by the names of the agent secrets that can replace them. */
   environmentKeys: ReadonlyMap<string, string>;
-  /** Whether no other process can use the database: the embedded database is locked by one process. */
+  /** Whether this is the only process that can use the database: one process locks the embedded database. */
   soleProcess: boolean;
   /** Whether plugins may start processes on this machine. */
   allowStdioMcp: boolean;
   /** Whether the database has vectors (db/vectors.ts). */
   vectors?: boolean;
-  /** The token with which the operator's monitoring reads the meters; absent without monitoring. */
+  /** The token with which the operator's monitoring reads the metrics; absent without monitoring. */
   metricsToken?: string | undefined;
   /** Whether the admin panel is served. */
   panel?: boolean;
@@ -72,7 +72,7 @@ interface EngineOptions {
   collector?: Collector | null;
 }
 
-/** The context of a service's operation: the services, the actor, and the addressed organization. */
+/** The context of an operation: the services, the actor, and the organization of the request. */
 export interface Ctx extends Services {
   db: Db;
   actor: Actor;
@@ -80,7 +80,7 @@ export interface Ctx extends Services {
   request: { id: string; ip: string };
 }
 
-/** The context of the engine itself in an organization, with all rights there; `name` is the actor in the audit log. */
+/** The context of the engine itself in an organization, where it has all rights; `name` is the actor in the audit log. */
 export function systemCtx(
   services: Services,
   { first = false, ...organization }: Pick<Membership, "organizationId" | "organizationSlug"> & { first?: boolean },
@@ -97,13 +97,13 @@ export function systemCtx(
 }
 
 /**
- * The author for `created_by` and `updated_by`: a user's id; null for keys and the engine, which the audit log names.
+ * The author for `created_by` and `updated_by`: a user's id; null for keys and the engine, which are in the audit log.
  */
 export function authorOf({ actor }: Pick<Ctx, "actor">): string | null {
   return actor.type === "user" ? actor.id : null;
 }
 
-/** The address at which clients reach the installation, without a slash at its end. */
+/** The address at which clients reach the installation, without a trailing slash. */
 export function publicAddress({ policies, options }: Services): string {
   return policies.values.publicAddress ?? options.baseUrl;
 }

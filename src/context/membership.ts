@@ -7,7 +7,7 @@ import {
 } from "../core/credentials/permissions.ts";
 import { EngineError } from "../core/errors.ts";
 
-/** The organization that a request addresses, and the rights of its actor there. */
+/** The organization of a request, and the rights of its actor there. */
 export interface Membership {
   organizationId: string;
   organizationSlug: string;
@@ -25,7 +25,7 @@ export interface Standing {
   workspaceIds: string | null;
 }
 
-/** The membership of a role. A role unknown to this release has no permission. */
+/** The membership of a role. A role that this release does not know has no permissions. */
 export function membershipIn(
   { organizationId, organizationSlug, first }: Pick<Membership, "organizationId" | "organizationSlug" | "first">,
   { role: key, workspaceIds }: Standing,
@@ -42,17 +42,17 @@ export function membershipIn(
   };
 }
 
-/** The workspaces that limit a query; null when the actor reaches all workspaces. */
+/** The workspaces to which a query is limited; null when the actor reaches all workspaces. */
 export function workspaceScope(membership: Membership): readonly string[] | null {
   return reachesAllWorkspaces(membership.role) ? null : membership.workspaceIds;
 }
 
-/** Throws the 403 of decisions §2 unless the caller holds the permission. */
+/** Throws the 403 of decisions §2 unless the caller has the permission. */
 export function requirePermission(membership: Membership, permission: Permission): void {
   if (!membership.permissions.has(permission)) throw lacking(permission);
 }
 
-/** `requirePermission` in the first organization, for the whole installation. */
+/** `requirePermission` in the first organization, which administers the whole installation. */
 export function requireInstallationPermission(membership: Membership, permission: Permission): void {
   if (!membership.first) throw lacking(permission);
   requirePermission(membership, permission);

@@ -6,8 +6,8 @@ import type { Actor, Ctx } from "./ctx.ts";
 import { type Membership, membershipIn, type Standing, workspaceScope } from "./membership.ts";
 
 /**
- * Checks the caller's rights once more, because a body may arrive long after its head was admitted, and a change may
- * wait for its lock. Throws the 401, 404 and 403 that a new request would get.
+ * Checks the caller's rights again: a body may arrive long after its head was admitted, and a change may wait for its
+ * lock. Throws the 401, 404 and 403 that a new request would get.
  */
 export async function requireStanding(db: Db, ctx: Ctx): Promise<void> {
   const { actor, membership } = ctx;
@@ -19,12 +19,12 @@ export async function requireStanding(db: Db, ctx: Ctx): Promise<void> {
   throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
 }
 
-/** `requireStanding` for actions without an organization. Throws the 401. */
+/** `requireStanding`, for actions that need no organization. Throws the 401. */
 export async function requireToken(db: Db, ctx: Ctx): Promise<void> {
   if (ctx.actor.type !== "system" && !(await readStanding(db, ctx.actor, ctx))) throw unknownToken();
 }
 
-/** The caller's current membership, from the stored token. Throws the 401 and 404 that a new request would get. */
+/** The caller's current membership, from the stored token. Throws the 401 and the 404 that a new request would get. */
 export function membershipNow({ actor, membership }: Ctx, stored: Standing | undefined): Membership {
   if (actor.type === "system") return membership;
   const standing = requireStored(actor, stored);
@@ -48,7 +48,7 @@ async function readStanding(
   return standing;
 }
 
-/** Throws the 401 when the token is gone, and the 404 when the user has left the organization. */
+/** Throws the 401 when the token was deleted, and the 404 when the user has left the organization. */
 function requireStored(actor: Actor, standing: Standing | undefined): Standing {
   if (!standing) throw unknownToken();
   if (standing.role === null && actor.type === "user") throw notFound("Organization");

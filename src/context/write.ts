@@ -9,23 +9,23 @@ import { requireStanding } from "./standing.ts";
 
 /** A change, with the fields of its audit entry. */
 interface Change extends Pick<AuditEvent, "action" | "target" | "agentId" | "summary"> {
-  /** Whether the agent is only mentioned in the audit entry: its revision stays, so that no process reloads it. */
+  /** Whether the agent is only named in the audit entry: its revision stays, so that no process loads it again. */
   agentUnchanged?: boolean;
-  /** Filled by an update with the changed fields, never a secret. An empty object means no change and no entry. */
+  /** An update adds the changed fields, but never a secret. If this stays empty, nothing changed and there is no entry. */
   changes?: Changes;
-  /** Called after `fn` when `changes` can't show it: whether nothing changed, so that there is no entry. */
+  /** For changes that `changes` can't show. Called after `fn`: whether nothing changed, so there is no entry. */
   unchanged?: () => boolean;
-  /** Takes the lock of simultaneous changes before the caller's rights are read, which may be revoked meanwhile. */
+  /** Takes the lock of simultaneous changes. Runs before the caller's rights are read: they may be revoked meanwhile. */
   lock?: (tx: Db) => Promise<void>;
 }
 
 /**
- * The only way to change configuration: one transaction for the change, its audit entry and the increment of the
- * agent's revision, which caches compare. `fn` may use only `tx`. A deadlock repeats it (`unlessDeadlocked`).
+ * Every change of the configuration goes through this: one transaction for the change, its audit entry and the agent's
+ * next revision, which caches compare. `fn` may use only `tx`. Repeated after a deadlock (`unlessDeadlocked`).
  */
 export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
   const result = await unlessDeadlocked(() => writeOnce(ctx, change, fn));
-  // Copies that other processes load after this commit include the change.
+  // After the commit: copies that other processes load from now on include the change.
   if (!change.agentUnchanged) ctx.notify.publish("agent-changed", change.agentId ?? ctx.membership.organizationId);
   return result;
 }
@@ -36,7 +36,7 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
     const { changes, unchanged = () => isEmpty(changes), lock, summary, ...entry } = change;
     await lock?.(tx);
     await requireStanding(tx, ctx);
-    // Changes noted by an earlier attempt of this transaction may no longer be true.
+    // The changes that an earlier attempt of this transaction noted may not be true any more.
     for (const field of Object.keys(changes ?? {})) delete changes?.[field];
     const result = await fn(tx);
     if (change.agentId && !change.agentUnchanged) {

@@ -14,7 +14,7 @@ export const importWarningTypes = [
 ] as const;
 export type ImportWarningType = (typeof importWarningTypes)[number];
 
-/** A deviation of an import from its bundle, or a remaining step. */
+/** A difference between an import and its bundle, or a step that is left to do. */
 export interface ImportWarning {
   type: ImportWarningType;
   message: string;
@@ -22,9 +22,9 @@ export interface ImportWarning {
   path: string;
 }
 
-/** Notes of an import's parts, for its end. */
+/** Collects notes from the parts of an import. */
 export interface ImportNotes {
   warn(type: ImportWarningType, path: readonly (string | number)[], message: string): void;
-  /** Adds a time of due work, for which the worker is woken. */
+  /** Notes a time at which work is due, for which the worker is woken. */
   due(at: Date | null): void;
 }

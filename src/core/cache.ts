@@ -3,7 +3,7 @@ interface Entry<V> {
   loadedAt: number;
 }
 
-/** A bounded map whose entries expire after `ttlMs`. It never decides a revocation: its readers compare revisions. */
+/** A limited map whose entries expire after `ttlMs`. It never decides a revocation: its readers compare revisions. */
 export class TtlCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
   readonly #ttlMs: number;

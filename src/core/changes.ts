@@ -5,11 +5,11 @@ export type Changes = Record<string, { from: unknown; to: unknown }>;
 
 /** The most characters of a long text in the audit log. */
 const longest = 500;
-/** The characters before the first difference of long texts. */
+/** How many characters before the first difference of long texts are shown. */
 const lead = 40;
 
 /**
- * The fields of `after` that differ from `before`. Texts are cut to their first difference, so that the log does not
+ * The fields of `after` that differ from `before`. Texts are cut to where they first differ, so that the log does not
  * store whole prompts twice.
  */
 export function changesBetween(before: object, after: object): Changes {

@@ -2,7 +2,7 @@
 export interface Check {
   name: string;
   status: "ok" | "warn" | "fail";
-  /** The finding and, unless the status is `ok`, advice. */
+  /** What was found and, unless the status is `ok`, advice. */
   message: string;
 }
 

@@ -3,7 +3,7 @@ import { fromBase64 } from "./ids.ts";
 import { addressProblem, providerVariables } from "./models/providers.ts";
 import "./validation.ts";
 
-/** Variables whose settings moved to installation policies: the server warns about them at boot. */
+/** Variables whose settings became installation policies. At a start, the server warns about them. */
 const retired = {
   AGENT_CALL_TIMEOUT_MS: "agentCallTimeoutSeconds",
   SSE_MAX_CONNECTIONS: "activityConnections.total",
@@ -28,13 +28,13 @@ const httpAddress = z
   .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""), "must be an http or https address")
   .transform((value) => value.replace(/\/+$/, ""));
 
-/** Whether an address can be a prefix and be logged: it has no password, no query and nothing that needs escaping. */
+/** Whether an address can be put before a path, and be logged: it has no password, no query and nothing to escape. */
 const isBareAddress = (value: string) => {
   const url = URL.parse(value);
   return !/[\s\p{Cc}\p{Cs}]/u.test(value) && url !== null && !/[?#]/.test(value) && !url.username && !url.password;
 };
 
-/** An `httpAddress` that can be a prefix. */
+/** An `httpAddress` that can be put before a path. */
 export const bareAddress = httpAddress.refine(isBareAddress, "must have no spaces, password, query or fragment");
 
 const keyFormat = "must be 32 bytes, as base64 or as 64 hexadecimal characters";
@@ -99,7 +99,7 @@ const headerList = z.string().transform((value, context) => {
 /** The default number of chat requests a minute from one client address. */
 export const usualChatRequests = 20;
 
-/** Every boot setting: variable, form, default and purpose. `npm run generate` writes docs/configuration.md from it. */
+/** Every setting of a start: variable, form, default, purpose. `npm run generate` writes docs/configuration.md from it. */
 export const settings = z.object({
   PORT: wholeNumber(0, 65_535).default(4000).describe("Port to listen on; 0 takes a free one."),
   HOST: z.string().default("127.0.0.1").describe("Address to listen on; 0.0.0.0 for all."),
@@ -183,7 +183,7 @@ export type Settings = z.infer<typeof settings>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Contains every problem of the environment, each with its variable's name. */
+/** Lists every problem of the environment, each with the name of its variable. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -231,7 +231,7 @@ export function retiredSettings(environment: Environment): string[] {
     .map(([name, policy]) => `${name} is no longer read: set the installation policy ${policy} instead`);
 }
 
-/** The providers' keys and addresses in the environment, by the agent secrets that they replace. */
+/** The providers' keys and addresses in the environment, by the names of the agent secrets that can replace them. */
 export function environmentKeys(environment: Environment): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
   for (const [variable, secret] of Object.entries(providerVariables)) {

@@ -1,4 +1,4 @@
-/** Code → HTTP status: the only list of errors for callers (decisions §3). */
+/** The HTTP status of each error code: the only list of errors that callers get (decisions §3). */
 const statuses = {
   "bad-request": 400,
   unauthorized: 401,
@@ -30,22 +30,22 @@ export interface Issue {
 export interface LimitStatus {
   limit: number;
   remaining: number;
-  /** Whole seconds until more is left; at least 1. */
+  /** How many whole seconds until more is left; at least 1. */
   resetSeconds: number;
 }
 
 interface Options {
-  /** The time after which the caller may try again; that of `limit` unless given. */
+  /** After how many seconds the caller may try again; absent: those of `limit`. */
   retryAfterSeconds?: number | undefined;
   /** The limit that refuses. */
   limit?: LimitStatus;
-  /** Set where the official clients of chat completions would repeat a request that must not be repeated. */
+  /** Set when the official clients of chat completions would otherwise repeat a request that must not be repeated. */
   shouldRetry?: false;
   issues?: Issue[];
   cause?: unknown;
 }
 
-/** A refusal with a message for the caller. Any other error becomes a 500 with its message only in the log. */
+/** A refusal with a message for the caller. Any other error becomes a 500, whose message is only in the log. */
 export class EngineError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorStatus;
@@ -68,7 +68,7 @@ export class EngineError extends Error {
 
 /**
  * A model provider can't be called with the agent's settings. The message is the engine's own and contains no secret:
- * people who may use the playground read it, and callers of public doors do not.
+ * people who may use the playground read it, public callers do not.
  */
 export class ProviderSetupError extends Error {
   constructor(message: string) {
@@ -77,12 +77,12 @@ export class ProviderSetupError extends Error {
   }
 }
 
-/** A file storage failed without any effect; after any other failure the request may have taken effect. */
+/** A file storage failed without any effect. After any other failure, the request may have had one. */
 export class StorageRefusal extends EngineError {}
 
-/** A model did not embed some texts, for a reason other than the key or the rate. */
+/** A model did not embed some texts, and neither the key nor a rate limit was the reason. */
 export class TextsRefused extends Error {
-  /** Whether the model failed instead of refusing the texts, so that a later attempt may succeed. */
+  /** Whether the model failed, rather than refused the texts, so that a later attempt may succeed. */
   readonly failed: boolean;
 
   constructor(message: string, { failed = false } = {}) {
@@ -92,7 +92,7 @@ export class TextsRefused extends Error {
   }
 }
 
-/** The 404 for a missing thing, and for one that the caller may not know of: both are equal byte for byte. */
+/** The 404 for a missing thing, and for one of which the caller may not know. Both are equal, byte for byte. */
 export function notFound(what: string): EngineError {
   return new EngineError("not-found", `${what} not found`);
 }
@@ -105,7 +105,7 @@ export class StartError extends Error {
   }
 }
 
-/** Returns an error that the caller may see unchanged, else the 500 that hides it. */
+/** Returns an error that the caller may see as it is, or else the 500 that hides it. */
 export function asEngineError(error: unknown): EngineError {
   return error instanceof EngineError ? error : new EngineError("internal", "Internal server error", { cause: error });
 }

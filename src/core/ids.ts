@@ -1,7 +1,7 @@
 import { createSHA256 } from "hash-wasm";
 import { v7 } from "uuid";
 
-/** A UUIDv7 (RFC 9562). These ids sort by creation, also within a millisecond. */
+/** A UUIDv7 (RFC 9562). These ids sort by creation, even within a millisecond. */
 export function newId(): string {
   const random = draw(16);
   const now = Date.now();
@@ -12,12 +12,12 @@ export function newId(): string {
 }
 
 /**
- * The last id's time and its number within the millisecond. The library would count too, but only with its own
+ * The time of the last id, and its number within that millisecond. The library would count only with its own
  * randomness.
  */
 let latest = { msecs: 0, seq: 0 };
 
-/** Randomness for many ids, since one call of the system costs more than an id. */
+/** Randomness for many ids: a call of the system costs more than an id. */
 const drawn = new Uint8Array(4096);
 let used = drawn.length;
 
@@ -31,7 +31,7 @@ function draw(bytes: number): Uint8Array {
   return drawn.subarray(used - bytes, used);
 }
 
-/** Whether PostgreSQL reads the text as a UUID, in any case. */
+/** Whether PostgreSQL reads the text as a UUID, in upper or lower case. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
@@ -78,8 +78,8 @@ const utf8 = new TextEncoder();
 let sha256: ReturnType<typeof createSHA256> | undefined;
 
 /**
- * The SHA-256 of the UTF-8 text, the only stored form of tokens. WebCrypto passes each digest to a thread, which takes
- * ten times as long for such short texts.
+ * The SHA-256 of the UTF-8 text; tokens are stored only as such digests. WebCrypto would pass each digest to a thread,
+ * which takes ten times as long for such short texts.
  */
 export async function digest(text: string): Promise<Uint8Array<ArrayBuffer>> {
   sha256 ??= createSHA256();

@@ -2,7 +2,7 @@
 export type JsonObject = { [key: string]: JsonValue };
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
-/** Declares a value of a wire shape to be JSON, which its type does not express. */
+/** Treats a value of a wire shape as JSON, which its type does not say. */
 export const asJson = (value: unknown) => value as JsonValue;
 
 /** Whether a JSON or YAML value is an object: neither null nor a list. */
@@ -10,7 +10,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The members of a value of unknown shape; empty unless it is an object. */
+/** The members of a value of unknown form; empty unless it is an object. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -21,7 +21,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
-/** Whether two values are equal; the order of an object's keys does not matter. */
+/** Whether two values are equal. The order of an object's keys does not matter. */
 export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
   if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return false;
@@ -46,8 +46,8 @@ function opensDeeperThan(text: string, levels: number): boolean {
 }
 
 /**
- * The limit that a JSON text exceeds, as the end of a sentence, such as `holds more than 5 values`; null when it
- * exceeds none. The text is not parsed.
+ * Which limit a JSON text exceeds, as the end of a sentence, such as `holds more than 5 values`; null when it exceeds
+ * none. Does not parse the text.
  */
 export function jsonExcess(text: string, limits: { levels: number; values?: number }): string | null {
   const { levels, values = Number.POSITIVE_INFINITY } = limits;

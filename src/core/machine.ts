@@ -6,17 +6,17 @@ interface CheckedPolicies {
   defaultModel: string | null;
 }
 
-/** The server's machine and settings, as far as they may be shown. */
+/** The server's machine and settings, as far as people may see them. */
 export interface Machine {
   /** The host of the database; null for the embedded one. */
   databaseHost: string | null;
-  /** Runs the checks for before and after those of the database. Never rejects. */
+  /** Runs the checks to list before and after those of the database. Never rejects. */
   examine(policies: CheckedPolicies): Promise<{ before: Check[]; after: Check[] }>;
   /** Removes the settings' secrets from a check's text, and escapes invisible characters. */
   scrub(text: string): string;
 }
 
-/** A machine about which nothing is known. */
+/** A machine whose state is unknown. */
 export const unexamined: Machine = {
   databaseHost: null,
   examine: async () => ({ before: [], after: [] }),

@@ -2,7 +2,7 @@
 export interface Measure<Label extends string = string> {
   name: `agent_engine_${string}`;
   help: string;
-  /** Labels with few values of the engine's own: never a caller's text, an agent or a model. */
+  /** Labels, each with only a few values of the engine's own: never a text of callers, an agent or a model. */
   labels?: readonly Label[];
 }
 
@@ -21,7 +21,7 @@ export interface Meters {
   histogram<Label extends string>(
     measure: Measure<Label> & { buckets: readonly number[] },
   ): (labels: Labels<Label>, value: number) => void;
-  /** Numbers that are read when somebody requests the metrics. A reading whose `read` rejects is omitted. */
+  /** Numbers that are read when the metrics are requested. A reading whose `read` rejects is left out. */
   readings<Label extends string>(
     measure: Measure<Label> & { type: "gauge" | "counter" },
     read: () => readonly Reading<Label>[] | Promise<readonly Reading<Label>[]>,
@@ -30,7 +30,7 @@ export interface Meters {
   text(): Promise<string>;
 }
 
-/** The meters of an unmonitored process. */
+/** The meters of a process without monitoring. */
 export const unmeasured: Meters = {
   counter: () => () => {},
   histogram: () => () => {},

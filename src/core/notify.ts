@@ -1,6 +1,6 @@
 import type { Log, Notify } from "./ports.ts";
 
-/** The listeners of this process; without other replicas these are the whole installation's. */
+/** The listeners of this process; without other replicas, all listeners of the installation. */
 export interface LocalNotify extends Notify {
   /** Publishes to this process. Ignores a topic without listeners, such as one of another release. */
   publish(topic: string, key: string): void;
@@ -13,7 +13,7 @@ interface Listener {
   onGap: (() => unknown) | undefined;
 }
 
-/** Notifies only this process. A throwing listener is logged, and does not keep messages from others. */
+/** Notifies only this process. If a listener throws, that is logged, and the others still get the message. */
 export function localNotify(log: Log): LocalNotify {
   const topics = new Map<string, Set<Listener>>();
 

@@ -18,7 +18,7 @@ const Host = zText(260)
   .refine((host) => portOf(host) >= 1 && portOf(host) <= 65_535, "must have a port between 1 and 65535")
   .toLowerCase();
 
-/** The least request limit: a lower one would refuse any page or script halfway. */
+/** The smallest request limit: with a lower one, pages and scripts would be refused halfway. */
 const leastCalls = 10;
 
 const RateLimit = z.object({
@@ -130,8 +130,8 @@ export const defaultPolicies: Policies = {
 };
 
 /**
- * The stored policies over the defaults. A value that this release can't read, such as a later release's, counts as
- * absent; `ignored` lists its policy.
+ * The policies: stored values where they exist, else the defaults. A value that this release can't read, such as one of
+ * a later release, counts as absent; `ignored` lists its policy.
  */
 export function readPolicies(stored: Readonly<Record<string, unknown>>): { policies: Policies; ignored: string[] } {
   const entries: [string, unknown][] = [];
@@ -143,7 +143,7 @@ export function readPolicies(stored: Readonly<Record<string, unknown>>): { polic
   return { policies: over(Object.fromEntries(entries)), ignored: ignored.sort() };
 }
 
-/** Whether this release has a policy `name` that accepts `value`, whole or as a part of its object. */
+/** Whether this release has a policy `name` that accepts `value`, as a whole or as a part of its object. */
 export function isPolicy(name: string, value: unknown): boolean {
   if (!Object.hasOwn(PolicyChanges.shape, name)) return false;
   return value !== undefined && PolicyChanges.shape[name as keyof PolicyChanges].safeParse(value).success;
@@ -163,7 +163,7 @@ type Keys = ReadonlyMap<string, string>;
 const noKeys: Keys = new Map();
 
 /**
- * The environment's keys and addresses that an organization's agents may use. `first`: it is the first organization.
+ * The environment's keys and addresses that agents of an organization may use. `first`: it is the first organization.
  */
 export function usableKeys({ environmentKeys }: Policies, keys: Keys, first: boolean): Keys {
   if (environmentKeys === "all") return keys;
@@ -180,14 +180,14 @@ export class CurrentPolicies {
     return this.#values;
   }
 
-  /** Sets the policies, unless a newer revision is known: database responses may overtake each other. */
+  /** Sets the policies, unless a newer revision is known: responses of the database may arrive out of order. */
   set(values: Policies, revision = this.#revision): void {
     if (revision < this.#revision) return;
     this.#revision = revision;
     this.#values = values;
   }
 
-  /** Whether to log ignored names: there are some, and they differ from the last call's. */
+  /** Whether ignored names should be logged: there are some, and not the same as in the last call. */
   isNews(ignored: readonly string[]): boolean {
     const names = ignored.join();
     const news = names !== "" && names !== this.#reported;

@@ -7,7 +7,7 @@ import type { S3Bucket } from "./files/s3.ts";
 import type { JsonValue } from "./json.ts";
 import type { ProviderName } from "./models/providers.ts";
 
-/** The time, as a port so that a test can move it. */
+/** The time. It is a port so that tests can move it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -26,15 +26,15 @@ export interface Log {
   child(fields: Fields): Log;
 }
 
-/** A model, with its address and credential from the agent's secrets, else from the environment. */
+/** A model, with its address and credential from the agent's secrets, or else from the environment. */
 export interface ModelSpec {
   provider: ProviderName;
   model: string;
   baseUrl: string | undefined;
   apiKey: string | undefined;
   /**
-   * Set when an agent's secret names the address: then only public addresses and these hosts are allowed, as in
-   * `EgressRequest`. Addresses in the environment are the operator's.
+   * Set when a secret of the agent gives the address: then only public addresses and these hosts are allowed, as in
+   * `EgressRequest`. Addresses in the environment are the operator's own.
    */
   allowedHosts?: readonly string[];
 }
@@ -52,23 +52,23 @@ export interface ModelCall
   toolChoice?: { type: "auto" | "none" };
 }
 
-/** One or several parts of a reply that arrived together: reading one list costs less than reading each part. */
+/** One part of a reply, or several that arrived together: to read one list costs less than to read each part. */
 type ModelParts = LanguageModelV4StreamPart | readonly LanguageModelV4StreamPart[];
 
 /** The warning in a reply's `stream-start` when the model got only the newer part of the conversation. */
 export const shortened = { type: "other", message: "The conversation was shortened" } as const;
 
-/** The metadata of a `text-end` whose text turned out to be thoughts. */
+/** The metadata of a `text-end` after a text that turned out to be thoughts. */
 export const thought = { engine: { thought: true } } as const;
 
-/** Reads a reply, as a `ReadableStream`'s reader does. */
+/** Reads a reply, like the reader of a `ReadableStream`. */
 export interface PartsReader {
   read(): Promise<{ done: boolean; value?: ModelParts | undefined }>;
-  /** Disconnects from the provider. A waiting read ends at once. */
+  /** Disconnects from the provider. A pending read ends at once. */
   cancel(): Promise<void>;
 }
 
-/** A model for the engine. Each `LanguageModelV4` is one. */
+/** A model as the engine calls it. Each `LanguageModelV4` is one. */
 export interface StreamingModel {
   doStream(call: ModelCall): PromiseLike<{ stream: { getReader(): PartsReader } }>;
 }
@@ -86,40 +86,40 @@ export interface Embedding {
   tokens: number;
 }
 
-/** Embeds texts, for one agent. */
+/** Embeds texts for one agent. */
 export interface Embedder {
-  /** The model's name: vectors of different models can't be compared. */
+  /** The name of the model, since vectors of different models can't be compared. */
   model: string;
-  /** The least cosine (up to 1) of two related texts. */
+  /** From this cosine on (1 is the largest), two texts count as related. */
   least: number;
   /**
-   * Embeds at most 32 texts. Rejects with an `Error` for the log, or with a `TextsRefused` when a text may be the
-   * cause.
+   * Embeds at most 32 texts. Rejects with an `Error` for the log, or with a `TextsRefused` when one of the texts may be
+   * the cause.
    */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly number[][]>;
 }
 
-/** An agent as a job read it. */
+/** An agent, as a job has read it. */
 export interface AgentSeen {
   slug: string;
-  /** The revision that the agent must have at least. */
+  /** The agent must have at least this revision. */
   revision: number;
 }
 
-/** Password hashing. A call takes tens of milliseconds of a core, in a separate thread where threads exist. */
+/** Password hashing. A call takes a core tens of milliseconds, in a thread of its own where there are threads. */
 export interface Passwords {
   /** Returns the PHC string to store. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password matches `hash`; null takes as long and returns false. With a thread, rejects with the 429 when
-   * too many calls of one `client` wait.
+   * Whether the password matches `hash`. With null it takes as long, and returns false. With a thread, it rejects with
+   * the 429 when too many calls of one `client` wait.
    */
   verify(hash: string | null, password: string, client?: string): Promise<boolean>;
   /** `verify` for a bcrypt hash, the older form of a stored management key. */
   verifyBcrypt(hash: string, text: string): Promise<boolean>;
 }
 
-/** A request to an address from outside, for example from a model. */
+/** A request to an address that others choose, for example a model. */
 export interface EgressRequest {
   url: string;
   method: string;
@@ -133,7 +133,7 @@ export interface EgressRequest {
   maxBytes: number;
   /** The deadline of the whole request, including redirects; 15 seconds by default. */
   timeoutMs?: number;
-  /** An organization. Responses of one owner get only a part of the memory for simultaneous responses. */
+  /** An organization. The responses of one owner get only a part of the memory for all responses at the same time. */
   owner?: string;
   signal: AbortSignal;
 }
@@ -162,7 +162,7 @@ export interface ScriptRun {
   args: JsonValue;
   /** The skill's scripts by file name; a script may import each as `./name.js`. */
   modules?: Readonly<Record<string, string>>;
-  /** An organization. Owners take turns, and only a few scripts of one owner may wait at once. */
+  /** An organization. Owners take turns, and only a few scripts of one owner may wait at a time. */
   owner?: string;
   signal: AbortSignal;
 }
@@ -170,7 +170,7 @@ export interface ScriptRun {
 /** A script's result, or an error for the model, and the texts that it logged, one for each call. */
 export type ScriptResult = ({ ok: true; result: JsonValue } | { ok: false; error: string }) & { logs: string[] };
 
-/** Runs untrusted scripts (decisions §6, "Scripts"), which reach only their arguments and modules. */
+/** Runs untrusted scripts (decisions §6, "Scripts"). They reach only their arguments and modules. */
 export interface Scripts {
   /** Rejects only when the signal aborts, with the signal's reason. */
   run(script: ScriptRun): Promise<ScriptResult>;
@@ -185,14 +185,14 @@ export type McpTransport =
 export interface McpServer {
   /** The server's id, the same for all its configurations. */
   id: string;
-  /** Differs between configurations; connections of an earlier version are closed. */
+  /** Another text for each configuration; connections with an earlier one are closed. */
   version: string;
   /** As in `EgressRequest`. */
   owner?: string;
   /** The server's name in the log. */
   name: string;
   transport: McpTransport;
-  /** Values hidden from errors and the log. */
+  /** Values that errors and the log must not contain. */
   secrets: readonly string[];
   /** As in `EgressRequest`. */
   allowedHosts: readonly string[];
@@ -205,37 +205,37 @@ export interface McpTool {
   inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** The MCP servers, each connected at its first use. Anybody may see the methods' errors. */
+/** The MCP servers, each connected when first used. Errors of the methods may be shown to anybody. */
 export interface Mcp {
-  /** Connects again and lists the tools, within 15 seconds; reads no more pages after `enough` tools. */
+  /** Connects again and lists the tools, within 15 seconds. After `enough` tools no more pages are read. */
   list(server: McpServer, enough: number): Promise<McpTool[]>;
-  /** Returns a call's result; rejects with the server's own text when the tool failed. */
+  /** Returns the result of a call. Rejects with the server's own text when the tool failed. */
   call(server: McpServer, tool: McpTool, args: unknown, signal: AbortSignal): Promise<JsonValue>;
-  /** Disconnects from a server once its calls are over. */
+  /** Disconnects from a server when its calls have ended. */
   forget(id: string): void;
   /** Disconnects from all servers, and accepts no more calls. */
   close(): Promise<void>;
 }
 
-/** Stores files' bytes under the engine's keys. Throws `StorageRefusal` when a request surely had no effect. */
+/** Stores the bytes of files under the engine's keys. Throws `StorageRefusal` when a request surely had no effect. */
 export interface ObjectStore {
-  /** Stores the bytes atomically, and replaces an existing object. */
+  /** Stores the bytes as a whole or not at all; replaces an existing object. */
   put(key: string, bytes: Uint8Array<ArrayBuffer>, mime: string): Promise<void>;
-  /** The object under the key, or null. The caller must read or cancel its bytes. */
+  /** The object under the key, or null. The caller must read its bytes or cancel them. */
   get(key: string): Promise<StoredObject | null>;
   /** Deletes the object under the key, if there is one. */
   delete(key: string): Promise<void>;
-  /** Makes an address at which anyone can read the object; null for a store without addresses of its own. */
+  /** Makes an address at which anyone can read the object; null for a store that has no addresses. */
   link: ((key: string, link: ObjectLink) => Promise<string>) | null;
 }
 
 export interface StoredObject {
   bytes: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The number of bytes; null when the store does not announce it. */
+  /** The number of bytes; null when the store does not say. */
   size: number | null;
 }
 
-/** The validity of an object's address, and two headers of its response. */
+/** How long an object's address is valid, and two headers of its response. */
 export interface ObjectLink {
   /** At most a week. */
   seconds: number;
@@ -264,9 +264,9 @@ type Topic =
 /** Wakes listeners in this process and in other replicas before their next read of the database. */
 export interface Notify {
   /**
-   * Notifies every listener of the topic: those of this process before it returns, those of other replicas soon. A
-   * message to a replica is a hint: it may be late, merged with an equal one, or lost. Call `publish` after the commit
-   * of the announced change. Never throws and never waits.
+   * Notifies every listener of the topic: those of this process before it returns, those of other replicas soon. For a
+   * replica a message is only a hint: it may be late, merged with an equal one, or lost. Call `publish` after the
+   * change is committed. Never throws and never waits.
    */
   publish(topic: Topic, key: string): void;
   /**

@@ -1,6 +1,6 @@
-/** The collector settings of an agent's operator, as stored, working or not. */
+/** The settings of an agent's operator for a collector, as stored, whether or not they work. */
 export interface AgentTracing {
-  /** The secret `tracing_api_key`; undefined without one. */
+  /** The secret `tracing_api_key`; undefined when it is missing. */
   readonly apiKey: string | undefined;
   /** The name of the key's project; null for any. */
   readonly project: string | null;
@@ -8,7 +8,7 @@ export interface AgentTracing {
 
 export type AttributeValue = string | number | boolean | readonly string[];
 
-/** The attributes of a span; undefined ones are omitted. */
+/** The attributes of a span; undefined ones are left out. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 /** The ids of a span: 32 and 16 hexadecimal characters. */
@@ -22,20 +22,20 @@ export interface Span extends SpanRef {
   /** Null for the root of a trace. */
   parentSpanId: string | null;
   name: string;
-  /** `client`: a call to the outside, such as a model call. */
+  /** `client`: a call to another service, such as a model. */
   kind: "internal" | "client";
   /** Milliseconds since the epoch. */
   startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** The failure's text; null for a success. */
+  /** The text of the failure; null for a success. */
   failure: string | null;
   links: readonly SpanRef[];
 }
 
-/** A collector that receives spans. */
+/** A collector to which spans are sent. */
 export interface Collector {
-  /** Distinguishes collectors; it may contain a secret. */
+  /** Tells collectors apart; it may contain a secret. */
   readonly id: string;
   /** The collector's name in the log. */
   readonly name: string;
@@ -49,11 +49,11 @@ export interface Collector {
 /** The spans of this process since its start. */
 export interface SpanCounts {
   sent: number;
-  /** Spans that were dropped for lack of room, or that no collector accepted. */
+  /** Spans that were dropped for lack of room, or that a collector did not accept. */
   dropped: number;
 }
 
-/** The access to one project of the tracing backend. */
+/** The access to one project of a tracing backend. */
 export interface ProjectKey {
   /** The backend's address, without a trailing slash. */
   baseUrl: string;
@@ -61,24 +61,24 @@ export interface ProjectKey {
   authorization: string;
 }
 
-/** Why a request to the tracing backend failed; the message is the engine's own, and may be shown. */
+/** A request to the tracing backend failed. The message is the engine's own, and people may see it. */
 export class TracingError extends Error {}
 
 /** Sends spans to collectors by OTLP. */
 export interface Tracer {
   /**
-   * Sends the spans of a trace soon. Never throws and never waits: `make` runs later, outside the caller. A trace
-   * without room is dropped and counted.
+   * Sends the spans of a trace soon. Never throws and never waits: `make` runs later. A trace for which there is no
+   * room is dropped and counted.
    */
   send(collector: Collector, make: () => readonly Span[]): void;
   /** The names of the projects that a key belongs to. Rejects with a `TracingError`. */
   projectsOf(key: ProjectKey): Promise<string[]>;
   counts(): SpanCounts;
-  /** Sends waiting spans for at most `ms`, and drops the rest and all later ones. */
+  /** Sends waiting spans for at most `ms` milliseconds; drops the rest and all later ones. */
   close(ms: number): Promise<void>;
 }
 
-/** The tracer of a process that sends nothing. */
+/** The tracer of a process that sends no spans. */
 export const untraced: Tracer = {
   send: () => {},
   projectsOf: () => Promise.reject(new TracingError("This process sends no traces")),
@@ -86,7 +86,7 @@ export const untraced: Tracer = {
   close: async () => {},
 };
 
-/** Matches a project's public and secret key, neither with a colon. */
+/** Matches the public and the secret key of a project, neither of which contains a colon. */
 const keyPair = /^pk-[\x21-\x39\x3b-\x7e]{1,250}:sk-[\x21-\x39\x3b-\x7e]{1,250}$/;
 
 /** Why a value can't be the secret `tracing_api_key`; null when it can. */

@@ -56,7 +56,7 @@ function oneOf(values: readonly unknown[]): string {
   return values.length === 1 ? `must be ${values[0]}` : `must be one of: ${values.join(", ")}`;
 }
 
-/** The message for a union: the values of its discriminating field, else its members. */
+/** The message for a union: the possible values of its discriminating field, or else its members. */
 function unionOf({ options, errors }: Extract<RawIssue, { code: "invalid_union" }>): string {
   if (Array.isArray(options)) return oneOf(options);
   const kinds = errors.map(([first]) => /^must be (.*)$/.exec(first?.message ?? "")?.[1]);
@@ -75,5 +75,5 @@ function amount(bound: string, limit: number | bigint, origin: string): string {
   return unit ? `have ${bound} ${limit} ${unit}` : `be ${bound} ${limit}`;
 }
 
-// The library has a single, process-wide place for default messages.
+// The library's default messages can be set only once, for the whole process.
 z.config({ customError: sentenceOf });

@@ -1,27 +1,27 @@
 import { Lexer, type Token, Tokenizer } from "marked";
 
-// For some texts the lexer takes the square of the length, and it recurses for each level. Text beyond these bounds is
-// read in pieces; marks that span two pieces stay plain text.
+// For some texts the lexer takes quadratic time, and it recurses for each level. Text beyond these limits is read in
+// pieces; marks that span two pieces stay text.
 
-/** Lists and quotes nested deeper are read as text. */
+/** Lists and quotes that are nested deeper are read as text. */
 const deepest = 50;
 
-/** The most levels times characters: each level reads the whole text inside it. */
+/** The limit of levels times characters, since each level reads all text inside it. */
 const mostRead = 1_000_000;
 
 /**
- * Running text up to `pieceLength`, or with few marks, is read at once: each mark may make the lexer search the rest of
- * the text, once for each mark around it. `mostWork` is in marks times marks times characters.
+ * Running text up to `pieceLength`, or with few marks, is read at once. Each mark may make the lexer search the rest of
+ * the text, once for each mark around it, so `mostWork` limits marks times marks times characters.
  */
 const pieceLength = 1_000;
 const mostWork = 400_000_000;
 
-/** Everything that may begin a mark in running text. */
+/** Matches every character or word with which a mark in running text may begin. */
 const marks = /[*_~`[\]<\\&@]|http|www/gi;
 
 const { paragraph, table } = Lexer.rules.block.gfm;
 
-/** The block rules. A table's head ends a paragraph; its rows, which may reach to the end of the text, are not read for it. */
+/** The rules of blocks. A table's head ends a paragraph; its rows, which may be many, are not read for that. */
 export const blockRules = {
   ...Lexer.rules.block.gfm,
   paragraph: new RegExp(
@@ -29,7 +29,7 @@ export const blockRules = {
   ),
 };
 
-/** Reads too deeply nested lists and quotes as text, and looks for a table's rows only below a table head. */
+/** Reads lists and quotes that are nested too deeply as text, and looks for the rows of a table only below a head. */
 export class BoundedTokenizer extends Tokenizer {
   #depth = 0;
 
@@ -41,7 +41,7 @@ export class BoundedTokenizer extends Tokenizer {
     return this.#nested(source, () => super.list(source));
   }
 
-  /** The rows may go on to the end of the text, and would be read again for each line that is no head. */
+  /** The rows may go on to the end of the text, and would be read again for each line that might be a head. */
   override table(source: string) {
     const queue = this.lexer.inlineQueue;
     const { length } = queue;
@@ -61,7 +61,7 @@ export class BoundedTokenizer extends Tokenizer {
   }
 }
 
-/** Reads short running text. Too deeply nested text stays plain. */
+/** Reads short running text. Text that is nested too deeply stays plain. */
 export function readInline(lexer: Lexer, source: string, tokens: Token[]): void {
   const before = tokens.length;
   try {
@@ -72,7 +72,7 @@ export function readInline(lexer: Lexer, source: string, tokens: Token[]): void 
   }
 }
 
-/** Splits running text that would take long, between lines or words, or anywhere when it has none. */
+/** Splits running text that would take long: between lines or words, or anywhere if it has neither. */
 export function* inlinePieces(source: string): Generator<string> {
   let start = 0;
   const count = source.match(marks)?.length ?? 0;

@@ -3,8 +3,8 @@ import { BoundedTokenizer, blockRules, inlinePieces, readInline } from "./bounds
 
 /**
  * Reads a model's Markdown in GitHub's flavour. Also reads bold and struck text next to Chinese, Japanese and Korean
- * punctuation. Definitions without a link are text, since they may be the whole reply. The time grows with the length,
- * also for hostile text, which is read within bounds; never throws.
+ * punctuation. Definitions that no link uses are text, since they may be the whole reply. The time is linear, even for
+ * hostile text, which is read within limits. Never throws.
  */
 export function readMarkdown(text: string): Token[] {
   const tokenizer = new DefinitionTokenizer();
@@ -21,10 +21,10 @@ export function readMarkdown(text: string): Token[] {
   return read;
 }
 
-/** The addresses allowed in a definition. */
+/** Matches the addresses that a definition may have. */
 const address = /^(https?:\/\/|mailto:|tel:)/i;
 
-/** Reads a definition only with an allowed address, once for each label, and notes the addresses that links use. */
+/** Reads a definition only with an allowed address, and only one for each label; notes the addresses that links use. */
 class DefinitionTokenizer extends BoundedTokenizer {
   readonly used = new Set<string>();
 
@@ -40,7 +40,7 @@ class DefinitionTokenizer extends BoundedTokenizer {
   }
 }
 
-/** The blocks, with neighbouring definitions that no link uses turned into a paragraph. */
+/** The blocks, in which neighbouring definitions that no link uses have become a paragraph. */
 function withDefinitions(tokens: readonly Token[], used: ReadonlySet<string>): Token[] {
   const read: Token[] = [];
   let unused: string[] = [];
@@ -62,7 +62,7 @@ function withDefinitions(tokens: readonly Token[], used: ReadonlySet<string>): T
   return read;
 }
 
-/** A separate lexer without definitions reads the text, so that a definition's label is no link in it. */
+/** Read by a separate lexer without definitions, in which a definition's label is no link. */
 const paragraphOf = (text: string): Token => ({
   type: "paragraph",
   raw: text,
@@ -71,9 +71,9 @@ const paragraphOf = (text: string): Token => ({
 });
 
 // CommonMark decides by spaces and punctuation whether ** begins or ends bold text. Chinese, Japanese and Korean have
-// no spaces there, so that in **重要：**请 the second ** would end nothing. A joint, which counts as a letter, separates
-// marks from the punctuation next to them while a text is read. Single marks stay as they are, since they also
-// multiply.
+// no spaces there, so in **重要：**请 the second ** would end nothing. While a text is read, a joint, which counts as a
+// letter, separates such marks from punctuation beside them. Single marks get no joints, since they may mean a
+// multiplication.
 
 /** A character that occurs in no text, and is neither space nor punctuation. */
 const joint = "\ufdd0";
@@ -82,12 +82,12 @@ const cjk = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bo
 const punctuation = String.raw`(?![*~_\\])[\p{P}\p{S}]`;
 const marks = String.raw`(?:\*{2,}|~~)`;
 
-/** Positions between marks and punctuation when either neighbour is Chinese, Japanese or Korean. */
+/** Positions between marks and punctuation beside which there is Chinese, Japanese or Korean text. */
 const jointPlaces = new RegExp(
   [
     `(?<=(?=${cjk})${punctuation})(?=${marks})`,
     `(?<=${punctuation})(?=${marks}${cjk})`,
-    // The next character is tested first, since it is a single one.
+    // The next character is tested first, since it is just one.
     `(?=(?=${cjk})${punctuation})(?<=${marks})`,
     `(?=${punctuation})(?<=${cjk}${marks})`,
   ].join("|"),

@@ -9,7 +9,7 @@ import { SignInPage } from "./pages/sign-in.tsx";
 import { Failure } from "./ui/note.tsx";
 import { Toasts } from "./ui/toast.tsx";
 
-/** The whole panel: setup behind its link, sign-in, or the signed-in person's pages. */
+/** The whole panel: the setup behind its link, the sign-in, or the pages of the signed-in person. */
 function App() {
   const error = useSignal<unknown>(undefined);
   const load = () => {
@@ -27,7 +27,7 @@ function App() {
       </main>
     );
   }
-  // Nothing is shown during the short wait, so that nothing jumps.
+  // Nothing is shown during this short wait, so that the page does not jump.
   if (value === undefined) return null;
   return (
     <>

@@ -36,13 +36,13 @@ interface Work {
   target: Target;
   environment: Environment;
   progress: Progress;
-  /** Called after each step. */
+  /** Called when a step is done. */
   onDone(done: FinishedStep): void;
 }
 
 /**
- * Carries out a plan in its order, and notes the finished steps in `progress`. Each step is all or nothing, and the
- * first failed one rejects.
+ * Carries out a plan in its order, and notes the finished steps in `progress`. A step is done as a whole or not at all;
+ * the first one that fails rejects.
  */
 export async function act(plan: Plan, work: Work): Promise<void> {
   const { target, progress, onDone } = work;
@@ -73,7 +73,7 @@ export async function act(plan: Plan, work: Work): Promise<void> {
   }
 }
 
-/** Imports a changed agent, and stores its credentials; the server ignores equal ones. */
+/** Imports a changed agent, and stores its credentials; the server ignores those that are unchanged. */
 async function applyAgent({ action, file, due, workspaceId }: AgentStep, work: Work): Promise<void> {
   const { target, environment } = work;
   const { api } = target;
@@ -99,13 +99,13 @@ function noteWarnings(progress: Progress, slug: string, warnings: readonly Impor
 
 const ofCredentials: ReadonlySet<ImportWarning["type"]> = new Set(["secret_missing", "channel_credentials_missing"]);
 
-/** Whether the next step stores the credential that an import's warning is about. */
+/** Whether the next step stores the credential to which an import's warning refers. */
 function isSettled({ type, path }: ImportWarning, { references }: AgentFile): boolean {
   return ofCredentials.has(type) && references.some((one) => `${one.path.join(".")}.`.startsWith(`${path}.`));
 }
 
 /**
- * Creates the agent under its own slug. When another organization has the slug, or somebody just took it, the server
+ * Creates the agent under its own slug. If another organization has the slug, or somebody has just taken it, the server
  * chooses another one. Returns the import's warnings.
  */
 async function create(
@@ -124,8 +124,8 @@ async function create(
 }
 
 /**
- * Imports again the agents that still differ from their files: an import may need a thing that a later step created,
- * such as another agent, or a key without which a channel stays off. Notes the remaining differences.
+ * Imports the agents again that still differ from their files. An import may have needed something that a later step
+ * created, such as another agent, or a key without which a channel stays off. Notes the differences that are left.
  */
 async function settle({ agents }: Plan, { target, progress }: Work): Promise<void> {
   const touched = agents.filter(({ action }) => action !== "none");
@@ -141,5 +141,5 @@ async function settle({ agents }: Plan, { target, progress }: Work): Promise<voi
   }
 }
 
-/** A value that was checked against the server's own schema; the client's type only spells it differently. */
+/** A value that was checked against the server's own schema. The client's type only spells it differently. */
 const asBody = <Body>(checked: unknown) => checked as Body;

@@ -3,8 +3,8 @@ import { type AgentBundle, isDefaultPrompt, modelColumns, placeDefinitions, plac
 type Instance = AgentBundle["instance"];
 
 /**
- * An agent in comparable form: omitted fields and alternative spellings become the server's own form. Credentials are
- * removed, since the server shows only whether it has them.
+ * An agent in a form that can be compared: absent fields and alternative spellings are as the server would return them.
+ * Credentials are removed, since the server shows only whether it has them.
  */
 export function comparable({ secrets: _named, ...instance }: Instance) {
   const { slug, name = slug, provider, model } = instance;

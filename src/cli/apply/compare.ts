@@ -1,6 +1,6 @@
 import { isFields } from "../files/references.ts";
 
-/** One difference. A side without a value lacks the field or the entry. */
+/** One difference. On one of the two sides, the field or the entry may be missing. */
 export interface FieldChange {
   /** The field's path, such as `hooks[0].enabled` or `prompts[02-soul].content`. */
   path: string;
@@ -10,7 +10,7 @@ export interface FieldChange {
 
 type Fields = Record<string, unknown>;
 
-/** Returns the identity of a list's entry, by the list's name. Other lists are compared as a whole. */
+/** How entries of a list are identified, by the list's name. All other lists are compared as a whole. */
 const identities: Readonly<Record<string, (entry: Fields, index: number) => string>> = {
   prompts: ({ key }) => String(key),
   skills: ({ skillSlug }) => String(skillSlug),
@@ -25,10 +25,10 @@ const identities: Readonly<Record<string, (entry: Fields, index: number) => stri
   scripts: ({ file }) => String(file),
 };
 
-/** Lists with a meaningful order: the matcher asks definitions of one priority in the file's order. */
+/** Lists whose order matters: the matcher asks about definitions of one priority in the order of the file. */
 const ordered = new Set(["definitions"]);
 
-/** Lists of names without a meaningful order. */
+/** Lists of names whose order does not matter. */
 const sets = new Set(["manualTools", "toolsNeedingApproval", "requiredTools", "allowedOrigins"]);
 
 /** The changes that turn one value into another. Fields that `after` omits are not compared. */
@@ -41,10 +41,10 @@ export function compare(before: Fields, after: Fields, path = ""): FieldChange[]
   });
 }
 
-/** Reads only the object's own field, since all objects inherit a `constructor`. */
+/** Reads only own fields of the object, since all objects inherit a `constructor`. */
 const own = (fields: Fields, name: string) => (Object.hasOwn(fields, name) ? fields[name] : undefined);
 
-/** `compare` that also reports fields that only `before` has. */
+/** `compare`, which also reports fields that only `before` has. */
 function compareWhole(before: Fields, after: Fields, path: string): FieldChange[] {
   const gone = Object.keys(before).filter((name) => before[name] !== undefined && own(after, name) === undefined);
   return [...compare(before, after, path), ...gone.map((name) => ({ path: `${path}.${name}`, before: before[name] }))];
@@ -73,7 +73,7 @@ function compareSets(before: readonly unknown[], after: readonly unknown[], path
   ];
 }
 
-/** The entries of a list by identity; a repeated identity gets a number. */
+/** The entries of a list by their identity. If an identity occurs twice, a number is added. */
 function named(list: readonly unknown[], identity: (entry: Fields, index: number) => string): Map<string, unknown> {
   const entries = new Map<string, unknown>();
   for (const [index, entry] of list.entries()) {
@@ -102,7 +102,7 @@ function compareEntries(
   return [...gone.map(([name, entry]) => ({ path: `${path}[${name}]`, before: entry })), ...changed];
 }
 
-/** Reports a changed order of the entries that both lists have. */
+/** Reports when the entries that both lists have are in another order. */
 function compareOrder(
   had: ReadonlyMap<string, unknown>,
   wanted: ReadonlyMap<string, unknown>,
@@ -113,7 +113,7 @@ function compareOrder(
   return isSame(before, after) ? [] : [{ path, before, after }];
 }
 
-/** Whether two JSON values are equal, in any order of fields. */
+/** Whether two JSON values are equal, whatever the order of fields. */
 export function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }

@@ -22,7 +22,7 @@ export async function readMasks(api: AgentEngine, { slug, references }: AgentFil
 
 type Masks = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
-/** The credentials to store: new ones, and changed ones as far as the server shows the change. */
+/** The credentials to store: new ones, and changed ones if the server shows that they changed. */
 export function dueCredentials(
   { references }: AgentFile,
   now: Instance | null,
@@ -30,7 +30,7 @@ export function dueCredentials(
   environment: Environment,
 ): DueCredential[] {
   return references.flatMap((reference) => {
-    // A readable variable is compared with the rest of the bundle.
+    // A variable that may be read is compared together with the rest of the bundle.
     if (isOpen(reference)) return [];
     const after = `from ${reference.variable}`;
     const path = pathOf(reference);
@@ -55,7 +55,7 @@ function isStored(now: Instance, to: Exclude<Reference["to"], { kind: "channel" 
   return skill?.env.some(({ key, configured }) => key === to.key && configured) ?? false;
 }
 
-/** The path of the field in the file that names a credential's variable. */
+/** The path of the field in the file that names the variable of a credential. */
 function pathOf({ to }: Reference): string {
   switch (to.kind) {
     case "secret":
@@ -70,8 +70,8 @@ function pathOf({ to }: Reference): string {
 }
 
 /**
- * Stores the credentials of an agent. Secrets and variables are all sent, since the server ignores equal ones. Channels
- * and event sources get only due credentials, since each save restarts a channel.
+ * Stores the credentials of an agent. All secrets and variables are sent, since the server ignores unchanged ones.
+ * Channels and event sources get only credentials that are due, since each save restarts a channel.
  */
 export async function storeCredentials(
   api: AgentEngine,

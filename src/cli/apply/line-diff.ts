@@ -3,10 +3,10 @@ import { diffArrays } from "diff";
 /** The lines of two texts in order: unchanged, removed and added ones. */
 export type Line = { kind: " " | "-" | "+"; text: string };
 
-/** With more changed lines the whole text counts as replaced, since the search takes the square of their number. */
+/** Above this number of changed lines the whole text counts as replaced, since the search takes quadratic time. */
 const mostChanges = 1_000;
 
-/** Lines shown around a change. */
+/** How many lines are shown around a change. */
 const context = 2;
 
 /** A unified diff of two texts: lines with `@@ -line +line @@` before each part. */
@@ -33,8 +33,8 @@ export function unifiedDiff(before: string, after: string): string[] {
 }
 
 /**
- * The lines of a text. A text without a final line break gets a note about that, since its diff could be empty
- * otherwise.
+ * The lines of a text. If a text does not end with a line break, a note says so, since its diff could otherwise be
+ * empty.
  */
 export function linesOf(text: string): string[] {
   if (text === "") return [];

@@ -3,11 +3,11 @@ import { type Flags, UsageError } from "../arguments.ts";
 import { readTarget, type TargetOptions } from "../target/options.ts";
 
 export interface ApplyOptions extends TargetOptions {
-  /** Shows the differences and changes nothing. */
+  /** Whether to show the differences and change nothing. */
   dryRun: boolean;
-  /** Deletes agents and skills that no file names. */
+  /** Whether to delete agents and skills that no file names. */
   prune: boolean;
-  /** Deletes without asking. */
+  /** Whether to delete without asking. */
   yes: boolean;
   json: boolean;
 }

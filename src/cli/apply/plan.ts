@@ -74,7 +74,7 @@ export function isEmpty({ skills, allowances, agents, deletions }: Plan): boolea
   return steps.length + allowances.length + deletions.length === 0;
 }
 
-/** Plans a skill. Throws a `StartError` when its name differs from the server's, which never changes. */
+/** Plans a skill. Throws a `StartError` when its name differs from the server's: names never change. */
 async function planSkill(file: SkillFile, outline: Outline, target: Target): Promise<SkillStep> {
   const { slug, place, skill } = file;
   if (!outline.skills.has(slug)) return { action: "create", file, fields: compare(emptySkill, { ...skill }) };
@@ -126,20 +126,20 @@ export function compareAgents(
     skills: wanted.skills.map((skill) => {
       if (skill.pinnedVersion !== null) return skill;
       const now = before.skills.find(({ skillSlug }) => skillSlug === skill.skillSlug);
-      // The version of a disabled skill does not matter.
+      // For a disabled skill, the version does not matter.
       const pinnedVersion = skill.enabled ? versions.get(skill.skillSlug) : now?.pinnedVersion;
       return { ...skill, pinnedVersion: pinnedVersion ?? null };
     }),
     skillEnv: wanted.skillEnv.map(({ skillSlug, env }) => {
       const now = before.skillEnv.find((one) => one.skillSlug === skillSlug)?.env ?? [];
-      // A value can't be compared without its environment variable, which a dry run may lack.
+      // A value can be compared only with its environment variable, which may be missing in a dry run.
       const known = env.map((entry) =>
         entry.value === undefined ? (now.find(({ key }) => key === entry.key) ?? entry) : entry,
       );
       return { skillSlug, env: known };
     }),
     channels: wanted.channels.map((channel, index) => {
-      // The server derives the mode from the credentials, and keeps a stored mode.
+      // The server takes the mode from the credentials, and keeps the stored one.
       const mode = { ...before.channels[index]?.config }.mode;
       return mode === undefined ? channel : { ...channel, config: { mode, ...channel.config } };
     }),
@@ -151,7 +151,7 @@ function newAgent(slug: string): AgentBundle["instance"] {
   return AgentBundle.parse({ version: "1.3", type: "instance", instance: { slug } }).instance;
 }
 
-/** The workspaces that may not use a skill that one of their agents' files enables. */
+/** The workspaces where an agent's file enables a skill that the workspace may not use. */
 async function missingAllowances(
   agents: readonly AgentStep[],
   {
@@ -164,7 +164,7 @@ async function missingAllowances(
   for (const workspace of workspaces) {
     const own = agents.filter(({ workspaceId }) => workspaceId === workspace.id);
     const used = own.flatMap(({ file }) => file.instance.skills.filter(({ enabled }) => enabled));
-    // The import itself warns of an unknown skill.
+    // The import itself warns of a skill that does not exist.
     const slugs = new Set(used.map(({ skillSlug }) => skillSlug).filter((skill) => versions.has(skill)));
     if (slugs.size === 0) continue;
     const allowed = await api.listAllowedSkills({ orgSlug, workspaceId: workspace.id });
@@ -175,11 +175,11 @@ async function missingAllowances(
   return missing;
 }
 
-/** The agents and skills that no file names. With a workspace, only its agents. */
+/** The agents and skills that no file names. With a given workspace, only the agents of that workspace. */
 function unnamed(set: FileSet, { agents, skills }: Outline, workspace: Workspace | undefined): Plan["deletions"] {
   const named = {
     agents: new Set(set.agents.map(({ slug }) => slug)),
-    // A skill that only the server has is in use when an agent uses it.
+    // The skills that agents use, including those that only the server has.
     skills: new Set([
       ...set.skills.map(({ slug }) => slug),
       ...set.agents.flatMap(({ instance }) => instance.skills.map(({ skillSlug }) => skillSlug)),

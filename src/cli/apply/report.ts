@@ -50,7 +50,7 @@ export function reportOf({ plan, progress, target, dryRun, code, error }: Outcom
   };
 }
 
-/** A difference without the bytes of pictures. */
+/** A difference, without the bytes of pictures. */
 function brief({ path, before, after }: FieldChange): FieldChange {
   return {
     path,

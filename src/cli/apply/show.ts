@@ -37,7 +37,7 @@ export function describePlan(plan: Plan, paint: Paint): string[] {
 
 const indent = "    ";
 
-/** The most characters shown of a text. */
+/** How many characters of a text are shown. */
 const longestValue = 200;
 
 /** The lines of one difference. */
@@ -61,14 +61,14 @@ export function describeField({ path, before, after }: FieldChange, paint: Paint
   return [paint(sign, head), ...diff.map((line) => paint(signOf(line), `${indent}${indent}${printable(line)}`))];
 }
 
-/** Whether a value is shown line by line. */
+/** Whether a value is shown on several lines. */
 function isLong(value: unknown): boolean {
   if (typeof value === "string")
     return !isPicture(value) && (value.trimEnd().includes("\n") || value.length > longestValue);
   return typeof value === "object" && value !== null && JSON.stringify(value).length > longestLine;
 }
 
-/** The longest field or list shown in one line, in characters. */
+/** The longest field or list that is shown on one line, in characters. */
 const longestLine = 90;
 
 function signOf(line: string): Sign {

@@ -40,13 +40,13 @@ export function findWorkspace({ workspaces }: Outline, wanted: string): Workspac
   throw new StartError(`There is no workspace ${wanted}; there are: ${workspaces.map(({ name }) => name).join(", ")}`);
 }
 
-/** The server's agent. Throws a `StartError` for a server of another release with unknown fields. */
+/** The server's agent. Throws a `StartError` when it has unknown fields, as on a server of another release. */
 export async function readAgentNow(api: AgentEngine, slug: string): Promise<AgentBundle["instance"]> {
   return readBundle(slug, await api.exportAgent({ slug }));
 }
 
 /**
- * `readAgentNow` without the targets that an earlier release stored unchecked, so that the file's target counts as a
+ * `readAgentNow`, without targets that an earlier release stored unchecked, so that the file's target counts as a
  * change.
  */
 export async function readAgentToChange(api: AgentEngine, slug: string): Promise<AgentBundle["instance"]> {

@@ -15,11 +15,11 @@ export interface Talk {
   /** Prints problems and warnings. */
   note(line: string): void;
   paint: Paint;
-  /** Asks a person; null when nobody can answer. */
+  /** Asks a person; null when there is nobody to ask. */
   ask: ((question: string) => Promise<string>) | null;
 }
 
-/** Scrubs all lines of the values that the files refer to. */
+/** Removes from all lines the values to which the files refer. */
 export function talkOf(
   { agents }: FileSet,
   { json, server }: ApplyOptions,

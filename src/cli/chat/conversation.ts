@@ -18,7 +18,7 @@ export interface Talk {
 const keyTries = 3;
 
 /**
- * Reads messages and shows replies until the person leaves. Throws a `Refusal` that would meet every further message.
+ * Reads messages and shows replies until the person leaves. Throws a `Refusal` that every further message would get.
  */
 export async function converse(lines: Lines, talk: Talk): Promise<void> {
   let key = talk.key;
@@ -47,7 +47,7 @@ export async function converse(lines: Lines, talk: Talk): Promise<void> {
   }
 }
 
-/** Sends one message and returns its `Refusal`; null when it was answered or interrupted. */
+/** Sends one message and returns its `Refusal`; null when it got a reply or was interrupted. */
 async function sayOnce(lines: Lines, { say, show, notes }: Talk, text: string, key: string | undefined) {
   const stop = new AbortController();
   lines.onInterrupt(() => stop.abort());
@@ -78,7 +78,7 @@ const help = `/new   begins another chat
 /help  shows this
 A message that begins with a slash has two: //etc is sent as /etc.`;
 
-/** Parses the typed text. Only a single line can be a command: pasted lines are always a message. */
+/** Parses what was typed. Only a single line can be a command: pasted lines are always a message. */
 function readLine(text: string): PromptLine {
   if (!text.startsWith("/") || text.includes("\n")) return { kind: "message", text };
   if (text.startsWith("//")) return { kind: "message", text: text.slice(1) };

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
-/** Lines that arrive within this time, as in a paste, form one message. */
+/** In milliseconds: lines that arrive this quickly, as in a paste, form one message. */
 const pasteMs = 20;
 
 interface Streams {
@@ -15,7 +15,7 @@ export interface Lines {
   message(): Promise<string | null>;
   /** Reads a line that is neither shown nor added to the history; null when the person leaves. */
   secret(question: string): Promise<string | null>;
-  /** Sets the action of the next Ctrl+C. Without an action, Ctrl+C leaves. */
+  /** Sets what the next Ctrl+C does. Without this it leaves the chat. */
   onInterrupt(interrupt: (() => void) | null): void;
   /** Whether Ctrl+C ended the conversation. */
   interrupted(): boolean;

@@ -5,13 +5,13 @@ import type { Environment } from "../../core/config.ts";
 import { newId } from "../../core/ids.ts";
 import type { Address } from "./refusal.ts";
 
-/** The most chats in the file; the oldest are deleted. */
+/** The most chats in the file. The oldest are deleted. */
 const mostChats = 200;
 
 /** Chat ids by address, the most recent at the end. */
 type Chats = ReadonlyMap<string, string>;
 
-/** The file of recent chats: in DATA_DIR if that is set, else in the user's own configuration. */
+/** The file of recent chats: in DATA_DIR if that is set, or else in the user's configuration. */
 export function chatsFile({ DATA_DIR, XDG_CONFIG_HOME, APPDATA, HOME }: Environment): string {
   if (DATA_DIR) return join(DATA_DIR, "chats.json");
   const home = XDG_CONFIG_HOME || APPDATA || join(HOME || homedir(), ".config");
@@ -26,7 +26,7 @@ export function recallChat(file: string, address: Address): string | null {
   return readChats(file).get(nameOf(address)) ?? null;
 }
 
-/** Stores the id atomically in a file that only the user can read. Throws the system's error. */
+/** Stores the id in a file that only the user can read, as a whole or not at all. Throws the system's error. */
 export function rememberChat(file: string, address: Address, chatId: string): void {
   const name = nameOf(address);
   const others = [...readChats(file)].filter(([other]) => other !== name);

@@ -28,7 +28,7 @@ export function readChatOptions(slug: string, flags: Flags, environment: Environ
   };
 }
 
-/** Throws a `UsageError` for a key with characters that no header allows, without repeating the key. */
+/** Throws a `UsageError` for a key that is not valid in a header, without repeating the key. */
 export function checkKey(key: string): void {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError("The key holds characters that no key has");
 }
@@ -36,7 +36,7 @@ export function checkKey(key: string): void {
 /** The server's address from `--url`; undefined without it. */
 export function readServerUrl(flags: Flags): string | undefined {
   const flag = textFlag(flags, "url");
-  // Other clients use the address of the chat-completions API, so its `/v1` is accepted.
+  // Accepts the `/v1` of the address of the chat-completions API, which other clients use.
   return flag && checked("--url", settings.shape.BASE_URL.safeParse(flag))?.replace(/\/v1$/, "");
 }
 

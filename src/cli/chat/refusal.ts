@@ -7,9 +7,9 @@ export interface Address {
   slug: string;
 }
 
-/** The message got no reply. The error's one-line message says what to do. */
+/** Thrown when a message got no reply. The one-line message says what to do. */
 export class Refusal extends Error {
-  /** The response's status; null without a response, and for a broken reply. */
+  /** The status of the response; null without a response, and when the reply broke off. */
   readonly status: number | null;
 
   constructor(message: string, status: number | null = null) {
@@ -41,7 +41,7 @@ export async function explainAnswer(response: Response, { url, slug }: Address, 
   return refuse(`${message}${wait}`);
 }
 
-/** The message in the engine's error body; null for a response of something else. */
+/** The message in the engine's error body; null for any other response. */
 async function readMessage(response: Response): Promise<string | null> {
   try {
     const body: unknown = JSON.parse(await response.text());
@@ -65,7 +65,7 @@ export function explainFailure(error: unknown, { url }: Address): Refusal {
   return new Refusal(`${url} can't be reached (${code}): check --url`);
 }
 
-/** The first code among nested failures, else the message. `fetch` wraps one failure for each address tried. */
+/** The first code among nested failures, or else the message. `fetch` wraps one failure for each address that it tried. */
 function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown reason";
   if ("code" in error && typeof error.code === "string") return error.code;

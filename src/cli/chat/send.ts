@@ -7,12 +7,12 @@ export interface Message extends Address {
   text: string;
 }
 
-/** The deadline of the request that stops a turn. */
+/** The deadline of a request to stop a turn, in milliseconds. */
 const stopMs = 3_000;
 
 /**
- * Sends a message over the native stream and yields its events up to `done`, over several connections if one breaks;
- * calls `onLost` for each break. Throws a `Refusal` when there is no reply, when the reply can't be followed any more
+ * Sends a message over the native stream and yields its events up to `done`, over several connections if one breaks.
+ * Calls `onLost` at each break. Throws a `Refusal` when there is no reply, when the reply can't be followed any more
  * and, after the last event, when the turn failed. Throws the signal's reason when the signal aborts.
  */
 export async function* sendMessage(
@@ -40,7 +40,7 @@ export async function* sendMessage(
   } catch (error) {
     signal.throwIfAborted();
     const refusal = await explain(error, refused, message);
-    // Without a status the message is not sent again, since it is already being answered.
+    // Without a status, so that the message is not sent again: it is being answered already.
     throw begun ? new Refusal(refusal.message) : refusal;
   }
   if (failure) throw failure;
@@ -57,7 +57,7 @@ export async function stopTurn({ url, slug, key }: Message, messageId: string): 
   }
 }
 
-/** Follows no redirect, because the key is for this address only. */
+/** Follows no redirect, since the key is only for this address. */
 const fetchHere: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });
 
 const isStream = ({ ok, headers }: Response) => ok && headers.get("Content-Type")?.startsWith("text/event-stream");
@@ -71,7 +71,7 @@ async function explain(error: unknown, refused: Response | null, message: Messag
 /** One event of a turn. */
 export interface ChatEvent {
   event: string;
-  /** The id with which the stream is resumed; null for an event without one. */
+  /** The id with which the stream is resumed; null when the event has none. */
   id: string | null;
   data: Record<string, unknown>;
 }

@@ -21,7 +21,7 @@ export interface Show {
   end(): void;
 }
 
-/** The most characters shown of a tool's arguments or result. */
+/** How many characters of a tool's arguments or result are shown. */
 const longestExcerpt = 400;
 
 /** Shows a turn as it happens: the text plain, reasoning and tool calls dimmed. */
@@ -37,7 +37,7 @@ export function showReply({ output, notes, colours }: Outputs): Show {
   };
   const close = () => {
     if (open === "reasoning" && !endsLine.reasoning) notes.write("\n");
-    // A pipe receives the text unchanged, without line breaks before notices.
+    // A pipe gets the text unchanged, without line breaks before notices.
     if (open === "text" && output.isTTY) endText();
     open = null;
   };
@@ -93,7 +93,7 @@ function excerpt(value: unknown): string {
   return line.length > longestExcerpt ? `${line.slice(0, longestExcerpt).toWellFormed()}…` : line;
 }
 
-/** Removes control characters except line breaks and tabs, so that a model's text can't control the terminal. */
+/** Removes control characters, except line breaks and tabs: a model's text must not control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, "");
 }

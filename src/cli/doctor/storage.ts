@@ -62,11 +62,11 @@ export async function checkStorage(settings: Settings, running: string | null): 
   }
 }
 
-/** A silent log, since the checks report everything. */
+/** A log that writes nothing, since the checks report everything. */
 const silent = () => createLog({ level: "silent", pretty: false, secrets: [] });
 
 /**
- * Checks whether a server holds the embedded database and can use it. That server ran the other checks at its start.
+ * Checks whether a server has the embedded database open and can use it. That server ran the other checks when it started.
  */
 async function checkHolder({ DATA_DIR }: Settings, running: string | null): Promise<Check[]> {
   if (running === null) {
@@ -112,7 +112,7 @@ async function checkSchema(settings: Settings, storage: UnchangedStorage): Promi
 async function openContent(settings: Settings, { database }: UnchangedStorage): Promise<StorageReport> {
   const { ENCRYPTION_KEY, DATA_DIR } = settings;
   const file = join(DATA_DIR, "encryption.key");
-  // `loadEncryptionKeys` would make a new key, which opens no stored secret.
+  // Checked first: `loadEncryptionKeys` would make a new key, which opens no stored secret.
   if (ENCRYPTION_KEY === undefined && !existsSync(file)) {
     return {
       checks: [fail("encryption key", `${file} is missing: restore it, or set ENCRYPTION_KEY to what it held`)],

@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from "yaml";
 
-/** A document contains something that a file of agents can't contain. */
+/** Thrown when a document contains something that a file of agents can't contain. */
 export class ConversionError extends Error {
   readonly offset: number;
 
@@ -18,7 +18,7 @@ interface Walk {
   document: Document.Parsed;
   aliases: number;
   values: number;
-  /** The anchored nodes that contain the current one: an alias inside must not name them. */
+  /** The nodes with anchors that contain the current one: an alias inside must not refer to them. */
   around: Node[];
 }
 
@@ -44,7 +44,7 @@ function convert(node: Node | null, walk: Walk): unknown {
   throw new ConversionError("This is neither a text, a number, a list nor fields", node);
 }
 
-/** The node that an alias refers to; other nodes are returned unchanged. */
+/** The node to which an alias refers; other nodes are returned unchanged. */
 export function resolveAlias(node: Node | null, document: Document.Parsed): Node | null {
   return isAlias(node) ? (node.resolve(document) ?? null) : node;
 }

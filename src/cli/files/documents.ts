@@ -24,7 +24,7 @@ export interface FileDocument {
   writtenNumber(path: Path): string | undefined;
 }
 
-/** Splits the text of a YAML or JSON file into its documents, without empty ones. */
+/** Splits the text of a YAML or JSON file into its documents; empty ones are left out. */
 export function readDocuments(file: string, text: string): { documents: FileDocument[]; problems: Problem[] } {
   const lines = new LineCounter();
   const at = (offset: number) => {
@@ -41,7 +41,7 @@ export function readDocuments(file: string, text: string): { documents: FileDocu
   const problems: Problem[] = [];
   const documents: FileDocument[] = [];
   for (const document of parsed) {
-    // A warning means an unknown tag, whose value would not be what its author meant.
+    // A warning is an unknown tag, whose value would not be what its author meant.
     const wrong = [...document.errors, ...document.warnings];
     problems.push(...wrong.map(({ pos, message }) => ({ place: at(pos[0]), message: firstLine(message) })));
     if (wrong.length > 0) continue;
@@ -58,7 +58,7 @@ export function readDocuments(file: string, text: string): { documents: FileDocu
 
 function parse(text: string, lineCounter: LineCounter): YamlDocument.Parsed[] | null {
   try {
-    // `uniqueKeys` compares each key with all others; the conversion finds repeated ones in one pass.
+    // `uniqueKeys` would compare each key with all others. The conversion finds repeated keys in one pass.
     const options = { lineCounter, prettyErrors: false, uniqueKeys: false, schema: "core", strict: true } as const;
     return [...parseAllDocuments(text, options)] as YamlDocument.Parsed[];
   } catch (error) {
@@ -91,10 +91,10 @@ function describe(
   };
 }
 
-/** The fields of maps by name, indexed once for each map, since a file may have problems with many thousand fields. */
+/** The fields of maps by name. Each map is indexed once, since a file may have problems with many thousand fields. */
 type Fields = Map<Node, ReadonlyMap<string | null, Pair<Node, Node | null>>>;
 
-/** The node at a path; `whole` is false when the path leads beyond the existing values. */
+/** The node at a path; `whole` is false when the path goes beyond the existing values. */
 function find(
   document: YamlDocument.Parsed,
   path: Path,
@@ -123,7 +123,7 @@ function step(node: Node | null, part: string | number, fields: Fields): { value
 }
 
 function firstLine(message: string): string {
-  // The parser reports too deep nesting as an exhausted call stack.
+  // For too deep nesting, the parser reports an exhausted call stack.
   if (/call stack/.test(message)) return "This nests too deeply";
   return message.split("\n")[0] ?? message;
 }
@@ -135,8 +135,8 @@ const mostTokens = 500_000;
 const deepest = 64;
 
 /**
- * Why a text is refused unparsed: the parser's time and memory grow with the nesting and the number of values, which
- * the lexer counts cheaply. Null for a text that may be parsed.
+ * Why a text is refused without parsing: the parser's time and memory grow with the nesting and the number of values,
+ * which the lexer counts at low cost. Null for a text that may be parsed.
  */
 function limitProblem(text: string): { offset: number; message: string } | null {
   let [offset, tokens, brackets, inLine] = [0, 0, 0, 0];

@@ -1,4 +1,4 @@
-/** A reason why a file can't be applied. */
+/** Why a file can't be applied. */
 export interface Problem {
   /** File, line and column, such as `agents/support.yaml:7:5`. */
   place: string;

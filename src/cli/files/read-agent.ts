@@ -10,17 +10,17 @@ import { extractReferences, isFields, type Reference } from "./references.ts";
 /** An agent as its file describes it. */
 export interface AgentFile {
   slug: string;
-  /** The position at which the agent's document begins. */
+  /** Where the agent's document begins. */
   place: string;
-  /** The bundle without references, as an import takes it. */
+  /** The bundle without references, in the form for an import. */
   bundle: Record<string, unknown>;
-  /** The agent, with defaults for omitted fields. */
+  /** The agent, with defaults for fields that the file leaves out. */
   instance: AgentBundle["instance"];
   references: Reference[];
 }
 
 export interface Surroundings {
-  /** The directory of all files, and the path of this one. */
+  /** The directory of all files, and the path of this file. */
   root: string;
   path: string;
   environment: Environment;
@@ -55,7 +55,7 @@ export async function readAgent(
   return { agent, problems };
 }
 
-/** A schema's issues with their positions; a missing field has the position of its parent. */
+/** A schema's issues with their positions. For a missing field this is the position of its parent. */
 export function describeIssues(
   issues: readonly { path: readonly PropertyKey[]; message: string }[],
   document: FileDocument,
@@ -98,7 +98,7 @@ async function takeIcon(bundle: Record<string, unknown>, { root, path, document 
 /** The largest icon (decisions §3). */
 const largestIcon = 512 * 1024;
 
-/** Reads a picture next to an agent's file as a `data:` address; returns an explanation when it can't be used. */
+/** Reads a picture beside an agent's file as a `data:` address; returns an explanation when it can't be used. */
 async function readIcon(root: string, file: string, address: string): Promise<{ url: string } | { problem: string }> {
   const path = resolve(dirname(file), address);
   if (!(await isInside(root, path))) return { problem: `There is no file ${address} in the directory` };
@@ -110,7 +110,7 @@ async function readIcon(root: string, file: string, address: string): Promise<{ 
   return { url: dataUrl(type, bytes) };
 }
 
-/** A `data:` address in the server's spelling; unchanged without a picture, which the schema reports. */
+/** A `data:` address as the server spells it; unchanged when it contains no picture, which the schema reports. */
 function writeIcon(address: string): string {
   const bytes = dataUrlBytes(address);
   const type = bytes && imageType(bytes);

@@ -8,22 +8,22 @@ import type { Problem } from "./problem.ts";
 /** The largest body of an import (decisions §3). */
 const largestFile = 8 * 1024 * 1024;
 
-/** The most nested folders. */
+/** How deeply folders may be nested. */
 const deepest = 16;
 
-/** The folders of a directory that contain files; a directory without them is read itself. */
+/** The folders of a directory in which files are. If it has none of them, the directory itself is read. */
 const folders = ["agents", "skills"] as const;
 
 export interface SourceFile {
   /** The file's absolute path. */
   path: string;
-  /** The path in messages, with slashes. */
+  /** The path for messages, with slashes. */
   name: string;
   text: string;
 }
 
 export interface SourceFiles {
-  /** The real path of the directory; files outside it are refused. */
+  /** The real path of the directory. Files outside of it are refused. */
   root: string;
   /** Whether a directory was given instead of a single file. */
   wholeDirectory: boolean;
@@ -99,7 +99,7 @@ async function listFiles(folder: string, { root, problems, depth }: Listing): Pr
   return paths;
 }
 
-/** Whether an entry is a file inside the directory, possibly through a link. */
+/** Whether an entry is a file inside the directory, perhaps through a link. */
 async function isOwn(root: string, path: string, entry: Dirent, problems: Problem[]): Promise<boolean> {
   if (!entry.isSymbolicLink()) return entry.isFile();
   if (!(await isInside(root, path))) {
@@ -109,7 +109,7 @@ async function isOwn(root: string, path: string, entry: Dirent, problems: Proble
   return (await stat(path)).isFile();
 }
 
-/** Whether a path, with all links resolved, lies in the directory. */
+/** Whether a path, with all links followed, is in the directory. */
 export async function isInside(root: string, path: string): Promise<boolean> {
   try {
     const real = await realpath(path);
@@ -138,13 +138,13 @@ async function readText(path: string, name: string, problems: Problem[]): Promis
   }
 }
 
-/** The bytes of a file; null for more than `limit`, which are not read; the code of an error. */
+/** The bytes of a file; null for more than `limit` bytes, which are not read; the code of an error. */
 export async function readUpTo(path: string, limit: number): Promise<Uint8Array<ArrayBuffer> | null | string> {
   try {
     await using file = await open(path);
     const { size } = await file.stat();
     if (size > limit) return null;
-    // One extra byte shows that the file has grown meanwhile.
+    // With one byte more, a file that has grown meanwhile is noticed.
     const buffer = new Uint8Array(size + 1);
     let length = 0;
     while (length < buffer.length) {

@@ -10,13 +10,13 @@ import { isFields } from "./references.ts";
 export interface FileSet {
   agents: AgentFile[];
   skills: SkillFile[];
-  /** Whether a directory was given instead of a single file. */
+  /** Whether a directory was given, and not a single file. */
   wholeDirectory: boolean;
 }
 
 /**
  * Reads and checks all files before anything is changed. Throws a `UsageError` for a missing directory or file; returns
- * all other problems together.
+ * all other problems at once.
  */
 export async function readSet(
   target: string,
@@ -58,7 +58,7 @@ async function readDocument(document: FileDocument, set: FileSet, surroundings: 
   return [{ place: document.placeOf(["type"]), message: "`type` must be instance, for an agent, or skill" }];
 }
 
-/** Problems of things that are named twice. */
+/** The problems of agents or skills that are named twice. */
 function named(things: readonly { slug: string; place: string }[], noun: string): Problem[] {
   const first = new Map<string, string>();
   return things.flatMap(({ slug, place }) => {

@@ -6,15 +6,15 @@ import { describeIssues, describeUnknown } from "./read-agent.ts";
 /** A skill of the catalogue as its file describes it. */
 export interface SkillFile {
   slug: string;
-  /** The position at which the skill's document begins. */
+  /** Where the skill's document begins. */
   place: string;
-  /** The skill, with defaults for omitted fields. */
+  /** The skill, with defaults for fields that the file leaves out. */
   skill: SkillContent;
 }
 
 export type SkillContent = Omit<ImportedSkill, "versions" | "category"> & { category: string };
 
-/** The category of an imported skill without one. */
+/** The category of imported skills that have none. */
 export const usualCategory = "general";
 
 /** Reads a document with `type: skill`. */
@@ -25,7 +25,7 @@ export function readSkill(
   const { $schema: _forEditors, type: _known, ...own } = fields;
   const parsed = ImportedSkill.safeParse(own);
   const issues = parsed.success ? [] : parsed.error.issues;
-  // The schema already reports some missing fields.
+  // Some missing fields are reported by the schema already.
   const told = new Set(issues.map(({ path }) => path.join()));
   const unknown = unknownFields(ImportedSkill, own).filter(({ path }) => !told.has(path.join()));
   const problems = [...describeUnknown(unknown, document), ...describeIssues(issues, document)];

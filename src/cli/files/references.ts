@@ -1,7 +1,7 @@
 import { shortSecretProblem } from "../../core/scrub/scrub.ts";
 import type { Path, Problem } from "./problem.ts";
 
-/** A credential, or a skill's variable, whose value is in an environment variable. */
+/** A credential or a variable of a skill whose value is in an environment variable. */
 export interface Reference {
   to:
     | { kind: "secret"; key: string }
@@ -14,7 +14,7 @@ export interface Reference {
 }
 
 export interface ExtractedReferences {
-  /** The document without its references, as an import takes it. */
+  /** The document without its references, in the form for an import. */
   value: Record<string, unknown>;
   references: Reference[];
   problems: Problem[];
@@ -31,8 +31,8 @@ const channelCredentials: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Removes the references from an agent's document, and reports credentials written into it. A variable that is not
- * sensitive is replaced by its value, so that it can be compared.
+ * Removes the references from an agent's document, and reports credentials that are written into it. A variable that is
+ * not sensitive is replaced by its value, so that it can be compared.
  */
 export function extractReferences(
   document: Fields,
@@ -79,7 +79,7 @@ function takeSecret(secret: Fields, path: Path, found: Found): void {
   secret.configured = true;
 }
 
-/** Why the server would refuse a secret with this key; checked here, since the import runs before. */
+/** Why the server would refuse a secret with this key. Checked before the import, which comes first. */
 function keyProblem(key: string, path: Path, { references, placeOf }: Found): string | null {
   if (!/^[a-z0-9_]{1,64}$/.test(key)) return "must have a key of 1 to 64 of a-z, 0-9 and _";
   const same = references.filter(({ to, place }) => to.kind === "secret" && to.key === key && place !== placeOf(path));
@@ -132,14 +132,14 @@ function takeSourceKey(source: Fields, path: Path, found: Found): void {
   if (variable !== null) found.references.push({ to, variable, path: at, place: found.placeOf(at) });
 }
 
-/** The name in `{ fromEnv: NAME }`, the only allowed value of a credential's field. */
+/** The name in `{ fromEnv: NAME }`, which is the only value that a credential's field may have. */
 function nameIn(value: unknown, path: Path, found: Found): string | null {
   if (isFields(value) && Object.keys(value).join() === "fromEnv") return takeName(value, path, found);
   found.problems.push({ place: found.placeOf(path), message: `${never}: write \`${path.at(-1)}: { fromEnv: NAME }\`` });
   return null;
 }
 
-/** The engine's own variables: a file from somebody else must not make them shown or sent. */
+/** The engine's own variables: a file that somebody else wrote must not make them visible or send them. */
 const ownVariables: ReadonlySet<string> = new Set([
   "AGENT_ENGINE_KEY",
   "DATABASE_URL",
@@ -177,7 +177,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The references with missing or unusable variables. */
+/** The references whose variables are missing or can't be used. */
 export function missingVariables(
   references: readonly Reference[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -191,5 +191,5 @@ export function missingVariables(
   });
 }
 
-/** Whether the value may be shown, and is part of the bundle. */
+/** Whether the value may be shown, and so is part of the bundle. */
 export const isOpen = ({ to }: Reference) => to.kind === "skillEnv" && !to.sensitive;

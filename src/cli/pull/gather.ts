@@ -12,14 +12,14 @@ import type { Target } from "../target/open.ts";
 import { renderAgent, renderSkill } from "./render.ts";
 import { type FileToWrite, fileName } from "./write.ts";
 
-/** The schemas with which editors check files, by the files' type. They are published with the package. */
+/** The schemas by which editors check files, by the files' type. They are published with the package. */
 export const publishedSchemas: Readonly<Record<string, object>> = { agent, skill };
 
 /** The files for the directory. */
 export interface PulledFiles {
-  /** Each agent and skill with its files, unless the directory's files equal it. */
+  /** Each agent and skill with its files, unless the directory's files are equal to it. */
   things: { noun: string; slug: string; files: FileToWrite[]; earlier: AgentFile | SkillFile | undefined }[];
-  /** The slugs of agents and skills that the directory's files equal. */
+  /** The slugs of agents and skills to which the directory's files are equal. */
   same: string[];
   schemas: FileToWrite[];
 }
@@ -72,7 +72,7 @@ function pictureOf(slug: string, icon: string | null): { file: string; bytes: Ui
   return bytes && type ? { file: fileName(slug, endings[type]), bytes } : null;
 }
 
-/** The schemas that each file's first line names, for editors. */
+/** The schemas that the first line of each file names, for editors. */
 function schemaFiles(): FileToWrite[] {
   return Object.entries(publishedSchemas).map(([name, schema]) => ({
     name: `schema/${name}.schema.json`,

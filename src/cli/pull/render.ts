@@ -12,13 +12,13 @@ export interface AgentToRender {
   versions: ReadonlyMap<string, string>;
   /** The name of the picture file; null for none. */
   icon: string | null;
-  /** The references in the agent's earlier file. */
+  /** The references that the agent's earlier file contains. */
   references: readonly Reference[];
 }
 
 const schemaLine = (name: string) => ` yaml-language-server: $schema=../schema/${name}.schema.json`;
 
-/** Renders an agent's file, without fields that have their defaults. */
+/** Renders the file of an agent, without fields that have their default values. */
 export function renderAgent({ instance, versions, icon, references }: AgentToRender): string {
   const { slug } = instance;
   const usual: Record<string, unknown> = newAgent(slug);
@@ -40,7 +40,7 @@ function newAgent(slug: string): Instance {
   return AgentBundle.parse({ version: "1.3", type: "instance", instance: { slug } }).instance;
 }
 
-/** Removes skill versions that are the current ones: the agent follows the catalogue of its files. */
+/** Removes the versions of skills where they are the current ones: the agent then follows the catalogue of its files. */
 function followCurrent({ skills }: Instance, versions: ReadonlyMap<string, string>) {
   return skills.map(({ pinnedVersion, ...skill }) => {
     const follows = pinnedVersion === null || pinnedVersion === versions.get(skill.skillSlug);
@@ -51,7 +51,7 @@ function followCurrent({ skills }: Instance, versions: ReadonlyMap<string, strin
 type Fields = Record<string, unknown>;
 
 /**
- * Puts each variable's name into its credential's field, and removes fields that only tell whether a credential exists.
+ * Puts each variable's name into its credential's field, and removes fields that only say whether there is a credential.
  */
 function withReferences(instance: Fields & { secrets: Instance["secrets"] }, references: readonly Reference[]): Fields {
   const copy = structuredClone<Fields>(instance);
@@ -81,7 +81,7 @@ function find(list: unknown, field: string, name: string): Fields | undefined {
   return Array.isArray(list) ? list.filter(isFields).find((entry) => entry[field] === name) : undefined;
 }
 
-/** Adds fields to the list entry of a name, or adds an entry for a credential that the server lacks. */
+/** Adds fields to the list entry with this name, or adds an entry for a credential that the server lacks. */
 function place(list: Fields[], field: string, name: string, added: Fields): void {
   const entry = find(list, field, name);
   if (entry) Object.assign(entry, added);
@@ -112,7 +112,7 @@ export function renderSkill({
   return textOf(document);
 }
 
-/** Renders long texts as blocks with unchanged lines; texts that a block would change are quoted. */
+/** Renders long texts as blocks, with their lines unchanged. Texts that a block would change are quoted. */
 function textOf(document: Document): string {
   visit(document, {
     Scalar(_, node) {
@@ -124,8 +124,8 @@ function textOf(document: Document): string {
 }
 
 /**
- * Whether YAML can write the text as a block: its first and last lines are not blank, and line feeds are its only line
- * breaks.
+ * Whether YAML can write the text as a block: the first and last lines are not blank, and it has no line breaks except
+ * line feeds.
  */
 function fitsBlock(text: string): boolean {
   const lines = text.replace(/\n$/, "").split("\n");

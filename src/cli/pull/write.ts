@@ -10,7 +10,7 @@ export interface FileToWrite {
   content: string | Uint8Array;
 }
 
-/** The file name of an agent or skill, unique for each slug. */
+/** The file name of an agent or skill, different for each slug. */
 export function fileName(slug: string, ending: string): string {
   if (!/^[a-z0-9_.-]{1,512}$/.test(slug))
     throw new StartError(`The server names something "${slug}", which can't be a file`);
@@ -20,11 +20,11 @@ export function fileName(slug: string, ending: string): string {
 
 /**
  * Names that can't be used: a leading dot hides a file from `apply`, and Windows refuses names of devices with any
- * ending. Such names get an underscore in front, and names that begin with underscores before such a part get one more.
+ * ending. Such names get an underscore in front. Names that have underscores before such a part already get one more.
  */
 const unusable = /^_*(\.|(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$))/;
 
-/** File systems allow 255 bytes. */
+/** File systems allow names of 255 bytes. */
 const longestName = 200;
 
 /** The content of a file; null for a missing file. */
@@ -41,7 +41,7 @@ export function isEqual(content: Uint8Array, other: string | Uint8Array): boolea
   return Buffer.compare(content, typeof other === "string" ? Buffer.from(other) : other) === 0;
 }
 
-/** Writes a file atomically. Throws a `StartError` when its folder leads out of the directory. */
+/** Writes a file as a whole or not at all. Throws a `StartError` when its folder leads out of the directory. */
 export async function writeWhole(root: string, { name, content }: FileToWrite): Promise<void> {
   const path = join(root, name);
   await mkdir(dirname(path), { recursive: true });

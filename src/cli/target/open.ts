@@ -10,16 +10,16 @@ import type { TargetOptions } from "./options.ts";
 /** The organization that a command works on. */
 export interface Target {
   api: AgentEngine;
-  /** Slug of the organization. */
+  /** The slug of the organization. */
   organization: string;
-  /** The installation's name for people. */
+  /** The name of the installation for people. */
   name: string;
   close(): Promise<void>;
 }
 
 export interface Surroundings {
   environment: Environment;
-  /** Prints a line about the progress. */
+  /** Prints a line about progress. */
   note(line: string): void;
 }
 
@@ -53,7 +53,7 @@ export async function openTarget(
   return { api, organization: own.slug, name: url, close: async () => {} };
 }
 
-/** Explains why the first request was refused, which shows whether address, key and organization are right. */
+/** Explains why the first request was refused: it shows whether address, key and organization are right. */
 function explainEntry(error: unknown, url: string, organization: string | undefined): unknown {
   if (!(error instanceof AgentEngineError)) return error;
   if (error.status === 401) {
@@ -70,17 +70,17 @@ function isUnencrypted(url: string): boolean {
   return protocol === "http:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** Opens this machine's installation in this process, like the commands for its operator. */
+/** Opens this machine's installation in this process, as the operator's commands do. */
 async function openHere(
   command: string,
   organization: string | undefined,
   { environment, note }: Surroundings,
 ): Promise<Target> {
-  // Otherwise each request would print its log line.
+  // Otherwise each request would print a log line.
   const setup = prepare({ ...environment, LOG_LEVEL: environment.LOG_LEVEL || "warn" }, { terminal: true });
   const { engine, close } = await openAlone(setup, "or name the server with --url and a management key");
   const end = async () => {
-    // The server does the background work of this change.
+    // Leaves the background work of this change to the server.
     await engine.stop(0);
     await close();
   };
@@ -102,11 +102,11 @@ async function openHere(
   }
 }
 
-/** The longest wait for a server's rate limit, and the most waits. */
+/** How long one wait for a server's rate limit may be, in seconds, and how many waits there may be. */
 const longestSeconds = 120;
 const mostWaits = 10;
 
-/** The longest request, except while it waits for its turn. */
+/** The longest request in milliseconds, without the time that it waits for its turn. */
 const timeoutMs = 120_000;
 
 interface Options {
@@ -116,8 +116,8 @@ interface Options {
 }
 
 /**
- * A `fetch` that waits as long as the server's rate limit requires, then repeats the request, since a throttled request
- * has changed nothing. It follows no redirect, because the key is for one address only.
+ * A `fetch` that waits as long as the server's rate limit requires and then repeats the request, since a throttled
+ * request has changed nothing. Follows no redirect, since the key is only for one address.
  */
 export function patientFetch({ fetch: call, onWait }: Options): typeof fetch {
   return async (input, init) => {

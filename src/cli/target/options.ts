@@ -2,12 +2,12 @@ import type { Environment } from "../../core/config.ts";
 import { type Flags, textFlag, UsageError } from "../arguments.ts";
 import { checkKey, readServerUrl } from "../chat/options.ts";
 
-/** The installation for a command: a server, or without `server` the one of this machine. */
+/** The installation that a command works on: a server or, without `server`, that of this machine. */
 export interface TargetOptions {
   server?: { url: string; key: string };
-  /** The organization's slug; absent: the only one, or the key's. */
+  /** The organization's slug; absent: the only organization, or that of the key. */
   organization?: string;
-  /** The workspace's name or id; absent: the first one for new agents, and all for the rest. */
+  /** The workspace's name or id; absent: the first one for new agents, all of them for other things. */
   workspace?: string;
 }
 

@@ -16,10 +16,10 @@ export const activityKinds = [
 
 export type ActivityKind = (typeof activityKinds)[number];
 
-/** The part of an agent that decides who may see its activity. */
+/** The fields of an agent that decide who may see its activity. */
 export type OwningAgent = Pick<ActingAgent, "id" | "organizationId" | "workspaceId">;
 
-/** The agent of an activity. Organization and workspace decide who may see it, and are not shown. */
+/** The agent of an activity. Its organization and workspace decide who may see the activity; they are not shown. */
 export interface ActingAgent {
   id: string;
   slug: string;
@@ -42,9 +42,9 @@ export function asActing({ id, slug, name, organizationId, workspaceId, iconVers
   return { id, slug, name, organizationId, workspaceId, iconVersion };
 }
 
-/** One activity, as reported by its producer. Its texts contain no secret; previews have at most 500 characters. */
+/** One activity, as its producer reports it. Its texts contain no secret; previews have at most 500 characters. */
 export interface Activity {
-  /** The id. Start and end of one thing share it, with the suffixes `:start` and `:end`. Absent: a unique id. */
+  /** The id. The start and the end of the same thing share it, with the suffixes `:start` and `:end`. Absent: a new id. */
   id?: string;
   kind: ActivityKind;
   /** A sentence for people. */

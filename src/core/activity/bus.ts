@@ -12,7 +12,7 @@ import { ActivityEvent } from "./event.ts";
 
 /** The number of stored events (spec "Limits", "Activity ring buffer"). */
 export const ringSize = 100;
-/** After this time the turns of a deleted conversation have been stopped. */
+/** In milliseconds: after this time, all turns of a deleted conversation have been stopped. */
 const stoppedMs = 60_000;
 
 /** A client that follows the activity. */
@@ -40,13 +40,13 @@ type News = ActivityEvent | StoredRowNotice | string;
 
 interface Watching {
   watcher: Watcher;
-  /** Events up to this sequence number are skipped: they were replayed or not requested. */
+  /** Events up to this sequence number are not sent: they were sent before, or not asked for. */
   after: number;
 }
 
 /**
- * Sends activity to all watchers (spec "Activity bus"). Watchers receive events after the emitting code pauses, so that
- * a turn does not wait for the writing.
+ * Sends activity to all watchers (spec "Activity bus"). Watchers get events only when the reporting code pauses, so
+ * that no turn waits for the writing.
  */
 export class ActivityBus {
   /** The id of this bus for other processes. */
@@ -61,11 +61,11 @@ export class ActivityBus {
   readonly #deleted = new Map<string, number>();
   readonly #watching = new Set<Watching>();
   #waiting: News[] = [];
-  /** The number of events of each kind in this process. */
+  /** How many events of each kind this process has reported. */
   readonly #counts = new Map<ActivityKind, number>();
   #numbers = 0;
   /**
-   * Begins at the current time, so that a client's number from another process is not taken for one of this process.
+   * Begins at the current time, so that a client's number from another process is not taken for a number of this one.
    */
   #sequence: number;
   #outside: Outside | null = null;
@@ -104,8 +104,8 @@ export class ActivityBus {
   }
 
   /**
-   * Replays the last events after sequence number `after`, or all if it is not of this process, then sends new events:
-   * each once. The returned function ends that.
+   * Sends the last events after sequence number `after` (all of them, if the number is not of this process), and then
+   * new events: each once. The returned function ends this.
    */
   watch(watcher: Watcher, after = 0): () => void {
     const watching = { watcher, after: this.#sequence };
@@ -144,14 +144,14 @@ export class ActivityBus {
     return this.#ring;
   }
 
-  /** Sets the connection to other processes, which receives all events emitted here. */
+  /** Sets the connection to other processes, which gets all events reported here. */
   join(outside: Outside): void {
     this.#outside = outside;
   }
 
   /**
-   * Adds an event of another process; `begins`: it begins its conversation. An event older than all of a full ring is
-   * sent only if it is `live`.
+   * Adds an event of another process; `begins`: it begins its conversation. If the ring is full and the event older
+   * than all in it, the event is sent only if it is `live`.
    */
   receive(event: ActivityEvent, { live, begins }: { live: boolean; begins: boolean }): void {
     let place = this.#ring.length;
@@ -204,7 +204,7 @@ export class ActivityBus {
     }
   }
 
-  /** Passes news to a watcher; returns false for a watcher that failed. */
+  /** Passes news to a watcher. Returns false when the watcher failed. */
   #hand({ watcher, after }: Watching, all: readonly News[]): boolean {
     try {
       for (const news of all) {
@@ -222,7 +222,7 @@ export class ActivityBus {
 
 const keyOf = (agentId: string, ref: string | null) => `${agentId} ${ref}`;
 
-/** Sends the named event `persisted`. It has no id, since it is not replayed. */
+/** Sends the named event `persisted`, without an id: it is not sent again to clients that resume. */
 function tellStored(watcher: Watcher, { agent, conversationId, ...row }: StoredRowNotice): void {
   const { conversation, rowsOf } = watcher;
   const tell = (data: object) => watcher.take(`event: persisted\ndata: ${JSON.stringify(data)}\n\n`);

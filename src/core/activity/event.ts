@@ -20,22 +20,22 @@ const categories = {
 
 export const activityCategories = [...new Set(Object.values(categories))];
 
-/** An event of the bus. Its text is made at its first use, once for all readers. */
+/** An event of the bus. Its text is made when first needed, once for all readers. */
 export class ActivityEvent {
-  /** The number among its own process's events; null for an event of another process. */
+  /** The event's number within the process that reported it; null for an event of another process. */
   readonly number: number | null;
   /** In milliseconds since the epoch. */
   readonly at: number;
   readonly agent: OwningAgent;
   readonly conversationId: string | null;
-  /** The number among all events known to this process. */
+  /** The event's number among all events that this process knows. */
   sequence = 0;
-  /** Whether its conversation was deleted, so that only the number is left. */
+  /** Whether the conversation was deleted, so that only the number of the event is left. */
   isForgotten = false;
   #source: Activity | string;
   #text: string | null = null;
 
-  /** `source` is the JSON of `data`, for an event of another process. */
+  /** `source`: the JSON of `data`, if the event is another process's. */
   constructor(
     source: Activity | string,
     at: number,
@@ -64,7 +64,7 @@ export class ActivityEvent {
     this.#text = null;
   }
 
-  /** The event on the wire, as JSON. */
+  /** The event as JSON, as clients get it. */
   get data(): string {
     if (typeof this.#source !== "string") this.#source = JSON.stringify(toWire(this.#source, this.at));
     return this.#source;

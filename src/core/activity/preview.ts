@@ -10,7 +10,7 @@ export function previewOfText(text: string): string {
   return text.length <= longestPreview ? text : `${clip(text, longestPreview - 1)}…`;
 }
 
-/** The beginning of a value without secrets, as JSON; a text is shown unquoted. Stops writing at the limit. */
+/** The beginning of a value without secrets, as JSON; a text is shown without quotes. Stops writing at the limit. */
 export function previewOf(value: JsonValue): string {
   if (typeof value === "string") return previewOfText(value);
   const writer = { text: "" };
@@ -42,10 +42,10 @@ function write(to: { text: string }, value: JsonValue): void {
   }
 }
 
-/** The length read of a longer text, so that a secret that begins within the preview is found whole. */
+/** How much of a longer text is read, so that a secret which begins within the preview is found as a whole. */
 const longestRead = 4 * longestPreview;
 
-/** The beginning of a text that may contain secrets. Omits an end that may begin a longer secret. */
+/** The beginning of a text that may contain secrets. Leaves out the last characters if they may begin a longer secret. */
 export function scrubbedPreview(text: string, scrub: Scrub): string {
   if (text.length <= longestRead) return previewOfText(scrub(text));
   return previewOfText(`${scrub.stream().push(text.slice(0, longestRead))}…`);

@@ -1,4 +1,4 @@
-/** The traits of a channel's turns. */
+/** What applies to the turns of a channel. */
 interface ChannelTraits {
   /** Whether the operator's hooks run, since the agent talks to a person (decisions §4, "Hooks"). */
   hooks: boolean;
@@ -8,7 +8,7 @@ interface ChannelTraits {
   approvals: boolean;
   /** Whether the channel works while the agent is inactive (decisions §4). */
   whileInactive: boolean;
-  /** Whether the reply is sent after the turn was recorded, so that `response_sent` waits for `replySent`. */
+  /** Whether the reply is sent after the turn was recorded; `response_sent` hooks then run by `replySent`. */
   sendsLater: boolean;
 }
 
@@ -33,7 +33,7 @@ export const channels = {
 
 export type Channel = keyof typeof channels;
 
-/** The channel of a stored name. Throws for a name unknown to this release. */
+/** The channel with a stored name. Throws for a name that this release does not know. */
 export function channelOf(name: string): Channel {
   if (!Object.hasOwn(channels, name)) throw new Error(`There is no channel ${name}`);
   return name as Channel;

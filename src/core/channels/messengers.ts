@@ -37,8 +37,8 @@ export interface WhatsAppConfig {
 }
 
 /**
- * The credential of an account that only one agent may use, since two would take each other's messages; null when each
- * agent has its own address for the account. `fields` are the channel's stored configuration.
+ * The credential of an account that only one agent may use, since two agents would take each other's messages. Null
+ * when each agent has its own address for the account. `fields` are the channel's stored configuration.
  */
 export function exclusiveCredential(type: string, fields: Readonly<Record<string, unknown>>): string | null {
   const credential = type === "telegram" ? fields.botToken : type === "slack" ? fields.appToken : null;
@@ -56,7 +56,7 @@ export interface WebhookHead {
   headers: Headers;
   /** The secret from the channel's registration; null for none. */
   secret: string | null;
-  /** The last segment of a path with a secret; null for none. */
+  /** The last segment of the path if it is a secret; null otherwise. */
   pathSecret: string | null;
 }
 
@@ -67,20 +67,20 @@ export interface WebhookCall extends WebhookHead {
   body: Uint8Array<ArrayBuffer>;
 }
 
-/** The status for a request that is not proven to come from the messenger (spec "Authentication" 7, decisions §8). */
+/** The status for a request that does not prove that the messenger sent it (spec "Authentication" 7, decisions §8). */
 export type Unproven = 401 | 403 | 404;
 
-/** The meaning of a webhook request. */
+/** What a webhook request contains. */
 export type WebhookContent =
   | { kind: "refused"; status: Unproven }
-  /** It can't be read now: the messenger should send it again (503). */
+  /** The request can't be read now: the messenger should send it again (503). */
   | { kind: "later" }
-  /** Nothing to store; the messenger expects this text in the response. */
+  /** There is nothing to store; the messenger expects this text in the response. */
   | { kind: "answer"; text: string }
   /** The arrivals; possibly none. */
   | { kind: "arrivals"; arrivals: Arrival[] };
 
-/** One reported event of a messenger. */
+/** One event that a messenger reports. */
 export type Arrival = Incoming | DeletedMessage | MovedChat;
 
 /** A person deleted a message. */
@@ -90,7 +90,7 @@ export interface DeletedMessage {
   channelId: string;
 }
 
-/** A chat's id changed, for example of a Telegram group that became a supergroup. */
+/** The id of a chat changed, for example because a Telegram group became a supergroup. */
 export interface MovedChat {
   movedFrom: string;
   movedTo: string;
@@ -100,14 +100,14 @@ export interface MovedChat {
 export interface Incoming {
   /** The messenger's own id of the message, repeated in redeliveries; unique for one agent and channel. */
   providerId: string;
-  /** The source of the message and target of the reply: a chat, a topic or a thread. Each is a conversation. */
+  /** Where the message is from and the reply goes: a chat, a topic or a thread. Each is a conversation. */
   channelId: string;
   /** The messenger's id of the person. */
   sender: string;
   senderName: string | null;
   /** Whether only the person and the agent can read the chat. */
   isPrivate: boolean;
-  /** The text without the agent's own mention; empty for files only. */
+  /** The text without the mention of the agent; empty for a message of files only. */
   text: string;
   files: IncomingFile[];
   /** The provider id of the message that this one corrects, which may never have arrived; null for a new message. */
@@ -118,16 +118,16 @@ export interface Incoming {
   album: Album | null;
 }
 
-/** An earlier or forwarded text that a message refers to, and that its sender does not say now. */
+/** An earlier or forwarded text to which a message refers. Its sender does not say it now. */
 export interface Quote {
   kind: "reply" | "forward";
-  /** The author: the agent, the message's sender, or another one; null when unknown. */
+  /** The author: the agent, the sender of the message, or somebody else; null when unknown. */
   author: "agent" | "sender" | { id: string | null; name: string | null } | null;
-  /** Empty for files only, and when the messenger does not send it. */
+  /** Empty for files only, and when the messenger does not send the text. */
   text: string;
   /** The part that the sender selected; null for the whole text. */
   passage: string | null;
-  /** The id of a message that the messenger names without its text; null otherwise. */
+  /** The id of a message of which the messenger sends no text; null otherwise. */
   messageId: string | null;
 }
 
@@ -136,27 +136,27 @@ export interface QuotedMessage extends Pick<Quote, "author" | "text"> {
   files: IncomingFile[];
 }
 
-/** Pictures and other files sent together, which the messenger reports one by one. */
+/** Pictures and other files that were sent together; the messenger reports each by itself. */
 interface Album {
   id: string;
-  /** Whether this part addresses the agent. In a group only one part mentions it, possibly the last. */
+  /** Whether this part addresses the agent. In a group only one part mentions the agent, perhaps the last one. */
   isMeant: boolean;
 }
 
 /** The chat of a `channelId`, without its topic or thread. */
 export const chatOf = (channelId: string): string => channelId.split(":", 1)[0] ?? "";
 
-/** A `channelId` moved to another chat. */
+/** A `channelId`, with its chat replaced. */
 export const inChat = (channelId: string, chat: string): string => chat + channelId.slice(chatOf(channelId).length);
 
-/** Whether a target is a person's id while their private chat has another id. */
+/** Whether a target is a person's id, and the private chat with this person has another id. */
 export const namesPerson = (name: MessengerName, target: string): boolean => name === "slack" && /^[UW]/.test(target);
 
 /** A picture, document or voice note that can be downloaded. */
 export interface IncomingFile {
   /** The file's id at the messenger, or its address there. */
   ref: string;
-  /** The messenger's permanent id of the file, for a `ref` that changes with each report. */
+  /** The messenger's permanent id of the file, needed when `ref` is different in each report. */
   lastingId?: string | undefined;
   /** Whether the file belongs to a quoted message instead of the message itself. */
   isQuoted?: boolean | undefined;
@@ -168,15 +168,15 @@ export interface IncomingFile {
 
 /** A messenger's refusal of a request. Its message contains no credential, and may be shown and stored. */
 export class MessengerError extends Error {
-  /** Whether a repeated request would be refused again. */
+  /** Whether the messenger would refuse the request again. */
   readonly isPermanent: boolean;
   /** The wait in milliseconds that the messenger requests; null for none. */
   readonly retryAfterMs: number | null;
-  /** Whether the message may be sent all the same, since the response was lost. */
+  /** Whether the message may have been sent although the response was lost. */
   readonly mayBeDone: boolean;
   /** Whether the messenger refuses the account's credentials, so that every request fails until they change. */
   readonly isOfAccount: boolean;
-  /** The new id of the addressed chat; null if unchanged. */
+  /** The new id of the chat to which the request was sent; null if unchanged. */
   readonly movedTo: string | null;
 
   constructor(
@@ -231,33 +231,33 @@ export interface MessengerAccount {
   readonly typingMs: number | null;
   /** Whether the operator allows the agent to answer the people at a `channelId`. */
   answers(channelId: string): boolean;
-  /** The refusal of a webhook request that its head already disproves; null when the body decides. */
+  /** Refuses a webhook request by its head alone; null when the body decides. */
   refuses(head: WebhookHead, now: number): Unproven | null;
-  /** Verifies and reads a webhook request. Never rejects; ignores everything but messages. */
+  /** Verifies and reads a webhook request. Never rejects; ignores all that are no messages. */
   receive(call: WebhookCall, now: number): Promise<WebhookContent>;
   /** Sends Markdown to a `channelId`, as plain text when the messenger refuses the markup. Returns the message id. */
   send(channelId: string, markdown: string, signal: AbortSignal): Promise<string>;
   /** Shows that the agent is typing. */
   typing(channelId: string, signal: AbortSignal): Promise<void>;
-  /** Downloads a file; rejects with `FileTooLarge` for more than `maxBytes`. */
+  /** Downloads a file. Rejects with `FileTooLarge` if it has more than `maxBytes`. */
   download(file: IncomingFile, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Requests the message `messageId` of a chat, which `message` refers to; null when it was deleted. Absent when
-   * messages already contain everything available.
+   * Requests the message `messageId` of a chat, to which `message` refers; null when it was deleted. Absent when
+   * messages already contain all that is available.
    */
   quoted?(
     message: Pick<Incoming, "channelId" | "sender">,
     messageId: string,
     signal: AbortSignal,
   ): Promise<QuotedMessage | null>;
-  /** Registers the webhook `wanted`, or removes it with null. Does nothing when people do this by hand. */
+  /** Registers the webhook `wanted`; null removes it. Does nothing at messengers where people do this by hand. */
   register(wanted: WantedWebhook | null, signal: AbortSignal): Promise<void>;
-  /** Checks the credentials at the messenger. Returns its information about the account. */
+  /** Checks the credentials at the messenger. Returns what it says about the account. */
   prove(signal: AbortSignal): Promise<ChannelCheck>;
   /** Checks whether the messenger accepts the credentials, has `wanted` registered, and reaches it. */
   check(wanted: WantedWebhook | null, signal: AbortSignal): Promise<ChannelCheck[]>;
   /**
-   * Receives arrivals until the signal aborts, and passes each group to `take`; requests a group again whose `take`
+   * Receives arrivals until the signal aborts, and passes each group to `take`; requests a group again if its `take`
    * rejects. Calls `onConnected` after each successful connection. Rejects when the messenger refuses or can't be
    * reached. Absent when messages come only by webhook.
    */
@@ -266,6 +266,6 @@ export interface MessengerAccount {
 
 /** The messengers of this build. */
 export interface Messengers {
-  /** `loadScrub` loads the scrub of the account's agent; the account calls it when it shows a text of the messenger. */
+  /** `loadScrub` loads the scrubber of the account's agent; it is called when a text of the messenger is shown. */
   account(of: MessengerConfig, loadScrub: LoadScrub): MessengerAccount;
 }

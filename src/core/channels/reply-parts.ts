@@ -1,6 +1,6 @@
 import { isBlank } from "../text/text.ts";
 
-/** A separate run of lines in Markdown: a paragraph, a list, a table, or fenced code. */
+/** Lines of Markdown that belong together: a paragraph, a list, a table, or fenced code. */
 interface Block {
   lines: string[];
   /** The line that opened fenced code; null for other blocks. */
@@ -9,8 +9,8 @@ interface Block {
 
 /**
  * Splits a Markdown reply into parts of at most `limit` UTF-16 units for a messenger. A part ends between paragraphs if
- * possible, else between lines, sentences or words. Split code is fenced again in each part; links and inline code stay
- * whole unless longer than a part. Empty for a blank reply.
+ * possible, else between lines, sentences or words. Code that is split is fenced in each part; links and inline code
+ * are split only if longer than a part. Empty for a blank reply.
  */
 export function replyParts(markdown: string, limit: number): string[] {
   const parts: string[] = [];
@@ -74,7 +74,7 @@ function piecesOf({ lines, fence }: Block, limit: number): string[] {
   return wrapLines(body, room).map((piece) => `${fence}\n${piece}\n${close}`);
 }
 
-/** Splits code between its lines, and a too long line wherever a part is full. */
+/** Splits code between its lines, and a line that is too long wherever a part is full. */
 function wrapLines(lines: readonly string[], limit: number): string[] {
   const pieces: string[] = [];
   let piece: string | null = null;
@@ -100,13 +100,13 @@ function chop(line: string, limit: number): string[] {
   return pieces;
 }
 
-/** Matches inline code and links: a cut within one would show its marks. */
+/** Matches inline code and links, which must not be cut, since their marks would become visible. */
 const whole = /`[^`\n]{1,1000}`|!?\[[^\][\n]{0,1000}\]\([^()\s]{0,2000}\)/g;
 
 /** Positions where a text may be cut, the best kind first. */
 const ends = [/\n/g, /[.!?…。！？]["'”’)]?\s/g, /\s/g];
 
-/** Splits a text that is longer than a part at the end of a line, else of a sentence, else of a word. */
+/** Splits a text that is longer than a part, at the end of a line, else of a sentence, else of a word. */
 function wrap(text: string, limit: number): string[] {
   const pieces: string[] = [];
   let from = 0;
@@ -119,7 +119,7 @@ function wrap(text: string, limit: number): string[] {
   return pieces.filter((piece) => piece.trim() !== "");
 }
 
-/** The end of the part that begins at `from`. A part is at least half full, unless a link or code would be cut. */
+/** Where the part that begins at `from` ends. A part is at least half full, unless a link or code would be cut. */
 function cutAt(text: string, from: number, limit: number): number {
   const room = text.slice(from, from + limit + 1);
   const spans = [...text.slice(from, from + 2 * limit).matchAll(whole)].map((found) => ({
@@ -137,7 +137,7 @@ function cutAt(text: string, from: number, limit: number): number {
   return span && span.from > from ? span.from : full;
 }
 
-/** The last position up to `at` that cuts no character in half. */
+/** The last position up to `at` that does not cut a character in half. */
 function boundary(text: string, at: number): number {
   return at < text.length && /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }

@@ -4,15 +4,15 @@ import { messengerNames } from "./messengers.ts";
 // compares one column.
 
 /**
- * `web`: the `user` of a chat request; a messenger: its person; `conversation`: a conversation in place of an unknown
- * user.
+ * `web`: the `user` of a chat request; a messenger: a person there; `conversation`: a conversation whose user is
+ * unknown.
  */
 export const subjectChannels = ["web", ...messengerNames, "conversation"] as const;
 export type SubjectChannel = (typeof subjectChannels)[number];
 
 /**
- * `<channel>:<id>`; empty for no particular end user. Channels have no colon, so equal ids of two channels have two
- * keys.
+ * `<channel>:<id>`; empty for no particular end user. Channel names have no colon, so equal ids of two channels have
+ * two keys.
  */
 export type SubjectKey = `${SubjectChannel}:${string}` | "";
 
@@ -24,7 +24,7 @@ export interface ShownSubject {
   subjectChannel: SubjectChannel | null;
 }
 
-/** Reads a key. One without a channel was written by an earlier release, and counts as a `user` of the web. */
+/** Reads a key. A key without a channel is from an earlier release, and stands for a `user` of the web. */
 export function shownSubject(key: string): ShownSubject {
   if (key === "") return { subject: "", subjectChannel: null };
   const channel = subjectChannels.find((name) => key.startsWith(`${name}:`));

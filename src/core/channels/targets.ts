@@ -20,7 +20,7 @@ const forms: Readonly<Record<MessengerName, Form>> = {
       "must be the id of a channel, person or thread of Slack, such as C0123ABCDEF, U0123ABCDEF or C0123ABCDEF:1767225600.000100",
   },
   whatsapp: {
-    // A person with a hidden number has an id, such as US.13491208655302741918.
+    // A person who hides the number has an id, such as US.13491208655302741918.
     pattern: /^(?:whatsapp:)?(\+[1-9]\d{6,14}|[A-Z]{2}\.[A-Za-z0-9.]{1,140})$/,
     expected: "must be a phone number in E.164, such as +390612345678, with or without whatsapp: before it",
   },
@@ -28,7 +28,7 @@ const forms: Readonly<Record<MessengerName, Form>> = {
 
 /**
  * Reads a target into the form of a conversation's chat: topics and threads after a colon, phone numbers without
- * `whatsapp:`. Returns the expected form for an invalid one.
+ * `whatsapp:`. For an invalid target, returns the expected form.
  */
 export function readTarget(name: MessengerName, text: string): { target: string } | { expected: string } {
   const { pattern, expected } = forms[name];

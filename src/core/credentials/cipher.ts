@@ -4,22 +4,22 @@ import { digest, toHex } from "../ids.ts";
 /** The bytes that sealing adds to a value. */
 export const addedBySealing = 28;
 
-/** The stored form of a secret: the id of its key, and 12 bytes of IV, the ciphertext and 16 bytes of tag. */
+/** The stored form of a secret: the id of its key; and 12 bytes of IV, the ciphertext, and 16 bytes of tag. */
 export interface Sealed {
   keyId: string;
   ciphertext: Uint8Array;
 }
 
 export interface Cipher {
-  /** The id of the key that `seal` uses; `open` takes older keys too. */
+  /** The id of the key that `seal` uses; `open` also uses older keys. */
   readonly keyId: string;
-  /** Seals `plaintext` for the row that `aad` names: `open` refuses the same bytes in another row. */
+  /** Seals `plaintext` for the row that `aad` identifies: `open` refuses the same bytes in another row. */
   seal(plaintext: string, aad: string): Promise<Sealed>;
   /** Rejects with an `EngineError` when no key opens the secret. */
   open(sealed: Sealed, aad: string): Promise<string>;
-  /** The HMACs of a value under each key, the current key first. They find a row by its secret. */
+  /** The HMACs of a value under each key, that of the current key first. A row is found by the HMAC of its secret. */
   fingerprints(value: string): Promise<Uint8Array[]>;
-  /** The HMACs that prove that the engine wrote a text, the current key's first; never stored. */
+  /** The HMACs that prove that the engine wrote a text, that of the current key first. They are never stored. */
   signatures(text: string): Promise<Uint8Array[]>;
 }
 
@@ -33,7 +33,7 @@ interface Key {
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
-/** Derives a key for HMACs of one purpose; it reveals neither the other keys nor the encryption key. */
+/** Derives a key for HMACs of one purpose. It reveals neither the other keys nor the encryption key. */
 function deriveHmac(base: CryptoKey, purpose: "fingerprint" | "signature"): Promise<CryptoKey> {
   return crypto.subtle.deriveKey(
     { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8.encode(purpose) },

@@ -4,7 +4,7 @@ import type { Cipher, Sealed } from "./cipher.ts";
 /** The credentials that a source stores sealed. */
 export interface Credentials {
   webhookToken: string;
-  /** The key with which the sender authenticates; absent when the address suffices. */
+  /** The key with which the sender authenticates; absent when the secret address is enough. */
   authKey?: string | undefined;
 }
 

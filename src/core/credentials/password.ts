@@ -11,7 +11,7 @@ interface Cost {
 /** OWASP's second choice for argon2id: 19 MiB, two passes, one lane. */
 const usualCost: Cost = { memorySize: 19_456, iterations: 2 };
 
-/** Normalizes a password: keyboards compose one character in different ways, and each must open the account. */
+/** Normalizes a password: keyboards compose the same character in different ways, and each must open the account. */
 const normalize = (password: string) => password.normalize("NFKC");
 
 /** Whether two passwords open the same account. */
@@ -23,7 +23,7 @@ export const passwords: Passwords = passwordsOf(usualCost);
 /** `Passwords` with another cost. */
 export function passwordsOf({ memorySize, iterations }: Cost): Passwords {
   const parameters = { memorySize, iterations, parallelism: 1, hashLength: 32 };
-  // A hash that no password has: with it an unknown account takes as long as a wrong password.
+  // A hash that no password has: by checking it, an unknown account takes as long as a wrong password.
   const nobody = `$argon2id$v=19$m=${memorySize},t=${iterations},p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
   return {
     hash: (password) => {

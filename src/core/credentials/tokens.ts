@@ -1,11 +1,11 @@
 import { digest, randomToken } from "../ids.ts";
 
-/** The prefixes of the engine's own credentials: a leaked one is recognised, and no agent key is mistaken for one. */
+/** The prefixes of the engine's own credentials: a leaked one is recognized, and no agent key is taken for one. */
 const prefixes = { session: "aes_", management: "aek_" } as const;
 
 export type TokenKind = keyof typeof prefixes;
 
-/** A new credential of 256 bits, and its digest, which alone is stored. */
+/** A new credential of 256 bits, and its digest. Only the digest is stored. */
 export async function newToken(kind: TokenKind): Promise<{ token: string; digest: Uint8Array<ArrayBuffer> }> {
   const token = `${prefixes[kind]}${randomToken()}`;
   return { token, digest: await digest(token) };

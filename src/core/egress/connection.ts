@@ -1,6 +1,6 @@
 const unknownName = "The host name is not known";
 
-/** Explanations of codes of broken connections, Node's and undici's, for the person who gave the address. */
+/** What the codes of broken connections mean, Node's and undici's, for the person who gave the address. */
 const meanings: readonly (readonly [code: RegExp, message: string])[] = [
   [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, unknownName],
   [/^(EAI_|ETIMEOUT$)/, "The host name cannot be looked up now; try again later"],
@@ -12,7 +12,7 @@ const meanings: readonly (readonly [code: RegExp, message: string])[] = [
   [/CERT|^ERR_TLS_|^UNABLE_TO_|^HOSTNAME_MISMATCH$/, "The certificate of the host is not valid"],
 ];
 
-/** Explains the code of a failed connection in the engine's own words, since Node's text may contain received bytes. */
+/** Explains the code of a failed connection in the engine's own words: Node's text may contain received bytes. */
 export function explainConnection(code: string): string {
   return meanings.find(([pattern]) => pattern.test(code))?.[1] ?? "The host cannot be reached";
 }

@@ -23,8 +23,8 @@ export const isSameDestination = (a: Destination | null, b: Destination | null) 
   a?.host === b?.host && a?.port === b?.port && a?.https === b?.https;
 
 /**
- * Whether an entry, `host` or `host:port`, allows a destination. An entry without a port allows https only, since
- * others could read plain http.
+ * Whether an entry, `host` or `host:port`, allows a destination. An entry without a port allows only https, since
+ * anyone could read plain http.
  */
 export function admits(entry: string, { host, port, https }: Destination): boolean {
   const named = destinationOf(`https://${entry}`);

@@ -16,14 +16,14 @@ const bodyLimit = 1_048_576;
 const headerLimit = 64;
 const headerCharacters = 16_384;
 
-/** Headers that frame the message or belong to one connection; only the engine writes them. */
+/** Headers that frame the message or belong to one connection. Only the engine itself writes them. */
 const ownHeaders = new Set([
   ...["host", "content-length", "transfer-encoding", "accept-encoding", "expect"],
   ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "http2-settings"],
   ...["proxy-authorization", "proxy-authenticate"],
 ]);
 
-/** The first hop of a request. Throws an `EgressError` that says what the caller must change. */
+/** The first hop of a request. Throws an `EgressError` that tells the caller what to change. */
 export function firstHop({ url, method, headers, body }: EgressRequest): Hop {
   const target = parseTarget(url);
   const verb = method.toUpperCase();
@@ -54,7 +54,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): HeaderList {
   return list;
 }
 
-/** Throws for an invalid header. The error repeats only a valid name, since an invalid one may be a secret value. */
+/** Throws for an invalid header. The error contains the name only if that is valid: an invalid one may be a secret. */
 function checkHeader(name: string, value: string): void {
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name)) throw new EgressError("A header has no valid name");
   if (ownHeaders.has(name.toLowerCase())) {

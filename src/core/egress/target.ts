@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** A failed request to the outside. A model may read its message, which never contains a header's value. */
+/** A failed request to the outside. A model may read the message, which never contains a header's value. */
 export class EgressError extends Error {
   constructor(message: string) {
     super(message);
@@ -8,13 +8,13 @@ export class EgressError extends Error {
   }
 }
 
-/** A URL, parsed once, so that the connection uses the checked host. */
+/** A URL that is parsed only once, so that the connection uses the host that was checked. */
 export interface Target {
   url: URL;
   /** In lower case, without brackets and a trailing dot. */
   host: string;
   port: number;
-  /** Whether the host is an IP address, which needs no resolving. */
+  /** Whether the host is an IP address, which needs no look-up. */
   literal: boolean;
 }
 
@@ -35,7 +35,7 @@ export function parseTarget(text: string, base?: URL): Target {
   return { url, host, port, literal: url.hostname.startsWith("[") || isIPv4(host) };
 }
 
-/** Whether a host is an IPv4 address: WHATWG parsing has turned each spelling into four decimal parts. */
+/** Whether a host is an IPv4 address. WHATWG parsing has turned every spelling into four decimal parts. */
 const isIPv4 = (host: string) => ipaddr.IPv4.isValidFourPartDecimal(host);
 
 const bareHost = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
@@ -44,7 +44,7 @@ type Resolve = (name: string) => Promise<readonly string[]>;
 
 /**
  * The addresses of `target` to connect to. Throws an `EgressError` unless all of them are public, or the host is one of
- * `allowedHosts` (`host` or `host:port`). Connect only to these, since a second resolution may return others.
+ * `allowedHosts` (`host` or `host:port`). Connect only to these, since a second look-up may return others.
  */
 export async function reachableAddresses(
   target: Target,
@@ -59,23 +59,23 @@ export async function reachableAddresses(
   return addresses;
 }
 
-/** The error for a private address, with the entry of `httpAllowedHosts` that would allow it. */
+/** The error for a private address. It contains the entry of `httpAllowedHosts` that would allow it. */
 const notPublic = ({ url, port }: Target) =>
   new EgressError(
     `The address is not public; an administrator may add ${url.hostname}:${port} to the policy httpAllowedHosts`,
   );
 
-/** Whether a name means this machine, whatever a resolver returns (RFC 6761). */
+/** Whether a name means this machine, whatever a look-up returns (RFC 6761). */
 const isLocalName = (host: string) => host === "localhost" || host.endsWith(".localhost");
 
-/** Whether an entry of `httpAllowedHosts` names the host; an entry with a port names the host at that port only. */
+/** Whether an entry of `httpAllowedHosts` names the host. An entry with a port is for the host at that port only. */
 function isSameHost(entry: string, { host, port }: Target): boolean {
   const [, name = "", only] = /^(\[[0-9a-f:.]+\]|[^\s:/?#@\\]+)(?::(\d+))?$/i.exec(entry) ?? [];
   const hostname = URL.parse(`http://${name}`)?.hostname;
   return hostname !== undefined && bareHost(hostname) === host && (only === undefined || Number(only) === port);
 }
 
-/** Azure provides machines' secrets at this address, which no registry marks as special. */
+/** At this address Azure gives machines their secrets. No registry marks it as special. */
 const platformAddresses = new Set(["168.63.129.16"]);
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
@@ -95,8 +95,8 @@ function isPublicIPv4(address: ipaddr.IPv4): boolean {
 }
 
 /**
- * The IPv4 address in a mapped (`::ffff:0:0/96`) or translated IPv6 address (`64:ff9b::/96`, to which a network without
- * IPv4 resolves its hosts); null for others. `isPublicAddress` refuses the whole ranges of tunnels such as 6to4 and
+ * The IPv4 address in a mapped (`::ffff:0:0/96`) or translated IPv6 address (`64:ff9b::/96`, by which networks without
+ * IPv4 reach IPv4 hosts); null for others. `isPublicAddress` refuses the whole ranges of tunnels such as 6to4 and
  * Teredo.
  */
 function embeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {

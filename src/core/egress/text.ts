@@ -2,7 +2,7 @@
 const textual = /^text\/|^application\/([\w.-]+\+)?(json|xml|yaml|javascript)$|^application\/x-www-form-urlencoded$/;
 
 /**
- * The body of a response as text, in the charset of its content type, else in UTF-8. A binary body becomes `[binary,
+ * The body of a response as text, in the charset of its content type, or else in UTF-8. A binary body becomes `[binary,
  * <n> bytes, <type>]`.
  */
 export function answerText(bytes: Uint8Array, contentType: string | undefined): string {
@@ -15,7 +15,7 @@ export function answerText(bytes: Uint8Array, contentType: string | undefined): 
 
 const charsetOf = (contentType: string | undefined) => /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType ?? "")?.[1];
 
-/** A decoder for a content type's charset; UTF-8 without one, and for one unknown to the Encoding Standard. */
+/** A decoder for a content type's charset; UTF-8 when there is none, or one that the Encoding Standard does not know. */
 function decoderOf(contentType: string | undefined): TextDecoder {
   try {
     return new TextDecoder(charsetOf(contentType));
@@ -35,13 +35,13 @@ function readUtf8(bytes: Uint8Array): string | null {
 }
 
 /**
- * Reads the fields of a form (https://url.spec.whatwg.org/#urlencoded-parsing), in the charset of its content type,
- * else in UTF-8. `URLSearchParams` may take quadratic time for many fields, so callers bound the body.
+ * Reads the fields of a form (https://url.spec.whatwg.org/#urlencoded-parsing), in the charset of its content type, or
+ * else in UTF-8. `URLSearchParams` may take quadratic time for many fields, so callers limit the body.
  */
 export function formFields(body: Uint8Array, contentType: string | undefined): URLSearchParams {
   const decoder = decoderOf(contentType);
   const text = decoder.decode(body);
-  // Percent signs encode bytes of the charset, except in UTF-16, which uses those of UTF-8.
+  // A percent sign encodes a byte of the charset, but in UTF-16 a byte of UTF-8.
   if (decoder.encoding.startsWith("utf-")) return new URLSearchParams(text);
   const decoded = (part: string) => decoder.decode(bytesOf(part));
   const pairs = text.split("&").flatMap((pair): [string, string][] => {

@@ -3,7 +3,7 @@ import { EgressError } from "./target.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** Counts unfinished responses to tools: a turn may wait for 64 of them. */
+/** Counts the bytes of unfinished responses to tools: a turn may wait for 64 of them. */
 export const unfinishedAnswers = (limits: Limits = { most: 128 * mebibyte, mostOfOne: 96 * mebibyte }) =>
   new ByteBound(
     limits,

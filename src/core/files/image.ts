@@ -4,7 +4,7 @@ export type ImageType = "image/png" | "image/jpeg" | "image/webp";
 
 const ascii = (bytes: Uint8Array, start: number, end: number) => String.fromCharCode(...bytes.subarray(start, end));
 
-/** An image's type by its bytes, never by its name; null for others, and for SVG, which may contain scripts. */
+/** The type of an image by its bytes, never by its name; null for other files, and for SVG, which may contain scripts. */
 export function imageType(bytes: Uint8Array): ImageType | null {
   if (ascii(bytes, 0, 8) === "\x89PNG\r\n\x1a\n" && ascii(bytes, 12, 16) === "IHDR") return "image/png";
   if (ascii(bytes, 0, 3) === "\xff\xd8\xff") return "image/jpeg";
@@ -12,7 +12,7 @@ export function imageType(bytes: Uint8Array): ImageType | null {
   return null;
 }
 
-/** `imageType` with GIF: the types that a browser may show unchanged. */
+/** `imageType`, and GIF: the types that a browser may show unchanged. */
 export function rasterType(bytes: Uint8Array): ImageType | "image/gif" | null {
   return /^GIF8[79]a$/.test(ascii(bytes, 0, 6)) ? "image/gif" : imageType(bytes);
 }

@@ -1,7 +1,7 @@
 interface ReadOptions {
-  /** Whether to leave a too long stream open, rather than to cancel it. */
+  /** Whether a stream that is too long stays open instead of being cancelled. */
   leaveRest?: boolean;
-  /** Called with each chunk's length before it is stored; an error that it throws ends the reading. */
+  /** Called with the length of each chunk before it is stored. If it throws, reading ends. */
   grow?(bytes: number): void;
 }
 
@@ -25,7 +25,7 @@ export async function readBytes(
       chunks.push(value);
     }
   } catch (error) {
-    // Not awaited, since the other side may never settle the cancel.
+    // Not awaited, since the other side may never settle the promise.
     if (leaveRest) reader.releaseLock();
     else void reader.cancel().catch(() => {});
     throw error;

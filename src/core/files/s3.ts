@@ -1,7 +1,7 @@
-/** The agent secrets for the bucket of an agent's files and its static keys. They count only all together. */
+/** The agent secrets with the bucket of an agent's files and its static keys. Unless all of them are set, none counts. */
 export const s3Secrets = ["s3_region", "s3_bucket", "s3_access_key_id", "s3_secret_access_key"] as const;
 
-/** Secrets that name a bucket and give no access. */
+/** The secrets that only name a bucket and give no access. */
 export const s3Places: ReadonlySet<string> = new Set<S3Secret>(["s3_region", "s3_bucket"]);
 
 export type S3Secret = (typeof s3Secrets)[number];
@@ -37,8 +37,8 @@ export interface S3Bucket {
 }
 
 /**
- * The prefix of a bucket's object addresses, with a trailing slash. A bucket has a host of its own; it is a path when
- * its name has dots, which no certificate covers, and at an endpoint of the installation.
+ * The prefix of a bucket's object addresses, with a trailing slash. A bucket is a host of its own; or a path, when its
+ * name has dots, which no certificate covers, and at the installation's own endpoint.
  */
 export function bucketAddress({ region, bucket }: Pick<S3Bucket, "region" | "bucket">, endpoint?: string): string {
   if (endpoint !== undefined) return `${endpoint}/${bucket}/`;

@@ -6,7 +6,7 @@ import { ProviderSetupError } from "../errors.ts";
 export interface ProviderFailure {
   /** The HTTP status of the provider's response; undefined without one. */
   status?: number | undefined;
-  /** The text of the response, used only to choose the explanation. */
+  /** The text of the response. It is used only to choose the explanation. */
   said?: string | undefined;
   /** The error of a call without a response. */
   error?: unknown;
@@ -20,29 +20,29 @@ const noTools =
 const tooLong = "The prompt is longer than the model can read: shorten it, or have the server give it a larger context";
 const otherApi = "The address does not answer as the provider's API does: check it";
 
-/** Matches a provider's text with one meaning. */
+/** Matches texts of providers that mean the same. */
 type Words = Pick<RegExp, "test">;
 
-/** Matches providers' errors about a too long prompt. vLLM reports negative tokens left for the reply. */
+/** Matches providers' errors about a too long prompt. vLLM reports a negative number of tokens left for the reply. */
 const overlong =
   /context exceed|(?:prompt|input)(?: is)? too long|(?:prompt|input)(?: length \d+)? exceeds (?:the )?max|maximum prompt length|(?:prompt|input) token count|model token limit|longer than the max|reduce the length|range of input length|tokens must be at least 1, got -|超长/i;
 
-/** Matches the name of a context limit. It is the reason for a refusal unless the error names another one. */
+/** Matches the name of a context limit: the reason of a refusal, unless the error names another one. */
 const measure = /context[ _](?:length|size|window|limit)/i;
 
 /**
- * Matches errors about another field, or about the token limit itself rather than its sum with a prompt, such as
+ * Matches errors about another field, or about the token limit alone instead of its sum with the prompt, such as
  * Groq's.
  */
 const other =
   /\b(?:unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|forbidden|not (?:supported|permitted|allowed)|(?:not|n't) support)\b|(?<!\b(?:and|plus) [`'"]?|\+ ?[`'"]?)\bmax_?(?:new_?|output_?|completion_?)?tokens\b[`'"]?(?: ?\([^)]*\)| ?[=:]? ?\d+)? (?:exceeds|must be|must not|should be|can't|cannot|is (?:greater|larger|more|higher))\b/i;
 
-/** Whether an error means a too long prompt, and does not merely mention the context in another error. */
+/** Whether an error means that a prompt is too long, and does not only mention the context. */
 export const lengthWords: Words = {
   test: (said) => overlong.test(said) || (measure.test(said) && !other.test(said)),
 };
 
-/** Texts of providers for statuses with several meanings. */
+/** Texts of providers, for statuses that have several meanings. */
 const said: readonly (readonly [words: Words, meaning: string])[] = [
   [/insufficient_quota|credit balance|billing/i, noMoney],
   [lengthWords, tooLong],
@@ -69,8 +69,8 @@ const byStatus: Readonly<Record<number, string>> = {
 };
 
 /**
- * Explains why a provider could not be called, for the operator, in the engine's own words: the provider's may contain
- * a key or the conversation.
+ * Explains to the operator why a provider could not be called. In the engine's own words, since the provider's may
+ * contain a key or the conversation.
  */
 export function explainProvider({ status, said: words = "", error }: ProviderFailure): string {
   if (status === undefined) return explainUnanswered(error);

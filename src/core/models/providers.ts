@@ -11,7 +11,7 @@ export const providerNames = [
 
 export type ProviderName = (typeof providerNames)[number];
 
-/** The providers' own addresses, without their API's version. Other providers run wherever their operator chose. */
+/** The providers' own addresses, without the version of their API. Other providers run wherever their operator chose. */
 export const providerAddresses: Partial<Record<ProviderName, string>> = {
   openai: "https://api.openai.com",
   anthropic: "https://api.anthropic.com",
@@ -37,8 +37,8 @@ export const fastModels: Partial<Record<ProviderName, string>> = {
 };
 
 /**
- * A provider's embedding model, and the least similarity of related texts (`Embedder.least`), which differs between
- * models.
+ * A provider's embedding model, and from which similarity on its texts count as related (`Embedder.least`), which
+ * differs between models.
  */
 export const embeddingModels: Partial<Record<ProviderName, { model: string; least: number }>> = {
   openai: { model: "text-embedding-3-small", least: 0.25 },
@@ -47,8 +47,8 @@ export const embeddingModels: Partial<Record<ProviderName, { model: string; leas
 };
 
 /**
- * The most tokens of a prompt: fewer than current models accept, with room for a reply. Self-hosted models often accept
- * less; the built-in model has no limit.
+ * The most tokens of a prompt: fewer than current models accept, so that a reply fits too. Self-hosted models often
+ * accept less; the built-in model has no limit.
  */
 export const promptTokens: Readonly<Record<ProviderName, number>> = {
   openai: 100_000,
@@ -66,15 +66,13 @@ export function isProviderName(value: string): value is ProviderName {
 
 const stem = (provider: ProviderName) => provider.replaceAll("-", "_");
 
-/** The name of the agent secret with a provider's key, such as `openai_api_key`. */
+/** The name of the agent secret that contains a provider's key, such as `openai_api_key`. */
 export const apiKeySecret = (provider: ProviderName) => `${stem(provider)}_api_key`;
 
-/** The name of the agent secret with a provider's address, such as `openai_base_url`. */
+/** The name of the agent secret that contains a provider's address, such as `openai_base_url`. */
 export const baseUrlSecret = (provider: ProviderName) => `${stem(provider)}_base_url`;
 
-/**
- * The missing secret without which a provider can't serve a model: its key or its address; null when `has` finds it.
- */
+/** The secret that a provider needs to serve a model, a key or an address; null when `has` finds it. */
 export function missingSecret(provider: ProviderName, has: (secret: string) => boolean): string | null {
   const [key, address] = [apiKeySecret(provider), baseUrlSecret(provider)];
   switch (provider) {
@@ -84,14 +82,14 @@ export function missingSecret(provider: ProviderName, has: (secret: string) => b
     case "openai-compatible":
       return has(address) ? null : address;
     case "openai":
-      // Another address may be any chat-completions server, which may need no key.
+      // At another address there may be any chat-completions server, which may need no key.
       return has(key) || has(address) ? null : key;
     default:
       return has(key) ? null : key;
   }
 }
 
-/** Environment variable, in the provider's own spelling → agent secret that it replaces. A later variable wins. */
+/** Environment variables in the providers' spelling, with the agent secrets that can replace them; later ones win. */
 export const providerVariables: Readonly<Record<string, string>> = {
   OPENAI_API_KEY: "openai_api_key",
   OPENAI_BASE_URL: "openai_base_url",
@@ -108,14 +106,14 @@ export const providerVariables: Readonly<Record<string, string>> = {
   OPENAI_COMPATIBLE_BASE_URL: "openai_compatible_base_url",
 };
 
-/** The environment variable that replaces an agent secret, such as `OPENAI_API_KEY`; undefined for other secrets. */
+/** The environment variable that an agent secret replaces, such as `OPENAI_API_KEY`; undefined for others. */
 export const variableOf = (secret: string): string | undefined =>
   Object.keys(providerVariables).find((variable) => providerVariables[variable] === secret);
 
 /** The longest address of a provider, in characters. */
 const longestAddress = 2_048;
 
-/** Matches the path of a provider's request, which the engine appends itself. */
+/** Matches the path of a request to a provider, which the engine itself appends. */
 const callPath = /\/(?:chat\/completions|completions|responses|messages|embeddings)\/*$/i;
 
 /** Why a text can't be a provider's address, as the end of a sentence; null when it can. */
@@ -131,7 +129,7 @@ export function addressProblem(address: string): string | null {
 }
 
 /**
- * Splits `provider:model` at the first colon if a provider precedes it, so that `ollama:qwen3:8b` and plain names with
+ * Splits `provider:model` at the first colon if a provider is before it, so that `ollama:qwen3:8b` and plain names with
  * a colon both work.
  */
 export function splitModel(value: string): { provider: ProviderName | null; model: string } {
@@ -143,8 +141,8 @@ export function splitModel(value: string): { provider: ProviderName | null; mode
 }
 
 /**
- * Whether a provider can have a model of this name. Some providers put the name into a request's address, so it must
- * not change the address's path, query and fragment.
+ * Whether a provider can have a model of this name. Some providers' requests have the name in their address, so it must
+ * change neither path, query nor fragment.
  */
 export function isModelName(name: string): boolean {
   if (!/^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,199}$/.test(name)) return false;

@@ -4,10 +4,10 @@ import { jsonProblem, zText } from "../text/text.ts";
 import type { Plugin, PluginTool } from "./plugin.ts";
 import "../validation.ts";
 
-/** A usable plugin, or its problems: sentences that begin with the field. */
+/** A usable plugin, or its problems: sentences that each begin with the field. */
 export type CheckedPlugin = { plugin: Plugin } | { problems: string[] };
 
-/** Checks a value that should be a plugin. Returns a copy, so that its author can't change it afterwards. */
+/** Checks a value that should be a plugin. Returns a copy, which the plugin's author can't change afterwards. */
 export function checkPlugin(value: unknown): CheckedPlugin {
   const { success, data, error } = PluginShape.safeParse(value);
   if (success) return { plugin: data as Plugin };
@@ -20,7 +20,7 @@ export function checkPlugin(value: unknown): CheckedPlugin {
 
 const text = (max: number) => zText(max).refine((value) => value.trim() !== "", "must not be empty");
 
-/** A list whose entries have different values of `field`. */
+/** A list in which `field` has a different value in each entry. */
 const distinct =
   <Field extends string>(field: Field) =>
   (list: readonly Readonly<Record<Field, string>>[]) =>
@@ -29,7 +29,7 @@ const distinct =
 /** `builtin` is for the engine's own tools, `agent` for agents as tools. */
 const reservedNamespaces: ReadonlySet<string> = new Set(["agent", "builtin"]);
 
-/** Secrets that authenticate callers or the engine itself, which no tool needs. */
+/** Secrets that authenticate callers or the engine itself; no tool needs them. */
 const engineSecrets: ReadonlySet<string> = new Set(["auth_api_key", "tracing_api_key"]);
 
 const host = z
@@ -61,7 +61,7 @@ const secret = z
 
 const parameterLimits = { levels: 32, bytes: 64 * 1024 };
 
-/** A tool's schema must be an object's: providers refuse a whole request for one other schema. */
+/** A tool's schema must describe an object: providers refuse a whole request for one other schema. */
 const parameters = z.unknown().transform((value, context): JsonObject => {
   const problem = parametersProblem(value);
   if (problem === null) return JSON.parse(JSON.stringify({ properties: {}, ...(value as JsonObject) })) as JsonObject;

@@ -2,17 +2,17 @@ import type { JsonObject, JsonValue } from "../json.ts";
 
 export type { JsonObject, JsonValue };
 
-// The interface of the engine's and everybody else's plugins, published as `agent-engine/plugin`.
+// The interface of all plugins, the engine's own and others, published as `agent-engine/plugin`.
 
 /** A group of tools for agents. A tool is called `<namespace>:<tool>`. */
 export interface Plugin {
-  /** 1 to 32 lower-case letters, digits or dashes, not beginning with a dash. */
+  /** 1 to 32 lower-case letters, digits or dashes; the first is no dash. */
   namespace: string;
   /** Shown above the tools, such as `GitHub`. */
   title: string;
   /**
-   * All hosts that the tools reach by `request`. `host` means https on port 443; `host:port` means that port, also with
-   * http. `*.example.com` means every host below it.
+   * All hosts that the tools reach by `request`. `host` means https on port 443; `host:port` means that port, with
+   * https or http. `*.example.com` means every host below it.
    */
   hosts: readonly string[];
   /** The agent secrets that the tools need. */
@@ -31,32 +31,32 @@ export interface PluginSecret {
   choices?: readonly string[];
   /** Whether the tools work without it. */
   optional?: boolean;
-  /** False for a setting that may be shown. */
+  /** False for a setting that people may see. */
   sensitive: boolean;
 }
 
 export interface PluginTool {
   /** The name without the namespace: letters, digits, `_` and `-`, at most 64. */
   name: string;
-  /** The text with which a model decides whether to call the tool. */
+  /** The text by which a model decides whether to call the tool. */
   description: string;
   /**
-   * A JSON Schema of type `object`. Arguments are checked against it before `execute`, except its patterns and
-   * references, which may take for ever, and very long arguments.
+   * A JSON Schema of type `object`. Arguments are checked against it before `execute`, except for its patterns and
+   * references, which may take forever, and very long arguments.
    */
   parameters: JsonObject;
   /**
-   * `external`: a call may change something outside, so the engine never repeats it. `none`: a repeated call does no
-   * harm.
+   * `external`: a call may change something outside of the engine, so it is never repeated. `none`: repeating a call is
+   * harmless.
    */
   effect: "none" | "external";
-  /** Whether each call needs a person's approval, unless the agent's operator chose otherwise. */
+  /** Whether each call needs a person's approval, unless the agent's operator has chosen otherwise. */
   needsApproval: boolean;
   /** Runs a call. Throws an `Error` with a message for the model. */
   execute(args: JsonObject, context: PluginContext): Promise<JsonValue>;
 }
 
-/** The means of one call. */
+/** What a call can use. */
 export interface PluginContext {
   /** Aborts when the turn ends or the call takes too long. */
   signal: AbortSignal;
@@ -68,11 +68,11 @@ export interface PluginContext {
   /** The current time, in milliseconds since the epoch. */
   now(): number;
   /**
-   * Sends a request to one of the plugin's hosts. Follows redirects within the first address's origin. Rejects with an
-   * `Error` for the model when there is no response, or one of more than 1 MiB.
+   * Sends a request to one of the plugin's hosts. Follows redirects within the origin of the first address. Rejects
+   * with an `Error` for the model when there is no response, or one of more than 1 MiB.
    */
   request(request: PluginRequest): Promise<PluginAnswer>;
-  /** Stores a file of the conversation in the agent's S3 bucket, else on this machine. */
+  /** Stores a file of the conversation in the agent's S3 bucket, or else on this machine. */
   saveFile(file: PluginFile): Promise<SavedFile>;
   /** Makes a new link to a file of the same conversation. */
   linkFile(id: string): Promise<SavedFile>;
@@ -115,5 +115,5 @@ export interface SavedFile {
   expiresAt: string;
 }
 
-/** Gives a plugin's description its types. */
+/** Gives the description of a plugin its type. */
 export const definePlugin = (plugin: Plugin): Plugin => plugin;

@@ -11,8 +11,8 @@ export function askingTools(plugins: readonly Plugin[]): string[] {
 }
 
 /**
- * The agent secrets that plugins declare, by key. For a key of several plugins the first one describes it, and it is
- * sensitive when any of them says so.
+ * The agent secrets that plugins declare, by key. If several plugins declare a key, the first one describes it, and it
+ * is sensitive if any of them says so.
  */
 export function declaredSecrets(plugins: readonly Plugin[]): ReadonlyMap<string, PluginSecret> {
   const declared = new Map<string, PluginSecret>();

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { JsonObject } from "../json.ts";
 import { lazy } from "../lazy.ts";
 
-/** A tool's arguments schema for models, made at its first use, since most agents use few tools. */
+/** The schema of a tool's arguments for models, made at its first use, since most agents use few tools. */
 export function inputSchemaOf(input: z.ZodType): () => JsonObject {
   return lazy(() => {
     const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
@@ -10,7 +10,7 @@ export function inputSchemaOf(input: z.ZodType): () => JsonObject {
   });
 }
 
-/** Parses a call's arguments by `input`. Throws an `Error` that tells the model the mistake. */
+/** Parses a call's arguments with `input`. Throws an `Error` that tells the model its mistake. */
 export function readInput<Input extends z.ZodType>(input: Input, args: unknown): z.output<Input> {
   const parsed = input.safeParse(args);
   if (parsed.success) return parsed.data;

@@ -1,32 +1,32 @@
 import { type Scrub, scrubber } from "./scrub.ts";
 
-/** The most remembered of one agent, and of all agents together, in units of `sizeOf`. */
+/** How much is remembered of one agent, and of all agents together, in units of `sizeOf`. */
 const [mostOfAgent, mostInAll] = [262_144, 8_388_608];
 
-/** The size of a value in UTF-16 units. The constant bounds the number of values. */
+/** The size of a value in UTF-16 units, plus a constant that limits the number of values. */
 const sizeOf = (value: string) => value.length + 64;
 
 /**
- * Secret values that turns of this process got, by their agents' ids. A value stays hidden until the process ends, even
- * after its deletion or replacement (decisions §14), since a service may still repeat it.
+ * Secret values that turns of this process got, by the ids of their agents. A value stays hidden as long as the process
+ * runs, even after it was deleted or replaced (decisions §14), since a service may still repeat it.
  */
 export class AgentSecrets {
   readonly #served = new Map<string, readonly string[]>();
   #size = 0;
   #load: (agentId: string) => Promise<Scrub | null> = async () => null;
 
-  /** Sets the function that loads an agent's scrub; it returns null for a deleted agent. */
+  /** Sets the function that loads the scrubber of an agent; it returns null for a deleted agent. */
   loadBy(load: (agentId: string) => Promise<Scrub | null>): void {
     this.#load = load;
   }
 
-  /** The scrub of an agent. Rejects when its secrets can't be read. */
+  /** The scrubber of an agent. Rejects when the agent's secrets can't be read. */
   async scrubOf(agentId: string): Promise<Scrub> {
     return (await this.#load(agentId)) ?? scrubber(this.#served.get(agentId) ?? []);
   }
 
   /**
-   * Notes an agent's current values, and returns these and earlier ones without `shown`, which are no secrets any more.
+   * Notes the current values of an agent. Returns these and earlier ones, but not `shown`, which are no secrets any more.
    */
   serve(agentId: string, values: readonly string[], shown: ReadonlySet<string>): string[] {
     const former = (this.#served.get(agentId) ?? []).filter((value) => !shown.has(value));

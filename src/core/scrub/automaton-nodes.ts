@@ -1,19 +1,19 @@
-/** Stands for a node that does not exist yet. */
+/** Stands for a node that was not made yet. */
 export const notYet = -1;
 
 const firstSize = 256;
 
-/** Values of `#code`: no needle continues the prefix, or several characters continue it. */
+/** Special values of `#code`: no needle continues the prefix; several characters continue it. */
 const [ends, branches] = [-1, -2];
 
 /**
- * The prefixes of sorted needles as a tree. `child` makes a node at its first use; node 0 is the root. Each column has
- * one number for each node.
+ * The prefixes of sorted needles, as a tree. `child` makes a node when it is first used; node 0 is the root. Each
+ * column has one number for each node.
  */
 export class Nodes {
   readonly #needles: readonly string[];
   #size = 0;
-  /** The needles with this prefix have the indexes from `#from` up to, but not including, `#to`. */
+  /** The needles with this prefix have the indexes from `#from` to just before `#to`. */
   #from = new Int32Array(firstSize);
   #to = new Int32Array(firstSize);
   #depth = new Int32Array(firstSize);
@@ -21,7 +21,7 @@ export class Nodes {
   #longest = new Int32Array(firstSize);
   /** The only character that continues the prefix, or `ends`, or `branches`. */
   #code = new Int32Array(firstSize);
-  /** The child for that character. */
+  /** The child node for that character. */
   #child = new Int32Array(firstSize);
   /** The children of each node whose `#code` is `branches`, by character. */
   readonly #children = new Map<number, Map<number, number>>();
@@ -60,7 +60,7 @@ export class Nodes {
     return only === branches ? (this.#branchesOf(node).get(code) ?? 0) : 0;
   }
 
-  /** Makes `target` the `fail` node. `target` must be linked already, since `node` may take over its `longest`. */
+  /** Makes `target` the `fail` node of `node`. `target` must be linked already, since its `longest` may be copied. */
   link(node: number, target: number): void {
     this.#fail[node] = target;
     if (this.longest(node) === 0) this.#longest[node] = this.longest(target);
@@ -89,7 +89,7 @@ export class Nodes {
     return made;
   }
 
-  /** The index after the last needle that continues with this character. */
+  /** The index after the last needle in which this character comes next. */
   #endOf(code: number, from: number, to: number, depth: number): number {
     let [low, high] = [from, to];
     while (low < high) {
@@ -122,7 +122,7 @@ export class Nodes {
     return code === this.#codeAt(last, depth) ? code : branches;
   }
 
-  /** The index of the first needle that is longer than the prefix; a needle equal to the prefix sorts before it. */
+  /** The index of the first needle that is longer than the prefix. A needle that equals the prefix is sorted before it. */
   #behind(node: number): number {
     const from = this.#from[node] ?? 0;
     return this.#endsAt(from, this.depth(node)) ? from + 1 : from;

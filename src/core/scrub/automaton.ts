@@ -1,6 +1,6 @@
 import { Nodes, notYet } from "./automaton-nodes.ts";
 
-/** The number of buckets for the first three characters of needles: hundreds of needles leave most of them empty. */
+/** The number of buckets for needles' first three characters; hundreds of needles leave most of them empty. */
 const buckets = 1 << 14;
 const bucketOf = (first: number, second: number, third: number) =>
   ((first * 961 + second * 31 + third) * 0x9e3779b1) >>> 18;
@@ -11,13 +11,13 @@ const maxNodes = 1 << 19;
 interface Dictionary {
   /** Sorted, so that needles with a common prefix are neighbours. */
   needles: readonly string[];
-  /** 1 for each bucket with the beginning of a needle. */
+  /** 1 for each bucket of a needle's first characters. */
   starts: Uint8Array;
 }
 
 /**
- * Finds many needles in one pass over a text, and knows at each character how many of the last ones may begin a needle
- * (Aho and Corasick, "Efficient string matching", 1975). State 0 is the start. A state is made when a text first
+ * Finds many needles in one pass over a text, and knows at each character how many of the last characters may begin a
+ * needle (Aho and Corasick, "Efficient string matching", 1975). State 0 is the start. A state is made when a text first
  * reaches it, so that a long needle costs nothing until a text shares its beginning; needles with a common prefix share
  * states.
  */
@@ -39,12 +39,12 @@ export class Automaton {
     this.#nodes = new Nodes(dictionary.needles);
   }
 
-  /** Whether the automaton has so many states that the caller should continue with a `renewed` one. */
+  /** Whether there are so many states that the caller should go on with a `renewed` automaton. */
   get full(): boolean {
     return this.#nodes.size > this.#limit;
   }
 
-  /** An automaton for the same needles without the states that other texts made, and its state that equals `state`. */
+  /** An automaton for the same needles without the states made by other texts, and its equivalent of `state`. */
   renewed(state: number): { automaton: Automaton; state: number } {
     const automaton = new Automaton(this.#dictionary);
     const met = this.#nodes.prefix(state);
@@ -78,7 +78,7 @@ export class Automaton {
     return this.#nodes.longest(state);
   }
 
-  /** Links a new node to its `fail` node, after linking that node to its own, and so on up to a linked one. */
+  /** Links a new node to its `fail` node, after linking that one to its own, and so on up to a node that is linked. */
   #link(parent: number, child: number, code: number): number {
     const nodes = this.#nodes;
     const chain = [child];

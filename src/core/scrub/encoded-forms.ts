@@ -8,7 +8,7 @@ export function encodedForms(value: string): Set<string> {
   const percent = encodeURIComponent(value.toWellFormed());
   const strict = percent.replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
   const json = JSON.stringify(value).slice(1, -1);
-  // JSON inside a JSON string: providers quote a refused request so.
+  // JSON inside a JSON string, as when a provider quotes a refused request.
   const quoted = JSON.stringify(json).slice(1, -1);
   const hex = toHex(bytes);
   // The percent-encodings of browsers, of Python's `quote` and of forms.
@@ -38,8 +38,8 @@ export function encodedForms(value: string): Set<string> {
 }
 
 /**
- * The forms of one line of a value: unchanged, and encoded for addresses, JSON and base64, where lines may be handled
- * separately. These are fewer forms than `encodedForms` makes for the whole value, because a key has a hundred lines.
+ * The forms of one line of a value: unchanged, and encoded for addresses, JSON and base64, where lines may appear one
+ * by one. These are fewer forms than `encodedForms` makes for a whole value, since a key has a hundred lines.
  */
 export function lineForms(line: string): Set<string> {
   const json = JSON.stringify(line).slice(1, -1);
@@ -52,7 +52,7 @@ export function lineForms(line: string): Set<string> {
   ]);
 }
 
-// Matching a run of codes at a time makes a few calls of a long value instead of thousands.
+// Matches a run of codes at a time, which for a long value is a few calls instead of thousands.
 const lowerHex = (percent: string) => percent.replaceAll(/(?:%[0-9A-F]{2})+/g, (codes) => codes.toLowerCase());
 
 function escaped(chars: string): string {
@@ -66,7 +66,7 @@ function escaped(chars: string): string {
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 const html = (value: string) => value.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char);
 
-/** Base64 encodes a value in three ways, depending on its offset. Characters shared with neighbours are cut off. */
+/** Base64 encodes a value in three ways, by its offset. Characters that depend on neighbouring bytes are cut off. */
 function base64Forms(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const shifted = new Uint8Array(offset + bytes.length);

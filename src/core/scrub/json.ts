@@ -2,7 +2,7 @@ import type { Scrub } from "./scrub.ts";
 
 /**
  * A JSON value with all strings, keys and numbers scrubbed; the value itself when nothing changed. A number that
- * contains a secret becomes a text. Throws a `TypeError` at a big integer, which JSON can't represent.
+ * contains a secret becomes a text. Throws a `TypeError` for a `bigint`, which JSON can't represent.
  */
 export function scrubJson<Value>(value: Value, scrub: Scrub): Value | string {
   return scrubAny(value, scrub) as Value | string;
@@ -27,7 +27,7 @@ function scrubAny(value: unknown, scrub: Scrub): unknown {
 }
 
 function scrubObject(value: object, scrub: Scrub): unknown {
-  // JSON of a URL or a date contains the result of `toJSON`, not the object's members.
+  // The JSON of a URL or a date is the result of `toJSON`, not the members of the object.
   if ("toJSON" in value && typeof value.toJSON === "function") {
     const written: unknown = value.toJSON();
     if (written !== value) return scrubAny(written, scrub);

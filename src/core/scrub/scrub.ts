@@ -10,13 +10,13 @@ const mostLines = 128;
  */
 const breaksOf = (value: string) => (value.includes("-----BEGIN ") ? /\r?\n|\r|(?:\\r)?\\n|\\r/g : /\r?\n|\r/g);
 
-/** The forms of a whole secret to search for: without surrounding blanks, and also with Unix line breaks. */
+/** The forms in which a whole secret is searched for: without blanks around it, and also with Unix line breaks. */
 function secretTexts(value: string): Set<string> {
   const whole = value.trim();
   return new Set([whole, whole.replaceAll(breaksOf(whole), "\n").trim()]);
 }
 
-/** The lines of a value that reveal something of it; at most the `mostLines` longest. */
+/** The lines of a value that would reveal a part of it: at most `mostLines`, the longest ones. */
 export function secretLines(value: string): string[] {
   const lines = value.split(breaksOf(value)).map((line) => line.trim());
   const secret = lines.filter((line) => line !== "" && !boundary.test(line));
@@ -26,23 +26,20 @@ export function secretLines(value: string): string[] {
 /** Matches the first and the last line of a key, which all keys share. */
 const boundary = /^-+ ?(?:BEGIN|END) [\w ]+-+$/;
 
-/** Replaces a secret. */
+/** The text that replaces a secret. */
 export const scrubbed = "[secret]";
 
-/** The shortest secret: scrubbing shorter values would replace ordinary words. */
+/** The length of the shortest secret: scrubbing shorter values would replace ordinary words. */
 export const shortestSecret = 6;
 const isLongEnough = (text: string) => text.length >= shortestSecret;
 
-/** Why a value can't be stored as a secret, or null. */
+/** Why a value can't be stored as a secret; null when it can. */
 export function shortSecretProblem(value: string): string | null {
   if (isLongEnough(value.trim())) return null;
   return `must have at least ${shortestSecret} characters: a shorter secret can't be kept out of replies without ruining them`;
 }
 
-/**
- * Shorter beginnings of a secret are not held back: they reveal nothing, and would split the text of every second
- * delta.
- */
+/** Shorter beginnings of a secret are not held back: they reveal nothing, and every second delta ends with one. */
 const leastHeldBack = 3;
 
 /** Replaces known secrets in a text. */
@@ -52,28 +49,28 @@ export interface Scrub {
   stream(): ScrubStream;
 }
 
-/** Loads a scrub when a text needs one. */
+/** Loads a scrubber when a text needs one. */
 export type LoadScrub = () => Promise<Scrub>;
 
 export interface ScrubStream {
   /**
    * Adds a piece, and returns the scrubbed text that is final by now; an end that may begin a secret is held back. The
-   * first two characters of a secret that spans two pieces may be returned.
+   * first two characters of a secret that is split over two pieces may be returned.
    */
   push(piece: string): string;
-  /** Returns the held text. If a secret has begun in it, later pieces lose the rest of that secret. */
+  /** Returns the text that was held back. If a secret begins in it, later pieces lose the rest of that secret. */
   flush(): string;
 }
 
 const identity: ScrubStream = { push: (piece) => piece, flush: () => "" };
 
-/** Makes a scrub for the given values and each of their lines, wherever they occur in a text, also encoded. */
+/** Makes a scrubber for the given values and each of their lines, wherever they occur in a text, even encoded. */
 export function scrubber(values: Iterable<string>): Scrub {
   const secrets = [...values].filter((value) => isLongEnough(value.trim()));
   if (secrets.length === 0) return Object.assign((text: string) => text, { stream: () => identity });
   let automaton: Automaton | null = null;
   const stream = () => {
-    // The automaton is built at its first use, since many scrubbers are made for an error that never happens.
+    // The automaton is built when first used, since many scrubbers are made for errors that never happen.
     automaton ??= Automaton.of(needles(secrets));
     if (automaton.full) ({ automaton } = automaton.renewed(0));
     return new KnownSecrets(automaton);
@@ -97,7 +94,7 @@ function* needles(values: readonly string[]): Generator<string> {
 
 class KnownSecrets implements ScrubStream {
   readonly #search: Search;
-  /** The text not returned yet. */
+  /** The text that was not returned yet. */
   #held = "";
   /** The secrets in `#held`, which do not overlap. */
   #found: Span[] = [];
@@ -120,7 +117,7 @@ class KnownSecrets implements ScrubStream {
     return this.#release(this.#held.length);
   }
 
-  /** The number of characters of `#held` that are final, whatever piece follows. */
+  /** How many characters of `#held` are final, whichever piece comes next. */
   #final(): number {
     const { length } = this.#held;
     const { begun } = this.#search;
@@ -141,7 +138,7 @@ class KnownSecrets implements ScrubStream {
     this.#found.push({ start, end });
   }
 
-  /** Removes this many characters from `#held`, and returns them scrubbed. */
+  /** Removes this many characters from `#held` and returns them scrubbed. */
   #release(length: number): string {
     if (length === 0) return "";
     const text = this.#held;

@@ -5,7 +5,7 @@ export interface Span {
   end: number;
 }
 
-/** The number of characters between two checks whether the automaton is full. */
+/** After how many characters the search checks whether the automaton is full. */
 const stride = 1 << 16;
 
 /** Finds the needles of an automaton in a text that arrives in pieces. */
@@ -17,14 +17,14 @@ export class Search {
     this.#automaton = automaton;
   }
 
-  /** The number of last characters that may begin a needle. */
+  /** How many of the last characters may begin a needle. */
   get begun(): number {
     return this.#automaton.depth(this.#state);
   }
 
   /**
-   * Calls `found` with the longest needle that ends at each character; `start` is negative when it lies in an earlier
-   * piece.
+   * Calls `found` with the longest needle that ends at each character. `start` is negative if the needle begins in an
+   * earlier piece.
    */
   push(piece: string, found: (start: number, end: number) => void): void {
     for (let from = 0; from < piece.length; from += stride) {
@@ -36,7 +36,7 @@ export class Search {
 
   #pass(piece: string, from: number, to: number, found: (start: number, end: number) => void): void {
     const automaton = this.#automaton;
-    // `mayBegin` reads three characters, more than follow the last two of a piece.
+    // Not for the last two characters of a piece: `mayBegin` reads three.
     const nothingBegins = (index: number) => index + 2 < piece.length && !automaton.mayBegin(piece, index);
     let state = this.#state;
     for (let index = from; index < to; index += 1) {

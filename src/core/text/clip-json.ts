@@ -1,15 +1,15 @@
 import type { JsonValue } from "../json.ts";
 import { clip } from "./text.ts";
 
-/** A text with at most `limit` of its characters, and the number of omitted ones. */
+/** A text cut to `limit` characters, with the number of those that were left out. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   return `${clip(text, limit)}… (${text.length - limit} more characters)`;
 }
 
 /**
- * A value of about `limit` characters as JSON at most: shortens texts, and omits members of lists and objects that do
- * not fit, with `…` in their place. Scrub the value first, since scrubbing would miss a cut secret.
+ * A value whose JSON has at most about `limit` characters: shortens texts, and leaves out members of lists and objects
+ * that do not fit, with `…` in their place. Scrub the value first, since a cut secret is not recognized.
  */
 export function clipJson(value: JsonValue, limit: number): JsonValue {
   let room = limit;

@@ -1,4 +1,4 @@
-/** Pieces are joined once they have this length together, in UTF-16 units. */
+/** Pieces are joined when they have this length together, in UTF-16 units. */
 const portionLength = 16 * 1024;
 
 /**

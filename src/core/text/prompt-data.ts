@@ -11,10 +11,10 @@ export function inlineData(mark: string, value: unknown): string {
   return `<<${mark} ${dataText(mark, value)} ${mark}>>`;
 }
 
-/** Replaces a mark by a character instead of removing it, since its surroundings could form another mark. */
+/** Replaces a mark by a character instead of removing it, since the text around it could then form another mark. */
 const dataText = (mark: string, value: unknown) => JSON.stringify(value).replaceAll(mark, "…");
 
-/** The JSON value in a model's answer, even inside a fence or a sentence; undefined without one. */
+/** The JSON value in a model's answer, even if a fence or a sentence is around it; undefined when there is none. */
 export function jsonInAnswer(answer: string): unknown {
   const start = answer.search(/[{[]/);
   const end = Math.max(answer.lastIndexOf("}"), answer.lastIndexOf("]"));

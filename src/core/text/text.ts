@@ -24,27 +24,27 @@ export function visible(text: string): string {
   return text.replaceAll(unseen, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** A foreign text in one short line, for an error or a log. */
+/** A text from outside on one short line, for an error or a log. */
 export function oneLine(text: string, limit: number): string {
   return clip(visible(storable(text).replaceAll(/\s+/g, " ")).trim(), limit);
 }
 
-/** C1 controls, direction marks, line separators, and zero-width characters. Callers handle C0 themselves. */
+/** C1 controls, direction marks, line separators, and zero-width characters. C0 controls are left to the callers. */
 const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /**
- * Matches a visible character: no control, space, default-ignorable character such as Hangul's fillers, or Braille
- * blank, which is in none of these classes.
+ * Matches a visible character: no control, no space, no default-ignorable character such as Hangul's fillers, and not
+ * the Braille blank, which is in none of these classes.
  */
 const shown = /[^\p{Cc}\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Whether a text has no visible character. */
 export const isBlank = (text: string) => !shown.test(text);
 
-/** Matches NUL and lone surrogates in JSON; also matches an escaped text that looks the same. */
+/** Matches NUL and lone surrogates in JSON, and also escaped text that looks the same. */
 const unstorable = /\\u(?:0000|d[89a-f])/;
 
-/** `JSON.stringify` whose result PostgreSQL accepts as jsonb, for any strings of a model or tool. */
+/** `JSON.stringify`, with a result that PostgreSQL accepts as jsonb, whatever strings a model or tool made. */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value);
   return unstorable.test(json) ? cleanJson(value) : json;
@@ -64,7 +64,7 @@ const utf8 = new TextEncoder();
 
 /** Why a caller's own value can't be stored; null when it can. `bytes` limits its JSON in UTF-8. */
 export function jsonProblem(value: unknown, { levels, bytes }: { levels: number; bytes: number }): string | null {
-  // The depth comes first, since all further checks visit every level.
+  // The depth is checked first, since all further checks visit every level.
   if (isDeeperThan(value, levels)) return `must not be nested deeper than ${levels} levels`;
   const text = JSON.stringify(value);
   if (utf8.encode(text).byteLength > bytes) return `must be at most ${bytes} bytes as JSON`;
@@ -82,12 +82,12 @@ export function zInt4(min = 0, max = 2_147_483_647) {
 }
 
 /**
- * Matches more combining marks in a row than any language has (UAX #15, "Stream-Safe Text Format"). `normalize` sorts a
- * row in quadratic time: 80,000 marks take 2 s.
+ * Matches combining marks beyond those that any language puts in a row (UAX #15, "Stream-Safe Text Format").
+ * `normalize` sorts a row in quadratic time: 80,000 marks take 2 s.
  */
 const surplusMarks = /(\p{M}{30})\p{M}+/gu;
 
-/** Normalizes a stranger's text in linear time: only the first 30 combining marks in a row stay. */
+/** Normalizes a stranger's text in linear time. Of combining marks in a row, only the first 30 stay. */
 export function normalized(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
   return text.replaceAll(surplusMarks, "$1").normalize(form);
 }

@@ -1,20 +1,20 @@
 import { normalized } from "./text.ts";
 
-// Splits strangers' texts into words for a search, bounded and in linear time. PostgreSQL's own parser takes minutes
-// for 200 KB of `_a_a_a`.
+// Splits texts of strangers into words for a search, within limits and in linear time. PostgreSQL's own parser takes
+// minutes for 200 KB of `_a_a_a`.
 
-/** Scripts that put no spaces between words. */
+/** Scripts that have no spaces between words. */
 const unbroken =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 
-/** Matches a run of an unbroken script, or a word with `+` and `#` at its end, since C++ is not C. */
+/** Matches a run of a script without spaces, or a word with `+` and `#` at its end, since C++ is not C. */
 const pieces = new RegExp(`[${unbroken}]+|(?:(?![${unbroken}])[\\p{L}\\p{M}\\p{N}])+[+#]*`, "gu");
 const unbrokenStart = new RegExp(`^[${unbroken}]`, "u");
 
 /** Whether a word begins with a script without spaces. */
 export const isUnbroken = (word: string): boolean => unbrokenStart.test(word);
 
-/** `pieces` for folded ASCII text, many times as fast. */
+/** `pieces`, for folded ASCII text, many times as fast. */
 const asciiPieces = /[a-z0-9]+[+#]*/g;
 
 /**
@@ -23,7 +23,7 @@ const asciiPieces = /[a-z0-9]+[+#]*/g;
  */
 export const longestWord = 64;
 
-/** The most characters of a folded text, and the most words; further ones are ignored. */
+/** How many characters of a folded text and how many words are used; further ones are ignored. */
 const [mostCharacters, mostWords] = [200_000, 40_000];
 
 /** A text is folded in parts of at least this many characters, which end after a word. */
@@ -33,7 +33,7 @@ const restOfWord = /[\p{L}\p{M}\p{N}+#]{0,7000}/uy;
 
 const isAscii = /^[\0-\x7f]*$/;
 
-/** Removes case, width and the accents of Latin, Greek and Cyrillic letters, the same on every database. */
+/** Removes case, width, and the accents of Latin, Greek and Cyrillic letters, in the same way for every database. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   if (isAscii.test(lower)) return lower;
@@ -59,7 +59,7 @@ interface Piece {
   unbroken: boolean;
 }
 
-/** The words of a text, shortened, and its unbroken runs. */
+/** The words of a text, shortened, and its runs without spaces. */
 export function* piecesOf(text: string): Generator<Piece> {
   let room = mostCharacters;
   for (const part of partsOf(text)) {
@@ -88,7 +88,7 @@ export function wordsOf(text: string): string[] {
   return [...wordsIn(text)];
 }
 
-/** `wordsOf`, read lazily. */
+/** `wordsOf`, one word at a time. */
 export function* wordsIn(text: string): Generator<string> {
   let room = mostWords;
   for (const piece of piecesOf(text)) {
@@ -100,7 +100,7 @@ export function* wordsIn(text: string): Generator<string> {
   }
 }
 
-/** The index terms of a text: its words, and the last character of each unbroken run, which begins no pair. */
+/** The index terms of a text: its words, and the last character of each run without spaces, which begins no pair. */
 export function indexTerms(text: string): string[] {
   const terms = new Set<string>();
   for (const piece of piecesOf(text)) {

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-/** The first day of a moment's calendar month in UTC, as a date; budgets use it. */
+/** The first day of the calendar month of a time, in UTC, as a date. Budgets use it. */
 export function monthOf(now: number): string {
   return `${new Date(now).toISOString().slice(0, 7)}-01`;
 }

@@ -20,8 +20,8 @@ export async function withinTime<T>(
 }
 
 /**
- * Settles as `promise` does, or rejects with the signal's reason after an abort. An outside party may never settle its
- * promise, even after a cancel.
+ * Settles as `promise` does; after an abort, rejects with the signal's reason. A promise of somebody else's code may
+ * never settle, even after a cancel.
  */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

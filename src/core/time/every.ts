@@ -1,7 +1,7 @@
 import type { Clock } from "../ports.ts";
 import { Rest } from "./rest.ts";
 
-/** Runs `work` at most every `ms` milliseconds once it has returned true for complete; until then at every call. */
+/** Runs `work` at most every `ms` milliseconds once it has returned true (complete); until then at every call. */
 export function every(clock: Clock, ms: number, work: (now: number) => Promise<boolean>): () => Promise<void> {
   const rest = new Rest(clock);
   return async () => {

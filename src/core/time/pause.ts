@@ -1,6 +1,6 @@
 import type { Clock } from "../ports.ts";
 
-/** Resolves after `ms`; rejects with the signal's reason when the signal aborts first. */
+/** Resolves after `ms` milliseconds. Rejects with the signal's reason if the signal aborts first. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {

@@ -1,6 +1,6 @@
 import type { Clock } from "../ports.ts";
 
-/** A rest by the process's clock, which does not become longer when the clock is set back. */
+/** A pause by the process's clock. It does not become longer when the clock is set back. */
 export class Rest {
   readonly #clock: Clock;
   #ms = 0;
@@ -10,7 +10,7 @@ export class Rest {
     this.#clock = clock;
   }
 
-  /** Begins a rest of this many milliseconds instead of the former one; `Infinity` lasts until the next one begins. */
+  /** Begins a pause of this many milliseconds, in place of the former one. `Infinity` lasts until another pause begins. */
   begin(ms: number, since = this.#clock.now()): void {
     this.#ms = ms;
     this.#until = since + ms;

@@ -6,7 +6,7 @@ import { noticeEnd } from "./session.ts";
 export type StreamedActivity = LiveEvent | PersistedEvent;
 
 /**
- * `connecting` before the first response; `lost` while a broken or refused connection is retried; `ended` once the
+ * `connecting` before the first response; `lost` while a broken or refused connection is retried; `ended` when the
  * server says that there is nothing to follow.
  */
 export type LiveState = "connecting" | "live" | "lost" | "ended";
@@ -23,11 +23,11 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 15_000;
 
 /**
- * The activity of an organization, over one connection for all tabs of the browser: HTTP/1.1 allows six per server, and
- * a seventh tab would wait for ever. The leading tab holds the lock of this name and the connection, and forwards
- * events to the others. A tab that becomes visible takes the lead, since browsers suspend hidden ones; the server then
- * repeats the last events, so that none is lost. Pages without TLS have no locks: there each visible tab has a
- * connection of its own.
+ * The activity of an organization, over one connection for all tabs of the browser: with HTTP/1.1 a browser has six
+ * connections to a server, and a seventh tab would wait forever. The leading tab holds the lock of this name and the
+ * connection, and forwards events to the others. A tab that becomes visible becomes the leading one, since browsers
+ * suspend hidden tabs; the server then repeats the last events, so that none is lost. Pages without TLS have no locks,
+ * so there each visible tab has its own connection.
  */
 export class ActivityStream {
   readonly #name: string;
@@ -35,10 +35,10 @@ export class ActivityStream {
   readonly #channel: BroadcastChannel;
   #state: LiveState = "connecting";
   #leads = false;
-  /** Ends the wait for the lead, and the lead itself. */
+  /** Ends the wait to become the leading tab, and the leading itself. */
   #turn = new AbortController();
 
-  /** Tabs with one `name` have the same rights. */
+  /** All tabs with the same `name` have the same rights. */
   constructor(name: string) {
     this.#name = name;
     this.#channel = new BroadcastChannel(name);
@@ -83,7 +83,7 @@ export class ActivityStream {
     return this.#turn.signal;
   }
 
-  /** Waits for the lead, or takes it at once with `steals`; waits again after another tab took it. */
+  /** Waits until this tab leads, or takes the lead at once with `steals`; waits again after another tab took it. */
   async #queue(steals: boolean): Promise<void> {
     const signal = this.#newTurn();
     try {
@@ -98,7 +98,7 @@ export class ActivityStream {
     this.#leads = true;
     this.#tell({ state: "connecting" });
     await this.#follow(signal);
-    // This tab may have queued again meanwhile.
+    // Meanwhile this tab may already be waiting again.
     if (!signal.aborted) this.#leads = false;
   }
 

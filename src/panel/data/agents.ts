@@ -8,11 +8,11 @@ type Agents = Awaited<ReturnType<typeof api.listAgents>>["instances"];
 export const useAgents = (): LoadedValue<Agents> =>
   useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
 
-/** The agents as choices of a select. */
+/** The agents, as choices of a select. */
 export const agentChoices = ({ value }: LoadedValue<Agents>) =>
   (value.value ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
 
-/** Makes a new key for an agent's chat door and stores it with the agent. It can't be read again. */
+/** Makes a new API key for an agent and stores it in the agent. It can't be read again. */
 export async function giveKey(slug: string): Promise<string> {
   const bytes = crypto.getRandomValues(new Uint8Array(24));
   const text = btoa(String.fromCharCode(...bytes));

@@ -2,10 +2,10 @@ import { signal } from "@preact/signals";
 import { AgentEngineError, createAgentEngine } from "../../client/index.ts";
 import { issuesText, refusalText, type Say } from "./refusal-text.ts";
 
-/** The server of this page. The page stands at the server's root, which a proxy may put under a path. */
+/** The address of the server. The page is at the server's root, which a proxy may put below a path. */
 export const serverUrl = new URL(".", location.href).href.replace(/\/$/, "");
 
-/** The slug of the organization for requests; null: the server chooses. */
+/** The slug of the organization that requests are for; null: the server chooses. */
 export const addressed = signal<string | null>(null);
 
 /** The header that names the organization of a request. */
@@ -15,10 +15,10 @@ export const addressing = (): Record<string, string> =>
 /** The API as the signed-in person, with the browser's session cookie. */
 export const api = createAgentEngine({ baseUrl: serverUrl, headers: addressing });
 
-/** The API for requests about the person, without an organization, which may have become unreachable. */
+/** The API for requests about the person. They name no organization, since it may have become unreachable. */
 export const account = createAgentEngine({ baseUrl: serverUrl });
 
-/** Why a request failed, in words for people; `say` names the refused fields. */
+/** Why a request failed, in words for people; `say` gives refused fields their names. */
 export function reasonOf(error: unknown, say?: Say): string {
   if (error instanceof AgentEngineError) {
     if (say && error.issues.length > 0) return issuesText(error.issues, say);
@@ -28,7 +28,7 @@ export function reasonOf(error: unknown, say?: Say): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The problems of fields, by path; a list item's problem also under the list's path. */
+/** The problems of fields, by path. A list item's problem is also under the path of its list. */
 export function problemsOf(error: unknown): ReadonlyMap<string, string> {
   const issues = error instanceof AgentEngineError ? error.issues : [];
   const all = issues.map(({ path, message }) => [path, message] as const);

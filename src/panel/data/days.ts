@@ -1,4 +1,4 @@
-// Days in UTC, such as `2026-11-21`, as the server counts them.
+// Milliseconds of a day. Days are those of UTC, such as `2026-11-21`, as the server counts them.
 
 const dayMs = 86_400_000;
 
@@ -9,7 +9,7 @@ export const dayAfter = (date: string, days = 1) => dateOf(Date.parse(date) + da
 /** The number of days from the first to the last, both included. */
 export const daysIn = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / dayMs + 1;
 
-/** Whether a text is a complete date; date fields have years such as 0002 while a person types. */
+/** Whether a text is a complete date: while a person types, a date field has years such as 0002. */
 export const isDate = (text: string | null): text is string =>
   text !== null && /^[1-9]\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
@@ -17,7 +17,7 @@ export const isDate = (text: string | null): text is string =>
 export const isBackwards = ({ from, to }: { from: string; to: string }) =>
   isDate(from) && isDate(to) && daysIn(from, to) < 1;
 
-/** Days for the API, whose `to` is excluded. Incomplete or backwards days are omitted. */
+/** Days for the API, whose `to` is exclusive. Days that are incomplete or backwards are left out. */
 export const askedDays = (days: { from: string; to: string }) => {
   const { from, to } = days;
   if (isBackwards(days)) return {};

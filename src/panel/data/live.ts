@@ -7,7 +7,7 @@ import { orgSlug, user } from "./session.ts";
 /** This tab's streams, by name. */
 const streams = new Map<string, ActivityStream>();
 
-/** Follows the organization's activity while the page is open. Older events may be repeated. */
+/** Follows the organization's activity while the page is open. Older events may come again. */
 export function useLive(onEvent: (event: StreamedActivity) => void): Signal<LiveState> {
   const state = useSignal<LiveState>("connecting");
   const current = useRef(onEvent);

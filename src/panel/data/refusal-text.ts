@@ -1,8 +1,8 @@
-/** The text for a refused request, with the time to retry, which a proxy's refusal lacks. */
+/** The text for a refused request, with the time after which to retry, if the response contains it (a proxy's may not). */
 export const refusalText = (message: string, waitSeconds: number | null): string =>
   waitSeconds === null || /\d second/.test(message) ? message : `${message}. Try again in ${waitSeconds} s.`;
 
-/** Words the problem of a refused field; undefined for a field without a name on the page. */
+/** Puts the problem of a refused field into words; undefined for a field that has no name on the page. */
 export type Say = (path: string, message: string) => string | undefined;
 
 /** Lists the problems of refused fields by the fields' names on the page. */

@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 
-// The page's address stands after the `#`: the server's own paths belong to the API, and a proxy may put everything
-// under a path.
+// The address of the page is the part after the `#`: the server's own paths belong to the API, and a proxy may put all
+// of them below a path.
 
 const read = () => location.hash.replace(/^#\/?/, "");
 
@@ -29,7 +29,7 @@ export function goTo(parts: readonly string[], search?: Readonly<Record<string, 
   location.hash = hrefOf(parts, search);
 }
 
-/** Navigates without a new entry in the browser's history, for text that is still typed: Back skips it. */
+/** Navigates without a new entry in the browser's history, while a person types: Back then skips it. */
 export function goOnTo(parts: readonly string[], search?: Readonly<Record<string, string>>): void {
   history.replaceState(history.state, "", hrefOf(parts, search));
   address.value = read();

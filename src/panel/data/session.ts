@@ -14,10 +14,10 @@ export const organization = computed<Organization | null>(
   () => user.value?.organizations.find(({ slug }) => slug === addressed.value) ?? null,
 );
 
-/** The organization's slug, for paths of requests. */
+/** The organization's slug, for the paths of requests. */
 export const orgSlug = computed(() => organization.value?.slug ?? "");
 
-/** Whether the signed-in person has a permission in the organization. The server decides; this only avoids refusals. */
+/** Whether the signed-in person has a permission. The server decides; the panel only avoids refusals. */
 export const may = (permission: Permission) => organization.value?.permissions.includes(permission) === true;
 
 /** Whether the installation has an owner. */
@@ -63,10 +63,10 @@ export async function chooseOrganization(slug: string): Promise<void> {
   addressed.value = slug;
 }
 
-/** A browser's tabs share one session: each tab informs the others when it begins or ends. */
+/** All tabs of a browser share one session, so each tab tells the others when it begins or ends the session. */
 const otherTabs = new BroadcastChannel(`agent-engine.session ${serverUrl}`);
 otherTabs.onmessage = () => {
-  // A tab that can't read now notices the end at its next refusal.
+  // A tab that can't read now notices the end of the session at its next refusal.
   readUser().catch(() => {});
 };
 
@@ -77,7 +77,7 @@ export async function signIn(email: string, password: string): Promise<void> {
   await readUser();
 }
 
-/** Ends the session and deletes drafts. Rejects when the server was not reached; the session then goes on. */
+/** Ends the session and deletes drafts. Rejects when the server can't be reached; the session then continues. */
 export async function signOut(): Promise<void> {
   await account.signOut().catch((error: unknown) => {
     if (!isRefused(error, 401)) throw error;
@@ -93,11 +93,11 @@ export function noticeEnd(error: unknown): void {
 }
 
 /**
- * `noticeEnd` for a person's action. A missing permission means that the person's role changed: reads it again, so that
- * the page hides refused actions. Pages that read repeatedly do not call this.
+ * `noticeEnd`, for actions of a person. A missing permission means that the person's role changed: the role is read
+ * again, so that the page hides what it does not allow. Pages that read repeatedly don't call this.
  */
 export function noticeRefusal(error: unknown): void {
   noticeEnd(error);
-  // A failed read changes nothing, since the refusal itself is shown.
+  // If the read fails, nothing changes: the refusal itself is shown.
   if (isRefused(error, 403) && reasonOf(error).startsWith("Missing permission: ")) void readUser().catch(() => {});
 }

@@ -1,4 +1,4 @@
-/** Returns a function that tests whether texts contain every wanted word, in any case. */
+/** Returns a function that tests whether texts contain every wanted word, in upper or lower case. */
 export function wordsIn(wanted: string): (...texts: readonly string[]) => boolean {
   const words = wanted.toLowerCase().split(/\s+/);
   return (...texts) => {
@@ -14,7 +14,7 @@ type Separator = "," | "\n";
 export const itemsIn = (text: string, separator: Separator): string[] =>
   text.split(separator).flatMap((item) => (item.trim() === "" ? [] : [item.trim()]));
 
-/** Returns the typed text while it means these items, so that a comma at its end stays; otherwise the items as text. */
+/** Returns the typed text while it stands for these items, so that its last comma stays; else the items as text. */
 export function textOf(items: readonly string[], typed: string, separator: Separator): string {
   const said = itemsIn(typed, separator);
   if (said.length === items.length && said.every((item, index) => item === items[index])) return typed;
@@ -38,7 +38,7 @@ export function jsonIn(text: string, subject: string): unknown {
   }
 }
 
-/** The position of the error, which browsers report as a line, as a position or, as Safari does, not at all. */
+/** The position of the error. Browsers report it as a line, as a position or, as Safari does, not at all. */
 function placeIn(text: string, message: string): string {
   const line = /line (\d+)/.exec(message)?.[1];
   if (line !== undefined) return ` from line ${line} on`;

@@ -7,7 +7,7 @@ import { accountSection, groups, pages, reachableGroups } from "./sections.ts";
 
 const sections = [...groups.flatMap((group) => group.sections), accountSection];
 
-/** The page of the address, rendered anew in another organization. People without one see only their account. */
+/** The page for the address, rendered anew in another organization. Without one, only the account. */
 export function RouteView() {
   const first = reachableGroups()[0]?.sections[0] ?? accountSection;
   const [name = first.name, ...rest] = route.value;

@@ -16,7 +16,7 @@ import { Palette } from "./palette.tsx";
 import { RouteView } from "./route-view.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
 
-/** The navigation next to the page; on a narrow screen it opens over the page. */
+/** The navigation beside the page; on a narrow screen it opens over the page. */
 export function Shell() {
   const open = useSignal(false);
   const palette = useSignal(false);
@@ -30,7 +30,7 @@ export function Shell() {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === "Escape" && open.value) {
         open.value = false;
-        // The menu is hidden now and may have had the focus.
+        // The menu, which is hidden now, may have had the focus.
         topbar.current?.querySelector("button")?.focus();
       }
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
@@ -43,7 +43,7 @@ export function Shell() {
   const current = organization.value;
   const former = useRef(current);
   useEffect(() => {
-    // With the lost permission, the pressed button and its error message may have disappeared.
+    // When a permission is lost, the pressed button and its error message may have disappeared.
     const changed = former.current?.slug === current?.slug && former.current?.roleKey !== current?.roleKey;
     if (changed && current) tell(`Your role in ${current.name} is ${current.roleKey} now.`);
     former.current = current;
@@ -180,13 +180,13 @@ const Brand = () => (
   </a>
 );
 
-/** Changes the organization and shows its first page, since an open agent or conversation belongs to the former one. */
+/** Changes the organization and shows its first page, since the open agent or conversation belongs to the former one. */
 async function change(slug: string): Promise<void> {
   await chooseOrganization(slug);
   goTo([]);
 }
 
-/** The current organization; people in several choose among them. */
+/** The current organization; a choice for people who belong to several. */
 function OrganizationChoice() {
   const { value } = organization;
   const all = user.value?.organizations ?? [];
@@ -203,7 +203,7 @@ function OrganizationChoice() {
 
 const everyMs = 15_000;
 
-/** The number of tool calls that wait for approval, next to their link; nothing for none. */
+/** The number of tool calls that wait for approval, beside the link to them; nothing when there are none. */
 function WaitingCount() {
   const { reload } = useLoaded(() => readApprovals(1), [addressed.value, route.value[0]]);
   useRefresh(reload, everyMs);

@@ -5,9 +5,9 @@ import { readMarkdown } from "../../markdown/read.ts";
 import { Code } from "../ui/text/code.tsx";
 
 /**
- * Renders a model's Markdown as elements, never as HTML: tags in it stay text. An image becomes a link, since loading
- * it would reveal the reader to another server, with an address of the model's choice. Each text is parsed once, so
- * that a new word of a reply does not parse all earlier replies again.
+ * Renders a model's Markdown as elements, never as HTML: tags in it stay text. An image becomes a link: to load it
+ * would tell another server, at an address that the model chose, about the reader. Each text is parsed once, so that a
+ * new word of one reply does not parse all earlier replies again.
  */
 export const Markdown = memo(({ text }: { text: string }) => <div class="prose">{blocks(readMarkdown(text))}</div>);
 
@@ -16,7 +16,7 @@ const blocks = (tokens: readonly Token[]): ComponentChildren => tokens.map((toke
 function block(token: Token, key: number): ComponentChildren {
   switch (token.type) {
     case "heading":
-      // Headings are below the page's own title, whatever level the model wrote.
+      // Headings are below the title of the page, whatever level the model chose.
       return <h2 key={key}>{inlines(token.tokens)}</h2>;
     case "paragraph":
       return <p key={key}>{inlines(token.tokens)}</p>;

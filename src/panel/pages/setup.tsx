@@ -45,7 +45,7 @@ export function SetupPage() {
 const blank = { email: "", password: "", again: "", name: "" };
 
 function SetupForm({ token }: { token: string }) {
-  /** The problem if the two passwords differed when sent; later typing is no problem yet. */
+  /** The problem when the two passwords differed as they were sent; while a person types, a difference is no problem. */
   const differing = useSignal<string | null>(null);
   const form = useForm(null, blank, async () => {
     const { email, password, name } = form.values;

@@ -16,7 +16,7 @@ interface Props {
   reply: Reply;
   conversationId: string;
   decide: Decide;
-  /** Asks the question again; absent when that is impossible. */
+  /** Sends the question again; absent when that is impossible. */
   again?: (() => void) | undefined;
 }
 
@@ -79,7 +79,7 @@ export function ReplyView({ reply, conversationId, decide, again }: Props) {
 }
 
 function PartView({ part, reply, decide }: { part: Part; reply: Reply; decide: Decide }) {
-  // Translators see only new nodes, so a complete text gets a new one.
+  // Translators notice only new nodes, so a text gets a new node when it is complete.
   const key = reply.state === "running" ? "grows" : "complete";
   switch (part.type) {
     case "text":

@@ -1,6 +1,6 @@
 import type { ChatEvent, Message } from "../../client/index.ts";
 
-/** A tool call, with its result once it arrived. */
+/** A tool call, with its result once that has arrived. */
 export interface ToolPart {
   type: "tool";
   id: string;
@@ -32,7 +32,7 @@ export interface Reply {
   lastEventId: string | null;
   /** When it was stored; null while it arrives. */
   at: string | null;
-  /** The conversation in which the agent decided to send it; null for a reply of this conversation. */
+  /** The conversation from which the agent sent this text on its own; null for a reply in this conversation. */
   sentFrom: string | null;
 }
 
@@ -81,7 +81,7 @@ export function applyEvent(reply: Reply, { id, event, data }: ChatEvent): Reply 
     case "done": {
       const waiting = data.metadata?.approval?.toolCallIds ?? [];
       const state = waiting.length > 0 ? "approval" : "done";
-      // The events of a stored reply to a repeated message have no ids.
+      // When a message is repeated, the events of the stored reply have no ids.
       const messageId = known.messageId ?? data.messageId;
       return { ...known, messageId, conversationId: data.conversationId, waiting, state };
     }
@@ -96,7 +96,7 @@ function withText(parts: readonly Part[], type: "text" | "reasoning", text: stri
   return [...parts, { type, text }];
 }
 
-/** Adds a tool call; an approved call is reported again when it is made. */
+/** Adds a tool call. An approved call is reported a second time when it is made. */
 function withCall(parts: readonly Part[], { id, name, args }: { id: string; name: string; args?: unknown }): Part[] {
   const part: ToolPart = { type: "tool", id, name, args, ended: false };
   const at = parts.findIndex((one) => one.type === "tool" && one.id === id);
@@ -108,8 +108,8 @@ function ended(part: Part, { id, result }: { id: string; result?: unknown }): Pa
 }
 
 /**
- * Converts stored messages, oldest first, to entries of the chat; `newest`: the last one is the conversation's last. A
- * call that needed approval is shown where it was made, and waits only if nothing follows it.
+ * Converts stored messages, oldest first, to entries of the chat. `newest`: the last of them is the conversation's
+ * last. A call that needed approval is shown where it was made, and waits only if nothing comes after it.
  */
 export function entriesOf(messages: readonly Message[], conversationId: string, newest: boolean): Entry[] {
   const entries = messages.map((message) => entryOf(message, conversationId));

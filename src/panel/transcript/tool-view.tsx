@@ -9,7 +9,7 @@ export type Decide = (toolCallId: string, approved: boolean) => Promise<void>;
 
 interface Props {
   part: ToolPart;
-  /** Absent for a call that needs no decision. */
+  /** Absent when the call needs no decision. */
   decide: Decide | undefined;
 }
 
@@ -48,7 +48,7 @@ function State({ part, waits }: { part: ToolPart; waits: boolean }) {
 
 const isFailure = (result: unknown) => typeof result === "object" && result !== null && "error" in result;
 
-/** A value as JSON, or a string's text. */
+/** A value as JSON; a string as its text. */
 export function Value({ title, value }: { title: string; value: unknown }) {
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
   return (

@@ -5,13 +5,13 @@ import { tell, tellFailure } from "./toast.tsx";
 
 interface Props extends Omit<ComponentProps<typeof Button>, "busy" | "onClick"> {
   work: () => Promise<unknown>;
-  /** The toast after the work. */
+  /** The text of the toast after the work. */
   said: string;
   /** Called after the work, to show the new state. */
   onDone: () => Promise<unknown>;
 }
 
-/** A button in a list that changes an item at once. A toast shows a failure. */
+/** A button in a list that changes an item at once. A failure is shown in a toast. */
 export function ActButton({ work, said, onDone, ...button }: Props) {
   const act = useAction(async () => {
     try {

@@ -8,7 +8,7 @@ interface Props {
   look?: "warn" | "bad" | undefined;
 }
 
-/** Shows the used share of a total, next to its number. */
+/** A comparison, shown below the number. */
 export function Bar({ label, share, look }: Props) {
   const filled = useRef<HTMLSpanElement>(null);
   const percent = Math.max(0, Math.min(100, Math.round(share * 100)));

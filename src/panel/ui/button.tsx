@@ -7,7 +7,7 @@ interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "class" | 
   look?: Look | undefined;
   small?: boolean;
   /**
-   * Whether the button's work runs: it then ignores clicks, and keeps the focus, which a disabled button would lose.
+   * Whether the button's work is running: the button then ignores clicks. It keeps the focus, unlike a disabled one.
    */
   busy?: boolean;
   children: ComponentChildren;
@@ -28,5 +28,5 @@ export function Button({ look, small = false, busy = false, type = "button", onC
   );
 }
 
-/** Keeps a busy button from sending its form, also by Enter. */
+/** Keeps a busy button from sending its form, even by Enter. */
 const refuse = (event: Event) => event.preventDefault();

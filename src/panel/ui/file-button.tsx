@@ -12,7 +12,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A button that opens a file choice; the same file may be chosen again. */
+/** A button that lets a person choose a file; the same file may be chosen twice. */
 export function FileButton({ label, accept, busy, onFile, children }: Props) {
   const input = useRef<HTMLInputElement>(null);
   return (

@@ -1,7 +1,7 @@
 import type { IconNode } from "lucide";
 import { h } from "preact";
 
-/** A picture next to a word of the same meaning. */
+/** A picture beside a word that means the same. */
 export const Icon = ({ of }: { of: IconNode }) => (
   <svg
     class="icon"

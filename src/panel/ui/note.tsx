@@ -23,12 +23,12 @@ interface FailureProps {
   say?: Say | undefined;
 }
 
-/** Why something failed, with a retry button when that can help. Nothing without an error. */
+/** Why something failed, with a retry button if that can help. Nothing when there is no error. */
 export function Failure({ error, retry, say }: FailureProps) {
   const button = useRef<HTMLButtonElement>(null);
   const pressed = useRef(false);
   const failed = error !== undefined && error !== null;
-  // A successful retry removes its button; the focus then goes to the page's title, or to the next failure's button.
+  // A successful retry removes its button. Then the title of the page gets the focus, or the button of the next failure.
   useEffect(() => {
     if (!pressed.current || document.activeElement !== document.body) return;
     (button.current ?? document.querySelector<HTMLElement>("main h1[tabindex]"))?.focus({ preventScroll: true });

@@ -13,7 +13,7 @@ interface Props {
 }
 
 /**
- * A page's title and content. A new page gets the focus on its title, so that it is read out; a changed title, or
+ * The title and content of a page. The title of a new page gets the focus, so that it is read out; a changed title, or
  * another part of the same item, does not.
  */
 export function Page({ title, lead, actions, wide = false, children }: Props) {

@@ -28,7 +28,7 @@ function show(toast: Omit<Toast, "id">): void {
 /** Shows a short message about an action. */
 export const tell = (text: string, undo?: () => void) => show({ text, look: "plain", undo });
 
-/** Shows a failure that has no place of its own on the page. */
+/** Shows a failure that is not shown elsewhere on the page. */
 export function tellFailure(error: unknown): void {
   noticeRefusal(error);
   show({ text: reasonOf(error), look: "bad" });

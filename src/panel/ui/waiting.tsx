@@ -24,7 +24,7 @@ export function lazily<Props>(
 /** `lazily` for a whole page. */
 export const lazilyPage = <Props,>(load: () => Promise<ComponentType<Props>>) => lazily(load, NotLoadedPage);
 
-/** Asks for a reload, since a browser does not request a failed script again. */
+/** Asks the person to reload, since a browser does not request a script again after a failure. */
 function NotLoaded() {
   const error = new Error("This part of the panel could not be loaded: the server is away, or was updated.");
   return <Failure error={error} retry={() => location.reload()} />;

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { noticeRefusal } from "../session.ts";
 
 export interface Action<Arguments extends unknown[]> {
-  /** Whether the work runs and must not be started again. */
+  /** Whether the work runs; it must not be started a second time then. */
   busy: boolean;
   /** Why the last work failed; undefined after a success. */
   error: unknown;
@@ -10,7 +10,7 @@ export interface Action<Arguments extends unknown[]> {
   run(...given: Arguments): Promise<void>;
 }
 
-/** Work that a button or a form starts, one run at a time. */
+/** Work that a button or a form starts. It runs once at a time. */
 export function useAction<Arguments extends unknown[]>(
   work: (...given: Arguments) => Promise<void>,
 ): Action<Arguments> {

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 
 interface Choice<T> {
-  /** The choice being stored, else the stored one. */
+  /** The choice that is being stored, or else the stored one. */
   chosen: T;
   /** Resolves once this or an earlier choice is stored; rejects when a choice is refused. */
   choose(value: T): Promise<void>;
@@ -9,7 +9,7 @@ interface Choice<T> {
 
 /**
  * A choice that is stored at once, without a button. `store` resolves after `stored` is read again, so that the former
- * choice is not shown in between. Of choices made while `store` runs, only the last is stored after it.
+ * choice is not shown in between. Of several choices made while `store` runs, only the last is stored afterwards.
  */
 export function useChoice<T>(stored: T, store: (value: T) => Promise<void>): Choice<T> {
   const wanted = useSignal<{ value: T } | undefined>(undefined);

@@ -1,8 +1,8 @@
-// Unsaved input is stored for this tab, and survives a reload and the end of a session.
+// The storage key of unsaved input. It is stored for this tab only, and survives a reload and the end of a session.
 
 const place = (name: string) => `agent-engine.draft.${name}`;
 
-/** The unsaved changes under this name; null without changes or without a name. */
+/** The unsaved changes under this name; null when there are none, or no name. */
 export function draftOf<T extends object>(name: string | null): Partial<T> | null {
   if (name === null) return null;
   try {

@@ -6,14 +6,14 @@ import { draftOf, keepDraft } from "./drafts.ts";
 import { changeAt, valueAt } from "./paths.ts";
 
 export interface Form<T extends object> {
-  /** The stored values, with the changes on top. */
+  /** The stored values with the unsaved changes applied. */
   values: T;
-  /** The unsaved values. */
+  /** The unsaved changes. */
   changes: Partial<T>;
   dirty: boolean;
   busy: boolean;
   error: unknown;
-  /** The value that somebody else saved at this path since it was changed here; undefined for none. */
+  /** The value that somebody else has saved at this path since it was changed here; undefined when nobody has. */
   othersValue(path: string): unknown;
   /** Why the value at this path was refused. */
   problem(path: string): string | undefined;
@@ -21,16 +21,16 @@ export interface Form<T extends object> {
   setAt(path: string, value: unknown): void;
   /** Drops the changes. */
   reset(): void;
-  /** Stores the changes and resolves to whether that worked. Refused changes stay, and so do later ones. */
+  /** Stores the changes; resolves to whether that worked. Refused changes stay, as do changes made meanwhile. */
   save(): Promise<boolean>;
 }
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * A form's fields with unsaved changes. With a `name` the draft survives a reload; null: no draft is stored. `save`
- * gets only the fields that differ from `stored`, and resolves after `stored` is read again, so that no field shows its
- * former value in between.
+ * A form's fields with unsaved changes. The draft survives a reload under `name`; null: it does not. `save` gets only
+ * the fields that differ from `stored`, and resolves after `stored` is read again, so that no field shows its former
+ * value in between.
  */
 export function useForm<T extends object>(
   name: string | null,
@@ -66,7 +66,7 @@ export function useForm<T extends object>(
   const set = (more: Partial<T>) => {
     const next = differing({ ...changes.value, ...more });
     keep(next, { ...stored, ...bases.value });
-    // A refusal means nothing once the refused change is taken back.
+    // When no change is left, the refusal has no meaning any more.
     if (Object.keys(next).length === 0) error.value = undefined;
   };
   return {

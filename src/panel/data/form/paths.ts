@@ -1,4 +1,4 @@
-// Fields are named by their paths in a form's values, such as `name` and `rateLimit.limit`, as the API names them too.
+// A field is named by its path in a form's values, such as `name` or `rateLimit.limit`. The API uses the same names.
 
 type Leaf = string | number | boolean | null | undefined | readonly unknown[];
 

@@ -2,8 +2,8 @@ import type { CallOptions } from "../../../client/index.ts";
 import { isRefused } from "../api.ts";
 
 /**
- * Saves changes to a known revision of an agent. A later revision is read instead of overwritten, and the error says
- * so.
+ * Saves changes to a known revision of an agent. If there is a later revision, it is read instead of overwritten, and
+ * the error says so.
  */
 export async function saveUnchanged(
   revision: number,

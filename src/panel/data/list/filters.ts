@@ -6,13 +6,13 @@ export interface Filters<Name extends string> {
   /** Empty texts for unset filters. */
   values: Readonly<Record<Name, string>>;
   isFiltered: boolean;
-  /** Changes filters and shows the list from its beginning; `go` navigates. */
+  /** Changes filters and shows the first page of the list; `go` navigates. */
   set(changes: Partial<Record<Name, string>>, go?: typeof goTo): void;
-  /** For `useList`. */
+  /** The position for `useList`. */
   place: { offset: number; onOffset: (offset: number, go: typeof goTo) => void };
 }
 
-/** The values without empty ones. */
+/** The values that are not empty. */
 export const filled = <Values extends Record<string, string>>(values: Values) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "")) as Partial<Values>;
 

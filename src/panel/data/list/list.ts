@@ -19,20 +19,20 @@ export interface List<Item> extends LoadedValue<Items<Item>> {
   onOffset: (offset: number, go: typeof goTo) => void;
 }
 
-/** The API's response: the items under a name of their own, with page numbers for a list with paging. */
+/** The API's response: the items under the list's own name, with page numbers if the list has paging. */
 type Answer<Key extends string, Item> = { [Name in Key]: readonly Item[] } & Partial<Part & { total: number }>;
 
 interface Options {
   limit?: number;
-  /** Reads again at this interval. */
+  /** The interval at which the list is read again, in milliseconds. */
   everyMs?: number;
-  /** Reads the same page again when this value changes. */
+  /** When this value changes, the same page is read again. */
   last?: string;
-  /** For a list with its offset in the address. */
+  /** For a list whose offset is in the address. */
   place?: { offset: number; onOffset: List<unknown>["onOffset"] };
 }
 
-/** A list that the API returns under the name `key`; read again from its beginning when one of `inputs` changes. */
+/** A list that the API returns under the name `key`. When one of `inputs` changes, the first page is read. */
 export function useList<Key extends string, Item>(
   key: Key,
   read: (part: Part, signal: AbortSignal) => Promise<Answer<Key, Item>>,
@@ -40,7 +40,7 @@ export function useList<Key extends string, Item>(
   { limit = 25, everyMs, last, place }: Options = {},
 ): List<Item> {
   const about = JSON.stringify(inputs);
-  /** The chosen offset for these inputs. */
+  /** The offset that was chosen for these inputs. */
   const own = useSignal({ about, offset: 0 });
   const offset = place?.offset ?? (own.value.about === about ? own.value.offset : 0);
   const loaded = useLoaded(

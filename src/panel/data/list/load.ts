@@ -3,10 +3,10 @@ import { useCallback, useEffect, useRef } from "preact/hooks";
 import { noticeEnd } from "../session.ts";
 
 export interface LoadedValue<T> {
-  /** Undefined until the first response; stays while a newer one is awaited. */
+  /** Undefined until the first response. The last value stays while a newer one is awaited. */
   value: Signal<T | undefined>;
   error: Signal<unknown>;
-  /** Reads again; resolves once the response is there or the page closed. */
+  /** Reads again; resolves when the response is there or the page was closed. */
   reload(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export function reloadAll(...all: readonly Pick<LoadedValue<unknown>, "reload">[
 }
 
 /**
- * The result of `read`, which is called again when one of `inputs` changes. A response to outdated inputs is dropped.
+ * The result of `read`. When one of `inputs` changes, `read` is called again; a response to former inputs is dropped.
  */
 export function useLoaded<T>(read: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): LoadedValue<T> {
   const value = useSignal<T | undefined>(undefined);
@@ -70,7 +70,7 @@ export function useLoaded<T>(read: (signal: AbortSignal) => Promise<T>, inputs: 
   return { value, error, reload };
 }
 
-/** Reads repeatedly while the page is visible, with `everyMs` after each response. Undefined: never. */
+/** Reads again while the page is visible, `everyMs` milliseconds after each response. Undefined: never. */
 export function useRefresh(reload: () => Promise<void>, everyMs: number | undefined): void {
   useEffect(() => {
     if (everyMs === undefined) return;

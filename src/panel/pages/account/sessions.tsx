@@ -70,7 +70,7 @@ export function Sessions() {
 const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
 const names: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera" };
 
-/** A browser's name; another program's own name. */
+/** The name of a browser; for another program, what it calls itself. */
 function deviceOf({ userAgent }: Session): string {
   if (userAgent === "") return "Unknown";
   const browser = userAgent.startsWith("Mozilla/") && browsers.find((name) => userAgent.includes(`${name}/`));

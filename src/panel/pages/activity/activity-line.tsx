@@ -37,7 +37,7 @@ const looks = { ok: "good", failed: "bad", blocked: "warn", running: "" } as con
 const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
 
-/** An event in one line, with details below when opened. Memoized, since a new event changes no older line. */
+/** An event on one line, with details below when opened. Memoized, since a new event changes no older line. */
 export const ActivityLine = memo(function ActivityLine({ event }: { event: ActivityEvent }) {
   const { ts, kind, text, instance, conversationId, status, durationMs, channel } = event;
   const date = new Date(ts);

@@ -5,7 +5,7 @@ export const mostLines = 500;
 
 export interface Lines {
   shown: readonly ActivityEvent[];
-  /** Lines received while the page is paused, the newest first. */
+  /** Lines that came while the page was paused, the newest first. */
   held: readonly ActivityEvent[];
 }
 

@@ -5,7 +5,7 @@ interface Said {
   content: string;
 }
 
-/** A request to an agent's chat completions as a shell command; the last message is the question. */
+/** A request to an agent's chat completions, as a shell command. Its last message is the question. */
 export function curlOf(slug: string, key: string, messages: readonly Said[]): string {
   return `curl ${serverUrl}/v1/chat/completions \\
   -H ${inShell(`Authorization: Bearer ${key}`)} \\

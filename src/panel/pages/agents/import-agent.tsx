@@ -5,13 +5,13 @@ import { ImportButton } from "../../ui/dialog/import-button.tsx";
 
 interface Props {
   label: string;
-  /** The data that the import deletes, which a person confirms once a file is chosen. Absent: none. */
+  /** The data that the import deletes, for a person to confirm after choosing a file. Absent: none. */
   warning?: string;
   send: (bundle: AgentBundle) => Promise<ImportedAgent>;
   onImported: () => void;
 }
 
-/** Imports an agent from an exported file, and shows the remaining steps. */
+/** Imports an agent from an exported file, and shows what is left to do. */
 export const ImportAgent = ({ label, warning, send, onImported }: Props) => (
   <ImportButton
     label={label}

@@ -6,9 +6,9 @@ import { hrefOf } from "../../data/route.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { channelNames } from "../conversations/speakers.ts";
 
-/** The agent's picture, else the first letter of its name. */
+/** The agent's picture, or else the first letter of its name. */
 export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instance, "slug" | "name" | "icon"> }) {
-  // The browser would request the picture's address without the organization.
+  // Not loaded by its address: the browser would send that request without the organization.
   const { value } = useLoaded(
     async () => (icon === null ? null : URL.createObjectURL(await api.getAgentIcon({ slug }))),
     [slug, icon],

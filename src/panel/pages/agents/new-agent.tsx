@@ -25,7 +25,7 @@ interface NewAgentInput {
 
 const blank: NewAgentInput = { slug: "assistant", name: "", provider: "demo", baseUrl: "", model: "" };
 
-/** Creates an agent and lets it answer once, so that a wrong key shows here and not to its users. */
+/** Creates an agent and lets it answer once, so that a wrong key is noticed here and not by its users. */
 export function NewAgentPage() {
   /** The provider's key; never stored as a draft. */
   const key = useSignal("");
@@ -130,7 +130,7 @@ async function store({ slug, name, provider, baseUrl, model }: NewAgentInput, ke
 /** The agents that this page created and whose model has not answered yet. */
 const tried = new Set<string>();
 
-/** The agent's answer to a greeting, in an unstored conversation. Rejects with the cause of a failure. */
+/** The agent's answer to a greeting, in a conversation that is not stored. Rejects with the cause of a failure. */
 async function hear(slug: string): Promise<string> {
   const chat = createChat({ baseUrl: serverUrl, headers: addressing }, slug, "playground");
   let said = "";

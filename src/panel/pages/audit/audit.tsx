@@ -80,7 +80,7 @@ function actorChoices(actors: AuditStats["actors"]): Choices {
   return [...named, { value: "key", label: "Any management key" }, { value: "system", label: "Anybody else" }];
 }
 
-/** Groups of actions, filtered by a dot at their end, and then single actions. */
+/** Groups of actions, which end with a dot, and then single actions. */
 function actionChoices(actions: AuditStats["actions"]): Choices {
   const names = actions.map(({ action }) => action).sort();
   const kinds = [...new Set(names.map((name) => name.split(".")[0] ?? name))];

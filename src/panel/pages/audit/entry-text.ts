@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../../../client/index.ts";
 
-/** Texts for actions that their noun and verb describe badly. */
+/** Texts for actions that their noun and verb would describe badly. */
 const whole: Readonly<Record<string, string>> = {
   "access.refuse": "was refused",
   "session.create": "signed in",

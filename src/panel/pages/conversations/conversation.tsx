@@ -25,7 +25,7 @@ import { channelNames, speakerOf } from "./speakers.ts";
 
 const limit = 50;
 
-/** A conversation with all its steps; people with the permission can rename and delete it. */
+/** A conversation with all its steps. People with the permission can rename and delete it. */
 export function ConversationPage({ id }: { id: string }) {
   const conversationId = id;
   const offset = useSignal(0);
@@ -98,11 +98,11 @@ export function ConversationPage({ id }: { id: string }) {
 
 interface FollowProps {
   conversation: Conversation;
-  /** Called when something of the conversation was stored, or may have been during a lost connection. */
+  /** Called when a part of the conversation was stored, or may have been while the connection was lost. */
   onStored: () => void;
 }
 
-/** Updates the page as the conversation grows, and shows whether that works. */
+/** Updates the page as the conversation grows, and shows whether live updates work. */
 function Follow({ conversation: { conversationId }, onStored }: FollowProps) {
   const live = useLive(({ event, data }) => {
     if (event === "persisted" && data.conversationId === conversationId) onStored();

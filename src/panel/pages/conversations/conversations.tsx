@@ -87,7 +87,7 @@ function ConversationsPage() {
 export const ConversationsSection = ({ rest: [id] }: SectionProps) =>
   id === undefined ? <ConversationsPage /> : <ConversationPage key={id} id={id} />;
 
-/** A text in which a search's words are marked where it finds them: in any case, at the beginning of a word. */
+/** A text in which a search's words are marked where it finds them: at the start of a word, in upper or lower case. */
 function Marked({ text, search }: { text: string; search: string }) {
   const words = search.split(/\s+/).map((word) => word.replaceAll(outer, "").replaceAll(special, "\\$&"));
   const wanted = words.filter((word) => word !== "").toSorted((one, other) => other.length - one.length);

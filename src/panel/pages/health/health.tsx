@@ -58,7 +58,7 @@ const looks = {
   ok: { icon: CircleCheck, look: "good", says: "in order" },
 } as const;
 
-/** The pages that can fix a failed check. */
+/** The pages on which a failed check can be fixed. */
 const remedies: Readonly<Record<string, { section: string; title: string }>> = {
   policies: { section: "policies", title: "Policies" },
   "public address": { section: "policies", title: "Policies" },

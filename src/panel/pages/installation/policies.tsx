@@ -29,7 +29,7 @@ function PolicyForm({ policies, onChange }: { policies: Policies; onChange: () =
   return <SaveForm form={form} fields={fields} />;
 }
 
-/** Stores an emptied address as null, so that the server's setting applies again. */
+/** Sends an emptied address as null, so that the server's setting applies again. */
 function asChanges({ publicAddress, ...others }: Partial<Policies>): PolicyChanges {
   return {
     ...others,

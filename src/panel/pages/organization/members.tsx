@@ -21,7 +21,7 @@ import { SentInvitations } from "./sent-invitations.tsx";
 interface People {
   members: readonly Member[];
   workspaces: readonly Workspace[];
-  /** The names of each member's workspaces, by the member's id. */
+  /** The names of the workspaces that each member reaches, by the member's id. */
   reach: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -109,7 +109,7 @@ function RoleOf({ member, onChange }: { member: Member; onChange: () => Promise<
     await api.changeMemberRole({ orgSlug: orgSlug.value, userId, body: { roleKey: role } });
     tell(`${name} is ${role} now`);
   };
-  // The list is read again after a refusal too, to show the stored role.
+  // The list is read again after a refusal too, so that it shows the stored role.
   const { chosen, choose } = useChoice(roleKey as Role, (role) => change(role).finally(onChange));
   const given = rolesGivenBy(organization.value?.roleKey);
   // Only Owners may change an Owner's role.

@@ -12,5 +12,5 @@ export type Role = (typeof roles)[number]["value"];
 export const rolesGivenBy = (role: string | undefined) =>
   roles.filter(({ value }) => value !== "owner" || role === "owner");
 
-/** Whether a role reaches every workspace; other roles reach their assigned ones. */
+/** Whether a role reaches every workspace. Other roles reach the workspaces to which they are assigned. */
 export const reachesAll = (role: string) => role === "owner" || role === "admin";

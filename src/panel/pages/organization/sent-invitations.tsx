@@ -7,7 +7,7 @@ import { Table } from "../../ui/list/table.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Remaining } from "../../ui/text/time.tsx";
 
-/** The unanswered invitations; nothing without any. */
+/** The invitations without an answer; nothing when there are none. */
 export function SentInvitations() {
   const slug = orgSlug.value;
   const { value, error, reload } = useLoaded(

@@ -66,12 +66,12 @@ export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
 interface ReachProps {
   path: { orgSlug: string; workspaceId: string };
   everybody: readonly Member[];
-  /** Undefined until it is read. */
+  /** The members with access; undefined until they are read. */
   given: readonly Member[] | undefined;
   onChange: () => Promise<void>;
 }
 
-/** The members and viewers, each with a box for access to the workspace. */
+/** The members with the roles Member and Viewer, each with a box for access to the workspace. */
 function Reach({ path, everybody, given, onChange }: ReachProps) {
   const others = everybody.filter(({ roleKey }) => !reachesAll(roleKey));
   if (others.length === 0) return <p class="soft">There are only Owners and Admins, who reach it anyway.</p>;

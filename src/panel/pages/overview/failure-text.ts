@@ -11,7 +11,7 @@ const codes: Readonly<Record<string, string>> = {
   lost: "the server stopped before it ended",
 };
 
-/** A failure in words, with its reason separately. */
+/** A failure in words, and its reason separately. */
 export function failureText({ kind, name, error }: FailureItem): { what: string; why: string } {
   const why = error ?? "no reason is known";
   switch (kind) {
@@ -28,6 +28,6 @@ export function failureText({ kind, name, error }: FailureItem): { what: string;
   }
 }
 
-/** The page with more about a failure. */
+/** The page that shows more about a failure. */
 export const failurePath = ({ conversationId, instanceId }: FailureItem): readonly string[] =>
   conversationId === null ? ["agents", instanceId] : ["conversations", conversationId];

@@ -5,7 +5,7 @@ import { Card } from "../../ui/card.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { failurePath, failureText } from "./failure-text.ts";
 
-/** The most items shown of a list. */
+/** The most items of a list that are shown. */
 const shown = 6;
 
 interface Props<Item> {

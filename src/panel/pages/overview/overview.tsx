@@ -75,8 +75,8 @@ const usualText = ({ usual }: Comparison, format: (value: number) => string) =>
   usual === null ? "Nothing in the days before" : `${format(usual)} on a usual day`;
 
 /**
- * Running turns, waiting calls and failures, read again while the page is visible. With `hidesNothing` only non-empty
- * lists are shown.
+ * Running turns, waiting calls and failures, read again while the page is visible. With `hidesNothing`, the lists are
+ * not shown while all are empty.
  */
 function Happening({ hidesNothing }: { hidesNothing: boolean }) {
   const now = useLoaded((signal) => api.getAnalyticsNow({}, { signal }), []);

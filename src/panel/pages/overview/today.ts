@@ -4,7 +4,7 @@ type Day = Analytics["dailyTrend"][number];
 
 export interface Comparison {
   today: number | null;
-  /** The mean of the days before; null without any. */
+  /** The mean of the days before; null when there are none. */
   usual: number | null;
 }
 
@@ -18,7 +18,7 @@ export interface Today {
 /** The number of days in the mean. */
 const usualDays = 7;
 
-/** Compares the last day with the mean of the days before. Days without a latency do not count for latencies. */
+/** Compares the last day with the mean of the days before it. For latencies, only days with a latency count. */
 export function compareToday(days: readonly Day[]): Today {
   const today = days.at(-1);
   const before = days.slice(-1 - usualDays, -1);

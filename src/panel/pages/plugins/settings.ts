@@ -2,7 +2,7 @@ import type { Plugin, PluginSettings } from "../../../client/index.ts";
 import { itemsIn } from "../../data/text.ts";
 
 /**
- * An MCP server's settings as the dialog's fields contain them: names and values as lines, such as `Authorization:
+ * An MCP server's settings, as the dialog's fields contain them: names and values as lines, such as `Authorization:
  * Bearer …`.
  */
 export interface Written {
@@ -14,7 +14,7 @@ const nothing: Written["transport"] = { type: "http", url: "", headers: "", comm
 
 export const blank: Written = { namespace: "", transport: nothing };
 
-/** The stored settings as text. A credential is masked, and stays stored unless the mask is changed. */
+/** The stored settings as text. A credential is masked; it stays stored as long as the mask is not changed. */
 export function written({ namespace, transport }: Plugin): Written {
   const { type } = transport;
   if (type === "http") {
@@ -31,7 +31,7 @@ export function settingsOf({ transport: { type, url, headers, command, args, env
   return { kind: "mcp", transport: { type, command, args: itemsIn(args, "\n"), env: valuesOf(env, "=") } };
 }
 
-/** The unchanged settings, for a change of something else. */
+/** The settings unchanged, for a change of something else. */
 export const asSettings = (plugin: Plugin): PluginSettings => settingsOf(written(plugin));
 
 const linesOf = (values: Readonly<Record<string, string>>, sign: string) =>

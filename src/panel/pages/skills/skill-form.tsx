@@ -10,7 +10,7 @@ export interface Written extends Pick<Skill, "category" | "description" | "conte
   changelog: string;
 }
 
-/** The fields of a skill. The name is fixed once it is `made`. */
+/** The fields of a skill. Once the skill is `made`, its name can't be changed. */
 export const skillFields = (made: boolean): FieldTable<Written> => [
   {
     title: "When it is used",

@@ -111,7 +111,7 @@ const blank: Written = {
   requiredEnv: [],
 };
 
-/** Creates a skill, and allows it in the only workspace, if there is one only. */
+/** Creates a skill, and allows it in the workspace if there is only one. */
 function NewSkillPage() {
   const path = { orgSlug: orgSlug.value };
   const workspaces = useLoaded(async () => (await api.listWorkspaces(path)).workspaces, []);

@@ -60,11 +60,11 @@ function Comparison({ name, versions }: { name: string; versions: SkillVersions[
 export interface Change extends Pick<LoadedValue<unknown>, "error" | "reload"> {
   /** Undefined while they are being read. */
   versions: readonly [before: SkillVersion, after: SkillVersion] | undefined;
-  /** Whether neither the versions nor an error have arrived. */
+  /** Whether neither the versions nor an error have arrived yet. */
   waiting: boolean;
 }
 
-/** Reads two versions of a skill, once both are chosen. */
+/** Reads two versions of a skill when both are chosen. */
 export function useChange(name: string, before: string, after: string): Change {
   const named = before !== "" && after !== "";
   const read = (version: string) => api.getSkillVersion({ orgSlug: orgSlug.value, name, version });
@@ -72,7 +72,7 @@ export function useChange(name: string, before: string, after: string): Change {
     async () => (named ? await Promise.all([read(before), read(after)]) : undefined),
     [name, before, after],
   );
-  // The result of a former choice stays until the next one arrives.
+  // The versions of an earlier choice stay until the next ones arrive, so they must be the chosen ones.
   const versions = value.value?.[0].version === before && value.value[1].version === after ? value.value : undefined;
   return { versions, error, reload, waiting: named && !versions && error.value === undefined };
 }

@@ -11,12 +11,12 @@ import { countText, shareText } from "../../ui/text/numbers.ts";
 
 type Budget = Budgets["agents"][number];
 
-/** The share of a budget that deserves attention. */
+/** From this share of a budget on, its bar draws attention. */
 const nearShare = 0.8;
 /** The most end users shown. */
 const shownUsers = 10;
 
-/** The use of this month's budgets, for all agents or one; nothing without budgets. */
+/** How much of this month's budgets is used, for all agents or one; nothing without budgets. */
 export function BudgetCards({ instanceId }: { instanceId: string | undefined }) {
   const { value, error, reload } = useLoaded((signal) => api.getBudgets({}, { signal }), []);
   const budgets = value.value;

@@ -2,7 +2,7 @@ import type { UsagePage } from "../../../client/index.ts";
 
 export type UsageRow = UsagePage["usage"][number];
 
-/** The beginnings of a cell that spreadsheets take for a formula. */
+/** Matches the beginning of a cell that spreadsheets would take for a formula. */
 const formula = /^[=+\-@\t\r]/;
 
 function cell(value: string | number): string {
@@ -10,7 +10,7 @@ function cell(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Usage as comma-separated values, with a line of titles. */
+/** Usage as comma-separated values, with titles in the first line. */
 export function csvOf(rows: readonly UsageRow[]): string {
   const lines = rows.map(({ instanceId, instanceName, user, userChannel, date, ...tokens }) => {
     const person = [user ?? "", userChannel ?? ""];

@@ -9,7 +9,7 @@ export interface Period {
   to: string;
 }
 
-/** The longest period of the API. */
+/** The longest period that the API accepts, in days. */
 const longestDays = 366;
 
 /** The period in the page's address; this month by default. */
@@ -24,7 +24,7 @@ export function periodOf(query: URLSearchParams, now: number): Period {
   return { choice: "month", from: dateOf(Date.UTC(year, month)), to: dateOf(now) };
 }
 
-/** The period for the API, whose `to` is excluded. */
+/** The period for the API, whose `to` is exclusive. */
 export const askedPeriod = ({ from, to }: Period) => ({ from, to: dayAfter(to) });
 
 /** Why the server would refuse a period; undefined for a valid one. */

@@ -10,10 +10,10 @@ interface Share {
   tokens: number;
 }
 
-/** The most items shown of a list. */
+/** The most items of a list that are shown. */
 const shown = 12;
 
-/** The used channels, models and tools. */
+/** The channels, models and tools that were used. */
 export function Shares({ numbers }: { numbers: Analytics }) {
   const { channelDistribution, modelDistribution, toolUsage } = numbers;
   return (

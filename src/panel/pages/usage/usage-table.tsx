@@ -64,7 +64,7 @@ export function UsageTable({ by, asked }: Props) {
   );
 }
 
-/** The longest page of the API. */
+/** The most rows of one page of the API. */
 const longestPage = 400;
 
 /** Downloads all rows as a CSV file. */

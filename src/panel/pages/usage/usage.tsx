@@ -19,7 +19,7 @@ import { askedPeriod, type Period, periodOf, periodProblem } from "./period.ts";
 import { Shares } from "./shares.tsx";
 import { UsageDownload, type UsageRequest, UsageTable } from "./usage-table.tsx";
 
-/** The usage of agents and people in a period, and the rest of budgets. The address contains the days and the agent. */
+/** The usage of agents and people in a period, and budgets. The address contains the days and the agent. */
 export function UsagePage() {
   const period = periodOf(query.value, Date.now());
   const filters = filtersOf("usage", ["period", "from", "to", "agent"]);

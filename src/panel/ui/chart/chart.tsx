@@ -17,7 +17,7 @@ interface Props {
 const day = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", timeZone: "UTC" });
 const dayOf = (date: string) => day.format(new Date(date));
 
-/** Values of days as a picture, with those of the day under the pointer or of the last day; and as a table. */
+/** Values by day as a picture, with the numbers of the day under the pointer or of the last day; and as a table. */
 export function Chart({ label, dates, series, format }: Props) {
   const pointed = useSignal<number | null>(null);
   const shown = pointed.value ?? dates.length - 1;
@@ -66,7 +66,7 @@ interface CanvasProps extends Pick<Props, "dates" | "series" | "format"> {
   onDay: (index: number | null) => void;
 }
 
-/** Keeps its place while the drawing library loads. */
+/** Takes the same room while the drawing library loads. */
 function Canvas({ dates, series, format, onDay }: CanvasProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | null>(null);

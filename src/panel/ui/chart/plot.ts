@@ -24,7 +24,7 @@ export interface Plot {
 }
 
 const height = 180;
-/** Numbers of days between two marks, and steps of counts. */
+/** How many days may be between two marks, and the steps of a scale of counts. */
 const daySteps = [1, 2, 7, 14, 28, 56, 112];
 const countSteps = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
@@ -87,7 +87,7 @@ export function drawPlot({ element, days, series, format, onDay }: PlotOptions):
 function seriesOf({ label, look, values }: Series, colour: (name: string) => string): uPlot.Series {
   const stroke = () => colour(look === "soft-line" ? "--line-strong" : "--accent");
   if (look !== "bars") {
-    // A line of a single day has no length.
+    // A line of a single day would have no length.
     const isAlone = values.filter((value) => value !== null).length === 1;
     const points = { size: 5, fill: stroke, ...(isAlone ? { show: true } : {}) };
     return { label, stroke, width: 2, spanGaps: true, points };

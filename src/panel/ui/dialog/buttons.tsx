@@ -35,7 +35,7 @@ interface ConfirmProps {
   title: string;
   /** The text of the dialog's button. */
   action: string;
-  /** A word that has to be typed first. */
+  /** A word that must be typed first. */
   word?: string;
   onConfirm: () => Promise<unknown>;
   /** The toast after the action. */
@@ -67,7 +67,7 @@ export function ConfirmButton({ label, small = false, onConfirm, said, onDone, .
 interface DeleteProps extends Omit<ConfirmProps, "label" | "title" | "action" | "said"> {
   label?: string;
   name: string;
-  /** The noun for the item, such as `task`. */
+  /** The noun for the kind of item, such as `task`. */
   kind: string;
 }
 

@@ -12,7 +12,7 @@ interface Props {
   children: ComponentChildren;
   /** The text of the button, such as `Delete the agent`. */
   action: string;
-  /** A word that has to be typed first. */
+  /** A word that must be typed first. */
   word?: string;
   onConfirm: () => Promise<void>;
   onClose: () => void;

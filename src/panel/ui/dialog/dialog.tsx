@@ -6,9 +6,9 @@ interface Props {
   title: string;
   /** For long texts. */
   wide?: boolean;
-  /** Whether Escape may close it now; absent: always. */
+  /** Whether Escape may close the dialog now; absent: always. */
   mayClose?: () => boolean;
-  /** Adds a button with this text that closes the dialog. Absent: the children bring their own buttons. */
+  /** Adds a button with this text that closes the dialog. Absent: the children contain their own buttons. */
   close?: "Done" | "Close";
   /** Removes the dialog. */
   onClose: () => void;
@@ -19,8 +19,8 @@ interface Props {
 export function Dialog({ title, wide = false, mayClose = () => true, close, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the next paint, so that no key reaches elements behind the dialog. Only a closed dialog returns the focus to
-  // the element that had it.
+  // Before the next paint, so that no key reaches elements behind the dialog. Only a dialog that was closed returns the
+  // focus to where it was.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
@@ -33,11 +33,11 @@ export function Dialog({ title, wide = false, mayClose = () => true, close, onCl
       aria-labelledby={id}
       onCancel={(event) => {
         if (event.target !== element.current) return;
-        // A browser reports its own closing of a dialog later, when the next one may be open already.
+        // A browser that closes a dialog itself reports that later, when the next dialog may already be open.
         event.preventDefault();
         if (mayClose()) onClose();
       }}
-      // A browser may close the dialog by itself; after its removal nothing is left to do.
+      // The browser may have closed the dialog; after its removal there is nothing left to do.
       onClose={() => element.current && onClose()}
     >
       <div class="dialog-body">

@@ -13,7 +13,7 @@ interface Props<Answer> {
   fileLabel: string;
   /** The `accept` attribute of the file input. */
   accept: string;
-  /** Shown once a file is chosen: the data that the import deletes. Absent: none. */
+  /** The data that the import deletes, shown when a file is chosen. Absent: none. */
   warning?: string | undefined;
   send: (file: File) => Promise<Answer>;
   /** The title of the outcome. */

@@ -48,7 +48,7 @@ interface Written extends FieldAbout, Omit<Attributes, "type"> {
 interface TextFieldProps extends Written {
   type?: Attributes["type"] | "password" | "number" | "search" | "date";
   step?: number | "any" | undefined;
-  /** Offered while a person types. */
+  /** Values that are offered while a person types. */
   suggestions?: readonly string[] | undefined;
 }
 
@@ -56,7 +56,7 @@ export function TextField({ onValue, type = "text", autofocus = false, suggestio
   const [about, rest] = divide(props);
   const element = useRef<HTMLInputElement>(null);
   const list = useId();
-  // Before the next paint, so that the focus does not leave another field in use. A dialog opened later uses the
+  // Before the next paint, so that the focus is not taken from another field. A dialog that opens later uses the
   // attribute.
   useLayoutEffect(() => {
     if (autofocus) element.current?.focus();
@@ -99,8 +99,8 @@ export function TextArea({ onValue, ...props }: Written & { rows?: number }) {
 }
 
 /**
- * A key or token to store, shown as dots. The field is a text field: browsers fill saved passwords into password fields
- * whatever `autocomplete` says, and offer to store typed ones as the person's password.
+ * A key or token to store, shown as dots. A text field: into password fields browsers fill saved passwords, whatever
+ * `autocomplete` says, and they offer to store what is typed as the person's password.
  */
 export const SecretField = ({ onValue, ...props }: Written) => {
   const [about, { value, placeholder, required }] = divide(props);
@@ -150,7 +150,7 @@ export const SignalChoice = <Value extends string>({ of, ...props }: SignalProps
   />
 );
 
-/** A choice without a visible label, such as one in a row of a table. A screen reader reads the label. */
+/** A choice without a visible label, such as in a row of a table. Screen readers read the label. */
 export const Select = ({ label, ...options }: ChoiceProps) => <Options {...options} aria-label={label} />;
 
 type OptionsProps = Pick<ChoiceProps, "value" | "choices" | "onValue"> & SelectHTMLAttributes<HTMLSelectElement>;
@@ -194,20 +194,20 @@ export function Switch({ label, hint, after, checked, onChecked }: SwitchProps) 
   );
 }
 
-/** A day in UTC, such as `2026-11-21`, or none. Incomplete dates are not reported. */
+/** A day in UTC, such as `2026-11-21`, or none. Incomplete dates are not passed on. */
 export const DayField = ({ onValue, ...props }: Pick<Written, "label" | "problem" | "value" | "onValue">) => (
   <TextField {...props} type="date" onValue={(day) => (day === "" || isDate(day)) && onValue(day)} />
 );
 
 interface NumberProps extends FieldAbout {
   step?: "any" | undefined;
-  /** NaN: a required number is missing. Its JSON is null, which the API refuses. */
+  /** NaN: a required number is missing. As JSON it is null, which the API refuses. */
   value: number | null;
   onNumber: (value: number | null) => void;
 }
 
 export function NumberField({ optional = false, value, problem, onNumber, ...rest }: NumberProps) {
-  // A draft restored from JSON has null for NaN.
+  // In a draft that was restored from JSON, NaN has become null.
   const isEmpty = value === null || Number.isNaN(value);
   return (
     <TextField
@@ -223,7 +223,7 @@ export function NumberField({ optional = false, value, problem, onNumber, ...res
 }
 
 interface ListProps extends FieldAbout {
-  /** Shows one item in each line instead of commas. */
+  /** Whether to show one item in each line instead of commas. */
   lines?: boolean | undefined;
   items: readonly string[];
   onItems: (items: string[]) => void;

@@ -23,7 +23,7 @@ export function Fields<T extends object>({ form, fields }: Props<T>) {
       {fields.map((item, index) => {
         if (item === false || isValidElement(item)) return item;
         if (Array.isArray(item)) {
-          // A row without fields would leave a gap.
+          // An empty row would leave a gap.
           if (fieldsIn<T>(item).every(({ shown }) => shown === false)) return null;
           return (
             <div key={index} class="columns">
@@ -84,7 +84,7 @@ function FieldView<T extends object>({ form, field }: FieldProps<T>) {
   return <TextField {...text} {...(kind === "password" && { type: kind })} />;
 }
 
-/** The value that somebody else saved in a field since it was changed here. Saving overwrites it. */
+/** The value that somebody else has saved in a field since it was changed here; saving overwrites it. */
 function OthersValue<T extends object>({ form, field: { name, label, kind, choices = [] } }: FieldProps<T>) {
   const others = form.othersValue(name);
   if (others === undefined) return null;

@@ -13,14 +13,14 @@ export type { Control, FieldOf, FieldTable, Row } from "./table.ts";
 
 interface FormProps {
   onSubmit: () => void;
-  /** Limits the width for readability. */
+  /** Limits the width, so that lines are easy to read. */
   narrow?: boolean;
   /** Called at each input of the person. */
   onInput?: () => void;
   children: ComponentChildren;
 }
 
-/** Fields sent by a button or by Enter. */
+/** Fields that a button or Enter sends. */
 export const Form = ({ onSubmit, narrow = false, onInput, children }: FormProps) => (
   <form
     class={narrow ? "form narrow" : "form"}
@@ -54,7 +54,7 @@ interface SendProps<T extends object>
   children?: ComponentChildren;
 }
 
-/** Fields sent together by a button. */
+/** Fields that a button sends together. */
 export const SendForm = <T extends object>({
   form,
   fields,
@@ -82,10 +82,10 @@ interface SaveProps<T extends object> extends Props<T> {
   children?: ComponentChildren;
 }
 
-/** Fields with the stored values. The bar that saves or drops changes is visible while there are any. */
+/** Fields with their stored values. While there are changes, a bar is visible that saves or drops them. */
 export function SaveForm<T extends object>({ form, fields, notice, children }: SaveProps<T>) {
   const save = async () => {
-    // Enter in a form's only field sends it even without a button.
+    // In a form with a single field, Enter sends it even without a button.
     if (form.dirty && (await form.save())) tell("Saved");
   };
   return (
@@ -112,7 +112,7 @@ export function SaveForm<T extends object>({ form, fields, notice, children }: S
   );
 }
 
-/** Names the changed fields in which somebody else saved a value meanwhile, since they may be out of sight. */
+/** Lists the changed fields in which somebody else saved a value meanwhile, since they may be out of sight. */
 function SavedByOthers<T extends object>({ form, fields }: Props<T>) {
   const changed = fieldsIn(fields).filter(({ name }) => form.othersValue(name) !== undefined);
   if (changed.length === 0) return null;
@@ -123,7 +123,7 @@ function SavedByOthers<T extends object>({ form, fields }: Props<T>) {
 
 /** The callbacks of a dialog. */
 export interface DialogProps {
-  /** Called once the fields are stored and the dialog is closed. */
+  /** Called when the fields are stored and the dialog is closed. */
   onSaved: () => unknown;
   onClose: () => void;
 }
@@ -137,13 +137,13 @@ interface FormDialogProps<T extends object> {
   action: string;
   /** The button's text while it works, if that takes long. */
   working?: string;
-  /** Called once the fields are stored and the dialog is closed. Absent: the caller replaces the dialog. */
+  /** Called when the fields are stored and the dialog is closed. Absent: the caller replaces the dialog. */
   onSaved?: () => unknown;
   /** Removes the dialog and its draft, which a reload keeps. */
   onClose: () => void;
 }
 
-/** Fields in a dialog, sent together. After typing, Escape closes it only when pressed twice. */
+/** Fields in a dialog, sent together. After typing, Escape must be pressed twice to close it. */
 export function FormDialog<T extends object>(props: FormDialogProps<T>) {
   const { title, wide = false, form, fields, action, working, onSaved, onClose } = props;
   const typed = useSignal(false);
@@ -163,7 +163,7 @@ export function FormDialog<T extends object>(props: FormDialogProps<T>) {
     onClose();
   };
   const actions = useRef<HTMLDivElement>(null);
-  // On a small screen the warning above the buttons would be out of sight.
+  // On a small screen, the warning above the buttons may be out of sight.
   useLayoutEffect(() => {
     if (warned.value) actions.current?.scrollIntoView({ block: "nearest" });
   }, [warned.value]);

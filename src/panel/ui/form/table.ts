@@ -25,7 +25,7 @@ export interface Control<Value> {
   onValue: (value: Value) => void;
 }
 
-/** A password is the person's own sign-in, which the browser may store; other secrets are of kind `secret`. */
+/** A password is the person's own for signing in, which the browser may store; for other secrets use the kind `secret`. */
 type TextKind =
   /** `suggestions` are offered while a person types. */
   | (Attributes & { kind?: "text" | "secret"; suggestions?: readonly string[] })
@@ -37,7 +37,7 @@ type TextKind =
 type ListKind = { kind: "list"; lines?: boolean };
 
 /**
- * The kinds of field for a type of value. For a nullable value, `empty` says whether an empty text is stored as null.
+ * The kinds of fields for a type of value. For a nullable value, `empty` says whether an empty text is stored as null.
  */
 type KindOf<Value> =
   | { kind: "custom"; control(control: Control<Value>): VNode }
@@ -55,22 +55,22 @@ interface About {
   label: string;
   /** Help below the field. */
   hint?: ComponentChildren;
-  /** Whether it may stay empty. An empty required number is NaN. */
+  /** Whether the field may stay empty. An empty required number is NaN. */
   optional?: boolean;
-  /** False: the field is hidden. Refusals still use its label. */
+  /** False: the field is hidden, but refusals still use its label. */
   shown?: boolean;
   /** The API's path of the field, if it is not its name. */
   path?: string;
   /** Rewords the API's refusal. */
   wording?: (message: string) => string;
-  /** A problem found by the panel. */
+  /** A problem that the panel itself found. */
   problem?: string | undefined;
 }
 
 /** A field of a form over `T`: its path in the values, its label, and its kind. */
 export type FieldOf<T> = {
   [Name in PathOf<T>]: About & { name: Name } & KindOf<ValueAt<T, Name>> & {
-      /** Changes that accompany a change of the field. */
+      /** Changes to make together with a change of this field. */
       also?(value: ValueAt<T, Name>): Partial<T>;
     };
 }[PathOf<T>];
@@ -82,13 +82,13 @@ interface Section<T> {
   fields: FieldTable<T>;
 }
 
-/** The fields of a form from top to bottom. Fields in a list stand side by side; an element is rendered in place. */
+/** The fields of a form from top to bottom; those in an inner list side by side. An element is rendered in place. */
 export type FieldTable<T> = readonly (FieldOf<T> | Row<T> | Section<T> | VNode | false)[];
 
 /** Fields side by side. */
 export type Row<T> = readonly (FieldOf<T> | VNode | false)[];
 
-/** A field for rendering, independent of the form's type. */
+/** A field to render, whatever the type of its form. */
 export interface AnyField extends About, Omit<Attributes, "type"> {
   name: string;
   kind?: "text" | "secret" | "password" | "area" | "choice" | "list" | "switch" | "number" | "custom";
@@ -108,7 +108,7 @@ export const fieldsIn = <T>(fields: FieldTable<T>): AnyField[] =>
     return "fields" in item ? fieldsIn(item.fields) : [item as unknown as AnyField];
   });
 
-/** Names refused fields by their labels, and a part of a field by the field's label. Other refusals get no name. */
+/** Gives refused fields their labels as names; a part of a field gets the field's label. Other refusals get no name. */
 export function sayLabels(fields: readonly Pick<AnyField, "name" | "label" | "path" | "wording">[]): Say {
   return (refused, message) => {
     const found = fields.find(({ name, path = name }) => refused === path || refused.startsWith(`${path}.`));

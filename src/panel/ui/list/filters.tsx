@@ -5,7 +5,7 @@ import { type Choices, choicesWith } from "../form/choices.ts";
 import { Choice, DayField } from "../form/field.tsx";
 import { SearchField } from "./search.tsx";
 
-/** A text, a choice with one for `all` before the others, or a day in UTC. */
+/** A text field; a choice that begins with one for `all`; or a day in UTC. */
 type Filter<Name extends string> = { name: Name; label: string } & (
   | { kind: "search"; placeholder: string }
   | { kind: "choice"; all?: string; choices: Choices }
@@ -15,13 +15,13 @@ type Filter<Name extends string> = { name: Name; label: string } & (
 interface Props<Name extends string> {
   of: State<Name>;
   fields: readonly Filter<Name>[];
-  /** Other layouts than `columns`. */
+  /** A layout other than `columns`. */
   look?: "narrow" | "audit-filters" | "filters";
   /** Shown before the fields. */
   children?: ComponentChildren;
 }
 
-/** The fields that filter a list. Incomplete input adds no entry to the browser's history. */
+/** The fields that filter a list. While a person types, no entries are added to the browser's history. */
 export const Filters = <Name extends string>({ of, fields, look, children }: Props<Name>) => (
   <search class={look ? `columns ${look}` : "columns"}>
     {children}

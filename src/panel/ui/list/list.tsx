@@ -19,17 +19,17 @@ type Rows<Item> = Omit<TableProps<Item>, "rows" | "actions"> & {
 
 interface Own<Item> {
   of: Listed<Item>;
-  /** Shown for an empty list: a title and the next step, or a short text. */
+  /** Shown when the list is empty: a title and the next step, or a short text. */
   empty: readonly [title: string, text: string] | string;
   /** A link or a button to create an item, for people with the permission. */
   add?: VNode | { label: string; to?: Permission };
-  /** Creates an item, for null, or changes one. */
+  /** The dialog that creates an item (null) or changes it. */
   dialog?: (item: Item | null, props: DialogProps) => VNode | null;
-  /** The next step for an empty list, other than a new item. */
+  /** The next step when the list is empty, other than a new item. */
   next?: VNode;
   /** The number of placeholder lines while the items are read. */
   lines?: number;
-  /** The texts of the paging buttons, for a list that does not begin with the newest. */
+  /** The texts of the paging buttons, for a list that does not begin with its newest item. */
   newer?: string;
   older?: string;
   /** Shown next to the buttons. */
@@ -42,7 +42,7 @@ interface Own<Item> {
 type Props<Item> = Own<Item> &
   (Rows<Item> | { children: (items: readonly Item[], edit: (item: Item) => void) => ComponentChildren });
 
-/** A list: its items, or why there are none, its paging, and the dialog for a new or changed item. */
+/** A list: its items, or why there are none; its paging; and the dialog for a new or changed item. */
 export const List = <Item,>(props: Props<Item>) => {
   const { button, content } = useParts(props);
   return (
@@ -82,7 +82,7 @@ export const ListPage = <Item,>({ title, lead, extra, head, ...list }: PageProps
   );
 };
 
-/** Puts the button for a new item into the text for an empty list, otherwise next to the items. */
+/** When the list is empty, puts the button for a new item into its text; otherwise beside the items. */
 function useParts<Item>(props: Props<Item>) {
   const { of, empty, add, next, dialog, lines, newer, older, beside, search } = props;
   /** The item in the open dialog; null: a new one; undefined: no dialog. */

@@ -7,16 +7,16 @@ interface Props {
   total: number;
   limit: number;
   offset: number;
-  /** The buttons' texts, for lists that do not begin with the newest. */
+  /** The texts of the buttons, for lists that do not begin with the newest item. */
   newer?: string | undefined;
   older?: string | undefined;
   /** Shows another page; `go` navigates, for a list with its offset in the address. */
   onOffset: (offset: number, go: typeof goTo) => void;
 }
 
-/** The paging of a list; nothing for a single page. */
+/** The paging of a list; nothing when there is a single page. */
 export function Pager({ total, limit, offset, newer = "Newer", older = "Older", onOffset }: Props) {
-  // The rows of the last page may have been deleted. An entry in the history would only lead to the same correction.
+  // When the last page's rows were deleted, goes back. An entry in the history would lead to the same again.
   const isBeyond = offset > 0 && offset >= total;
   useEffect(() => {
     if (isBeyond) onOffset(Math.max(0, Math.ceil(total / limit) - 1) * limit, goOnTo);

@@ -13,7 +13,7 @@ interface FilteredProps<Item> {
   children: (found: readonly Item[]) => ComponentChildren;
 }
 
-/** The most items without a search field. */
+/** Lists of up to this many items have no search field. */
 const atAGlance = 7;
 
 /** A field that filters many items by the typed words. */
@@ -45,7 +45,7 @@ interface SearchProps {
   onText: (text: string) => void;
 }
 
-/** The pause in typing after which the search begins, in milliseconds. */
+/** How long a person must pause in typing before the search begins, in milliseconds. */
 const pauseMs = 250;
 
 /** Reports the text once the person pauses. Shows a search that was changed elsewhere. */

@@ -16,7 +16,7 @@ export interface TableProps<Row> {
   keyOf: (row: Row) => string;
   /** The first column names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];
-  /** The page of a row: a click anywhere in the row opens it, and the first cell's link is for the keyboard. */
+  /** The page of a row. A click anywhere in the row opens it; the link in the first cell is for the keyboard. */
   pathOf?: (row: Row) => readonly string[];
   /** Shown below the first cell's text. */
   about?: (row: Row) => ComponentChildren;
@@ -26,7 +26,7 @@ export interface TableProps<Row> {
   actionsTo?: Permission;
 }
 
-/** Whether a click was on the row itself, and not on a control in it or the end of a text selection. */
+/** Whether a click was on the row itself: not on a control in it, and not at the end of selecting text. */
 const isOnRow = ({ target }: MouseEvent) =>
   target instanceof Element && !target.closest("a, button, input, select, label") && getSelection()?.type !== "Range";
 

@@ -10,7 +10,7 @@ interface Props<T> {
   children: (value: T) => ComponentChildren;
 }
 
-/** Shows a value once it is read; before, a placeholder or the failure's reason. */
+/** Shows a value when it is read; until then a placeholder, or why reading failed. */
 export function WhenLoaded<T>({ of: { value, error, reload }, lines, children }: Props<T>) {
   const read = value.value;
   return (

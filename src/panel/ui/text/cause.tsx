@@ -3,7 +3,7 @@ import { may } from "../../data/session.ts";
 
 const policy = /\bpolicy httpAllowedHosts\b/;
 
-/** Why something failed. A policy named in it is a link for people who may change it. */
+/** Why something failed. If the text names a policy, the name is a link for people who may change it. */
 export function Cause({ text }: { text: string }) {
   const { 0: name, index = 0 } = policy.exec(text) ?? {};
   if (name === undefined || !may("policy:manage")) return text;

@@ -36,7 +36,7 @@ export function Code({ label, text, wraps = false }: Props) {
   );
 }
 
-/** Copies a text; pages without TLS have no clipboard API and copy a selection. Rejects when nothing was copied. */
+/** Copies a text. Pages without TLS have no clipboard API, and copy a selection. Rejects when nothing was copied. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");

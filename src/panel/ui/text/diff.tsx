@@ -15,7 +15,7 @@ interface Line {
 /** The number of unchanged lines shown around a change. */
 const around = 3;
 
-/** The differences between two texts, line by line, without long unchanged parts. */
+/** The differences between two texts, line by line, without long parts that are unchanged. */
 export function Diff({ label, before, after }: Props) {
   const lines = linesOf(before, after);
   if (lines.every(({ sign }) => sign === " ")) return <p class="soft">The two are the same.</p>;
@@ -54,5 +54,5 @@ function linesOf(before: string, after: string): Line[] {
   });
 }
 
-/** Ends the last line, which would otherwise differ from the same line with an end. */
+/** Adds a line end to the last line, so that it equals the same line in the middle of a text. */
 const ended = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

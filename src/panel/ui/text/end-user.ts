@@ -13,7 +13,7 @@ const labels: Record<EndUserChannel, string> = {
 /** The channels of end users, for a select. */
 export const endUserChannels = Object.entries(labels).map(([value, label]) => ({ value, label }));
 
-/** The name of an end user. Equal ids of two channels are two people, so a messenger is named. */
+/** The name of an end user. Equal ids of two channels are two people, so the name of a messenger is added. */
 export function endUserText(id: string, channel: EndUserChannel | null): string {
   return channel === null || channel === "web" || channel === "conversation" ? id : `${id} (${labels[channel]})`;
 }

@@ -1,4 +1,4 @@
-// Numbers and times are in English in every browser, like the page around them.
+// Numbers and times are in English in every browser, like the rest of the page.
 
 /** The language of all `Intl` formats. */
 export const language = "en";
@@ -19,7 +19,7 @@ export const shareText = (share: number) => percent.format(share);
 
 const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 
-/** A date and time of the server in the reader's zone. */
+/** A date and time from the server, in the reader's zone. */
 export const momentText = (at: string) => moment.format(new Date(at));
 
 /** A duration; null when nothing was measured. */
@@ -29,7 +29,7 @@ export function durationText(ms: number | null): string {
   return ms < 120_000 ? `${tenth.format(ms / 1_000)} s` : `${tenth.format(ms / 60_000)} min`;
 }
 
-/** A total that also stands for any greater one, since long lists are not counted to their end (src/http/paging.ts). */
+/** A total that also stands for all larger ones, since long lists are not counted to their end (src/http/paging.ts). */
 const mostCounted = 10_001;
 
 /** The range of entries on a page. */
@@ -43,7 +43,7 @@ const units = [
   ["hour", 3_600],
 ] as const;
 
-/** A remaining time, such as `for 24 more hours`; null beyond a week, where a date is clearer. */
+/** The time left, such as `for 24 more hours`; null beyond a week, where a date is clearer. */
 export function remainingText(seconds: number): string | null {
   if (seconds >= 7 * 86_400) return null;
   const [unit, length] = units.find(([, one]) => seconds >= one) ?? ["minute", 60];

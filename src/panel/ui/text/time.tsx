@@ -9,13 +9,13 @@ const units = [
   ["minute", 60],
 ] as const;
 
-/** Changes twice a minute, to update relative times. */
+/** Changes twice a minute, so that relative times are updated. */
 const passing = signal(0);
 setInterval(() => {
   passing.value += 1;
 }, 30_000);
 
-/** A time in the reader's zone: how long ago, with the date as a tooltip. */
+/** A time in the reader's zone: how long ago it was, with the date as a tooltip. */
 export function Time({ at }: { at: string }) {
   void passing.value;
   return (
@@ -33,7 +33,7 @@ function distance(seconds: number): string | null {
   return relative.format(Math.round(seconds / length), unit);
 }
 
-/** The remaining time, such as `for 24 more hours`; beyond a week the end date. */
+/** The time left, such as `for 24 more hours`; beyond a week, the end date. */
 export function Remaining({ until }: { until: string }) {
   void passing.value;
   return (

@@ -51,7 +51,7 @@ interface Props {
 
 /** An agent, with a tab for each part of it. */
 export function AgentPage({ slug, tab: name, rest }: Props) {
-  // Read again with each tab, since other tabs' changes make a new revision.
+  // Read again for each tab, since changes in other tabs make new revisions.
   const { value, error, reload } = useLoaded(async () => (await api.getAgent({ slug })).instance, [slug, name]);
   const agent = useComputed(() => (value.value?.slug === slug ? value.value : undefined)).value;
   const chosen = tabs.find((tab) => tab.name === name);

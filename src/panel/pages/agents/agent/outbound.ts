@@ -26,7 +26,7 @@ export function destinationText({ outboundChannel, outboundTarget }: Outbound): 
   return name === undefined ? "to nobody" : `${name} ${outboundTarget ?? ""}`.trim();
 }
 
-/** The fields of a destination; `otherwise` describes the destination without a channel. */
+/** The fields of a destination; `otherwise` says what happens without one. */
 export const outboundFields = (
   { outboundChannel }: Outbound,
   otherwise = "To nobody",

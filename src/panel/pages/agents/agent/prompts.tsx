@@ -15,7 +15,7 @@ import { countText } from "../../../ui/text/numbers.ts";
 import type { TabProps } from "./tab-props.ts";
 
 type Section = Prompts["prompts"][number];
-/** Null: the default, after the next save. */
+/** Null: the next save restores the default. */
 type Sections = Record<Section["key"], string | null>;
 
 /** The sections of an agent's prompt, in their order. */
@@ -42,7 +42,7 @@ function PromptForm({ slug, prompts, revision, onChange }: FormProps) {
   const stored = Object.fromEntries(prompts.map(({ key, content }) => [key, content])) as Sections;
   const changesIn = (values: Partial<Sections>) =>
     prompts.flatMap(({ key }) => (key in values ? [{ key, content: values[key] ?? null }] : []));
-  // A refusal names a section by its position among the sent ones.
+  // A refusal names a section by its index among those that were sent.
   const sent = useRef<readonly Section["key"][]>([]);
   const form = useForm<Sections>(`prompts.${slug}`, stored, (changes) => {
     const sections = changesIn(changes);
@@ -96,7 +96,7 @@ interface PreviewProps {
   onClose: () => void;
 }
 
-/** The prompt as the model would get it now, including unsaved changes. */
+/** The prompt that the model would get now, with unsaved changes. */
 function PromptPreview({ slug, sections, onClose }: PreviewProps) {
   const read = () => api.previewPrompts({ slug, body: sections.length === 0 ? {} : { sections } });
   const prompt = useLoaded(async () => (await read()).prompt, []);

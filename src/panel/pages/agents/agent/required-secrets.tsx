@@ -8,7 +8,7 @@ import { type FieldOf, SendForm } from "../../../ui/form/form.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { tell } from "../../../ui/toast.tsx";
 
-/** The names of the missing secrets that tools need, without repetition. */
+/** The names of the missing secrets that tools need, each once. */
 export const missingLabels = (tools: readonly AgentTool[]): string[] => [
   ...new Set(
     tools.flatMap(({ requiredSecrets, missingSecrets }) =>
@@ -20,7 +20,7 @@ export const missingLabels = (tools: readonly AgentTool[]): string[] => [
 interface Props {
   slug: string;
   tools: readonly AgentTool[];
-  /** Reads the tools and their needed secrets again. */
+  /** Reads the tools, and the secrets that they need, again. */
   onStored: () => Promise<void>;
 }
 

@@ -59,7 +59,7 @@ export function Secrets({ agent: { slug } }: TabProps) {
 
 interface NewSecretProps {
   slug: string;
-  /** Keys that the engine or the tools use. */
+  /** The keys that the engine or tools use. */
   known: readonly string[];
   onStored: () => void;
 }

@@ -31,8 +31,8 @@ export function Tools({ agent: { slug } }: TabProps) {
 }
 
 /**
- * Whether a tool is on, and whether its calls need approval: separate values, so that a draft contains only the
- * person's own choices.
+ * Whether a tool is on, and whether its calls need approval. These are two values, so that a draft contains only what
+ * the person chose.
  */
 type Chosen = Record<`${"on" | "asks"} ${string}`, boolean>;
 
@@ -57,7 +57,7 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
     await onChange();
   });
   const turn = (name: string, on: boolean) => {
-    // A disabled tool has no approval setting: its box is hidden.
+    // A disabled tool has no approval setting, since its box is hidden.
     const asks = on ? {} : { [`asks ${name}`]: stored[`asks ${name}`] };
     form.set({ [`on ${name}`]: on, ...asks });
   };
@@ -92,8 +92,8 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
 }
 
 /**
- * Stores the choices on top of other people's changes since the page read the tools. An enabled tool gets its plugin's
- * approval default, which only the response to enabling it shows: so choices about approval are stored after it.
+ * Stores the choices, and keeps changes that other people made since the page read the tools. When a tool is enabled, it
+ * gets its plugin's approval default, which only the response shows: so choices about approval are stored afterwards.
  */
 async function save(slug: string, changes: Partial<Chosen>) {
   const now = await api.listAgentTools({ slug });
@@ -152,12 +152,12 @@ interface FamilyProps {
   title: string;
   tools: readonly AgentTool[];
   isOn: (tool: AgentTool) => boolean;
-  /** Shows the tools even if none is enabled. */
+  /** Whether to show the tools even if none is enabled. */
   open: boolean;
   children: ComponentChildren;
 }
 
-/** A group of tools, folded while none is enabled; the engine's own tools, which are few, are not folded. */
+/** A group of tools, folded while none is enabled. The engine's own tools, which are few, are never folded. */
 function ToolFamily({ title, tools, isOn, open, children }: FamilyProps) {
   const on = tools.filter(isOn);
   const lacks = on.some(({ missingSecrets }) => missingSecrets.length > 0);

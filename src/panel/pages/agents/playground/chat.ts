@@ -9,29 +9,29 @@ import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../.
 interface OpenQuestion {
   question: string;
   model: string | null;
-  /** The idempotency key: the server answers the question once, however often it is sent. */
+  /** The idempotency key: the server answers the question once, even if it is sent several times. */
   key: string;
-  /** The turn that answers it, after its first output: the server drops a silent turn whose page is left. */
+  /** The turn that answers it, set at its first output: before, the server drops the turn when the page is left. */
   turn: string | null;
 }
 
-/** A chat as stored in this tab across a reload. */
+/** A chat as this tab stores it for a reload. */
 interface StoredChat {
   chatId: string;
   asked: OpenQuestion | null;
 }
 
-/** The reason for an abort by the person. */
+/** The reason of an abort by the person. */
 const stopped = new Error("Stopped");
 
 const randomId = () =>
   [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** What a chat asks beside its agent. */
+/** What a chat needs besides its agent. */
 interface Options {
-  /** Distinguishes the chats of an agent in this tab. */
+  /** Tells the chats of an agent in this tab apart. */
   name: string;
-  /** The model for the next message instead of the agent's; null: the agent's. */
+  /** The model for the next message in place of the agent's; null: the agent's. */
   model: () => string | null;
 }
 
@@ -45,7 +45,7 @@ export class PlaygroundChat {
   readonly #loading = signal(true);
   readonly #failure = signal<string | null>(null);
   readonly #lost = signal(false);
-  /** Whether the server may have messages of the conversation. */
+  /** Whether the server may have messages of this conversation. */
   #known: boolean;
   #place: StoredChat;
   /** The last question on this page. */
@@ -103,10 +103,10 @@ export class PlaygroundChat {
     try {
       // The last messages, if there are more.
       const { messages } = await api.listMessages({ conversationId, limit: 200, order: "desc" });
-      // A message was sent meanwhile, or another conversation begun.
+      // Meanwhile a message was sent, or another conversation was begun.
       if (this.#busy.value || conversationId !== this.conversationId) return;
       const entries = entriesOf(messages.reverse(), conversationId, true);
-      // A reply that waits for approval stays as it arrived, with the event id from which its stream resumes.
+      // A reply that waits for approval stays as it is: it has the event id from which its stream resumes.
       if (!isSameWait(entries.at(-1), this.#entries.value.at(-1))) this.#entries.value = entries;
     } catch (error) {
       noticeEnd(error);
@@ -115,7 +115,7 @@ export class PlaygroundChat {
     }
   }
 
-  /** Resolves to whether the server accepted the message; after the session's end it accepts none. */
+  /** Resolves to whether the server accepted the message; after the end of the session it accepts none. */
   async send(text: string): Promise<boolean> {
     if (this.#busy.value) return false;
     const asked: OpenQuestion = { question: text, model: this.#options.model(), key: randomId(), turn: null };
@@ -131,12 +131,12 @@ export class PlaygroundChat {
 
   /** Stops the turn at the server; the output so far is stored. */
   async stop(): Promise<void> {
-    // The server drops a silent turn when its client disconnects.
+    // The server drops a turn without output when its client disconnects.
     if (this.#turn === null) this.#controller?.abort(stopped);
     else await this.#chat.stop(this.#turn);
   }
 
-  /** Decides a waiting tool call, and follows the turn. */
+  /** Decides a tool call that waits for approval, and follows the turn. */
   async decide(reply: Reply, toolCallId: string, approved: boolean, reason?: string): Promise<void> {
     const body = { approved, ...(reason ? { reason } : {}) };
     await api.decideApproval({ id: this.conversationId, toolCallId, body });
@@ -145,7 +145,7 @@ export class PlaygroundChat {
     if (waiting.length === 0) await this.#continue(reply);
   }
 
-  /** Follows or reads a waiting reply after somebody decided elsewhere. */
+  /** Follows a waiting reply, or reads it, after somebody decided elsewhere. */
   async hear({ event, data }: StreamedActivity): Promise<void> {
     const reply = this.#entries.value.at(-1);
     if (reply?.role !== "assistant" || reply.state !== "approval" || this.#busy.value) return;
@@ -157,7 +157,7 @@ export class PlaygroundChat {
   /** Follows a turn after the decisions about its tool calls. */
   async #continue(reply: Reply): Promise<void> {
     const { lastEventId } = reply;
-    // A stored reply has no event id; it is read again once complete.
+    // A stored reply has no event id, so it is read again when complete.
     if (lastEventId === null || this.#busy.value) return;
     const decided: Reply = { ...reply, waiting: [], state: "running" };
     await this.#follow((options) => this.#chat.resume(lastEventId, options), decided);
@@ -185,7 +185,7 @@ export class PlaygroundChat {
     this.#controller = controller;
     this.#turn = begun.messageId;
     this.#busy.value = true;
-    // A reply that continues after a decision stays in its place.
+    // A reply that continues after a decision stays where it is.
     let reply = begun;
     const at = this.#entries.value.findIndex((entry) => isOf(entry, begun.messageId));
     const place = at < 0 ? this.#entries.value.length : at;
@@ -219,14 +219,14 @@ export class PlaygroundChat {
     return true;
   }
 
-  /** Follows the question from before a reload: its turn, or the question sent again if the turn had no output. */
+  /** After a reload, follows the turn of the last question. If the turn had no output yet, sends the question again. */
   async #goOn(): Promise<void> {
     const { asked } = this.#place;
     if (!asked || this.#entries.value.some((entry) => isOf(entry, asked.turn))) return;
     await this.#ask(asked);
     const { value: entries } = this.#entries;
     const last = entries.at(-1);
-    // The turn may have ended meanwhile and be stored.
+    // The turn may have ended and been stored meanwhile.
     const isStored = last?.role === "assistant" && entries.slice(0, -1).some((entry) => isOf(entry, last.messageId));
     if (isStored) this.#entries.value = entries.slice(0, -2);
   }
@@ -272,8 +272,8 @@ export class PlaygroundChat {
 }
 
 /**
- * Whether a tool call belongs to a turn after the reply's: its id begins with its turn's id, and those are ordered by
- * time.
+ * Whether a tool call belongs to a turn after the reply's. The call's id begins with the id of its turn, and turn ids
+ * are ordered by time.
  */
 const isCallAfter = ({ kind, id }: ActivityEvent, { messageId }: Reply) =>
   kind === "tool-start" && messageId !== null && id > `${messageId};`;

@@ -66,7 +66,7 @@ export function Comparison({ agent, onEnd }: Props) {
 
 interface SideProps {
   title: string;
-  /** The offered models. */
+  /** The models to choose from. */
   known: readonly string[];
   model: string;
   chat: PlaygroundChat;

@@ -71,7 +71,7 @@ function Single({ agent, onCompare }: { agent: Instance; onCompare: () => void }
   );
 }
 
-/** Copies the conversation up to its last question as a shell command that needs the agent's key. */
+/** Copies the conversation up to its last question, as a shell command into which the agent's key must be put. */
 async function copyAsCurl({ slug }: Instance, chat: PlaygroundChat): Promise<void> {
   const entries = chat.entries.value;
   const last = entries.findLastIndex(({ role }) => role === "user");

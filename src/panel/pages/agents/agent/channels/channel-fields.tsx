@@ -62,7 +62,7 @@ interface StepsProps {
   values: Values;
 }
 
-/** The steps at the messenger, in order. Without a chosen transport, a webhook is assumed only at an https address. */
+/** The steps at the messenger, in order. When no transport is chosen, a webhook is assumed only for an https address. */
 function Steps({ messenger, slug, name, values }: StepsProps) {
   const usual = serverUrl.startsWith("https:") ? "webhook" : "socket";
   const slackUrl = messenger.type === "slack" ? `${serverUrl}/webhooks/slack/${slug}` : null;

@@ -12,7 +12,7 @@ import { MessengerCard } from "./messenger-card.tsx";
 import { messengers } from "./messengers.tsx";
 import { Web, WebSettings } from "./web.tsx";
 
-/** The interval for reading the states: a starting channel is ready soon. */
+/** The interval at which the states are read, in milliseconds, while a channel is starting. */
 const quickMs = 2_000;
 const calmMs = 5_000;
 

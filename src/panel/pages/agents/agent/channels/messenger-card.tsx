@@ -28,7 +28,7 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
   const path = { slug, type };
   const stored = storedOf(channel);
   const isSetUp = messenger.fields(stored).some(({ name: field }) => field !== "mode" && field in stored);
-  /** Undefined until the person opens or closes it. */
+  /** Undefined as long as the person has neither opened nor closed it. */
   const opened = useSignal<boolean | undefined>(undefined);
   const test = useSignal<ChannelTest | null>(null);
   const act = useActs(onChange);

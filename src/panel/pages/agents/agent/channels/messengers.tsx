@@ -25,7 +25,7 @@ export interface Messenger {
   transports: Choices;
   /** The settings of a channel; some depend on others. */
   fields: (values: Values) => readonly FieldOf<Values>[];
-  /** The steps at the messenger, before and after filling in the fields. */
+  /** The steps at the messenger, before and after the fields are filled in. */
   steps: (place: StepContext) => readonly ComponentChildren[];
 }
 
@@ -162,10 +162,10 @@ const whatsapp: Messenger = {
   ],
 };
 
-/** The messengers, the quickest to set up first. */
+/** The messengers; the one that is quickest to set up comes first. */
 export const messengers: readonly Messenger[] = [telegram, slack, whatsapp];
 
-/** The manifest of a Slack app for an agent, as YAML; without an address for Socket Mode (docs/channels/slack.md). */
+/** The manifest of a Slack app for an agent, as YAML; for Socket Mode without an address (docs/channels/slack.md). */
 function slackManifest(name: string, requestUrl: string | null): string {
   // A JSON string is valid YAML. Slack accepts at most 35 characters.
   const shown = JSON.stringify(name.slice(0, 35));

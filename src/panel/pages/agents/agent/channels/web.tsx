@@ -113,7 +113,7 @@ const fields: FieldTable<Written> = [
   },
 ];
 
-/** The form of the Web channel: callers of the chat-completions API, and the context of a request. */
+/** The settings of the Web channel: who may call the chat-completions API, and the context of a request. */
 export function WebSettings({ slug, config, onChange }: Props) {
   const { requireAuthentication, allowedOrigins, contextMapping } = config;
   const stored = {

@@ -33,7 +33,7 @@ interface Props extends DialogProps {
 interface Written extends Pick<Hook, "event" | "mutates" | "timeoutMs"> {
   /** `args` as JSON. */
   actionConfig: { toolName: string; args: string };
-  /** Null: after all others. */
+  /** Null: after all other hooks. */
   position: number | null;
 }
 

@@ -1,12 +1,12 @@
 import type { EventCondition } from "../../../../../client/index.ts";
 import { pairsIn } from "../../../../data/text.ts";
 
-/** Conditions as text, with a line `path = value` for each and the value in JSON. */
+/** Conditions as text: one line `path = value` for each, with the value as JSON. */
 export const linesOf = (conditions: readonly EventCondition[]): string =>
   conditions.map(({ path, equals }) => `${path} = ${JSON.stringify(equals)}`).join("\n");
 
 /**
- * Parses the lines of conditions. A value that is no JSON is a text. Throws for a line without a path or an operator.
+ * Parses the lines of conditions. A value that is not JSON is a text. Throws for a line without a path or an operator.
  */
 export const conditionsIn = (text: string): EventCondition[] =>
   pairsIn(text, 'path = "value"').map(([path, value]) => ({ path, equals: valueIn(value) }));

@@ -12,7 +12,7 @@ import type { Sender } from "./senders.tsx";
 interface Props extends DialogProps {
   /** The path of the source. */
   path: { slug: string; id: string };
-  /** The kind of the sender, for its examples. */
+  /** The kind of sender, for its examples. */
   sender: Sender;
   /** Null for a new definition. */
   definition: EventDefinition | null;
@@ -23,7 +23,7 @@ interface Written extends Outbound, Pick<EventDefinition, "name" | "matchingProm
   conditions: string;
   /** The prompt for the agent. */
   prompt: string;
-  /** Null: after all others. */
+  /** Null: after all other definitions. */
   priority: number | null;
 }
 

@@ -20,7 +20,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Shows how an event would be handled, and does nothing. */
+/** Shows how an event would be handled, without doing so. */
 export function DryRunDialog({ path, sender, definitions, onClose }: Props) {
   const text = useSignal(JSON.stringify(sender.sample, null, 2));
   const result = useSignal<DryRun | null>(null);

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
 
-/** A system with known events: how to set its address, and an example event. */
+/** A kind of system whose events are known: how to give it the address, and an example event. */
 export interface Sender {
   /** The `sourceType` of its sources. */
   sourceType: string;
   label: string;
-  /** Whether it can send a key as `Authorization: Bearer …`. */
+  /** Whether the system can send a key as `Authorization: Bearer …`. */
   bringsKey: boolean;
-  /** The steps at the sender. */
+  /** The steps in that system. */
   steps: readonly ComponentChildren[];
   /** A first definition, as an example. */
   example: { name: string; matchingPrompt: string; conditions: string; prompt: string };
@@ -101,7 +101,7 @@ const grafana: Sender = {
   },
 };
 
-/** Any other system; the person names its kind. */
+/** Any other system. The person names its kind. */
 const other: Sender = {
   sourceType: "webhook",
   label: "Another system",

@@ -152,7 +152,7 @@ const Address = ({ url }: { url: string }) => (
   </>
 );
 
-/** The steps at the sender, if they are known. */
+/** The steps in the sending system, if they are known. */
 function HowTo({ sender: { label, steps } }: { sender: Sender }) {
   if (steps.length === 0) return null;
   return (

@@ -16,14 +16,14 @@ interface Written {
   name: string;
   sourceType: string;
   authKey: string;
-  /** Whether requests must have the key. */
+  /** Whether requests must contain the key. */
   closed: boolean;
 }
 
 /** The default kind of a source. */
 const usual = "webhook";
 
-/** Creates or changes a source. A typed key is sent and never comes back; it is not stored as a draft. */
+/** Creates or changes a source. A typed key is sent and never comes back, and is not stored in drafts. */
 export function SourceDialog({ slug, source, ...dialog }: Props) {
   const stored: Written = {
     name: source?.name ?? "",

@@ -14,7 +14,7 @@ interface Props {
   slug: string;
   skill: AgentSkill;
   writes: boolean;
-  /** Changes one of the skills and reads them again. */
+  /** Changes one skill and then reads all again. */
   act: Action<[work: () => Promise<unknown>]>;
   onChange: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ interface Props {
 export function SkillCard({ slug, skill, writes, act, onChange }: Props) {
   const { name, displayName, description, requiredEnv } = skill;
   const turn = async () => {
-    // Read again, so that the other skills stay as stored, not as the page shows them.
+    // Read again, so that the other skills stay as they are stored, and not as the page shows them.
     const { skills } = await api.listAgentSkills({ slug });
     const others = skills.filter((one) => one.enabled && one.name !== name).map((one) => one.name);
     const wanted = skill.enabled ? others : [...others, name];

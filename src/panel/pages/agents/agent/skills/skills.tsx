@@ -15,7 +15,7 @@ export function Skills({ agent: { slug } }: TabProps) {
     const usable = all.filter(({ allowed, enabled }) => allowed || enabled);
     return { usable: usable.toSorted((one, other) => Number(other.enabled) - Number(one.enabled)) };
   }, [slug]);
-  // One change at a time for all cards, since the enabled skills are stored as one list.
+  // One change at a time for all cards, since all enabled skills are stored as one list.
   const act = useActs(skills.reload);
   return (
     <>

@@ -18,7 +18,7 @@ export const runLooks: Readonly<Record<TaskRun["status"], "good" | "warn" | "bad
 interface Props {
   slug: string;
   id: string;
-  /** A value that changes with each run. */
+  /** A value that is different after each run. */
   last: string;
 }
 

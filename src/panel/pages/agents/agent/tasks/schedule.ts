@@ -27,7 +27,7 @@ export const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZon
 /** Common expressions; `cronWords` describes them in words. */
 export const usualTimes = ["0 * * * *", "0 9 * * *", "0 9 * * 1-5", "0 9 * * 1", "0 9 1 * *"] as const;
 
-/** The schedule of a new task: on weekdays at nine. */
+/** The schedule of a new task: on weekdays at nine o'clock. */
 export const usualSchedule = (timezone: string): WrittenSchedule => ({
   type: "cron",
   expression: "0 9 * * 1-5",
@@ -49,7 +49,7 @@ export function writtenSchedule(schedule: Schedule, timezone: string): WrittenSc
   }
 }
 
-/** The interval in the largest unit without a fraction. */
+/** The interval in the largest unit that leaves no fraction. */
 function inUnits(everyMs: number): { every: number; unit: Unit } {
   const unit = (["days", "hours", "minutes"] as const).find((one) => everyMs % unitMs[one] === 0) ?? "seconds";
   return { every: everyMs / unitMs[unit], unit };
@@ -67,7 +67,7 @@ export function scheduleOf({ type, expression, timezone, every, unit, runAt }: W
   }
 }
 
-/** Why an interval is refused, in the chosen unit where that leaves no fraction, instead of the API's milliseconds. */
+/** Why an interval is refused: in the chosen unit, if that leaves no fraction, instead of the API's milliseconds. */
 export const everyProblem = (message: string, written: Unit): string =>
   message.replace(/(?<=^must be at (?:least|most) )\d+$/, (limit) => {
     const own = { every: Number(limit) / unitMs[written], unit: written };
@@ -75,7 +75,7 @@ export const everyProblem = (message: string, written: Unit): string =>
     return `${every} ${every === 1 ? unit.slice(0, -1) : unit}`;
   });
 
-/** Converts a date-and-time field in the reader's zone to a moment. Throws for an empty one. */
+/** Converts the value of a date-and-time field, which is in the reader's zone, to a time. Throws for an empty one. */
 function momentOf(local: string): string {
   const date = new Date(local);
   if (local === "" || Number.isNaN(date.getTime())) throw new Error("Choose the date and time of the run");
@@ -103,7 +103,7 @@ export function wordsOf(schedule: Schedule): string {
   }
 }
 
-/** Describes common expressions in words; returns others unchanged. */
+/** Puts common expressions into words; returns others unchanged. */
 export function cronWords(expression: string): string {
   const [minute = "", hour = "", day, month, weekday = "", ...more] = expression.trim().split(/\s+/);
   if (month !== "*" || more.length > 0 || !/^[0-5]?\d$/.test(minute)) return expression;

@@ -51,7 +51,7 @@ export function TaskDialog({ slug, timezone, task, ...dialog }: Props) {
   const form = useForm<Written>(`task.${slug}.${task?.id ?? "new"}`, stored, async (changes) => {
     const body = bodyOf(form.values);
     const schedule = scheduleOf(form.values.schedule);
-    // An untouched schedule stays as stored: the fields have no seconds, and its time may have passed.
+    // An unchanged schedule is not sent: the fields have no seconds, and its time may be past.
     const timed = changes.schedule ? { schedule } : {};
     if (task) await api.updateScheduledTask({ slug, id: task.id, body: { ...body, ...timed } });
     else await api.createScheduledTask({ slug, body: { ...body, schedule } });

@@ -16,7 +16,7 @@ import { Runs, runLooks } from "./runs.tsx";
 import { ownZone, wordsOf } from "./schedule.ts";
 import { TaskDialog } from "./task-dialog.tsx";
 
-/** The time zone of an agent without a chosen one. */
+/** The time zone of an agent that has chosen none. */
 const unchosenZone = "UTC";
 
 /** The agent's scheduled tasks. */
