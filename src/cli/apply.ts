@@ -4,7 +4,7 @@ import { type ApplyOptions, readApply } from "./apply/options.ts";
 import { isEmpty, makePlan, type Plan } from "./apply/plan.ts";
 import { reportOf } from "./apply/report.ts";
 import { describeField, describePlan, plain, summarise } from "./apply/show.ts";
-import { type Talk, talkOf } from "./apply/talk.ts";
+import { type ApplyOutput, talkOf } from "./apply/talk.ts";
 import { type Flags, UsageError } from "./arguments.ts";
 import { printable } from "./chat/show.ts";
 import type { Streams } from "./chat.ts";
@@ -50,7 +50,7 @@ async function applyTo(
   target: Target,
   set: FileSet,
   options: ApplyOptions,
-  { environment, talk }: { environment: Environment; talk: Talk },
+  { environment, talk }: { environment: Environment; talk: ApplyOutput },
 ): Promise<number> {
   const { dryRun, json, prune, workspace } = options;
   const planning = makePlan(set, target, { environment, prune, ...(workspace === undefined ? {} : { workspace }) });
@@ -79,14 +79,14 @@ async function applyTo(
   return end(progress.left.length > 0 ? 1 : 0);
 }
 
-function showPlan(plan: Plan, { name, organization }: Target, { say, paint }: Talk): void {
+function showPlan(plan: Plan, { name, organization }: Target, { say, paint }: ApplyOutput): void {
   for (const line of describePlan(plan, paint)) say(line);
   const place = printable(`${organization} at ${name}`);
   say(`${isEmpty(plan) ? "Nothing to do in" : "Organization"} ${place}: ${summarise(plan)}`);
 }
 
 /** Whether the plan's deletions are confirmed, by a person or by `--yes`. */
-async function mayDelete({ deletions }: Plan, { yes }: ApplyOptions, { ask, note }: Talk): Promise<boolean> {
+async function mayDelete({ deletions }: Plan, { yes }: ApplyOptions, { ask, note }: ApplyOutput): Promise<boolean> {
   if (deletions.length === 0 || yes) return true;
   if (!ask) {
     note(`Nothing was changed: --prune would delete ${deletions.length}; add --yes to have it done without a question`);
@@ -99,7 +99,7 @@ async function mayDelete({ deletions }: Plan, { yes }: ApplyOptions, { ask, note
 }
 
 /** Prints what failed, what was done before that, and what was not done. */
-function sayFailure(message: string, plan: Plan, { done, imported }: Progress, { note }: Talk): void {
+function sayFailure(message: string, plan: Plan, { done, imported }: Progress, { note }: ApplyOutput): void {
   const steps = [
     ...plan.skills.filter(({ action }) => action !== "none").map(({ file }) => `skill ${file.slug}`),
     ...plan.agents.filter(({ action }) => action !== "none").map(({ file }) => `agent ${file.slug}`),

@@ -2,7 +2,7 @@ import { text as readAll } from "node:stream/consumers";
 import { messageIdOf } from "../client/index.ts";
 import type { Environment } from "../core/config.ts";
 import { type Flags, UsageError } from "./arguments.ts";
-import { converse, type Talk } from "./chat/conversation.ts";
+import { type ChatTalk, converse } from "./chat/conversation.ts";
 import { openLines } from "./chat/lines.ts";
 import { chatsFile, newChatId, recallChat, rememberChat } from "./chat/memory.ts";
 import { type ChatOptions, readChatOptions } from "./chat/options.ts";
@@ -32,7 +32,7 @@ export async function chat(slug: string, flags: Flags, environment: Environment,
   return streams.input.isTTY ? talk(options, show, speaker, streams) : sayOnce(options, speaker, streams);
 }
 
-type Speaker = Pick<Talk, "say" | "renew">;
+type Speaker = Pick<ChatTalk, "say" | "renew">;
 
 interface Surroundings {
   environment: Environment;

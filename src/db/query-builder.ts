@@ -77,13 +77,13 @@ class Statement<T extends PreparedQueryConfig> extends PostgresJsPreparedQuery<T
 /**
  * A statement as Drizzle uses it: awaiting it runs it and returns rows as objects; `values()` returns them as arrays.
  */
-interface Pending extends PromiseLike<Rows> {
+interface PendingStatement extends PromiseLike<Rows> {
   values(): Promise<Rows>;
 }
 
 /** A stand-in for the postgres.js client that Drizzle expects. */
 function clientOver(run: Run): Sql {
-  const unsafe = (text: string, parameters: readonly Parameter[] = []): Pending => ({
+  const unsafe = (text: string, parameters: readonly Parameter[] = []): PendingStatement => ({
     // biome-ignore lint/suspicious/noThenProperty: this stands in for a postgres.js query, which is a thenable too.
     then: (onfulfilled, onrejected) => run(text, parameters, "objects").then(onfulfilled, onrejected),
     values: () => run(text, parameters, "arrays"),

@@ -17,7 +17,7 @@ export interface FreeSlots {
   after: string;
 }
 
-interface Asked {
+interface ClaimRequest {
   /** One entry for each kind with a free slot. */
   slots: readonly FreeSlots[];
   /** The jobs that this process runs. It never takes over its own jobs, however old their leases are. */
@@ -29,7 +29,7 @@ interface Asked {
 }
 
 /** Takes jobs that are due, as far as there are slots for their kinds and lanes. */
-export async function claim(queries: Queries, { slots, running, takesOver, lock, now }: Asked): Promise<Claim> {
+export async function claim(queries: Queries, { slots, running, takesOver, lock, now }: ClaimRequest): Promise<Claim> {
   const [row] = await claimStatement.run(queries, {
     now: new Date(now),
     lock,

@@ -9,14 +9,14 @@ import type { AgentSeen } from "../core/ports.ts";
 export type Complete = (agent: AgentSeen, prompt: string, job: Completion) => Promise<string>;
 
 /** The parts of an attempt that its model calls need. */
-export interface Asking {
+export interface CallLimits {
   signal: AbortSignal;
   /** The most calls of a model that refuses temporarily; absent: 3. A job that is retried itself passes 1. */
   attempts?: number;
 }
 
 /** The limits of the model calls of one attempt. */
-export interface Completion extends Asking {
+export interface Completion extends CallLimits {
   /** The purpose of the work, such as `extract-memories`, for tracing. */
   purpose: string;
   /** The public id of the conversation that the prompt is about. */

@@ -8,7 +8,7 @@ import { statement } from "../db/statement.ts";
 import { leaseUntil } from "./heartbeat.ts";
 
 /** A claim of a job by this process. */
-export interface Held {
+export interface JobClaim {
   id: string;
   lock: string;
 }
@@ -21,19 +21,19 @@ const renewStatement = statement(
 );
 
 /** Renews the leases of these jobs. The results say which jobs the caller still holds. */
-export async function renew(database: Database, held: readonly Held[]): Promise<boolean[]> {
+export async function renew(database: Database, held: readonly JobClaim[]): Promise<boolean[]> {
   return areIn(held, await renewStatement.run(database, pairsOf(held)));
 }
 
 /** Stores the ends of jobs. The results say whether the caller still held the job. */
 export interface Settling {
   /** Deletes a finished job. */
-  complete(job: Held): Promise<boolean>;
+  complete(job: JobClaim): Promise<boolean>;
   /** Frees a job for a later time or another process. A job of the same key that was enqueued meanwhile replaces it. */
   setBack(job: SetBack): Promise<boolean>;
 }
 
-interface SetBack extends Held {
+interface SetBack extends JobClaim {
   /** Null keeps the stored time. */
   runAt: number | null;
   /** Null keeps the stored error. */
@@ -45,7 +45,8 @@ interface SetBack extends Held {
 /** Ends of jobs have their own batches, so that they don't wait for the statements of other work. */
 export function createSettling({ database, clock }: Pick<Services, "database" | "clock">): Settling {
   const batcher = new Batcher(clock);
-  const complete = async (held: readonly Held[]) => areIn(held, await completeStatement.run(database, pairsOf(held)));
+  const complete = async (held: readonly JobClaim[]) =>
+    areIn(held, await completeStatement.run(database, pairsOf(held)));
   const setBack = async (items: readonly SetBack[]) => {
     try {
       return areIn(items, await setBackStatement.run(database, { ...pairsOf(items), ...changesOf(items) }));
@@ -58,7 +59,7 @@ export function createSettling({ database, clock }: Pick<Services, "database" | 
   return { complete: (job) => batcher.run(complete, job), setBack: (job) => batcher.run(setBack, job) };
 }
 
-const pairsOf = (held: readonly Held[]) => ({ ids: held.map(({ id }) => id), locks: held.map(({ lock }) => lock) });
+const pairsOf = (held: readonly JobClaim[]) => ({ ids: held.map(({ id }) => id), locks: held.map(({ lock }) => lock) });
 
 const changesOf = (items: readonly SetBack[]) => ({
   runAts: items.map(({ runAt }) => (runAt === null ? "" : new Date(runAt).toISOString())),
@@ -66,7 +67,7 @@ const changesOf = (items: readonly SetBack[]) => ({
   counts: items.map(({ counts }) => (counts ? "1" : "0")),
 });
 
-function areIn(held: readonly Held[], rows: readonly { id: string; lock: string | null }[]): boolean[] {
+function areIn(held: readonly JobClaim[], rows: readonly { id: string; lock: string | null }[]): boolean[] {
   const found = new Set(rows.map(({ id, lock }) => lock + id));
   return held.map(({ id, lock }) => found.has(lock + id));
 }
@@ -99,7 +100,7 @@ const setBackStatement = statement(
 /** Stores that the job failed for good. Returns false when the caller no longer held it. */
 export async function giveUp(
   { db }: Database,
-  { id, lock }: Held,
+  { id, lock }: JobClaim,
   { now, error }: { now: number; error: string },
 ): Promise<boolean> {
   const failed = { status: "failed", failedAt: new Date(now), lastError: error, lockedBy: null, lockedUntil: null };

@@ -27,10 +27,10 @@ export interface Schedule {
   lastTickAt(): number | null;
 }
 
-type Needs = Pick<Services, "database" | "clock"> & { sources: readonly DueWork[]; wake(): void };
+type ScheduleServices = Pick<Services, "database" | "clock"> & { sources: readonly DueWork[]; wake(): void };
 
 /** Enqueues work that becomes due by itself, in one statement for all sources. */
-export function createSchedule({ database, clock, sources, wake }: Needs): Schedule {
+export function createSchedule({ database, clock, sources, wake }: ScheduleServices): Schedule {
   const enqueueDue = dueStatement(sources);
   let lastTickAt: number | null = null;
   return {

@@ -4,17 +4,17 @@ import { patiently } from "../db/retry.ts";
 import { backoffMs } from "./backoff.ts";
 import type { ClaimedJob, DeadJob } from "./claim.ts";
 import { Postponed } from "./postponed.ts";
-import { giveUp, type Held, type Settling } from "./queue.ts";
+import { giveUp, type JobClaim, type Settling } from "./queue.ts";
 
-type Needs = Pick<Services, "database" | "clock" | "log" | "meters">;
+type SettleServices = Pick<Services, "database" | "clock" | "log" | "meters">;
 
-export type Settle = (job: ClaimedJob, held: Held, problem: Error | null) => Promise<boolean>;
+export type Settle = (job: ClaimedJob, held: JobClaim, problem: Error | null) => Promise<boolean>;
 
 /**
  * Stores how a job ended: finished, to be retried, or failed for good. Returns false when the caller no longer holds it.
  */
 export function createSettle(
-  { database, clock, log, meters }: Needs,
+  { database, clock, log, meters }: SettleServices,
   kinds: readonly string[],
   settling: Settling,
 ): Settle {
@@ -25,7 +25,7 @@ export function createSettle(
   });
   // Monitoring misses an increase from nothing to 1, so each counter starts at 0.
   for (const kind of kinds) ended({ kind, result: "failed" }, 0);
-  const setBack = async (job: ClaimedJob, held: Held, err: Error): Promise<boolean> => {
+  const setBack = async (job: ClaimedJob, held: JobClaim, err: Error): Promise<boolean> => {
     const { id, kind, key, attempts, maxAttempts } = job;
     const error = clip(storable(err.message), 500);
     const now = clock.now();

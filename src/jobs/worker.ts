@@ -7,7 +7,7 @@ import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";
 import { failedJobs } from "./failed.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import { deleteOldRows } from "./old-rows.ts";
-import { createSettling, type Held, renew } from "./queue.ts";
+import { createSettling, type JobClaim, renew } from "./queue.ts";
 import { createSettle, sayFailed } from "./settle.ts";
 import { createSlots } from "./slots.ts";
 
@@ -30,9 +30,9 @@ export interface Worker {
   stop(graceMs: number): Promise<void>;
 }
 
-type Needs = Pick<Services, "database" | "clock" | "log" | "notify" | "meters"> & { heartbeat: Heartbeat };
+type WorkerServices = Pick<Services, "database" | "clock" | "log" | "notify" | "meters"> & { heartbeat: Heartbeat };
 
-interface Running extends Held, InLane {
+interface Running extends JobClaim, InLane {
   /** False once another process took over the job, or it was freed. */
   ours: boolean;
   controller: AbortController;
@@ -50,7 +50,7 @@ const freedPart = 1 / 8;
 const quietMs = 1_000;
 
 /** Runs the jobs of these kinds, within each kind's limit. */
-export function createWorker(services: Needs, kinds: JobKinds): Worker {
+export function createWorker(services: WorkerServices, kinds: JobKinds): Worker {
   const { database, clock, log, notify, heartbeat } = services;
   const slots = createSlots(kinds);
   const running = new Map<string, Running>();

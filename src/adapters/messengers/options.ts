@@ -17,7 +17,7 @@ export interface AccountOptions {
   /** Removes the account's credentials from a text. */
   scrub: Scrub;
   /** Returns a text of the messenger for use in an error message. */
-  words: Words;
+  words: ShownText;
   /** The address of the messenger's API, without a trailing slash. */
   base: string;
 }
@@ -49,10 +49,10 @@ export function identities(clock: Clock): Identities {
 }
 
 /** A text of the messenger for use in an error message: one short line without secrets. */
-export type Words = (value: unknown) => Promise<string>;
+export type ShownText = (value: unknown) => Promise<string>;
 
-/** Makes `Words`; the texts are empty when the secrets can't be loaded. */
-export function wordsBy(loadScrub: LoadScrub): Words {
+/** Makes `ShownText`; the texts are empty when the secrets can't be loaded. */
+export function wordsBy(loadScrub: LoadScrub): ShownText {
   return async (value) => {
     const text = textOf(value);
     if (text === "") return "";

@@ -43,7 +43,7 @@ export function createModels({
   guarded = unguarded,
   now = Date.now,
 }: Options = {}): Models {
-  const open: Ways = { fetch: providerFetch(fetch), post };
+  const open: ProviderAccess = { fetch: providerFetch(fetch), post };
   const waysOf = ({ allowedHosts }: ModelSpec) => (allowedHosts ? waysOver(guarded(allowedHosts)) : open);
   const cache = new Map<string, StreamingModel>();
 
@@ -63,14 +63,14 @@ export function createModels({
 }
 
 /** The functions that reach a provider: `fetch` for its package, or `post` for chat completions. */
-interface Ways {
+interface ProviderAccess {
   fetch: Fetch;
   post: Post;
 }
 
-const waysOver = (fetch: Fetch): Ways => ({ fetch: providerFetch(fetch), post: postOver(fetch) });
+const waysOver = (fetch: Fetch): ProviderAccess => ({ fetch: providerFetch(fetch), post: postOver(fetch) });
 
-async function make(spec: ModelSpec, ways: Ways, now: () => number): Promise<StreamingModel> {
+async function make(spec: ModelSpec, ways: ProviderAccess, now: () => number): Promise<StreamingModel> {
   if (spec.provider === "demo") return demoModel();
   checkModel(spec);
   return withoutRefused(withValidPrompts(await connect(spec.provider, spec, ways)), now);
@@ -80,7 +80,7 @@ async function make(spec: ModelSpec, ways: Ways, now: () => number): Promise<Str
 function connect(
   provider: Exclude<ProviderName, "demo">,
   spec: ModelSpec,
-  { fetch, post }: Ways,
+  { fetch, post }: ProviderAccess,
 ): Promise<StreamingModel> {
   switch (provider) {
     case "openai":

@@ -9,7 +9,7 @@ import type { ApplyOptions } from "./options.ts";
 import { coloured, type Paint, plain } from "./show.ts";
 
 /** The output and questions of `apply`. */
-export interface Talk {
+export interface ApplyOutput {
   /** Prints results: the plan and the finished steps. */
   say(line: string): void;
   /** Prints problems and warnings. */
@@ -24,7 +24,7 @@ export function talkOf(
   { agents }: FileSet,
   { json, server }: ApplyOptions,
   { environment, streams }: { environment: Environment; streams: Streams },
-): Talk {
+): ApplyOutput {
   const { input, output, notes } = streams;
   const values = agents.flatMap(({ references }) =>
     references.filter((one) => !isOpen(one)).map(({ variable }) => environment[variable] ?? ""),

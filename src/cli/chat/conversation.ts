@@ -3,7 +3,7 @@ import { checkKey } from "./options.ts";
 import { Refusal } from "./refusal.ts";
 import { printable, type Show } from "./show.ts";
 
-export interface Talk {
+export interface ChatTalk {
   /** Sends a message and shows its reply as it arrives. */
   say(text: string, key: string | undefined, signal: AbortSignal): Promise<void>;
   /** Begins another chat with the next message. */
@@ -20,7 +20,7 @@ const keyTries = 3;
 /**
  * Reads messages and shows replies until the person leaves. Throws a `Refusal` that every further message would get.
  */
-export async function converse(lines: Lines, talk: Talk): Promise<void> {
+export async function converse(lines: Lines, talk: ChatTalk): Promise<void> {
   let key = talk.key;
   let tries = 0;
   for (let line = await lines.message(); line !== null; line = await lines.message()) {
@@ -48,7 +48,7 @@ export async function converse(lines: Lines, talk: Talk): Promise<void> {
 }
 
 /** Sends one message and returns its `Refusal`; null when it got a reply or was interrupted. */
-async function sayOnce(lines: Lines, { say, show, notes }: Talk, text: string, key: string | undefined) {
+async function sayOnce(lines: Lines, { say, show, notes }: ChatTalk, text: string, key: string | undefined) {
   const stop = new AbortController();
   lines.onInterrupt(() => stop.abort());
   try {

@@ -51,9 +51,9 @@ function readUrl(flags: Flags, environment: Environment): string {
   return localAddress(checked("HOST", HOST.safeParse(environment.HOST || undefined)), port);
 }
 
-type Parsed<T> = { success: true; data: T } | { success: false; error: { issues: { message: string }[] } };
+type ParseResult<T> = { success: true; data: T } | { success: false; error: { issues: { message: string }[] } };
 
-function checked<T>(name: string, parsed: Parsed<T>): T {
+function checked<T>(name: string, parsed: ParseResult<T>): T {
   if (!parsed.success) throw new UsageError(`${name} ${parsed.error.issues[0]?.message}`);
   return parsed.data;
 }

@@ -40,7 +40,7 @@ export function extractReferences(
   environment: Readonly<Record<string, string | undefined>>,
 ): ExtractedReferences {
   const value = structuredClone(document);
-  const found: Found = { references: [], problems: [], placeOf };
+  const found: ReferenceFindings = { references: [], problems: [], placeOf };
   if (isFields(value.instance)) {
     const { instance } = value;
     each(instance.secrets, ["instance", "secrets"], (secret, path) => takeSecret(secret, path, found));
@@ -53,7 +53,7 @@ export function extractReferences(
   return { value, references: found.references, problems: found.problems };
 }
 
-interface Found {
+interface ReferenceFindings {
   references: Reference[];
   problems: Problem[];
   placeOf: PlaceOf;
@@ -61,7 +61,7 @@ interface Found {
 
 const never = "A secret never stands in a file";
 
-function takeSecret(secret: Fields, path: Path, found: Found): void {
+function takeSecret(secret: Fields, path: Path, found: ReferenceFindings): void {
   if (Object.hasOwn(secret, "value")) {
     found.problems.push({
       place: found.placeOf([...path, "value"]),
@@ -80,7 +80,7 @@ function takeSecret(secret: Fields, path: Path, found: Found): void {
 }
 
 /** Why the server would refuse a secret with this key. Checked before the import, which comes first. */
-function keyProblem(key: string, path: Path, { references, placeOf }: Found): string | null {
+function keyProblem(key: string, path: Path, { references, placeOf }: ReferenceFindings): string | null {
   if (!/^[a-z0-9_]{1,64}$/.test(key)) return "must have a key of 1 to 64 of a-z, 0-9 and _";
   const same = references.filter(({ to, place }) => to.kind === "secret" && to.key === key && place !== placeOf(path));
   return same.length > 0 ? `is at ${same[0]?.place} too` : null;
@@ -90,7 +90,7 @@ function takeSkillEnv(
   { skillSlug }: Fields,
   entry: Fields,
   path: Path,
-  { found, environment }: { found: Found; environment: Readonly<Record<string, string | undefined>> },
+  { found, environment }: { found: ReferenceFindings; environment: Readonly<Record<string, string | undefined>> },
 ): void {
   if (!Object.hasOwn(entry, "fromEnv")) {
     if (entry.sensitive === false || entry.value === undefined) return;
@@ -109,7 +109,7 @@ function takeSkillEnv(
   else entry.value = environment[variable ?? ""];
 }
 
-function takeChannel(channel: Fields, path: Path, found: Found): void {
+function takeChannel(channel: Fields, path: Path, found: ReferenceFindings): void {
   const { channelType, config } = channel;
   if (!isFields(config)) return;
   for (const field of channelCredentials.get(String(channelType)) ?? []) {
@@ -122,7 +122,7 @@ function takeChannel(channel: Fields, path: Path, found: Found): void {
   }
 }
 
-function takeSourceKey(source: Fields, path: Path, found: Found): void {
+function takeSourceKey(source: Fields, path: Path, found: ReferenceFindings): void {
   if (!Object.hasOwn(source, "authKey")) return;
   const at = [...path, "authKey"];
   const variable = nameIn(source.authKey, at, found);
@@ -133,7 +133,7 @@ function takeSourceKey(source: Fields, path: Path, found: Found): void {
 }
 
 /** The name in `{ fromEnv: NAME }`, which is the only value that a credential's field may have. */
-function nameIn(value: unknown, path: Path, found: Found): string | null {
+function nameIn(value: unknown, path: Path, found: ReferenceFindings): string | null {
   if (isFields(value) && Object.keys(value).join() === "fromEnv") return takeName(value, path, found);
   found.problems.push({ place: found.placeOf(path), message: `${never}: write \`${path.at(-1)}: { fromEnv: NAME }\`` });
   return null;
@@ -152,7 +152,7 @@ const ownVariables: ReadonlySet<string> = new Set([
 ]);
 
 /** Removes `fromEnv` from the fields and returns its name. */
-function takeName(fields: Fields, path: Path, found: Found): string | null {
+function takeName(fields: Fields, path: Path, found: ReferenceFindings): string | null {
   const { fromEnv } = fields;
   delete fields.fromEnv;
   if (typeof fromEnv === "string" && ownVariables.has(fromEnv)) {

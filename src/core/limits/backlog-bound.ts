@@ -38,7 +38,7 @@ interface Owner {
 export type BacklogBound = (agent: Owner, count?: number) => Promise<void>;
 
 /** The number of an agent's waiting items. */
-export interface Counted {
+export interface AgentBacklog {
   /** Null for items that an earlier release stored. */
   agentId: string | null;
   count: number;
@@ -49,13 +49,13 @@ interface Options {
   /** The message of the refusal. */
   message: string;
   /** Counts the waiting items of an organization's agents. */
-  count(organizationId: string): Promise<readonly Counted[]>;
+  count(organizationId: string): Promise<readonly AgentBacklog[]>;
   /** Called when something of an agent is refused, once a minute at most. */
   onRefused(agent: Owner): void;
 }
 
 /** The waiting items of an organization: of all its agents, and by agent. */
-interface Waiting {
+interface WaitingItems {
   all: number;
   byAgent: Map<string | null, number>;
 }
@@ -63,7 +63,7 @@ interface Waiting {
 /** Limits the waiting items when they arrive faster than they are handled. */
 export function createBacklogBound({ clock, message, count, onRefused }: Options): BacklogBound {
   const now = () => clock.now();
-  const counts = new TtlCache<Promise<Waiting>>({ ttlMs: countedMs, limit: 1_000, now });
+  const counts = new TtlCache<Promise<WaitingItems>>({ ttlMs: countedMs, limit: 1_000, now });
   const reported = new TtlCache<true>({ ttlMs: reportedEveryMs, limit: 1_000, now });
   /** Callers at the same time share one count. */
   const counted = (organizationId: string, ms: number) => {
@@ -89,12 +89,12 @@ export function createBacklogBound({ clock, message, count, onRefused }: Options
   };
 }
 
-const ofAgent = ({ byAgent }: Waiting, id: string) => byAgent.get(id) ?? 0;
+const ofAgent = ({ byAgent }: WaitingItems, id: string) => byAgent.get(id) ?? 0;
 
-const isFull = (waiting: Waiting, id: string) =>
+const isFull = (waiting: WaitingItems, id: string) =>
   ofAgent(waiting, id) >= Math.min(mostOfAgent, mostOfOrganization - waiting.all);
 
-const added = (rows: readonly Counted[]): Waiting => ({
+const added = (rows: readonly AgentBacklog[]): WaitingItems => ({
   all: rows.reduce((sum, { count }) => sum + count, 0),
   byAgent: new Map(rows.map(({ agentId, count }) => [agentId, count])),
 });

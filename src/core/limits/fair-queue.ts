@@ -1,11 +1,11 @@
-interface Owned {
+interface QueuedJob {
   owner: string | undefined;
 }
 
 /**
  * Queued jobs, the oldest of an owner first. Owners take turns: after its turn an owner goes behind all other owners.
  */
-export class FairQueue<Job extends Owned> {
+export class FairQueue<Job extends QueuedJob> {
   /** No queue is empty. The first queue is that of the next owner. */
   readonly #queues = new Map<string | undefined, Job[]>();
 

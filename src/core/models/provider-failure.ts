@@ -21,7 +21,7 @@ const tooLong = "The prompt is longer than the model can read: shorten it, or ha
 const otherApi = "The address does not answer as the provider's API does: check it";
 
 /** Matches texts of providers that mean the same. */
-type Words = Pick<RegExp, "test">;
+type TextMatcher = Pick<RegExp, "test">;
 
 /** Matches providers' errors about a too long prompt. vLLM reports a negative number of tokens left for the reply. */
 const overlong =
@@ -38,12 +38,12 @@ const other =
   /\b(?:unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|forbidden|not (?:supported|permitted|allowed)|(?:not|n't) support)\b|(?<!\b(?:and|plus) [`'"]?|\+ ?[`'"]?)\bmax_?(?:new_?|output_?|completion_?)?tokens\b[`'"]?(?: ?\([^)]*\)| ?[=:]? ?\d+)? (?:exceeds|must be|must not|should be|can't|cannot|is (?:greater|larger|more|higher))\b/i;
 
 /** Whether an error means that a prompt is too long, and does not only mention the context. */
-export const lengthWords: Words = {
+export const lengthWords: TextMatcher = {
   test: (said) => overlong.test(said) || (measure.test(said) && !other.test(said)),
 };
 
 /** Texts of providers, for statuses that have several meanings. */
-const said: readonly (readonly [words: Words, meaning: string])[] = [
+const said: readonly (readonly [words: TextMatcher, meaning: string])[] = [
   [/insufficient_quota|credit balance|billing/i, noMoney],
   [lengthWords, tooLong],
   [

@@ -45,13 +45,18 @@ interface Request {
   userAgent?: string;
 }
 
-interface Made {
+interface SetUpAccount {
   user: Account;
   organization: { slug: string };
 }
 
 /** Creates the first owner for the holder of the setup link. Of simultaneous requests only one succeeds. */
-export async function setUp(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
+export async function setUp(
+  services: Services,
+  token: string,
+  owner: NewOwner,
+  request: Request,
+): Promise<SetUpAccount> {
   try {
     return await makeOwner(services, token, owner, request);
   } catch (error) {
@@ -61,7 +66,7 @@ export async function setUp(services: Services, token: string, owner: NewOwner, 
 }
 
 /** Creates the owner. Throws the 401 for an invalid link and the 409 when an owner exists. */
-async function makeOwner(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
+async function makeOwner(services: Services, token: string, owner: NewOwner, request: Request): Promise<SetUpAccount> {
   const state = await readSetupToken(services, token);
   if (state === "installed") throw installed();
   if (state === "invalid") throw invalidLink();

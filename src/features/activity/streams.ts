@@ -5,13 +5,13 @@ import { EngineError } from "../../core/errors.ts";
 import { Tally } from "../../core/limits/tally.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { type EventSink, eventStream, eventStreamHeaders } from "../../http/sse.ts";
-import type { OpenStreams, Reading } from "../turns/index.ts";
+import type { OpenStreams, WatchedStream } from "../turns/index.ts";
 
 /** The most unread events of a stream (decisions §10). */
 const mostPending = 200;
 
 interface Shown
-  extends Pick<Reading, "agentId" | "conversationId">,
+  extends Pick<WatchedStream, "agentId" | "conversationId">,
     Pick<Watcher, "sees" | "conversation" | "rowsOf"> {}
 
 /** The open activity streams of this process. */

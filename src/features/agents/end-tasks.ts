@@ -8,7 +8,7 @@ import type { AgentRow } from "./find.ts";
 
 type Owner = Pick<AgentRow, "id" | "slug" | "organizationId">;
 
-interface Ending {
+interface EndReason {
   agent: Owner;
   /** The reason that the audit log shows. */
   reason: string;
@@ -19,17 +19,17 @@ interface Ending {
  * Deletes the tasks that an agent made for an end user who opted out or was deleted (decisions §14, "Tasks of people"),
  * in the transaction of that change.
  */
-export function endTasksOf(tx: Db, subject: SubjectKey, ending: Ending): Promise<void> {
+export function endTasksOf(tx: Db, subject: SubjectKey, ending: EndReason): Promise<void> {
   return endTasks(tx, eq(scheduledTasks.subject, subject), ending);
 }
 
 /** `endTasksOf` for all people of the open web, who are known only by their conversations. */
-export function endTasksOfOpenWeb(tx: Db, ending: Ending): Promise<void> {
+export function endTasksOfOpenWeb(tx: Db, ending: EndReason): Promise<void> {
   const ofWeb = subjectKey("conversation", `${ending.agent.slug}:web:`);
   return endTasks(tx, sql`starts_with(${scheduledTasks.subject}, ${ofWeb})`, ending);
 }
 
-async function endTasks(tx: Db, whose: SQL, { agent, reason, by: { actor, request } }: Ending): Promise<void> {
+async function endTasks(tx: Db, whose: SQL, { agent, reason, by: { actor, request } }: EndReason): Promise<void> {
   const { id: agentId, slug: target, organizationId } = agent;
   const ended = await tx
     .delete(scheduledTasks)

@@ -5,7 +5,7 @@ import { noConversation } from "../../db/schema.ts";
 import { everyDay, requirePeriod } from "../../http/period.ts";
 import { type Analytics, type AnalyticsQuery, mostListed } from "./schema.ts";
 import { readWithin, type Scope } from "./scope.ts";
-import { type Filled, latency, percentile, toolUsage, usage, users } from "./sums.ts";
+import { type FilledBucket, latency, percentile, toolUsage, usage, users } from "./sums.ts";
 
 /**
  * The figures of one agent, or of all reachable agents, in a period. Throws the 400 for a period that is too long or
@@ -99,10 +99,10 @@ async function readUsage({ tx, tables, rows }: Scope) {
 
 type Share<Name extends string> = Record<Name, string> & { turns: number; tokens: number };
 
-type Counted = Pick<UsageRow, "turns" | "messages" | "promptTokens" | "completionTokens">;
+type UsageCounts = Pick<UsageRow, "turns" | "messages" | "promptTokens" | "completionTokens">;
 
-function totalOf(days: readonly Counted[]): Counted {
-  const sum = (of: (day: Counted) => number) => days.reduce((all, day) => all + of(day), 0);
+function totalOf(days: readonly UsageCounts[]): UsageCounts {
+  const sum = (of: (day: UsageCounts) => number) => days.reduce((all, day) => all + of(day), 0);
   return {
     turns: sum(({ turns }) => turns),
     messages: sum(({ messages }) => messages),
@@ -132,7 +132,7 @@ async function readPeople({ tx, tables, rows }: Scope) {
   return { byDay, conversations, users: people };
 }
 
-interface TimeRow extends Record<string, unknown>, Filled {
+interface TimeRow extends Record<string, unknown>, FilledBucket {
   date: string;
   measure: "turn" | "first-output";
 }
@@ -146,7 +146,7 @@ async function readTimes({ tx, tables, rows }: Scope) {
   return { turn: of("turn"), "first-output": of("first-output") };
 }
 
-interface ToolRow extends Record<string, unknown>, Filled {
+interface ToolRow extends Record<string, unknown>, FilledBucket {
   tool: string;
   errors: number;
 }

@@ -17,7 +17,7 @@ export interface Scope {
   rows(sum: Sum): SQL;
 }
 
-interface Wanted {
+interface ScopeRequest {
   period: Period;
   /** The agent's slug; absent for all reachable agents. */
   instanceId?: string | undefined;
@@ -30,7 +30,7 @@ interface Wanted {
 export async function readWithin<T>(
   ctx: Ctx,
   reads: BoundedReads,
-  { period, instanceId }: Wanted,
+  { period, instanceId }: ScopeRequest,
   fn: (scope: Scope) => Promise<T>,
 ): Promise<T> {
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);

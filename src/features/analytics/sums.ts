@@ -25,13 +25,13 @@ export function middleOf(bucket: number): number {
 }
 
 /** A bucket and how many times it contains. */
-export interface Filled {
+export interface FilledBucket {
   bucket: number;
   count: number;
 }
 
 /** The time in milliseconds that this share of all times does not exceed (by nearest rank); null without times. */
-export function percentile(buckets: readonly Filled[], share: number): number | null {
+export function percentile(buckets: readonly FilledBucket[], share: number): number | null {
   const sorted = [...buckets].sort((a, b) => a.bucket - b.bucket);
   const all = sorted.reduce((sum, { count }) => sum + count, 0);
   let left = Math.max(1, Math.ceil(all * share));

@@ -56,14 +56,14 @@ function withUser({ user, ...row }: UsageRow): UsageRow {
   return { user: subjectChannel === null ? null : subject, userChannel: subjectChannel, ...row };
 }
 
-interface Listed extends Record<string, unknown> {
+interface UsagePageRow extends Record<string, unknown> {
   total: number;
   usage: UsageRow[] | null;
 }
 
 /** Reads a page. `groups` has a `name`, by which groups with equal tokens are ordered. */
 async function readPage({ tx, tables }: Scope, groups: SQL, { limit, offset }: { limit: number; offset: number }) {
-  const [page] = await tx.execute<Listed>(sql`
+  const [page] = await tx.execute<UsagePageRow>(sql`
     with ${tables}, groups as materialized (${groups}), listed as (
       select groups.*, row_number() over (order by "totalTokens" desc, name) as place
       from groups order by place limit ${limit} offset ${offset}

@@ -6,7 +6,7 @@ import { invalid } from "../../http/errors.ts";
 import { AgentChanges, createAgent, getAgent, type Instance, NewAgent, updateAgent } from "../agents/index.ts";
 import { getWeb, saveWeb } from "./web/service.ts";
 
-interface Wanted {
+interface QuickstartRequest {
   slug: string;
   /** `provider:model`; absent: the agent's own model, or the installation's default for a new agent. */
   model?: string;
@@ -29,7 +29,7 @@ export interface QuickstartAgent extends Answering {
 }
 
 /** The agent to create. Throws 400 for an invalid slug or model: call it before anything is created. */
-export function quickstartAgent({ slug, model }: Wanted) {
+export function quickstartAgent({ slug, model }: QuickstartRequest) {
   const wanted = NewAgent.safeParse({ slug, model });
   if (!wanted.success) throw invalid(wanted.error.issues);
   return wanted.data;
@@ -42,7 +42,7 @@ export function quickstartAgent({ slug, model }: Wanted) {
  */
 export async function createQuickstartAgent(
   ctx: Ctx,
-  asked: Wanted,
+  asked: QuickstartRequest,
   answeringModel: (slug: string) => Promise<Answering | null>,
 ): Promise<QuickstartAgent> {
   const { slug, model, newKey = false } = asked;

@@ -3,12 +3,18 @@ import type { Services } from "../../context/ctx.ts";
 import { randomHex } from "../../core/ids.ts";
 import { jsonInAnswer } from "../../core/text/prompt-data.ts";
 import { type JobKinds, mostModelJobs } from "../../jobs/attempt.ts";
-import type { Asking, Complete } from "../../jobs/complete.ts";
+import type { CallLimits, Complete } from "../../jobs/complete.ts";
 import { defineJob } from "../../jobs/define.ts";
 import { isRefusal } from "../../jobs/unless-refused.ts";
-import { type Description, descriptionPrompt, firstWords, readDescription, type Wanted } from "./description-prompt.ts";
+import {
+  type Description,
+  type DescriptionParts,
+  descriptionPrompt,
+  firstWords,
+  readDescription,
+} from "./description-prompt.ts";
 import { descriptionStatements } from "./description-statements.ts";
-import { createNote, type Noted } from "./noted.ts";
+import { createNote, type Findings } from "./noted.ts";
 import { wantedOf } from "./rules.ts";
 
 /** Writes a conversation's missing title and summary. */
@@ -39,7 +45,7 @@ export function conversationJobs(needs: Dependencies): JobKinds {
 const tries = 2;
 
 /** Writes those of title and summary that a conversation lacks and `lookedFor` names. The caller stores the result. */
-type Describe = (conversationId: string, lookedFor: Wanted, asking: Asking) => Promise<Noted>;
+type Describe = (conversationId: string, lookedFor: DescriptionParts, limits: CallLimits) => Promise<Findings>;
 
 export function createDescribe({ services, complete }: Dependencies): Describe {
   const { subjectOf, firstOf } = descriptionStatements(services);
@@ -74,7 +80,7 @@ const unasked: Description = { title: null, summary: null };
 
 /** Asks the model. Null when neither of its two answers was a description; `unasked` when the model may not be called. */
 async function askFor(
-  wanted: Wanted,
+  wanted: DescriptionParts,
   conversation: Pick<Parameters<typeof descriptionPrompt>[0], "messages" | "summary">,
   ask: (prompt: string) => Promise<string>,
 ): Promise<Description | null> {

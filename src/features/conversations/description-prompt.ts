@@ -3,14 +3,14 @@ import { dataLines } from "../../core/text/prompt-data.ts";
 import { clip } from "../../core/text/text.ts";
 
 /** Which parts of a description a conversation needs. */
-export interface Wanted {
+export interface DescriptionParts {
   title: boolean;
   summary: boolean;
 }
 
 interface DescriptionInput {
   messages: readonly { role: "user" | "assistant"; content: string }[];
-  wanted: Wanted;
+  wanted: DescriptionParts;
   /** The summary of the earlier messages; null without one. */
   summary: string | null;
   /** Random, so that no message of the conversation can contain it. */
@@ -46,7 +46,7 @@ export interface Description {
 }
 
 /** The wanted parts of a model's JSON answer; null when one is missing. */
-export function readDescription(answer: unknown, wanted: Wanted): Description | null {
+export function readDescription(answer: unknown, wanted: DescriptionParts): Description | null {
   if (!isObject(answer)) return null;
   const found: Description = {
     title: wanted.title ? titleOf(textOf(answer.title)) : null,

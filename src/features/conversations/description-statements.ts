@@ -22,10 +22,10 @@ interface Subject {
    */
   ask: boolean;
   /** The newest messages that have a text, oldest first; empty for an agent that calls no model. */
-  newest: readonly Said[];
+  newest: readonly TextMessage[];
 }
 
-interface Said {
+interface TextMessage {
   role: "user" | "assistant";
   content: string;
 }
@@ -79,7 +79,7 @@ const readSubjects = statement({ ids: "uuid[]" }, ({ ids }) => {
     messages: conversations.messageCount,
     summarized: summarizedMessages,
     ask: sql<boolean>`${asks} and ${source} = 'user' and ${channel} <> 'agent' and coalesce((${lastProvider}), '') <> 'demo'`,
-    newest: sql<Said[]>`case when ${asks}
+    newest: sql<TextMessage[]>`case when ${asks}
       then (select coalesce(json_agg(${said} order by said.seq), '[]') from (${newest}) said) else '[]' end`,
   });
   return sql<RowOf<typeof row>>`

@@ -11,13 +11,20 @@ import { turnRoutes } from "./turns/routes.ts";
 export { deleteRows } from "./delete-all.ts";
 /** Writes titles and summaries, and defines the job that does so. */
 export { createDescribe, descriptionJob } from "./describe.ts";
-export { firstWords, readDescription, titleRule, type Wanted } from "./description-prompt.ts";
+export { type DescriptionParts, firstWords, readDescription, titleRule } from "./description-prompt.ts";
 /** The reachable conversation with a public id. */
 export { findConversation } from "./find.ts";
 /** The words by which a message is found, and their column. */
 export { searchColumn, searchWords } from "./index-messages.ts";
 /** The results of background work on conversations, and their storing. */
-export { createNote, extractedSeq, type Note, type Noted, summarizedMessages, withExtracted } from "./noted.ts";
+export {
+  createNote,
+  extractedSeq,
+  type Findings,
+  type Note,
+  summarizedMessages,
+  withExtracted,
+} from "./noted.ts";
 export { wantedOf } from "./rules.ts";
 /** The stored debug data of a turn. */
 export type { PromptMessage, TurnDebug } from "./turns/schema.ts";

@@ -6,7 +6,7 @@ import { conversations } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 /** The results of background work on a conversation. Absent and null fields stay unchanged. */
-export interface Noted {
+export interface Findings {
   /** The title; a title that a person set meanwhile stays. */
   title?: string | null;
   summary?: string | null;
@@ -19,7 +19,7 @@ export interface Noted {
 /** The results to store for one conversation. */
 export interface Note {
   id: string;
-  noted: Noted;
+  noted: Findings;
   /**
    * The due time as the database wrote it. If the conversation became due again since then, it stays due. Empty: it
    * stays due in any case.
@@ -64,7 +64,7 @@ export function createNote(
     },
   );
   return batched(services, async (notes: readonly Note[]) => {
-    const texts = (key: keyof Noted) => notes.map(({ noted }) => String(noted[key] ?? ""));
+    const texts = (key: keyof Findings) => notes.map(({ noted }) => String(noted[key] ?? ""));
     await note.run(services.database, {
       ids: notes.map((one) => one.id),
       ats: notes.map(({ at }) => at),

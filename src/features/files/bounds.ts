@@ -23,7 +23,7 @@ export class NoSpaceLeft extends EngineError {
 }
 
 /** A file to store, with its size in bytes. */
-interface Wanted {
+interface SpaceRequest {
   agentId: string;
   conversationId: string;
   size: number;
@@ -68,7 +68,7 @@ const refusingMs = 60_000;
 export async function takeSpace(
   services: Services,
   directory: ObjectStore,
-  { agentId, conversationId, size }: Wanted,
+  { agentId, conversationId, size }: SpaceRequest,
   { write, remove }: PendingRow,
 ): Promise<() => Promise<void>> {
   const { database, clock } = services;

@@ -82,7 +82,7 @@ async function lockOwner(tx: Db, owner: Owner): Promise<string | null> {
   return row?.agentId ?? null;
 }
 
-export type Doomed = Pick<FileRow, "id" | "organizationId" | "store">;
+export type FileToDelete = Pick<FileRow, "id" | "organizationId" | "store">;
 
 /**
  * Enqueues the deletion. Returns the files that no job can delete, since the agent's keys to their bucket are missing.
@@ -91,12 +91,12 @@ export async function enqueueDeletion(
   tx: Db,
   cipher: Cipher,
   agentId: string | null,
-  rows: readonly Doomed[],
+  rows: readonly FileToDelete[],
   runAt?: Date,
-): Promise<Doomed[]> {
+): Promise<FileToDelete[]> {
   const inBucket = rows.some(({ store }) => store === "s3");
   const keys = inBucket && agentId !== null ? await keysOf(tx, cipher, agentId) : null;
-  const isLost = ({ store }: Doomed) => store === "s3" && !keys;
+  const isLost = ({ store }: FileToDelete) => store === "s3" && !keys;
   for (const { organizationId, ids } of batchesOf(rows.filter((row) => !isLost(row)))) {
     const batch = newId();
     const payload = { batch, files: ids, ...(await sealKeys(cipher, batch, keys)) };
@@ -114,7 +114,7 @@ async function keysOf(tx: Db, cipher: Cipher, agentId: string): Promise<S3Keys |
 }
 
 /** Batches of files. Files of deleted agents may belong to several organizations, those of a batch to one. */
-function* batchesOf(rows: readonly Doomed[]) {
+function* batchesOf(rows: readonly FileToDelete[]) {
   for (const [organizationId, ofOne] of Map.groupBy(rows, (row) => row.organizationId)) {
     for (let start = 0; start < ofOne.length; start += batchSize) {
       yield { organizationId, ids: ofOne.slice(start, start + batchSize).map(({ id }) => id) };

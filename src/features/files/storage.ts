@@ -31,7 +31,7 @@ export async function bucketOf(db: Db, cipher: Cipher, agentId: string): Promise
   return region && bucket && accessKeyId && secretAccessKey ? { region, bucket, accessKeyId, secretAccessKey } : null;
 }
 
-export interface Place {
+export interface StorageLocation {
   store: FileRow["store"];
   storageKey: string;
 }
@@ -40,7 +40,7 @@ export interface Place {
  * Where an agent's new file is stored: in its own bucket, else in the directory of this machine, which installations on
  * several machines lack. Throws 409 when there is neither.
  */
-export async function placeFor(services: Services, agentId: string, fileId: string): Promise<Place & Opened> {
+export async function placeFor(services: Services, agentId: string, fileId: string): Promise<StorageLocation & Opened> {
   const { database, cipher, files } = services;
   const bucket = await bucketOf(database.db, cipher, agentId);
   if (bucket) {
@@ -61,7 +61,7 @@ export interface Opened {
 }
 
 /** The store of a file, and its key there. Throws 409 when the directory or the keys to the bucket are missing. */
-export function open(files: Files, { store, storageKey }: Place, keys: S3Keys | null): Opened {
+export function open(files: Files, { store, storageKey }: StorageLocation, keys: S3Keys | null): Opened {
   if (store === "directory") {
     if (files.directory) return { objects: files.directory, key: storageKey };
     throw new EngineError("conflict", "The file lies on the machine that stored it, which this installation left");
@@ -75,12 +75,12 @@ export function open(files: Files, { store, storageKey }: Place, keys: S3Keys | 
 }
 
 type Dependencies = Pick<Services, "database" | "cipher" | "files">;
-type Stored = Pick<FileRow, "agentId"> & Place;
+type StoredFile = Pick<FileRow, "agentId"> & StorageLocation;
 
 /** The store of a stored file, and its key there. Throws as `open` does. */
 export async function openStored(
   { database, cipher, files }: Dependencies,
-  { agentId, ...place }: Stored,
+  { agentId, ...place }: StoredFile,
 ): Promise<Opened> {
   const needsKeys = place.store === "s3" && agentId !== null;
   const keys = needsKeys ? await bucketOf(database.db, cipher, agentId) : null;
@@ -93,7 +93,7 @@ export async function openStored(
  */
 export async function readFile(
   services: Dependencies,
-  { size, ...stored }: Stored & Pick<FileRow, "size">,
+  { size, ...stored }: StoredFile & Pick<FileRow, "size">,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null> {
   const { objects, key } = await openStored(services, stored);
   const found = await objects.get(key);

@@ -17,7 +17,7 @@ export interface Activity {
   flush(): Promise<void>;
 }
 
-interface Noted {
+interface Notes {
   receivedAt: string | null;
   sentAt: string | null;
   /** Empty: the last failure is over. Null: nothing new. */
@@ -25,7 +25,7 @@ interface Noted {
   isOfAccount: boolean;
 }
 
-const nothing: Noted = { receivedAt: null, sentAt: null, error: null, isOfAccount: false };
+const nothing: Notes = { receivedAt: null, sentAt: null, error: null, isOfAccount: false };
 
 /** Gathers notes in memory, since messages of one channel would otherwise wait for the lock of the channel's row. */
 export function createActivity({ database, clock, meters }: Pick<Services, "database" | "clock" | "meters">): Activity {
@@ -34,8 +34,8 @@ export function createActivity({ database, clock, meters }: Pick<Services, "data
     help: "Deliveries of messengers that brought messages (received), parts of replies that left (sent), and calls of messengers that failed.",
     labels: ["channel", "what"],
   });
-  const noted = new Map<string, { agentId: string; type: MessengerName } & Noted>();
-  const note = (agentId: string, type: MessengerName, what: "received" | "sent" | "failed", news: Partial<Noted>) => {
+  const noted = new Map<string, { agentId: string; type: MessengerName } & Notes>();
+  const note = (agentId: string, type: MessengerName, what: "received" | "sent" | "failed", news: Partial<Notes>) => {
     count({ channel: type, what });
     const key = `${agentId}:${type}`;
     noted.set(key, { ...(noted.get(key) ?? nothing), ...news, agentId, type });

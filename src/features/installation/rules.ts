@@ -1,7 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import { isPolicy, type PolicyChanges } from "../../core/policies.ts";
 
-type Stored = Readonly<Record<string, unknown>>;
+type StoredPolicies = Readonly<Record<string, unknown>>;
 
 /** The changes without absent fields and without empty objects. */
 export function givenChanges(changes: PolicyChanges): Record<string, unknown> {
@@ -12,7 +12,7 @@ export function givenChanges(changes: PolicyChanges): Record<string, unknown> {
 }
 
 /** The policies to store after a change: all that were ever set, even those of a later release. */
-export function changedPolicies(stored: Stored, changes: Stored): Record<string, unknown> {
+export function changedPolicies(stored: StoredPolicies, changes: StoredPolicies): Record<string, unknown> {
   const next: Record<string, unknown> = { ...stored };
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) delete next[name];
@@ -22,7 +22,7 @@ export function changedPolicies(stored: Stored, changes: Stored): Record<string,
 }
 
 /** The stored fields; empty when this release can't read them, since they would make the new fields invalid. */
-function usableFields(name: string, stored: unknown): Stored {
+function usableFields(name: string, stored: unknown): StoredPolicies {
   return isObject(stored) && isPolicy(name, stored) ? stored : {};
 }
 

@@ -11,7 +11,7 @@ import { distinctiveWords, queryForAny } from "./text.ts";
 /** The most memories with a word of the query, best first. */
 const candidates = 100;
 
-interface Wanted {
+interface MatchingQuery {
   agentId: SQL;
   subject: SQL;
   words: SQL;
@@ -21,7 +21,7 @@ interface Wanted {
  * The memories that contain a word of the query. `is true` keeps the planner from using the index of all end users'
  * words, which is slow for common words.
  */
-const matching = ({ agentId, subject, words }: Wanted) => sql<RecalledRow>`(
+const matching = ({ agentId, subject, words }: MatchingQuery) => sql<RecalledRow>`(
   select ${recalled} from ${memories}
   where ${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '')
     and (${memories.search} @@ ${words}) is true
@@ -36,7 +36,7 @@ const important = ({ agentId, subject, limit }: { agentId: SQL; subject: SQL; li
  * Whether a subject has any memory. Reads the most important one, which is first in an index: for just any memory,
  * PostgreSQL would scan those of other subjects when it expects many of this one.
  */
-export const isRemembered = (of: Pick<Wanted, "agentId" | "subject">) =>
+export const isRemembered = (of: Pick<MatchingQuery, "agentId" | "subject">) =>
   sql<boolean>`exists (select from ${important({ ...of, limit: sql`1` })} one)`;
 
 const searchStatement = statement({ agentId: "uuid", subject: "text", words: "tsquery" }, matching);

@@ -60,7 +60,7 @@ function holds(more: readonly string[], less: readonly string[]): boolean {
 }
 
 /** The fields by which memories are ranked. */
-interface Ranked {
+interface RankedMemory {
   content: string;
   importance: number;
   updatedAt: Date;
@@ -73,7 +73,7 @@ const prefixScore = 0.6;
  * The memories that contain a word of the query, best first. Rare words count more; importance and age decide between
  * equals.
  */
-export function bestMatches<One extends Ranked>(query: string, known: readonly One[]): One[] {
+export function bestMatches<One extends RankedMemory>(query: string, known: readonly One[]): One[] {
   if (known.length === 0) return [];
   const texts = known.map((one) => ({ one, words: new Set(wordsOf(one.content)) }));
   const fits = distinctiveWords(query).map((word) => {
@@ -100,7 +100,7 @@ function wordScore(word: string, words: ReadonlySet<string>): number {
 }
 
 /** The most important first, then the newest. */
-function byImportance(a: Ranked, b: Ranked): number {
+function byImportance(a: RankedMemory, b: RankedMemory): number {
   return b.importance - a.importance || b.updatedAt.getTime() - a.updatedAt.getTime();
 }
 
@@ -116,7 +116,7 @@ export function interleave<One extends { id: string }>(matching: readonly One[],
 /**
  * Gives most places to the memories that fit the text, by words or by meaning, and the rest to the most important ones.
  */
-export function chooseRecalled<One extends Ranked & { id: string }>(
+export function chooseRecalled<One extends RankedMemory & { id: string }>(
   text: string,
   known: readonly One[],
   { limit, near = [] }: { limit: number; near?: readonly One[] },

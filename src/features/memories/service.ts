@@ -54,7 +54,7 @@ export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<Memory
 
 const newestFirst = [desc(memories.updatedAt), desc(memories.id)];
 
-interface Wanted {
+interface MemoryFilter {
   /** The condition on agents. */
   reached: SQL | undefined;
   /** The condition on memories. */
@@ -67,7 +67,7 @@ interface Wanted {
  * Reads from each agent as many as the pages so far need, in the order of an index: sorting all would take 50 times as
  * long.
  */
-function newestOfEach({ db }: Ctx, { reached, wanted, limit, offset }: Wanted) {
+function newestOfEach({ db }: Ctx, { reached, wanted, limit, offset }: MemoryFilter) {
   const newest = db
     .select({ id: memories.id, updatedAt: memories.updatedAt })
     .from(memories)
@@ -86,7 +86,7 @@ function newestOfEach({ db }: Ctx, { reached, wanted, limit, offset }: Wanted) {
     .as("page");
 }
 
-function newestOfAll({ db }: Ctx, { reached, wanted, limit, offset }: Wanted) {
+function newestOfAll({ db }: Ctx, { reached, wanted, limit, offset }: MemoryFilter) {
   return db
     .select({ id: memories.id })
     .from(memories)

@@ -107,7 +107,7 @@ const returned = fields({
 
 export type MemoryRow = Omit<typeof memories.$inferSelect, "digest" | "search">;
 
-interface Written {
+interface WrittenMemory {
   nth: number;
   memory: MemoryRow;
   added: boolean;
@@ -174,7 +174,7 @@ const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
 });
 
 /** Stores facts of different subjects or agents. Deletes memories beyond the limit, but never the stored facts. */
-export async function writeFacts(queries: Queries, facts: readonly WrittenFact[]): Promise<Written[]> {
+export async function writeFacts(queries: Queries, facts: readonly WrittenFact[]): Promise<WrittenMemory[]> {
   const rows = await writeStatement.run(queries, { facts: storableJson(facts) });
   return rows.map(({ nth, added, createdAtMs, updatedAtMs, ...memory }) => ({
     nth,

@@ -32,7 +32,7 @@ export async function withinBounds(tx: Db, ctx: Pick<Ctx, "membership">, change:
 
 const inMiB = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
 
-interface Measured {
+interface CatalogueSize {
   count: number;
   /** The bytes of the fields that lists show. */
   bytes: number;
@@ -41,7 +41,7 @@ interface Measured {
 }
 
 /** The number and the size of an organization's skills. */
-async function measure(tx: Db, { membership }: Pick<Ctx, "membership">): Promise<Measured> {
+async function measure(tx: Db, { membership }: Pick<Ctx, "membership">): Promise<CatalogueSize> {
   const { description, content, requiredEnv, requiredTools, scripts, changelog } = skillVersions;
   const shown = sql`octet_length(${description}) + octet_length(${content}) + octet_length(${requiredEnv}::text)
     + octet_length(${requiredTools}::text)`;

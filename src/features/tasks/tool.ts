@@ -68,7 +68,7 @@ async function readHome({ database }: Services, agentId: string) {
 
 type Input = Parameters<Parameters<typeof scheduleTask.implement>[0]>[0];
 
-interface Wanted {
+interface NewTask {
   task: NewScheduledTask;
   origin: TaskOrigin;
 }
@@ -89,7 +89,7 @@ function wantedTask(
   input: Input,
   { origin }: ToolContext,
   { timezone, place }: { timezone: string; place: Destination },
-): Wanted {
+): NewTask {
   return {
     task: {
       name: storable(input.name),
@@ -118,7 +118,7 @@ function scheduleOf({ cron, timezone, everyMinutes, at }: Input, home: string): 
 async function findSame(
   { database }: Services,
   agentId: string,
-  { task, origin }: Wanted,
+  { task, origin }: NewTask,
 ): Promise<ScheduledTask | null> {
   const { name, prompt, schedule, outboundTarget } = task;
   const isSame = and(

@@ -1,9 +1,9 @@
 import { clip } from "../../core/text/text.ts";
 import type { SpanRef } from "../../core/tracing.ts";
-import { type Recorded, rootOf } from "./record.ts";
+import { rootOf, type TraceRecord } from "./record.ts";
 
 /** The conversation of a trace, and its thread. Background work has its own thread (spec "Tracing"). */
-export function threadOf({ traced }: Pick<Recorded, "traced">): { thread: string; conversationRef: string } {
+export function threadOf({ traced }: Pick<TraceRecord, "traced">): { thread: string; conversationRef: string } {
   if (traced.kind === "turn") {
     const { conversationRef } = traced.turn;
     return { thread: conversationRef, conversationRef };
@@ -13,20 +13,20 @@ export function threadOf({ traced }: Pick<Recorded, "traced">): { thread: string
 }
 
 /** The texts of the question, without the agent's secrets. */
-export function askedTexts({ traced }: Pick<Recorded, "traced">): string[] {
+export function askedTexts({ traced }: Pick<TraceRecord, "traced">): string[] {
   if (traced.kind === "turn") return traced.turn.fresh.map((text) => traced.turn.scrub(text));
   const { scrub, prompt } = traced.completion;
   return [scrub(prompt)];
 }
 
 /** `askedTexts` as one value; a single message is a text. */
-export function askedText(recorded: Pick<Recorded, "traced">): string | string[] {
+export function askedText(recorded: Pick<TraceRecord, "traced">): string | string[] {
   const texts = askedTexts(recorded);
   return texts.length === 1 ? (texts[0] ?? "") : texts;
 }
 
 /** Links to the trace of the turn that this one continues, and to the tool call that started this turn. */
-export function linksOf({ traced }: Recorded): SpanRef[] {
+export function linksOf({ traced }: TraceRecord): SpanRef[] {
   if (traced.kind === "completion") return [];
   const { continues } = traced.turn;
   return [...(continues === null ? [] : [rootOf(continues)]), ...(traced.askedBy ? [traced.askedBy] : [])];

@@ -22,7 +22,7 @@ function late(error: unknown): string[] {
   return [`tracingProject could not be checked: ${tooLate.message}`];
 }
 
-type Found = { names: readonly string[] } | { problem: string };
+type ProjectsResult = { names: readonly string[] } | { problem: string };
 
 /** Why an agent's traces are not sent, or go to another project than configured. */
 export interface TracingCheck {
@@ -35,17 +35,17 @@ export interface TracingCheck {
 export function tracingCheck(services: Pick<Services, "clock" | "log" | "policies" | "tracer">): TracingCheck {
   const { clock, log, tracer } = services;
   const now = () => clock.now();
-  const found = new TtlCache<Promise<Found>>({ ttlMs: knownMs, limit: 1_000, now });
-  const failed = new TtlCache<Promise<Found>>({ ttlMs: failedMs, limit: 1_000, now });
+  const found = new TtlCache<Promise<ProjectsResult>>({ ttlMs: knownMs, limit: 1_000, now });
+  const failed = new TtlCache<Promise<ProjectsResult>>({ ttlMs: failedMs, limit: 1_000, now });
   const logged = new TtlCache<true>({ ttlMs: knownMs, limit: 1_000, now });
 
-  const ask = (key: ProjectKey): Promise<Found> => {
+  const ask = (key: ProjectKey): Promise<ProjectsResult> => {
     const id = `${key.baseUrl} ${key.authorization}`;
     const known = found.get(id) ?? failed.get(id);
     if (known) return known.value;
     const asked = tracer.projectsOf(key).then(
-      (names): Found => ({ names }),
-      (error: unknown): Found => {
+      (names): ProjectsResult => ({ names }),
+      (error: unknown): ProjectsResult => {
         found.delete(id);
         failed.set(id, asked);
         return { problem: error instanceof TracingError ? error.message : "The tracing backend could not be asked" };

@@ -1,7 +1,7 @@
 import type { Attributes, Span, SpanRef } from "../../core/tracing.ts";
 import { isAnswer } from "../../turn/observers.ts";
 import { askedTexts, linksOf, Texts, threadOf } from "./about.ts";
-import type { Recorded, RecordedCall, RecordedHook, RecordedStep } from "./record.ts";
+import type { RecordedCall, RecordedHook, RecordedStep, TraceRecord } from "./record.ts";
 
 /** The providers' names in OpenTelemetry that differ from the engine's. */
 const providers: Readonly<Record<string, string>> = { google: "gcp.gemini", mistral: "mistral_ai" };
@@ -10,7 +10,7 @@ const providers: Readonly<Record<string, string>> = { google: "gcp.gemini", mist
  * A turn's spans for the operator's own collector, by OpenTelemetry's conventions for generative AI, with model and
  * tokens. The turn of a called agent is part of the caller's trace.
  */
-export function genAiSpans(recorded: Recorded, parent: SpanRef | null): Span[] {
+export function genAiSpans(recorded: TraceRecord, parent: SpanRef | null): Span[] {
   const { traced, root, outcome, problem, startMs, endMs, status } = recorded;
   const { agent, model } = traced.kind === "turn" ? traced.turn : traced.completion;
   const texts = new Texts();
@@ -136,7 +136,7 @@ const doorOf = ({
   door,
   origin,
   requestId,
-}: Extract<Recorded["traced"], { kind: "turn" }>["turn"]): Attributes => ({
+}: Extract<TraceRecord["traced"], { kind: "turn" }>["turn"]): Attributes => ({
   "agent_engine.turn.id": id,
   "agent_engine.request.id": requestId,
   "agent_engine.door": door,

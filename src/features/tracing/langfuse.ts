@@ -1,11 +1,11 @@
 import { createObservationAttributes, LangfuseOtelSpanAttributes as names } from "@langfuse/tracing";
 import type { Attributes, Span } from "../../core/tracing.ts";
 import { askedText, linksOf, Texts, threadOf } from "./about.ts";
-import type { Recorded, RecordedCall, RecordedHook, RecordedStep } from "./record.ts";
+import type { RecordedCall, RecordedHook, RecordedStep, TraceRecord } from "./record.ts";
 
 type Kind = Parameters<typeof createObservationAttributes>[0];
 
-interface Shown {
+interface ObservationFields {
   input?: unknown;
   output?: unknown;
   metadata: Record<string, unknown>;
@@ -17,13 +17,13 @@ interface Shown {
  * A turn's spans for its agent's project: the turn, and below it each model call, tool call and hook, without the
  * model's name and tokens (spec "Tracing").
  */
-export function langfuseSpans(recorded: Recorded): Span[] {
+export function langfuseSpans(recorded: TraceRecord): Span[] {
   const { root, outcome, problem, startMs, endMs } = recorded;
   const texts = new Texts();
   const ofTrace = traceAttributes(recorded);
   const span = (
     own: Pick<Span, "spanId" | "name" | "startMs" | "endMs" | "failure"> & { kind: Kind },
-    { input, output, ...about }: Shown,
+    { input, output, ...about }: ObservationFields,
   ): Span => {
     const { kind, failure, ...rest } = own;
     const level = failure === null ? undefined : ({ level: "ERROR", statusMessage: failure } as const);
@@ -88,10 +88,11 @@ export function langfuseSpans(recorded: Recorded): Span[] {
   ];
 }
 
-const nameOf = ({ traced }: Recorded) => (traced.kind === "turn" ? traced.turn.agent.slug : traced.completion.purpose);
+const nameOf = ({ traced }: TraceRecord) =>
+  traced.kind === "turn" ? traced.turn.agent.slug : traced.completion.purpose;
 
 /** The attributes of all spans of a trace: its session, its name, and the conversation (spec "Tracing"). */
-function traceAttributes(recorded: Recorded): Attributes {
+function traceAttributes(recorded: TraceRecord): Attributes {
   const { traced } = recorded;
   const { thread, conversationRef } = threadOf(recorded);
   return {
@@ -103,11 +104,11 @@ function traceAttributes(recorded: Recorded): Attributes {
 }
 
 /** The problem of a turn; a stopped turn did not fail. */
-function noticeOf({ problem }: Recorded): Pick<Shown, "level" | "statusMessage"> {
+function noticeOf({ problem }: TraceRecord): Pick<ObservationFields, "level" | "statusMessage"> {
   return problem && !problem.isError ? { level: "WARNING", statusMessage: problem.message } : {};
 }
 
-function aboutOf({ traced, status }: Recorded): Shown["metadata"] {
+function aboutOf({ traced, status }: TraceRecord): ObservationFields["metadata"] {
   if (traced.kind === "completion") {
     const { agent, conversationRef } = traced.completion;
     return { status, conversation_id: conversationRef, agent: agent.slug };

@@ -4,7 +4,7 @@ import type { TurnListener, TurnObserver } from "../../turn/observers.ts";
 import type { AgentCollectors } from "./agent-collectors.ts";
 import { genAiSpans } from "./gen-ai.ts";
 import { langfuseSpans } from "./langfuse.ts";
-import { type Recorded, Recorder, type Traced } from "./record.ts";
+import { Recorder, type TraceRecord, type TraceSubject } from "./record.ts";
 
 type Dependencies = Pick<Services, "clock" | "tracer">;
 
@@ -16,8 +16,8 @@ export function tracingObserver(
   /** The running turns. A turn of an agent that one of them calls belongs to its trace. */
   const running = new Map<string, Recorder>();
 
-  const record = (traced: Traced, agents: Collector | null, end: () => void, parent: SpanRef | null): Recorder =>
-    new Recorder(traced, clock, (recorded: Recorded) => {
+  const record = (traced: TraceSubject, agents: Collector | null, end: () => void, parent: SpanRef | null): Recorder =>
+    new Recorder(traced, clock, (recorded: TraceRecord) => {
       end();
       if (agents) tracer.send(agents, () => langfuseSpans(recorded));
       if (operator) tracer.send(operator, () => genAiSpans(recorded, parent));

@@ -36,13 +36,13 @@ export interface RecordedHook {
 }
 
 /** The subject of a trace. */
-export type Traced =
+export type TraceSubject =
   | { kind: "turn"; turn: StartedTurn; askedBy: SpanRef | null }
   | { kind: "completion"; completion: StartedCompletion };
 
 /** A finished turn or completion, from which its spans are made. */
-export interface Recorded {
-  traced: Traced;
+export interface TraceRecord {
+  traced: TraceSubject;
   root: SpanRef;
   startMs: number;
   endMs: number;
@@ -61,15 +61,15 @@ export interface Recorded {
  */
 export class Recorder implements TurnListener {
   readonly root: SpanRef;
-  readonly #traced: Traced;
+  readonly #traced: TraceSubject;
   readonly #clock: Clock;
   readonly #startMs: number;
-  readonly #onEnd: (recorded: Recorded) => void;
+  readonly #onEnd: (recorded: TraceRecord) => void;
   readonly #steps: RecordedStep[] = [];
   readonly #calls: RecordedCall[] = [];
   readonly #hooks: RecordedHook[] = [];
 
-  constructor(traced: Traced, clock: Clock, onEnd: (recorded: Recorded) => void) {
+  constructor(traced: TraceSubject, clock: Clock, onEnd: (recorded: TraceRecord) => void) {
     this.root = rootOf(traced.kind === "turn" ? traced.turn.id : traced.completion.id);
     this.#traced = traced;
     this.#clock = clock;
@@ -146,7 +146,7 @@ export class Recorder implements TurnListener {
 /** The outcome without the model's messages, which may be long. */
 const pick = ({ text, steps, usage, firstOutputMs }: TurnOutcome) => ({ text, steps, usage, firstOutputMs });
 
-function problemOf(ending: TurnEnding): Recorded["problem"] {
+function problemOf(ending: TurnEnding): TraceRecord["problem"] {
   if ("unrecorded" in ending) {
     const { code, message } = ending.unrecorded;
     return { code, message, isError: true };

@@ -42,7 +42,7 @@ export {
 export type { Agents } from "./access/agents.ts";
 /** The open replies to clients. */
 export type { OpenStreams, Seat } from "./access/open-streams.ts";
-export type { Reading } from "./access/reading.ts";
+export type { WatchedStream } from "./access/reading.ts";
 export { actingAs, type LiveAgent } from "./agent/load.ts";
 /** Messenger rows that are written together with their turn. */
 export { type Alongside, type AlongsideOf, type ContinuedPlace, nothing } from "./alongside.ts";
@@ -59,7 +59,7 @@ export type { StoredReply } from "./place/idempotency.ts";
 export type { ContinuedBy, CountedCall, Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
 /** Unattended work: one attempt, and the rules about its end. */
-export { type Attempt, type Attempted, watchTools } from "./unattended/attempt.ts";
+export { type Attempt, type AttemptResult, watchTools } from "./unattended/attempt.ts";
 export { type AttemptEnd, endOfError, giveUp, isStored, repeatLater, type Tries } from "./unattended/end.ts";
 export { type Fate, fateOf } from "./unattended/last-turn.ts";
 

@@ -19,7 +19,7 @@ const mostPages = 200;
 const limitMs = 45_000;
 
 /** A PDF that is not stored yet, with warnings for the model. */
-export interface Made {
+export interface PdfFile {
   name: string;
   title: string;
   bytes: Uint8Array<ArrayBuffer>;
@@ -39,7 +39,7 @@ export async function create(order: PdfOrder, context: PluginContext, readFont: 
 export async function makePdf(
   order: PdfOrder,
   { signal, now, readFont }: Pick<PluginContext, "signal" | "now"> & { readFont: ReadFont },
-): Promise<Made> {
+): Promise<PdfFile> {
   if (new TextEncoder().encode(order.markdown).length > mostMarkdownBytes) {
     throw new Error(`markdown: at most ${mostMarkdownBytes / 1024} KB: shorten the document or split it`);
   }

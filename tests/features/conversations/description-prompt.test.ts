@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { jsonInAnswer } from "../../../src/core/text/prompt-data.ts";
 import {
+  type DescriptionParts,
   descriptionPrompt,
   firstWords,
   readDescription,
   titleOf,
-  type Wanted,
 } from "../../../src/features/conversations/description-prompt.ts";
 import { wantedOf } from "../../../src/features/conversations/rules.ts";
 import { processorTime } from "../../processor-time.ts";
@@ -33,7 +33,7 @@ describe("the prompt", () => {
 });
 
 describe("an answer", () => {
-  const readAnswer = (answer: string, wanted: Wanted) => readDescription(jsonInAnswer(answer), wanted);
+  const readAnswer = (answer: string, wanted: DescriptionParts) => readDescription(jsonInAnswer(answer), wanted);
 
   test.each([
     '{"title":"Invoice of October","summary":"Paid."}',

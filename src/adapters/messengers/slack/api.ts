@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { jsonObject, textOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
-import type { Words } from "../options.ts";
+import type { ShownText } from "../options.ts";
 
 interface RequestOptions {
   signal: AbortSignal;
@@ -22,7 +22,7 @@ interface Options {
   http: Http;
   clock: Clock;
   base: string;
-  words: Words;
+  words: ShownText;
 }
 
 export function slackApi({ http, clock, base, words }: Options): SlackApi {
@@ -86,7 +86,7 @@ const sentences: Readonly<Record<string, string>> = {
 
 const knownSentence = (code: string) => (Object.hasOwn(sentences, code) ? `${sentences[code]} (${code})` : null);
 
-async function refusal(method: string, answer: JsonObject | null, words: Words): Promise<string> {
+async function refusal(method: string, answer: JsonObject | null, words: ShownText): Promise<string> {
   if (answer?.error !== "missing_scope") return `Slack refused ${method}: ${await words(answer?.error)}`;
   return `The Slack app lacks the scope ${await words(answer.needed)}: add it and install the app again`;
 }

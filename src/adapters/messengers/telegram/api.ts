@@ -2,7 +2,7 @@ import { type ChannelCheck, MessengerError, type WantedWebhook } from "../../../
 import type { Clock } from "../../../core/ports.ts";
 import { integerOf, jsonObject, objectOf, textOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
-import type { Words } from "../options.ts";
+import type { ShownText } from "../options.ts";
 
 /** A refusal of the Bot API. */
 export class TelegramError extends MessengerError {
@@ -29,7 +29,7 @@ interface Options {
   clock: Clock;
   base: string;
   botToken: string;
-  words: Words;
+  words: ShownText;
 }
 
 export function telegramApi({ http, clock, base, botToken, words }: Options): TelegramApi {
@@ -82,7 +82,7 @@ const refused = (method: string, status: number, words: string) =>
   `Telegram refused ${method} (${status})${words === "" ? "" : `: ${words}`}`;
 
 /** Checks the bot's token with `getMe`. */
-export async function proveTelegram(api: TelegramApi, words: Words, signal: AbortSignal): Promise<ChannelCheck> {
+export async function proveTelegram(api: TelegramApi, words: ShownText, signal: AbortSignal): Promise<ChannelCheck> {
   const bot = objectOf(await api("getMe", {}, { signal }));
   return { name: "credentials", ok: true, message: `The bot is @${await words(bot.username)}` };
 }
@@ -90,7 +90,7 @@ export async function proveTelegram(api: TelegramApi, words: Words, signal: Abor
 /** Checks the bot's token, the webhook's address at Telegram, and whether Telegram reaches it (decisions §8). */
 export async function checkTelegram(
   api: TelegramApi,
-  words: Words,
+  words: ShownText,
   wanted: WantedWebhook | null,
   signal: AbortSignal,
 ): Promise<ChannelCheck[]> {

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { integerOf, jsonObject } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";
-import type { Words } from "../options.ts";
+import type { ShownText } from "../options.ts";
 
 interface RequestOptions {
   signal: AbortSignal;
@@ -29,7 +29,7 @@ interface Options {
   clock: Clock;
   base: string;
   config: WhatsAppConfig;
-  words: Words;
+  words: ShownText;
 }
 
 export function twilioApi({ http, clock, base, config, words }: Options): TwilioApi {

@@ -9,14 +9,14 @@ const managedFields: ReadonlySet<string> = new Set([
 
 const managedChannels: ReadonlySet<unknown> = new Set(["rest", "email", "hubspot", "voice"]);
 
-interface Ours {
+interface ReducedInstance {
   instance: JsonObject;
   /** The index that each of its channels has in the bundle. */
   places: readonly number[];
 }
 
 /** Removes the parts of an instance that only managed builds have; notes each removed part. */
-export function withoutManaged(instance: JsonObject, notes: ImportNotes): Ours {
+export function withoutManaged(instance: JsonObject, notes: ImportNotes): ReducedInstance {
   const kept = Object.entries(instance).filter(([field, value]) => {
     if (!managedFields.has(field)) return true;
     // A removed null is no loss, so it is not noted.

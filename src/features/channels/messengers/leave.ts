@@ -30,7 +30,7 @@ const leaveJob = defineJob(
   ({ batch }) => batch,
 );
 
-interface Left {
+interface FormerAgent {
   id: string;
   organizationId: string;
 }
@@ -39,7 +39,7 @@ interface Left {
 export async function enqueueLeave(
   tx: Db,
   cipher: Cipher,
-  { id, organizationId }: Left,
+  { id, organizationId }: FormerAgent,
   name: MessengerName,
   former: SealedConfig,
 ): Promise<void> {

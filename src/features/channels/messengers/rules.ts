@@ -23,13 +23,13 @@ const credentials: Readonly<Record<MessengerName, readonly string[]>> = {
 const modes = { auth_token: ["authToken"], api_key: ["apiKeySid", "apiKeySecret"] } as const;
 type Mode = keyof typeof modes;
 
-type Sent = Readonly<Record<string, string | null | undefined>>;
+type SentFields = Readonly<Record<string, string | null | undefined>>;
 
 /** Merges changes into the stored fields. A mask or an empty text leaves a credential unchanged; null removes it. */
 export function mergeFields(
   name: MessengerName,
   stored: StoredFields,
-  sent: Sent,
+  sent: SentFields,
 ): { fields: StoredFields; problems: Problem[] } {
   const news = Object.entries(sent).filter(
     (entry): entry is [string, string | null] => entry[1] !== undefined && !keeps(name, entry[0], entry[1]),

@@ -24,7 +24,7 @@ import {
 import type { Changes as Sent } from "./schema.ts";
 import { enqueueStart } from "./start.ts";
 
-interface Wanted {
+interface MessengerChanges {
   enabled?: boolean | undefined;
   config: Sent;
 }
@@ -38,7 +38,7 @@ export async function saveMessenger(
   ctx: Ctx,
   slug: string,
   name: MessengerName,
-  wanted: Wanted,
+  wanted: MessengerChanges,
 ): Promise<MessengerChannelShown> {
   const changed: Changes = {};
   const summary = { replaced: [] as string[] };
@@ -57,7 +57,7 @@ export async function saveMessenger(
 /**
  * `saveMessenger` in a transaction of `writeAgent`. Returns whether the channel was and is on, and the changed fields.
  */
-export async function storeMessenger(tx: Db, ctx: Ctx, agent: AgentRow, name: MessengerName, wanted: Wanted) {
+export async function storeMessenger(tx: Db, ctx: Ctx, agent: AgentRow, name: MessengerName, wanted: MessengerChanges) {
   const row = await findRow(tx, agent.id, name);
   const stored = await openConfig<StoredFields>(ctx.cipher, agent.id, name, row);
   const { fields, problems } = mergeFields(name, stored, wanted.config);

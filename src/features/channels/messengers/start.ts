@@ -84,7 +84,7 @@ async function waitForAddress(services: Services): Promise<never> {
   throw new Postponed("The public address is changing", services.clock.now() + addressMs);
 }
 
-interface Noted {
+interface StartResult {
   status: ChannelStatus;
   lastError: string | null;
   transport?: Transport;
@@ -97,7 +97,7 @@ async function note(
   { database, clock }: Services,
   { agent, savedAt }: FoundMessenger,
   name: MessengerName,
-  { lastError, ...noted }: Noted,
+  { lastError, ...noted }: StartResult,
 ): Promise<void> {
   await database.db
     .update(channels)

@@ -38,7 +38,7 @@ export async function getWeb(ctx: Ctx, slug: string): Promise<WebChannel> {
   return showWeb(ctx, agent, await findRow(ctx.db, agent.id, "web"));
 }
 
-interface Wanted {
+interface WebChanges {
   enabled?: boolean | undefined;
   config: WebConfigChanges;
 }
@@ -47,7 +47,7 @@ interface Wanted {
  * Merges the changes into the stored channel. Throws the 404 of the agent, 409 for a key that another agent has, and
  * 400 when the channel would be on with authentication and no key (spec "States"). A refused change changes nothing.
  */
-export async function saveWeb(ctx: Ctx, slug: string, wanted: Wanted): Promise<WebChannel> {
+export async function saveWeb(ctx: Ctx, slug: string, wanted: WebChanges): Promise<WebChannel> {
   const { apiKey = "", requireAuthentication, authEnabled, ...config } = wanted.config;
   const newKey = isMask(apiKey) ? "" : apiKey;
   const authentication = requireAuthentication ?? authEnabled;

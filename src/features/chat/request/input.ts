@@ -48,12 +48,12 @@ function requireShort(texts: readonly string[]): void {
   if (bytes > freshLimit) throw new EngineError("bad-request", `Message too long: at most ${freshLimit} bytes`);
 }
 
-type Sent = ChatRequest["messages"][number];
+type RequestMessage = ChatRequest["messages"][number];
 
 /** Returns the text of a message's parts. */
 type Read = (parts: readonly { type: string; text?: unknown }[]) => string;
 
-function readMessage({ role, content }: Sent, read: Read): TextMessage | null {
+function readMessage({ role, content }: RequestMessage, read: Read): TextMessage | null {
   if (role !== "user" && role !== "assistant") return null;
   const text = read(typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []));
   if (text.trim() === "") return null;

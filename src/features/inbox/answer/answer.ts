@@ -2,12 +2,12 @@ import { inArray, sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { inbox } from "../../../db/schema.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
-import { type Attempted, repeatLater, type Turns } from "../../turns/index.ts";
+import { type AttemptResult, repeatLater, type Turns } from "../../turns/index.ts";
 import type { Attach } from "./attachments.ts";
 import { type Batch, batchOf, sharedAttempts } from "./batch.ts";
 import { giveUp } from "./give-up.ts";
 import type { Newer } from "./newer.ts";
-import { type Pending, readPending } from "./pending.ts";
+import { type PendingConversation, readPending } from "./pending.ts";
 import { answerAttempt } from "./turn.ts";
 import { answerJob } from "./work.ts";
 
@@ -52,16 +52,16 @@ function answer(needs: Dependencies): JobHandler<{ conversationId: string }> {
 }
 
 /** Messages with the result of one attempt to answer them. */
-interface Answered {
-  pending: Pending;
+interface AnsweredBatch {
+  pending: PendingConversation;
   batch: Batch;
 }
 
 /** Stores how an attempt to answer messages ended, unless RECORD has stored it. */
 async function storeEnd(
   { services, wake }: { services: Services; wake(): void },
-  { pending, batch }: Answered,
-  { end, turn, tried }: Attempted,
+  { pending, batch }: AnsweredBatch,
+  { end, turn, tried }: AttemptResult,
 ): Promise<void> {
   const { database, log } = services;
   const { agent, conversation } = pending;

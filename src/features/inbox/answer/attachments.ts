@@ -31,14 +31,14 @@ export interface MessageWithFiles {
 }
 
 /** The owner of the files, and the channel from which they are loaded. */
-interface Home {
+interface FileOwner {
   agent: { readonly id: string; readonly slug: string; readonly attachmentsEnabled: boolean };
   conversation: { readonly id: string };
   account: Pick<MessengerAccount, "download">;
 }
 
 /** The input of a turn from messages: their texts with notes about files, and the stored files' ids. */
-interface Attached {
+interface TurnInputParts {
   texts: string[];
   fileIds: string[];
 }
@@ -52,7 +52,11 @@ const attempts = 3;
 const [mostFiles, mostBytes] = [20, 40 * 1024 * 1024];
 
 /** Loads and stores the files of messages before they are answered. */
-export type Attach = (home: Home, messages: readonly MessageWithFiles[], signal: AbortSignal) => Promise<Attached>;
+export type Attach = (
+  home: FileOwner,
+  messages: readonly MessageWithFiles[],
+  signal: AbortSignal,
+) => Promise<TurnInputParts>;
 
 /**
  * Makes the attachments of messages. The fate of a file is stored in its message, so that a second attempt does not
@@ -70,7 +74,7 @@ export function createAttach(services: Services): Attach {
   };
 
   /** Rejects with an error when another attempt may succeed. */
-  const load = async ({ home, file, takes }: Wanted, signal: AbortSignal): Promise<Fate> => {
+  const load = async ({ home, file, takes }: FileToLoad, signal: AbortSignal): Promise<Fate> => {
     const { agent, conversation, account } = home;
     const bytes = await account.download(file, longestFile, signal);
     if (file.size === null && !takes.bytes(bytes.length)) return { kind: "left-out" };
@@ -84,7 +88,7 @@ export function createAttach(services: Services): Attach {
     return { kind: "stored", id, mime, size, ...(document ? { document } : {}) };
   };
 
-  const loadPatiently = async (wanted: Wanted, signal: AbortSignal): Promise<Loaded> => {
+  const loadPatiently = async (wanted: FileToLoad, signal: AbortSignal): Promise<LoadResult> => {
     const { home } = wanted;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -152,16 +156,16 @@ export function createAttach(services: Services): Attach {
   };
 }
 
-interface Loaded {
+interface LoadResult {
   fate: Fate;
   /** Whether the result is final: another attempt would have the same. */
   isCertain: boolean;
 }
 
-const unsure: Loaded = { fate: { kind: "failed" }, isCertain: false };
+const unsure: LoadResult = { fate: { kind: "failed" }, isCertain: false };
 
 /** The final fate of a file after an error; null when a retry may succeed. Throws the 404 of a deleted conversation. */
-function finalOf(error: unknown): Loaded | null {
+function finalOf(error: unknown): LoadResult | null {
   if (error instanceof FileTooLarge) return { fate: { kind: "too-large" }, isCertain: true };
   if (error instanceof MessengerError) return error.isPermanent ? { ...unsure, isCertain: true } : null;
   if (error instanceof NoSpaceLeft) return { fate: { kind: "no-space", of: error.of }, isCertain: false };
@@ -202,8 +206,8 @@ function allotment(): Allotment {
 }
 
 /** A file that a turn takes, still to be loaded. */
-interface Wanted {
-  home: Home;
+interface FileToLoad {
+  home: FileOwner;
   file: InboxFile;
   takes: Allotment;
 }

@@ -12,7 +12,7 @@ import { answerJob } from "./work.ts";
 /** A person gets at most one failure notice in this time. */
 const noticeEvery = sql`interval '1 hour'`;
 
-interface Given {
+interface GivenUp {
   agentId: string;
   organizationId: string;
   conversationId: string;
@@ -29,7 +29,7 @@ interface Given {
  * Gives up messages: marks them as failed, sends the person a notice, and enqueues the answer to the next messages.
  * Returns the number of messages. Wake the worker afterwards.
  */
-export function giveUp({ database, clock }: Pick<Services, "database" | "clock">, given: Given): Promise<number> {
+export function giveUp({ database, clock }: Pick<Services, "database" | "clock">, given: GivenUp): Promise<number> {
   const { conversationId, organizationId, ids, error, notice } = given;
   return database.transaction(async (tx) => {
     const failed = await tx
@@ -49,7 +49,7 @@ export function giveUp({ database, clock }: Pick<Services, "database" | "clock">
   });
 }
 
-async function tell(tx: Db, { agentId, organizationId, conversationId, channel, channelId }: Given): Promise<void> {
+async function tell(tx: Db, { agentId, organizationId, conversationId, channel, channelId }: GivenUp): Promise<void> {
   const said = and(eq(outbox.conversationId, conversationId), isNull(outbox.turnId), eq(outbox.body, failedNotice));
   const [before] = await tx
     .select({ id: outbox.id })

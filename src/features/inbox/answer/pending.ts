@@ -4,7 +4,7 @@ import { agents, conversations, inbox } from "../../../db/schema.ts";
 import { readPayload } from "../intake/payload.ts";
 import { mostMessages, type PendingMessage } from "./batch.ts";
 
-export type Pending = NonNullable<Awaited<ReturnType<typeof readPending>>>;
+export type PendingConversation = NonNullable<Awaited<ReturnType<typeof readPending>>>;
 
 /** A conversation with its unanswered messages, oldest first; null without any. */
 export async function readPending(db: Db, conversationId: string) {

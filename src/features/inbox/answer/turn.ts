@@ -10,7 +10,7 @@ import { failedNotice, repliesOf } from "../outbox/replies.ts";
 import type { Attach } from "./attachments.ts";
 import { type Batch, onlyName } from "./batch.ts";
 import type { Arrivals } from "./newer.ts";
-import type { Pending } from "./pending.ts";
+import type { PendingConversation } from "./pending.ts";
 import { saidTexts } from "./said.ts";
 import { showTyping, type Typing } from "./typing.ts";
 import { answerJob } from "./work.ts";
@@ -22,7 +22,7 @@ interface Dependencies {
 
 /** The messages that one turn is to answer. */
 interface ToAnswer {
-  pending: Pending;
+  pending: PendingConversation;
   batch: Batch;
   arrivals: Arrivals;
   /** The job's signal. */
@@ -85,7 +85,10 @@ export function answerAttempt({ services, attach }: Dependencies, toAnswer: ToAn
 }
 
 /** Null for a disabled or deleted channel. */
-async function openChannel(services: Services, { agent, conversation }: Pending): Promise<MessengerChannel | null> {
+async function openChannel(
+  services: Services,
+  { agent, conversation }: PendingConversation,
+): Promise<MessengerChannel | null> {
   const name = messengerNames.find((known) => known === conversation.channel);
   const channel = name ? await openMessenger(services, { id: agent.id }, name) : null;
   return channel?.enabled ? channel : null;

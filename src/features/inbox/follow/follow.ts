@@ -3,8 +3,8 @@ import { Rounds } from "../../../core/limits/rounds.ts";
 import { pause } from "../../../core/time/pause.ts";
 import { type Heartbeat, leaseMs } from "../../../jobs/heartbeat.ts";
 import type { StoreMessages } from "../intake/store.ts";
-import { type Followed, follow } from "./followed.ts";
-import { claim, type Leased, release } from "./leases.ts";
+import { type FollowedChannel, follow } from "./followed.ts";
+import { claim, type LeasedChannel, release } from "./leases.ts";
 
 /**
  * The most channels that a process takes at once while there are other processes, and the pause before it takes more,
@@ -32,7 +32,7 @@ export interface Following {
 export function createFollowing(services: Services, store: StoreMessages, heartbeat: Heartbeat): Following {
   const { database, clock, log, notify, options } = services;
   const { owner } = heartbeat;
-  const followed = new Map<string, Followed>();
+  const followed = new Map<string, FollowedChannel>();
   const endListening: (() => void)[] = [];
   let stopping = false;
   let [cancelExpiry, cancelNext] = [() => {}, () => {}];
@@ -60,7 +60,7 @@ export function createFollowing(services: Services, store: StoreMessages, heartb
     looking.run().catch((err: unknown) => log.warn({ err }, "Channels to follow could not be looked for"));
   };
 
-  const take = (leased: Leased) => {
+  const take = (leased: LeasedChannel) => {
     const known = followed.get(leased.id);
     if (known?.savedAt === leased.savedAt && !leased.isNew) return;
     if (known) drop(leased.id, known);
@@ -71,7 +71,7 @@ export function createFollowing(services: Services, store: StoreMessages, heartb
     });
   };
 
-  const drop = (id: string, one: Followed) => {
+  const drop = (id: string, one: FollowedChannel) => {
     followed.delete(id);
     one.stop();
   };

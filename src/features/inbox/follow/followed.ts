@@ -4,7 +4,7 @@ import { BacklogFull } from "../../../core/limits/backlog-bound.ts";
 import { pause } from "../../../core/time/pause.ts";
 import { type MessengerChannel, openMessenger } from "../../channels/index.ts";
 import type { StoreMessages } from "../intake/store.ts";
-import { type Leased, note } from "./leases.ts";
+import { type LeasedChannel, note } from "./leases.ts";
 
 /** The pauses after failures, in milliseconds: the first, the longest, and that after a permanent refusal. */
 const [firstPauseMs, longestPauseMs, refusedPauseMs] = [1_000, 60_000, 5 * 60_000];
@@ -17,7 +17,7 @@ interface Options {
 }
 
 /** A channel that this process follows. */
-export interface Followed {
+export interface FollowedChannel {
   agentId: string;
   savedAt: string;
   stop(): void;
@@ -26,7 +26,7 @@ export interface Followed {
 }
 
 /** Receives a channel's messages and stores them, until it is stopped or the channel should no longer be followed. */
-export function follow(options: Options, leased: Leased): Followed {
+export function follow(options: Options, leased: LeasedChannel): FollowedChannel {
   const controller = new AbortController();
   const { log } = options.services;
   const ended = keepFollowing(options, leased, controller.signal).catch((err: unknown) => {
@@ -37,7 +37,7 @@ export function follow(options: Options, leased: Leased): Followed {
   return { agentId, savedAt, stop: () => controller.abort(new Error("The channel is let go")), ended };
 }
 
-async function keepFollowing(options: Options, leased: Leased, signal: AbortSignal): Promise<void> {
+async function keepFollowing(options: Options, leased: LeasedChannel, signal: AbortSignal): Promise<void> {
   const { services, store } = options;
   const { agentId, name } = leased;
   const channel = await openMessenger(services, { id: agentId }, name);
@@ -69,7 +69,7 @@ async function keepFollowing(options: Options, leased: Leased, signal: AbortSign
 }
 
 /** Stores the channel's state each time it changes. */
-function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent, name }: MessengerChannel) {
+function stateOf({ services, owner }: Options, { id, savedAt }: LeasedChannel, { agent, name }: MessengerChannel) {
   const { database, clock, log } = services;
   let noted: string | null | undefined;
   let writing = Promise.resolve();

@@ -8,7 +8,7 @@ import { statement } from "../../../db/statement.ts";
 import { hasLapsed, leaseUntil } from "../../../jobs/heartbeat.ts";
 
 /** A channel that this process follows. */
-export interface Leased {
+export interface LeasedChannel {
   id: string;
   agentId: string;
   slug: string;
@@ -27,7 +27,7 @@ interface Claim {
 }
 
 /** Renews a process's leases and takes free channels. Returns all channels that it follows now. */
-export async function claim(database: Database, claimed: Claim): Promise<Leased[]> {
+export async function claim(database: Database, claimed: Claim): Promise<LeasedChannel[]> {
   const rows = await claimStatement.run(database, claimed);
   return rows.map(({ name, ...row }) => ({ ...row, name: name as MessengerName }));
 }
@@ -37,7 +37,7 @@ export async function release(database: Database, owner: string): Promise<void> 
   await releaseStatement.run(database, { owner });
 }
 
-interface Noted extends Pick<Leased, "id" | "savedAt"> {
+interface FollowingState extends Pick<LeasedChannel, "id" | "savedAt"> {
   owner: string;
   status: "running" | "failing";
   lastError: string | null;
@@ -45,7 +45,7 @@ interface Noted extends Pick<Leased, "id" | "savedAt"> {
 }
 
 /** Stores the state of following a channel, if the process still follows it. */
-export async function note(database: Database, noted: Noted): Promise<void> {
+export async function note(database: Database, noted: FollowingState): Promise<void> {
   await noteStatement.run(database, noted);
 }
 

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
-import { type BacklogBound, type Counted, createBacklogBound } from "../../../core/limits/backlog-bound.ts";
+import { type AgentBacklog, type BacklogBound, createBacklogBound } from "../../../core/limits/backlog-bound.ts";
 import { agents, inbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
@@ -20,7 +20,7 @@ export function boundMessages({ database, clock, log }: Pick<Services, "database
  */
 const countStatement = statement(
   { organizationId: "uuid" },
-  ({ organizationId }) => sql<Counted>`
+  ({ organizationId }) => sql<AgentBacklog>`
     with waiting as materialized (
       select ${inbox.agentId} as agent, count(*)::int as count from ${inbox}
       where ${inbox.status} = 'pending' group by ${inbox.agentId}

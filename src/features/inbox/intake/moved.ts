@@ -4,13 +4,17 @@ import type { Db } from "../../../db/client.ts";
 import { conversations, movedChats } from "../../../db/schema.ts";
 
 /** The agent's channel of a chat. */
-interface Of {
+interface AgentChat {
   agentId: string;
   channel: string;
 }
 
 /** Stores a chat's new id. */
-export async function noteMoved(db: Db, { agentId, channel }: Of, { movedFrom, movedTo }: MovedChat): Promise<void> {
+export async function noteMoved(
+  db: Db,
+  { agentId, channel }: AgentChat,
+  { movedFrom, movedTo }: MovedChat,
+): Promise<void> {
   await db
     .insert(movedChats)
     .values({ agentId, channel, chatId: movedFrom, movedTo })
@@ -24,7 +28,7 @@ export async function noteMoved(db: Db, { agentId, channel }: Of, { movedFrom, m
  * The known form of a destination in a moved chat, used by its conversation, targets and waiting work. A chat that was
  * already used under its new id keeps that id.
  */
-export async function knownPlace(db: Db, of: Of & { slug: string }, channelId: string): Promise<string> {
+export async function knownPlace(db: Db, of: AgentChat & { slug: string }, channelId: string): Promise<string> {
   if (!mayMove(of.channel, channelId)) return channelId;
   const own = db
     .select({ found: sql`1` })
@@ -40,7 +44,7 @@ export async function knownPlace(db: Db, of: Of & { slug: string }, channelId: s
 }
 
 /** A destination with its chat's current id. */
-export async function placeNow(db: Db, of: Of, channelId: string): Promise<string> {
+export async function placeNow(db: Db, of: AgentChat, channelId: string): Promise<string> {
   if (!mayMove(of.channel, channelId)) return channelId;
   const [moved] = await db
     .select({ movedTo: movedChats.movedTo })
@@ -50,7 +54,7 @@ export async function placeNow(db: Db, of: Of, channelId: string): Promise<strin
 }
 
 /** All forms of a destination: with every current and former id of its chat. */
-export async function idsOfPlace(db: Db, of: Of, channelId: string): Promise<string[]> {
+export async function idsOfPlace(db: Db, of: AgentChat, channelId: string): Promise<string[]> {
   if (!mayMove(of.channel, channelId)) return [channelId];
   const { chatId, movedTo } = movedChats;
   const isIt = or(eq(chatId, chatOf(channelId)), eq(movedTo, chatOf(channelId)));
@@ -62,7 +66,7 @@ export async function idsOfPlace(db: Db, of: Of, channelId: string): Promise<str
   return [...new Set([channelId, ...chats.map((chat) => inChat(channelId, chat))])];
 }
 
-const isOf = ({ agentId, channel }: Of) => and(eq(movedChats.agentId, agentId), eq(movedChats.channel, channel));
+const isOf = ({ agentId, channel }: AgentChat) => and(eq(movedChats.agentId, agentId), eq(movedChats.channel, channel));
 
 /** Only Telegram groups get a new id. Their ids are negative, so other messages skip the look-up. */
 const mayMove = (channel: string, channelId: string) => channel === "telegram" && channelId.startsWith("-");

@@ -75,7 +75,7 @@ const whatsappBySecret = webhook({
 
 /** `/webhooks/…`: the webhooks of the messengers. */
 export function webhookRoutes(store: StoreMessages) {
-  const take = async (c: Context<AppEnv>, of: Called) => {
+  const take = async (c: Context<AppEnv>, of: WebhookPath) => {
     const { admission } = c.var.services;
     const share = ["webhooks", of.slug, clientKey(c.var.ip)] as const;
     await admission.during(share, () => findCalled(c, of));
@@ -105,7 +105,7 @@ export function webhookRoutes(store: StoreMessages) {
 
 const xml = { "Content-Type": "text/xml" };
 
-interface Called {
+interface WebhookPath {
   slug: string;
   name: MessengerName;
   webhookSecret?: string;
@@ -114,7 +114,7 @@ interface Called {
 /** The channel of a request. Throws the refusals that the request's head decides. */
 async function findCalled(
   c: Context<AppEnv>,
-  { slug, name, webhookSecret = undefined }: Called,
+  { slug, name, webhookSecret = undefined }: WebhookPath,
 ): Promise<{ channel: MessengerChannel; head: WebhookHead }> {
   const { services } = c.var;
   const pathSecret = webhookSecret ?? null;
@@ -133,7 +133,7 @@ async function findCalled(
 async function receive(
   c: Context<AppEnv>,
   store: StoreMessages,
-  called: Called,
+  called: WebhookPath,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<string | null> {
   // Read again: the channel may have changed while the body arrived.

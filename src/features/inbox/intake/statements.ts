@@ -11,7 +11,7 @@ import { debounceWaiting, type NewJob } from "../../../jobs/enqueue.ts";
 // A message is stored by two statements, since its number is known only after its conversation is locked.
 
 /** The conversation of a channel's messages. */
-export interface Place {
+export interface ChannelConversation {
   agentId: string;
   channel: MessengerName;
   channelId: string;
@@ -46,7 +46,10 @@ interface Locked {
  * Creates or locks a conversation, so that its messages are stored one transaction after the other. Null when the agent
  * or its channel is off or deleted.
  */
-export async function lockConversation(tx: Db, { agentId, channel, ...place }: Place): Promise<Locked | null> {
+export async function lockConversation(
+  tx: Db,
+  { agentId, channel, ...place }: ChannelConversation,
+): Promise<Locked | null> {
   const { id, ref, lastInboxSeq } = conversations;
   // The first writer becomes the conversation's subject; until then only the agent has written there.
   const subject = sql`case when ${lastInboxSeq} = 0 then ${excluded(conversations.subject)} else ${conversations.subject} end`;
@@ -75,7 +78,7 @@ const messageShape = {
   payload: inbox.payload,
 } as const;
 
-interface Arrived {
+interface NewMessages {
   agentId: string;
   organizationId: string;
   channel: MessengerName;
@@ -93,7 +96,7 @@ interface New {
 }
 
 /** Stores new messages and, if there are any, the job that answers them. */
-export async function storeNew(tx: Db, { messages, work, conversationId, ...of }: Arrived): Promise<New> {
+export async function storeNew(tx: Db, { messages, work, conversationId, ...of }: NewMessages): Promise<New> {
   const { agentId, channel, organizationId } = of;
   const { table, row } = jsonRows(sql`${storableJson(messages)}::jsonb`, "said", messageShape);
   const lastInboxSeq = Math.max(...messages.map(({ seq }) => seq));

@@ -14,7 +14,7 @@ import { withQuotedWords } from "./quoted-words.ts";
 import { lockConversation, storeNew } from "./statements.ts";
 import { subjectOf } from "./subject.ts";
 
-interface Stored {
+interface StoredMessages {
   conversationId: string;
   ref: string;
   said: readonly Incoming[];
@@ -25,7 +25,7 @@ interface Stored {
 }
 
 /** `known`: everything was stored before; `dropped`: the agent is off or deleted. */
-export type Taken = Stored | "known" | "dropped";
+export type IntakeResult = StoredMessages | "known" | "dropped";
 
 /** In milliseconds. The parts of an album arrive one by one, so an album waits this long even without a debounce. */
 const albumMs = 1_500;
@@ -43,7 +43,7 @@ export async function storeIn(
   channel: MessengerChannel,
   channelId: string,
   came: readonly Incoming[],
-): Promise<Taken> {
+): Promise<IntakeResult> {
   const { id: agentId, slug } = channel.agent;
   const refOf = (id: string) => `${slug}:${channel.name}:${id}`;
   const ref = refOf(channelId);

@@ -8,7 +8,7 @@ import { withAlbums } from "./albums.ts";
 import { boundMessages } from "./backlog-bound.ts";
 import { dropDeleted } from "./edits.ts";
 import { knownPlace, noteMoved } from "./moved.ts";
-import { storeIn, type Taken } from "./store-in.ts";
+import { type IntakeResult, storeIn } from "./store-in.ts";
 import type { TellArrived } from "./tell.ts";
 import { withThreadRoots } from "./thread-roots.ts";
 
@@ -65,7 +65,7 @@ export function createStore({ services, activity, tell, wake }: Dependencies): S
 }
 
 /** Drops messages for an agent that is being deleted. */
-function unlessGone(error: unknown): Taken[] {
+function unlessGone(error: unknown): IntakeResult[] {
   if (sqlState(error) !== "23503") throw error;
   return [];
 }
@@ -77,7 +77,7 @@ async function storeAll(
   services: Services,
   channel: MessengerChannel,
   arrivals: readonly Arrival[],
-): Promise<Taken[]> {
+): Promise<IntakeResult[]> {
   const { agent, name } = channel;
   const of = { agentId: agent.id, slug: agent.slug, channel: name };
   for (const arrival of arrivals) if ("movedTo" in arrival) await noteMoved(tx, of, arrival);
@@ -85,7 +85,7 @@ async function storeAll(
   const said = Map.groupBy(messages, ({ channelId }) => channelId);
   const groups: [string, Incoming[]][] = [];
   for (const [place, group] of said) groups.push([await knownPlace(tx, of, place), group]);
-  const taken: Taken[] = [];
+  const taken: IntakeResult[] = [];
   // Always in this order, since each conversation is locked.
   for (const [channelId, group] of groups.sort(([a], [b]) => (a < b ? -1 : 1))) {
     taken.push(await storeIn(tx, services, channel, channelId, group));

@@ -4,7 +4,7 @@ import type { Incoming } from "../../../core/channels/messengers.ts";
 import { actingAs, type Turns } from "../../turns/index.ts";
 
 /** Messages stored in a conversation, whose public id is `ref`. */
-interface Arrived {
+interface ArrivedMessages {
   slug: string;
   ref: string;
   channel: string;
@@ -12,11 +12,11 @@ interface Arrived {
 }
 
 /** Reports messages to the activity bus. */
-export type TellArrived = (arrived: Arrived) => void;
+export type TellArrived = (arrived: ArrivedMessages) => void;
 
 /** Runs after the request. Loads the agent for its secrets, which people may know and write. */
 export function createTellArrived({ activity, log }: Services, { agents }: Pick<Turns, "agents">): TellArrived {
-  const tell = ({ slug, ref, channel, said }: Arrived) =>
+  const tell = ({ slug, ref, channel, said }: ArrivedMessages) =>
     agents.serve(slug, async (agent) => {
       for (const { text, files, quotes } of agent ? said : []) {
         if (!agent) return;

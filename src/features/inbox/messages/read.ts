@@ -15,7 +15,7 @@ export interface Mailbox {
   channel: string;
 }
 
-type Wanted = Pick<MessagesQuery, "direction" | "status"> & { id?: string };
+type MessageFilter = Pick<MessagesQuery, "direction" | "status"> & { id?: string };
 
 /**
  * A page of a channel's incoming and outgoing messages, newest first. Throws the 404 of the agent and of the channel.
@@ -38,7 +38,7 @@ export async function findMessage(ctx: Ctx, mailbox: Mailbox, id: string): Promi
   return row ? toMessage(ctx, row) : null;
 }
 
-function selectMessages(db: Db, mailbox: Mailbox, { direction, status, id }: Wanted) {
+function selectMessages(db: Db, mailbox: Mailbox, { direction, status, id }: MessageFilter) {
   const of = (table: typeof inbox | typeof outbox, own: ChannelMessage["direction"]): SQL | undefined =>
     and(
       eq(table.agentId, mailbox.agentId),

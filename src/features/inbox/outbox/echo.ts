@@ -16,7 +16,7 @@ import { searchColumn, searchWords } from "../../conversations/index.ts";
 import { knownPlace } from "../intake/moved.ts";
 import { lockConversation } from "../intake/statements.ts";
 import { chatAt, takeOverTold } from "./named-person.ts";
-import type { Outgoing, Place } from "./outgoing.ts";
+import type { Destination, Outgoing } from "./outgoing.ts";
 
 /** One text of a turn in the outbox: `count` parts from the part `first` on. */
 const Echo = z.object({ turnId: z.uuid(), first: z.int(), count: z.int() });
@@ -27,7 +27,7 @@ const echoJob = defineJob("outbox.echo", Echo, ({ turnId, first }) => `${turnId}
 
 /** The job that appends a turn's text to the conversation at its destination; none for a destination without people. */
 export function echoWork(
-  { channel }: Pick<Place, "channel">,
+  { channel }: Pick<Destination, "channel">,
   { sends }: Pick<Outgoing, "sends">,
   { turnId, first }: Omit<Echo, "count">,
 ): NewJob[] {

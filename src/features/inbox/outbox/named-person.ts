@@ -3,7 +3,7 @@ import { chatOf, type MessengerName, namesPerson } from "../../../core/channels/
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, messages } from "../../../db/schema.ts";
-import type { Place } from "./outgoing.ts";
+import type { Destination } from "./outgoing.ts";
 
 // At Slack a target may be a person's id, while the private chat with that person has another id.
 
@@ -16,7 +16,7 @@ const lockTold = (tx: Db, told: string) => tx.execute(sql`select pg_advisory_xac
 /** The chat of a destination: for a person, the private chat in which they last wrote; else the target itself. */
 export async function chatAt(
   tx: Db,
-  { agentId, channel, target, told }: Place & Pick<FirstWord, "told"> & { channel: MessengerName },
+  { agentId, channel, target, told }: Destination & Pick<FirstWord, "told"> & { channel: MessengerName },
 ): Promise<string> {
   if (!namesPerson(channel, target)) return target;
   const known = await findPrivate(tx, agentId, target);

@@ -7,21 +7,21 @@ import type { NewJob } from "../../../jobs/enqueue.ts";
 import type { Alongside } from "../../turns/index.ts";
 
 /** The destination of an agent's messages: people, or another agent. */
-const Place = z.object({
+const Destination = z.object({
   agentId: z.uuid(),
   channel: z.string().transform(channelOf),
   /** The messenger's target, such as a chat id or a phone number, or the slug of an agent. */
   target: z.string(),
 });
-export type Place = z.infer<typeof Place>;
+export type Destination = z.infer<typeof Destination>;
 
-const placeKey = ({ agentId, channel, target }: Place) => `${agentId}:${channel}:${target}`;
+const placeKey = ({ agentId, channel, target }: Destination) => `${agentId}:${channel}:${target}`;
 
 /** Sends a destination's outbox in order; one job at a time runs for a destination. */
-export const sendJob = defineJob("outbox.send", Place, placeKey);
+export const sendJob = defineJob("outbox.send", Destination, placeKey);
 
 /** Like `sendJob`, for texts to another agent: its turns take longer than a messenger, and call models. */
-export const tellJob = defineJob("outbox.tell", Place, placeKey);
+export const tellJob = defineJob("outbox.tell", Destination, placeKey);
 
 /** Rows for the outbox and the job that sends them. */
 export type Outgoing = Pick<Alongside, "sends" | "work">;
@@ -30,7 +30,7 @@ export type Outgoing = Pick<Alongside, "sends" | "work">;
  * The rows and the job that send a Markdown text to a destination, in parts that fit its messenger. Empty for a blank
  * text.
  */
-export function outgoing(place: Place, markdown: string): Outgoing {
+export function outgoing(place: Destination, markdown: string): Outgoing {
   const { channel, target } = place;
   const sends = replyParts(markdown, longestPart(channel)).map((body) => ({ channel, target, body }));
   return { sends, work: sends.length === 0 ? [] : [sendWork(place)] };
@@ -43,5 +43,5 @@ function longestPart(channel: Channel): number {
 }
 
 /** The job that sends a destination's outbox. */
-export const sendWork = ({ agentId, channel, target }: Place): NewJob =>
+export const sendWork = ({ agentId, channel, target }: Destination): NewJob =>
   (channel === "agent" ? tellJob : sendJob).of({ agentId, channel, target });

@@ -3,7 +3,7 @@ import { isBlank } from "../../../core/text/text.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { type AlongsideOf, type ContinuedBy, type ContinuedPlace, endingError, wasStopped } from "../../turns/index.ts";
 import { echoWork } from "./echo.ts";
-import { type Outgoing, outgoing, type Place } from "./outgoing.ts";
+import { type Destination, type Outgoing, outgoing } from "./outgoing.ts";
 
 /** The notice to a person while a tool call waits for approval. */
 const waitingNotice = "Somebody has to approve this first. You get the answer here as soon as it is decided.";
@@ -15,7 +15,7 @@ export const failedNotice = "Sorry, I can't answer at the moment. Please try aga
  * The messages to a person about a turn's outcome: the reply, the text so far of a stopped turn, or the notice that a
  * tool call waits for approval. Nothing for a failed or interrupted turn.
  */
-export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
+export function repliesOf(place: Destination, outcome: TurnOutcome): Outgoing {
   if (outcome.status === "approval") return outgoing(place, joined(lastWords(outcome), waitingNotice));
   return outgoing(place, outcome.status === "done" || wasStopped(outcome) ? lastWords(outcome) : "");
 }
@@ -29,7 +29,7 @@ export function continuedReplies({ agentId, channel, channelId }: ContinuedPlace
 }
 
 /** The rows written with a turn that runs only once and whose reply goes to a destination. */
-function laterReplies(place: Place): AlongsideOf {
+function laterReplies(place: Destination): AlongsideOf {
   return (outcome) => ({ inboxIds: [], supersededAfter: null, ...repliesOrFailure(place, outcome) });
 }
 
@@ -38,7 +38,7 @@ function laterReplies(place: Place): AlongsideOf {
  * of a stopped turn, or the notice that a tool call waits for approval. The agent's texts become part of the
  * conversation at the destination. Nothing for a failed or interrupted turn.
  */
-export function repliesElsewhere(place: Place): AlongsideOf {
+export function repliesElsewhere(place: Destination): AlongsideOf {
   return (outcome, turnId) => {
     const { sends, work } = repliesOf(place, outcome);
     const echo = lastWords(outcome) === "" ? [] : echoWork(place, { sends }, { turnId, first: 0 });
@@ -50,12 +50,12 @@ export function repliesElsewhere(place: Place): AlongsideOf {
  * Like `repliesElsewhere`, for a turn that runs only once, such as one that continues after an approval: its failure
  * gets a notice too.
  */
-export function continuedElsewhere(place: Place): AlongsideOf {
+export function continuedElsewhere(place: Destination): AlongsideOf {
   const [reply, failure] = [repliesElsewhere(place), laterReplies(place)];
   return (outcome, turnId) => (isFailure(outcome) ? failure : reply)(outcome, turnId);
 }
 
-function repliesOrFailure(place: Place, outcome: TurnOutcome): Outgoing {
+function repliesOrFailure(place: Destination, outcome: TurnOutcome): Outgoing {
   return isFailure(outcome) ? outgoing(place, joined(lastWords(outcome), failedNotice)) : repliesOf(place, outcome);
 }
 

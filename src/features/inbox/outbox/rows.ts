@@ -10,7 +10,7 @@ import { actingAgent, agents, conversations, hooks, jobs, optOuts, outbox, turns
 import { statement } from "../../../db/statement.ts";
 import { defineJob } from "../../../jobs/define.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
-import type { Place } from "./outgoing.ts";
+import type { Destination } from "./outgoing.ts";
 
 /** Runs the hooks of a reply once all of it was sent. */
 export const sentJob = defineJob("outbox.sent", z.object({ turnId: z.uuid() }), ({ turnId }) => turnId);
@@ -21,7 +21,7 @@ export const isUnsent = sql`${outbox.status} in ('pending', 'sending')`;
 /** `chatOf` of a part's target. */
 export const chatOfTarget = sql<string>`split_part(${outbox.target}, ':', 1)`;
 
-const isAt = ({ agentId, channel, target }: Place) =>
+const isAt = ({ agentId, channel, target }: Destination) =>
   and(eq(outbox.agentId, agentId), eq(outbox.channel, channel), eq(outbox.target, target), isUnsent);
 
 /** Why a person gets no more messages of an agent: the reason on a message or a skipped run. */
@@ -33,7 +33,7 @@ export const stoppedAgent = "The person stopped the agent";
 const isOfChat = (chat: string | SQL) => or(eq(optOuts.channelId, chat), eq(optOuts.sender, chat));
 
 /** Whether the person at a destination opted out of the agent and has not resumed. */
-export async function hasStopped(db: Db, { agentId, channel, target }: Place): Promise<boolean> {
+export async function hasStopped(db: Db, { agentId, channel, target }: Destination): Promise<boolean> {
   const isTheirs = and(eq(optOuts.agentId, agentId), eq(optOuts.channel, channel), isOfChat(chatOf(target)));
   const [stopped] = await db.select({ sender: optOuts.sender }).from(optOuts).where(isTheirs).limit(1);
   return stopped !== undefined;
@@ -43,7 +43,7 @@ export async function hasStopped(db: Db, { agentId, channel, target }: Place): P
 export type NextPart = NonNullable<Awaited<ReturnType<typeof readNext>>>;
 
 /** The first unsent part for a destination, with its agent and turn; null for none. */
-export async function readNext({ db }: Database, place: Place) {
+export async function readNext({ db }: Database, place: Destination) {
   const stopped = db
     .select({ found: sql`1` })
     .from(optOuts)
@@ -107,7 +107,7 @@ export async function noteWaiting({ db }: Database, part: PartAttempt, waiting: 
 }
 
 /** Gives up a part, and with it the later parts of its turn's reply. */
-export async function noteFailed({ db }: Database, part: NextPart, place: Place, error: string): Promise<void> {
+export async function noteFailed({ db }: Database, part: NextPart, place: Destination, error: string): Promise<void> {
   const itself = eq(outbox.id, part.id);
   const others = part.turnId === null ? undefined : eq(outbox.turnId, part.turnId);
   const why = sql`case when ${itself} then ${storable(error)} else 'An earlier part of the reply was not sent' end`;
@@ -118,7 +118,7 @@ export async function noteFailed({ db }: Database, part: NextPart, place: Place,
 }
 
 /** Gives up all unsent parts of a destination. */
-export async function failAll(db: Db, place: Place, error: string): Promise<void> {
+export async function failAll(db: Db, place: Destination, error: string): Promise<void> {
   await db.update(outbox).set({ status: "failed", error, retryAt: null }).where(isAt(place));
 }
 

@@ -8,11 +8,11 @@ import { agents, channels, outbox, turns } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { isAskable } from "../../agents/index.ts";
 import { echoWork } from "./echo.ts";
-import { outgoing, type Place } from "./outgoing.ts";
+import { type Destination, outgoing } from "./outgoing.ts";
 import { hasStopped } from "./rows.ts";
 
 /** A Markdown text for a destination. */
-export interface Message extends Place {
+export interface Message extends Destination {
   organizationId: string;
   text: string;
   /** The sending turn; null for a notice of the engine, which people get even after they opted out. */
@@ -45,7 +45,7 @@ export async function sendTo(
   for (const job of [...work, ...echo]) await enqueue(tx, job, { organizationId });
 }
 
-async function requireOpen(tx: Db, { agentId, channel, target }: Place): Promise<void> {
+async function requireOpen(tx: Db, { agentId, channel, target }: Destination): Promise<void> {
   if (channel === "agent") return requireNeighbour(tx, agentId, target);
   const name = messengerNames.find((known) => known === channel);
   if (!name) throw new EngineError("bad-request", `Nothing can be sent over the channel ${channel}`);

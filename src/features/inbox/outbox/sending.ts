@@ -7,7 +7,7 @@ import { patiently } from "../../../db/retry.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import type { Activity } from "../activity.ts";
-import type { Place } from "./outgoing.ts";
+import type { Destination } from "./outgoing.ts";
 import {
   failAll,
   type NextPart,
@@ -19,7 +19,7 @@ import {
   stoppedAgent,
 } from "./rows.ts";
 import { verdictOf } from "./verdict.ts";
-import { type FindWay, messengerOf } from "./ways.ts";
+import { type FindDeliveryRoute, messengerOf } from "./ways.ts";
 
 /** After this time, in milliseconds, a destination with more parts lets other destinations send. */
 const shareMs = 60_000;
@@ -28,7 +28,7 @@ interface Dependencies {
   services: Services;
   activity: Activity;
   breaker: CircuitBreaker;
-  findWay: FindWay;
+  findWay: FindDeliveryRoute;
   /** Tells the worker that a job may be due. */
   wake: () => void;
 }
@@ -37,7 +37,7 @@ interface Dependencies {
  * The job that sends a destination's parts, one after the other. Its progress is in the rows: a repeated job continues
  * after the last sent part.
  */
-export function createSending(needs: Dependencies): JobHandler<Place> {
+export function createSending(needs: Dependencies): JobHandler<Destination> {
   const { database, clock } = needs.services;
   return async ({ payload: place }, signal) => {
     const end = clock.now() + shareMs;
@@ -50,7 +50,7 @@ export function createSending(needs: Dependencies): JobHandler<Place> {
 }
 
 /** Sends a part or gives it up. Throws when the destination has to wait. */
-async function sendPart(needs: Dependencies, place: Place, part: NextPart, signal: AbortSignal): Promise<void> {
+async function sendPart(needs: Dependencies, place: Destination, part: NextPart, signal: AbortSignal): Promise<void> {
   const { services, activity, breaker, findWay } = needs;
   const { database, clock } = services;
   if (part.retryAt && part.retryAt.getTime() > clock.now()) throw new Postponed("It waits", part.retryAt.getTime());
@@ -83,7 +83,12 @@ async function sendPart(needs: Dependencies, place: Place, part: NextPart, signa
   }
 }
 
-async function judge({ services }: Dependencies, place: Place, part: NextPart, error: MessengerError): Promise<void> {
+async function judge(
+  { services }: Dependencies,
+  place: Destination,
+  part: NextPart,
+  error: MessengerError,
+): Promise<void> {
   const { database, clock, log } = services;
   const verdict = verdictOf(error, part, clock.now(), Math.random());
   const { slug: agent } = part.agent;
@@ -101,7 +106,12 @@ async function judge({ services }: Dependencies, place: Place, part: NextPart, e
 }
 
 /** Gives up a part and the rest of its reply. */
-async function giveUp({ database, activity }: Services, place: Place, part: NextPart, error: string): Promise<void> {
+async function giveUp(
+  { database, activity }: Services,
+  place: Destination,
+  part: NextPart,
+  error: string,
+): Promise<void> {
   await noteFailed(database, part, place, error);
   const text = previewOfText(`A message could not be sent on ${place.channel}: ${error}`);
   activity.emit(left(place, part, { text, status: "failed" }));
@@ -109,7 +119,7 @@ async function giveUp({ database, activity }: Services, place: Place, part: Next
 
 /** The activity event of a part. Its text was scrubbed before it was stored. */
 function left(
-  { channel }: Place,
+  { channel }: Destination,
   { agent, body, conversationRef }: NextPart,
   how: Pick<ConversationActivity, "text" | "status">,
 ): ConversationActivity {

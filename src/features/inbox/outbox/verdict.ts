@@ -16,7 +16,7 @@ export type Verdict =
   /** `sending`: the part may have been sent. */
   | { kind: "waits"; status: "pending" | "sending"; attempts: number; retryAt: Date };
 
-interface Tried {
+interface TriedPart {
   /** The number of attempts, including this one. */
   attempts: number;
   /** Whether the messenger may already have the part. */
@@ -28,7 +28,7 @@ interface Tried {
  * Decides what happens after a failed attempt; `random` is from 0 to 1. A part that the messenger may have received is
  * sent once more, and then given up.
  */
-export function verdictOf(error: MessengerError, part: Tried, now: number, random: number): Verdict {
+export function verdictOf(error: MessengerError, part: TriedPart, now: number, random: number): Verdict {
   const { attempts, mayBeRepeated, createdAt } = part;
   const { message, isPermanent, retryAfterMs, mayBeDone } = error;
   if (mayBeDone && mayBeRepeated)

@@ -11,23 +11,23 @@ import { EngineError } from "../../../core/errors.ts";
 import { openMessenger } from "../../channels/index.ts";
 import type { Ask } from "../../handoff/index.ts";
 import { noteMoved, placeNow } from "../intake/moved.ts";
-import type { Place } from "./outgoing.ts";
+import type { Destination } from "./outgoing.ts";
 import { hasStopped, type NextPart, stoppedAgent } from "./rows.ts";
 
 /** Sends a part; returns the messenger's id for it, empty without one. Rejects with a `MessengerError`. */
 type Send = (signal: AbortSignal) => Promise<string>;
 
 /** How a part reaches its destination, or why this part can't, or why no part can. */
-type Way = { send: Send } | { refused: string } | { closed: string };
+type DeliveryRoute = { send: Send } | { refused: string } | { closed: string };
 
 /** Finds out how to send a part, from the current channels of its agent. */
-export type FindWay = (place: Place, part: NextPart) => Promise<Way>;
+export type FindDeliveryRoute = (place: Destination, part: NextPart) => Promise<DeliveryRoute>;
 
 /** The reason when the operator removed a person from a channel's list. */
 const unanswered = "The channel's allowedUserIds does not name the person";
 
 /** Why the person at a destination no longer gets results that were requested earlier; null while they do. */
-export async function closedTo(services: Services, place: Place): Promise<string | null> {
+export async function closedTo(services: Services, place: Destination): Promise<string | null> {
   if (await hasStopped(services.database.db, place)) return stoppedAgent;
   const name = messengerOf(place);
   const opened = name && (await openMessenger(services, { id: place.agentId }, name));
@@ -35,10 +35,10 @@ export async function closedTo(services: Services, place: Place): Promise<string
 }
 
 /** The messenger of a destination; null for another agent. */
-export const messengerOf = ({ channel }: Place): MessengerName | null =>
+export const messengerOf = ({ channel }: Destination): MessengerName | null =>
   messengerNames.find((name) => name === channel) ?? null;
 
-export function createWays(services: Services, ask: Ask): FindWay {
+export function createWays(services: Services, ask: Ask): FindDeliveryRoute {
   return async (place, part) => {
     const { agentId, channel, target } = place;
     if (!part.agent.active) return { closed: "The agent is switched off" };
@@ -55,7 +55,7 @@ export function createWays(services: Services, ask: Ask): FindWay {
 /** Sends to a chat's current id. Only the messenger's refusal may reveal that the id has changed. */
 async function sendToChat(
   { database }: Services,
-  { target, ...of }: Place & { channel: MessengerName },
+  { target, ...of }: Destination & { channel: MessengerName },
   send: (place: string, signal: AbortSignal) => Promise<string>,
   signal: AbortSignal,
 ): Promise<string> {

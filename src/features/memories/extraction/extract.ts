@@ -6,11 +6,11 @@ import { jsonInAnswer } from "../../../core/text/prompt-data.ts";
 import { batched } from "../../../db/batched.ts";
 import { sqlState } from "../../../db/client.ts";
 import { type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
-import type { Asking, Complete } from "../../../jobs/complete.ts";
+import type { CallLimits, Complete } from "../../../jobs/complete.ts";
 import { defineJob } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
-import { createNote, type Noted, readDescription, type Wanted } from "../../conversations/index.ts";
+import { createNote, type DescriptionParts, type Findings, readDescription } from "../../conversations/index.ts";
 import { enqueueEmbedding } from "../meaning/embed.ts";
 import { recallMany } from "../recall.ts";
 import { nextBatch, type Unread } from "../rules.ts";
@@ -51,9 +51,9 @@ const tries = 2;
  * stores: the last message read, and a title, if one is wanted and the model gave one (for messages of one end user
  * only). An agent that may not call a model now learns after its next turn.
  */
-export type Learn = (conversationId: string, lookedFor: LookedFor, asking: Asking) => Promise<Noted>;
+export type Learn = (conversationId: string, lookedFor: WantedTitle, limits: CallLimits) => Promise<Findings>;
 
-type LookedFor = Pick<Wanted, "title">;
+type WantedTitle = Pick<DescriptionParts, "title">;
 
 /**
  * Messages count as read after their facts are stored. If the process dies in between, the work is repeated, and its facts
@@ -81,8 +81,8 @@ export function createLearn({ services, complete }: Dependencies): Learn {
     await enqueue(database.db, extractionJob.of({ conversationId }), { organizationId: agent.organizationId });
     return { title };
   };
-  return (conversationId, lookedFor, asking) =>
-    learn(conversationId, lookedFor, asking).catch((error: unknown) => {
+  return (conversationId, lookedFor, limits) =>
+    learn(conversationId, lookedFor, limits).catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
       log.info({ conversationId, reason: error.message }, "Background work waits for the agent's next turn");
       return {};
@@ -101,7 +101,7 @@ function createStatements(services: Pick<Services, "database" | "clock">) {
 interface Learning extends Dependencies {
   statements: ReturnType<typeof createStatements>;
   signal: AbortSignal;
-  wanted: LookedFor;
+  wanted: WantedTitle;
 }
 
 /** Stores the facts in messages with one end user. Returns the wanted title, if the model gave one. */
@@ -142,14 +142,14 @@ async function learnFrom(
   return title;
 }
 
-interface Learned {
+interface LearnedFacts {
   /** Null when the model failed twice to give a list of facts. */
   facts: ExtractedFact[] | null;
   title: string | null;
 }
 
-async function askForFacts(ask: () => Promise<string>, wanted: LookedFor): Promise<Learned> {
-  const learned: Learned = { facts: null, title: null };
+async function askForFacts(ask: () => Promise<string>, wanted: WantedTitle): Promise<LearnedFacts> {
+  const learned: LearnedFacts = { facts: null, title: null };
   for (let tried = 1; tried <= tries && !learned.facts; tried += 1) {
     const answer = jsonInAnswer(await ask());
     learned.facts = readFacts(answer);

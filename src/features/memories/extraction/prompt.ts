@@ -4,7 +4,7 @@ import { clip } from "../../../core/text/text.ts";
 import { titleRule } from "../../conversations/index.ts";
 import { longestCategory, longestContent } from "../schema.ts";
 
-export interface Said {
+export interface PromptMessage {
   role: "user" | "assistant";
   content: string;
   /** Whether the message was read before, and is only there to explain the others. */
@@ -12,7 +12,7 @@ export interface Said {
 }
 
 interface ExtractionInput {
-  messages: readonly Said[];
+  messages: readonly PromptMessage[];
   /** Existing memories that may mean the same. */
   known: readonly string[];
   /** Whether the model should also give a title. */

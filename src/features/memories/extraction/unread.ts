@@ -8,7 +8,7 @@ import { statement } from "../../../db/statement.ts";
 import { extractedSeq } from "../../conversations/index.ts";
 import { isRemembered } from "../recall.ts";
 import { batchMessages, type Unread } from "../rules.ts";
-import { longestMessage, type Said } from "./prompt.ts";
+import { longestMessage, type PromptMessage } from "./prompt.ts";
 
 /** A conversation to learn from, and its last message. */
 export interface Source {
@@ -34,7 +34,7 @@ interface UnreadStatements {
   /** Undefined for a deleted conversation. */
   sourceOf(conversationId: string): Promise<Source | undefined>;
   /** The last messages with the same end user before a message, oldest first. */
-  earlierThan(message: MessagePosition): Promise<readonly Said[]>;
+  earlierThan(message: MessagePosition): Promise<readonly PromptMessage[]>;
 }
 
 export function unreadStatements(services: Pick<Services, "database" | "clock">): UnreadStatements {
@@ -110,7 +110,7 @@ const [shown, among] = [4, 100];
 
 const readEarlier = statement(
   { ids: "uuid[]", subjects: "text[]", seqs: "text[]" },
-  ({ ids, subjects, seqs }) => sql<{ nth: string; role: Said["role"]; content: string }>`
+  ({ ids, subjects, seqs }) => sql<{ nth: string; role: PromptMessage["role"]; content: string }>`
     select asked.nth, said.role, said.content
     from unnest(${ids}, ${subjects}, ${seqs}::int[]) with ordinality as asked(id, subject, seq, nth) cross join lateral (
       select ${messages.role} as role, ${content} as content, ${messages.seq} as seq

@@ -30,7 +30,7 @@ const batchBytes = 16 * 1024;
 const newest = 1_000;
 const hourMs = 3_600_000;
 
-type Has = Pick<Services, "options">;
+type VectorOptions = Pick<Services, "options">;
 
 type Rememberer = Pick<typeof agents.$inferSelect, "id" | "organizationId" | "memoryEnabled">;
 
@@ -38,13 +38,13 @@ type Rememberer = Pick<typeof agents.$inferSelect, "id" | "organizationId" | "me
  * Enqueues the embedding of an agent's new and changed memories, if the database has vectors and the agent's memory is
  * on.
  */
-export async function enqueueEmbedding({ options }: Has, db: Db, agent: Rememberer): Promise<void> {
+export async function enqueueEmbedding({ options }: VectorOptions, db: Db, agent: Rememberer): Promise<void> {
   const { id, organizationId, memoryEnabled } = agent;
   if (options.vectors && memoryEnabled) await enqueue(db, embeddingJob.of({ agentId: id }), { organizationId });
 }
 
 /** At a start, enqueues the embedding of all memories without a vector, since vectors may be new in this database. */
-export async function enqueueMissing({ options, database }: Has & Pick<Services, "database">): Promise<void> {
+export async function enqueueMissing({ options, database }: VectorOptions & Pick<Services, "database">): Promise<void> {
   if (!options.vectors) return;
   const { db } = database;
   const missing = withVectors(db).where(and(eq(memories.agentId, agents.id), outdated));
@@ -91,8 +91,8 @@ function embedMemories({ services, embedderOf }: Dependencies): JobHandler<{ age
     // After a failure, all memories are checked again.
     complete.delete(agentId);
     const keep = {
-      embedded: (part: readonly Stale[], vectors: Vectors) => store(database, model, part, vectors),
-      async refused(memory: Stale) {
+      embedded: (part: readonly StaleMemory[], vectors: Vectors) => store(database, model, part, vectors),
+      async refused(memory: StaleMemory) {
         log.warn(
           { agentId, memoryId: memory.id, model },
           "A memory that the model does not take is found by its words alone",
@@ -125,7 +125,7 @@ function withVectors(db: Db) {
     .leftJoin(memoryVectors, eq(memoryVectors.memoryId, memories.id));
 }
 
-interface Stale {
+interface StaleMemory {
   id: string;
   content: string;
   /** The digest, in hexadecimal. */
@@ -137,7 +137,7 @@ async function readStale(
   database: Database,
   agentId: string,
   { model, onlyNewest }: { model: string; onlyNewest: boolean },
-): Promise<{ stale: Stale[]; more: boolean }> {
+): Promise<{ stale: StaleMemory[]; more: boolean }> {
   const { db } = database;
   const [own, newestFirst] = [eq(memories.agentId, agentId), desc(memories.updatedAt)];
   const some = db.select({ id: memories.id }).from(memories).where(own).orderBy(newestFirst).limit(newest);
@@ -167,7 +167,12 @@ const storeStatement = statement(
 );
 
 /** Stores vectors. If a memory was changed meanwhile, its vector is never used, since the digests differ. */
-async function store(database: Database, model: string, stale: readonly Stale[], vectors: Vectors): Promise<void> {
+async function store(
+  database: Database,
+  model: string,
+  stale: readonly StaleMemory[],
+  vectors: Vectors,
+): Promise<void> {
   await storeStatement.run(database, {
     model,
     ids: stale.map(({ id }) => id),

@@ -5,7 +5,7 @@ import type { Embedder } from "../../../core/ports.ts";
 const harmless = "Hello";
 
 /** Stores each finished part of the texts, so that less is left to do after a failure. */
-interface Keep<Text> {
+interface EmbeddingStore<Text> {
   embedded(part: readonly Text[], vectors: readonly (readonly number[])[]): Promise<void>;
   /** The model refused the text alone. */
   refused(text: Text): Promise<void>;
@@ -22,7 +22,7 @@ const attemptsOfText = 3;
 export async function embedInParts<Text extends { content: string }>(
   embedder: Pick<Embedder, "embed">,
   texts: readonly Text[],
-  keep: Keep<Text>,
+  keep: EmbeddingStore<Text>,
   { attempt, signal }: { attempt: number; signal: AbortSignal },
 ): Promise<void> {
   const parts = [texts];

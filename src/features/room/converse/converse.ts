@@ -3,7 +3,7 @@ import type { Services } from "../../../context/ctx.ts";
 import { roomEvents } from "../../../db/schema.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
-import { type Attempted, fateOf, repeatLater } from "../../turns/index.ts";
+import { type AttemptResult, fateOf, repeatLater } from "../../turns/index.ts";
 import { converseJob } from "../ledger/store.ts";
 import { type ConversationEvent, readConversation } from "./event.ts";
 import { type ConverseDependencies, eventAttempt } from "./turn.ts";
@@ -38,7 +38,11 @@ function converse(needs: ConverseDependencies): JobHandler<{ eventId: string }> 
 }
 
 /** Stores how an attempt at an event's turn ended, unless the event's conversation shows it. */
-async function storeEnd(services: Services, event: ConversationEvent, { end, turn, tried }: Attempted): Promise<void> {
+async function storeEnd(
+  services: Services,
+  event: ConversationEvent,
+  { end, turn, tried }: AttemptResult,
+): Promise<void> {
   if (end.kind === "retry") {
     const attempts = event.attempts + 1;
     await services.database.db.update(roomEvents).set({ attempts }).where(eq(roomEvents.id, event.id));

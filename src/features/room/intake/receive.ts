@@ -101,14 +101,14 @@ async function keep(
   return answer;
 }
 
-type Judged = Pick<NewEvent, "payload" | "outcome" | "reason"> & { answer: EventAnswer };
+type ReceivedEvent = Pick<NewEvent, "payload" | "outcome" | "reason"> & { answer: EventAnswer };
 
 /** The ledger entry for a request, and the response to its sender. `body` is the body, or why it is unreadable. */
 function eventOf(
   { enabled, active }: Pick<WebhookSource, "enabled" | "active">,
   body: Uint8Array | PayloadProblem,
   contentType: string | undefined,
-): Judged {
+): ReceivedEvent {
   if (typeof body === "string") return unreadable(body);
   const read: ReadPayload = readPayload(body, contentType ?? null);
   if (!read.ok) return unreadable(read.error, answerText(body, contentType));
@@ -133,7 +133,7 @@ function received(source: string, { outcome, reason }: Pick<NewEvent, "outcome" 
       };
 }
 
-function unreadable(error: PayloadProblem, payload?: JsonValue): Judged {
+function unreadable(error: PayloadProblem, payload?: JsonValue): ReceivedEvent {
   const event = { outcome: "invalid-payload", reason: error, answer: { ok: false, error } } as const;
   return payload === undefined ? event : { ...event, payload };
 }

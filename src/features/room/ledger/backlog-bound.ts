@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import {
+  type AgentBacklog,
   type BacklogBound,
-  type Counted,
   createBacklogBound,
   mostOfOrganization,
 } from "../../../core/limits/backlog-bound.ts";
@@ -27,7 +27,7 @@ const countStatement = statement({ organizationId: "uuid" }, ({ organizationId }
     select ${jobs.payload} ->> 'agentId' as agent from ${jobs}
     where ${jobs.kind} = ${kind} and ${lane} = ${organizationId} and ${waits}
     order by ${jobs.runAt}, ${jobs.id} limit ${mostOfOrganization})`;
-  return sql<Counted>`
+  return sql<AgentBacklog>`
     select agent as "agentId", count(*)::int as count
     from (${ofKind(matchJob)} union all ${ofKind(converseJob)}) as waiting group by agent`;
 });

@@ -16,7 +16,7 @@ import type { PendingEvent } from "./event.ts";
 import type { Verdict } from "./schema.ts";
 
 /** How the matching of an event ended: with a definition, whose action follows, or without. */
-export type Ending =
+export type MatchEnd =
   | { definition: EventDefinition }
   /** `reason` contains no secrets. */
   | { outcome: (typeof eventOutcomes)[number]; reason?: string };
@@ -31,7 +31,7 @@ type Columns = Partial<typeof roomEvents.$inferInsert>;
 export async function conclude(
   { database, clock, activity }: Pick<Services, "database" | "clock" | "activity">,
   event: PendingEvent,
-  ending: Ending,
+  ending: MatchEnd,
 ): Promise<void> {
   const stored = await unlessOvertaken(() =>
     database.transaction(async (tx) => {
@@ -55,7 +55,7 @@ export async function conclude(
 }
 
 /** The activity of an event whose end was stored. */
-function matched({ sourceName, agent }: PendingEvent, ending: Ending, stored: Columns): Activity {
+function matched({ sourceName, agent }: PendingEvent, ending: MatchEnd, stored: Columns): Activity {
   const source = sourceName ?? "a deleted source";
   const definition = "definition" in ending ? ending.definition.name : null;
   const did = definition === null ? "matches no definition" : `matches "${definition}"`;

@@ -14,15 +14,15 @@ import { endOfAsking, type Judge, outcomeOf } from "./judge.ts";
 import type { DryRun, Verdict } from "./schema.ts";
 
 /** Matches a payload against a source's definitions. Calls models; stores nothing. */
-export type TryOut = (ctx: Ctx, slug: string, sourceId: string, tried: Tried) => Promise<DryRun>;
+export type TryOut = (ctx: Ctx, slug: string, sourceId: string, tried: DryRunRequest) => Promise<DryRun>;
 
-interface Tried {
+interface DryRunRequest {
   payload: JsonValue;
   /** The caller's signal. */
   signal: AbortSignal;
 }
 
-type Ended = Pick<DryRun, "outcome"> & Partial<DryRun>;
+type DryRunResult = Pick<DryRun, "outcome"> & Partial<DryRun>;
 
 /** `TryOut` throws the 404 of agent and source, and the 503 of an overload. */
 export function createTryOut({ clock }: Pick<Ctx, "clock">, judge: Judge): TryOut {
@@ -31,7 +31,7 @@ export function createTryOut({ clock }: Pick<Ctx, "clock">, judge: Judge): TryOu
     const source = await findSource(ctx.db, agent, sourceId);
     const [room] = await ctx.db.select().from(rooms).where(eq(rooms.agentId, agent.id));
     const verdicts: Verdict[] = [];
-    const answer = ({ outcome, definition = null, prompt = null, reason = null }: Ended): DryRun => ({
+    const answer = ({ outcome, definition = null, prompt = null, reason = null }: DryRunResult): DryRun => ({
       outcome,
       definition,
       verdicts,
@@ -52,14 +52,14 @@ export function createTryOut({ clock }: Pick<Ctx, "clock">, judge: Judge): TryOu
   };
 }
 
-function endOf(outcome: "no-match" | "room-off"): Ended {
+function endOf(outcome: "no-match" | "room-off"): DryRunResult {
   return outcome === "room-off" ? { outcome, reason: whyNot[outcome] } : { outcome };
 }
 
 type Room = Pick<typeof rooms.$inferSelect, "enabled" | "pendingCount"> | undefined;
 
 /** The outcome of a match. */
-function actionOf({ action }: EventDefinition, room: Room): Ended {
+function actionOf({ action }: EventDefinition, room: Room): DryRunResult {
   if (action === "conversation") return { outcome: action };
   if (!room?.enabled) return { outcome: "room-off", reason: whyNot["room-off"] };
   const full = room.pendingCount >= mostPending;
@@ -73,7 +73,7 @@ function shown(definition: EventDefinition, payload: JsonValue): Pick<DryRun, "d
 }
 
 /** Rethrows errors that concern neither the agent nor its model. */
-function failureOf(error: unknown): Ended {
+function failureOf(error: unknown): DryRunResult {
   if (error instanceof Postponed) return { outcome: "matcher-failed", reason: error.message };
   const end = endOfAsking(error, { tried: 1, most: 1 });
   if (end?.kind !== "give-up") throw error;

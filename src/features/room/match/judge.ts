@@ -2,18 +2,18 @@ import type { Services } from "../../../context/ctx.ts";
 import { EngineError, ProviderSetupError } from "../../../core/errors.ts";
 import { randomHex } from "../../../core/ids.ts";
 import type { AgentSeen } from "../../../core/ports.ts";
-import { type Asking, type Complete, NoAnswer } from "../../../jobs/complete.ts";
+import { type CallLimits, type Complete, NoAnswer } from "../../../jobs/complete.ts";
 import { type AttemptEnd, endOfError, type Tries } from "../../turns/index.ts";
 import { matchingPrompt } from "../events/matching-prompt.ts";
 import type { EventDefinition } from "../sources/find.ts";
-import { type Matching, nextStep, passed, type Step, verdictOf } from "./rules.ts";
+import { type MatchState, nextStep, passed, type Step, verdictOf } from "./rules.ts";
 import type { Verdict } from "./schema.ts";
 
 /** How the matching of an event ended: with a definition, or without one. */
-type Judged = Extract<Step<EventDefinition>, { kind: "act" | "end" }>;
+type MatchStep = Extract<Step<EventDefinition>, { kind: "act" | "end" }>;
 
 /** An event that is being matched. */
-interface Judging extends Matching {
+interface MatchTask extends MatchState {
   agent: AgentSeen;
   /** When the event arrived, in milliseconds since the epoch. */
   receivedAt: number;
@@ -29,10 +29,10 @@ interface Judging extends Matching {
  * Asks the agent's fast model, or else its own model, about one definition after the other, until one describes the
  * event. Throws the errors of `complete`.
  */
-export type Judge = (judging: Judging, asking: Asking) => Promise<Judged>;
+export type Judge = (judging: MatchTask, limits: CallLimits) => Promise<MatchStep>;
 
 export function createJudge({ clock }: Pick<Services, "clock">, complete: Complete): Judge {
-  return async (judging, asking) => {
+  return async (judging, limits) => {
     const { definitions, agent, payload, verdicts, warn } = judging;
     const of = { purpose: "match-event", conversationRef: `room:${agent.slug}:${judging.receivedAt}`, ownModel: true };
     for (;;) {
@@ -44,8 +44,8 @@ export function createJudge({ clock }: Pick<Services, "clock">, complete: Comple
         continue;
       }
       const prompt = matchingPrompt({ description: definition.matchingPrompt, payload, mark: randomHex(24) });
-      const answer = await complete(agent, prompt, { ...asking, ...of });
-      asking.signal.throwIfAborted();
+      const answer = await complete(agent, prompt, { ...limits, ...of });
+      limits.signal.throwIfAborted();
       const verdict = verdictOf(definition, answer, clock.now());
       verdicts.push(verdict);
       if (verdict.warning !== undefined) warn(verdict);

@@ -6,7 +6,7 @@ import type { EventDefinition } from "../sources/find.ts";
 import type { Verdict } from "./schema.ts";
 
 /** An event while its definitions are checked. */
-export interface Matching {
+export interface MatchState {
   payload: JsonValue;
   /** In the order in which the model was asked. */
   verdicts: readonly Verdict[];
@@ -29,7 +29,7 @@ type MatchRule = Pick<EventDefinition, "id" | "action" | "conditions">;
 /** The next step of matching an event. `definitions` are in the order in which the model is asked. */
 export function nextStep<Definition extends MatchRule>(
   definitions: readonly Definition[],
-  { payload, verdicts, roomOn }: Matching,
+  { payload, verdicts, roomOn }: MatchState,
 ): Step<Definition> {
   const judged = new Map(verdicts.map((verdict) => [verdict.definitionId, verdict]));
   const match = definitions.find(({ id }) => judged.get(id)?.matched);

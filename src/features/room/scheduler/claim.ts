@@ -13,7 +13,7 @@ interface ClaimedEntry extends BacklogRow {
 }
 
 /** The work of one turn of a Room. */
-export interface Claimed {
+export interface RoomClaim {
   /** Tells this claim from an earlier one whose process lost its lease. */
   claim: string;
   agent: { id: string; slug: string; organizationId: string; revision: number };
@@ -43,7 +43,7 @@ interface WorkRequest {
  * Claims an agent's due Room work; null when nothing is due. First puts back the entries of a dead process. While a
  * call in the Room's conversation waits for approval, nothing is claimed, since a next turn would refuse that call.
  */
-export function claimWork({ database, clock }: Services, asked: WorkRequest): Promise<Claimed | null> {
+export function claimWork({ database, clock }: Services, asked: WorkRequest): Promise<RoomClaim | null> {
   const { agentId } = asked;
   return database.transaction(async (tx) => {
     const now = clock.now();
@@ -134,7 +134,7 @@ function isProactive({ prompt, evalIntervalMinutes, lastEvaluatedAt, createdAt }
 /** The most entries of a turn, and the most bytes of their JSON; a single larger entry is still taken. */
 export const [mostEntries, mostBytes] = [10, 256 * 1024];
 
-interface Waiting {
+interface PendingEntry {
   id: string;
   attempts: number;
   /** The size of the payload as JSON. */
@@ -145,8 +145,8 @@ interface Waiting {
  * Chooses the entries of the next turn from the pending ones, oldest first. In its last attempt an entry is alone, so
  * that an entry that makes every turn fail does so alone.
  */
-export function batchOf(waiting: readonly Waiting[]): string[] {
-  const isLast = ({ attempts }: Waiting) => attempts >= mostAttempts - 1;
+export function batchOf(waiting: readonly PendingEntry[]): string[] {
+  const isLast = ({ attempts }: PendingEntry) => attempts >= mostAttempts - 1;
   const [oldest] = waiting;
   if (!oldest) return [];
   if (isLast(oldest)) return [oldest.id];

@@ -4,9 +4,9 @@ import { randomHex } from "../../../core/ids.ts";
 import { clip, storable } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { messages, rooms } from "../../../db/schema.ts";
-import { type Asking, type Complete, NoAnswer } from "../../../jobs/complete.ts";
-import type { Claimed } from "./claim.ts";
-import { compactionPrompt, mostShown, type Said } from "./compaction-prompt.ts";
+import { type CallLimits, type Complete, NoAnswer } from "../../../jobs/complete.ts";
+import type { RoomClaim } from "./claim.ts";
+import { compactionPrompt, mostShown, type RoomMessage } from "./compaction-prompt.ts";
 
 /** A longer history is compacted before the next turn. */
 const [mostMessages, mostBytes] = [40, 64 * 1024];
@@ -23,7 +23,7 @@ interface Dependencies {
 }
 
 /** A message of the Room's conversation, and its size as the model gets it. */
-interface Stored extends Said {
+interface SizedMessage extends RoomMessage {
   seq: number;
   bytes: number;
 }
@@ -34,9 +34,9 @@ interface Stored extends Said {
  */
 export async function compactLongHistory(
   { services, complete }: Dependencies,
-  { agent, room, conversation }: Claimed,
-  asking: Asking,
-): Promise<Claimed["room"]> {
+  { agent, room, conversation }: RoomClaim,
+  limits: CallLimits,
+): Promise<RoomClaim["room"]> {
   const { database, log } = services;
   if (!conversation || !(await isLong(database.db, conversation.id, room.compactedSeq))) return room;
   try {
@@ -45,7 +45,7 @@ export async function compactLongHistory(
     if (!last) return room;
     const prompt = compactionPrompt({ summary: room.historySummary, messages: old, mark: randomHex(24) });
     const answer = await complete(agent, prompt, {
-      ...asking,
+      ...limits,
       ownModel: true,
       purpose: "compact-room",
       conversationRef: room.conversationRef,
@@ -54,7 +54,7 @@ export async function compactLongHistory(
     const compacted = await storeSummary(database.db, room, { summary: answer, seq: last.seq });
     return compacted ?? room;
   } catch (err) {
-    asking.signal.throwIfAborted();
+    limits.signal.throwIfAborted();
     log.warn({ agent: agent.slug, err }, "A Room's history could not be compacted");
     return room;
   }
@@ -83,7 +83,7 @@ async function isLong(db: Db, conversationId: string, seq: number): Promise<bool
  * The newest messages since the last summary, oldest first. Messages before those are never summarized: there are some
  * only if no model could summarize for long.
  */
-async function readHistory(db: Db, conversationId: string, seq: number): Promise<Stored[]> {
+async function readHistory(db: Db, conversationId: string, seq: number): Promise<SizedMessage[]> {
   const { role, content, steps } = messages;
   const newestFirst = await db
     .select({ seq: messages.seq, role, content, steps, bytes: sizeOf })
@@ -95,7 +95,7 @@ async function readHistory(db: Db, conversationId: string, seq: number): Promise
 }
 
 /** All messages except the newest. The remaining ones begin with a message to the agent, as a history must. */
-export function olderPart<M extends Pick<Stored, "role" | "bytes">>(history: readonly M[]): M[] {
+export function olderPart<M extends Pick<SizedMessage, "role" | "bytes">>(history: readonly M[]): M[] {
   let [kept, bytes] = [0, 0];
   for (const message of history.toReversed()) {
     bytes += message.bytes;
@@ -110,9 +110,9 @@ export function olderPart<M extends Pick<Stored, "role" | "bytes">>(history: rea
 /** Null when the history was compacted meanwhile. */
 async function storeSummary(
   db: Db,
-  { agentId, compactedSeq }: Claimed["room"],
+  { agentId, compactedSeq }: RoomClaim["room"],
   { summary, seq }: { summary: string; seq: number },
-): Promise<Claimed["room"] | null> {
+): Promise<RoomClaim["room"] | null> {
   const [room] = await db
     .update(rooms)
     .set({ historySummary: clip(storable(summary), longestSummary), compactedSeq: seq })

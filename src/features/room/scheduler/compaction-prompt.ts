@@ -2,7 +2,7 @@ import { dataLines } from "../../../core/text/prompt-data.ts";
 import { clip } from "../../../core/text/text.ts";
 
 /** A stored message. */
-export interface Said {
+export interface RoomMessage {
   role: string;
   content: string;
   steps: unknown;
@@ -11,7 +11,7 @@ export interface Said {
 interface CompactionInput {
   /** The summary of even earlier messages; empty without any. */
   summary: string;
-  messages: readonly Said[];
+  messages: readonly RoomMessage[];
   /** Random, so that no message can contain it. */
   mark: string;
 }
@@ -40,7 +40,7 @@ Answer with the summary and nothing else, in at most 1000 words.`;
 }
 
 /** The newest messages, oldest first, as many as may be shown: a long history must not be too much for a model. */
-function shownOf(messages: readonly Said[]) {
+function shownOf(messages: readonly RoomMessage[]) {
   let left = longestShown;
   const newestFirst = messages.slice(-mostShown).toReversed();
   const shown = newestFirst.map(({ role, content, steps }) => ({

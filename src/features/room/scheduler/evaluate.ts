@@ -6,7 +6,7 @@ import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import type { Failure } from "../../../turn/types.ts";
 import {
   type AttemptEnd,
-  type Attempted,
+  type AttemptResult,
   giveUp,
   isStored,
   nothing,
@@ -15,7 +15,7 @@ import {
   type Turns,
   watchTools,
 } from "../../turns/index.ts";
-import { type Claimed, claimWork } from "./claim.ts";
+import { claimWork, type RoomClaim } from "./claim.ts";
 import { compactLongHistory } from "./compact.ts";
 import { roomInput } from "./input.ts";
 import { evaluateJob } from "./job.ts";
@@ -78,7 +78,7 @@ function evaluate(needs: Dependencies): JobHandler<{ agentId: string; run?: bool
 const shortestRestMs = 60_000;
 
 /** How a Room's turn ended. Unlike other work, a stopped turn is repeated, and a provider's rate limit is not counted. */
-function roomEnd({ end, turn }: Attempted, acted: boolean): AttemptEnd {
+function roomEnd({ end, turn }: AttemptResult, acted: boolean): AttemptEnd {
   if (end.kind === "give-up" && end.why === "stopped" && acted) {
     return giveUp("tools-called", `${end.reason}. It is not tried again, since tools were called`);
   }
@@ -88,7 +88,7 @@ function roomEnd({ end, turn }: Attempted, acted: boolean): AttemptEnd {
 
 const isBusy = ({ code }: Failure) => code === "rate-limited" || code === "unavailable";
 
-function logEnd({ log }: Services, { agent, entries, claim: requestId }: Claimed, end: AttemptEnd): void {
+function logEnd({ log }: Services, { agent, entries, claim: requestId }: RoomClaim, end: AttemptEnd): void {
   if (!("reason" in end)) return;
   const { kind, reason } = end;
   const about = { agent: agent.slug, requestId, entries: entries.length, ending: kind, reason };
@@ -98,7 +98,7 @@ function logEnd({ log }: Services, { agent, entries, claim: requestId }: Claimed
 /** The request of one turn for the whole claim. */
 function roomRequest(
   needs: ToolDependencies,
-  { agent, room, entries, claim }: Claimed,
+  { agent, room, entries, claim }: RoomClaim,
   replies: readonly Reply[],
 ): Omit<TurnRequest, "alongside"> {
   const ref = room.conversationRef;

@@ -20,13 +20,13 @@ const closedMs = 60 * 60_000;
 export type RoomEnd = AttemptEnd | { kind: "lost"; reason: string };
 
 /** An entry after a turn that did not complete it. */
-export type Held = Pick<BacklogRow, "attempts" | "notBefore">;
+export type EntryState = Pick<BacklogRow, "attempts" | "notBefore">;
 
 /**
  * How an entry changes after a turn. An entry about which the agent asked a person waits for the reply until its
  * `notBefore`; a `notBefore` in the past means that the person replied. `now` is in milliseconds since the epoch.
  */
-export function fateOf({ attempts, notBefore }: Held, end: RoomEnd, now: number): EntryChange {
+export function fateOf({ attempts, notBefore }: EntryState, end: RoomEnd, now: number): EntryChange {
   const uncounted = { status: "pending", attempts: Math.max(0, attempts - 1) } as const;
   if (notBefore !== null) {
     return { ...uncounted, notBefore: notBefore.getTime() > now ? notBefore : null, error: null };

@@ -3,7 +3,7 @@ import { clip } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, eventBacklog, eventDefinitions, messages } from "../../../db/schema.ts";
 import { idsOfPlace, outboundPlace } from "../../inbox/index.ts";
-import type { Claimed } from "./claim.ts";
+import type { RoomClaim } from "./claim.ts";
 import { repliesSeen } from "./store-end.ts";
 
 /** A message from a person at a destination of the Room. */
@@ -39,7 +39,7 @@ export function isAtPlace(
  */
 export async function readReplies(
   db: Db,
-  { agent, room, conversation }: Pick<Claimed, "agent" | "room" | "conversation">,
+  { agent, room, conversation }: Pick<RoomClaim, "agent" | "room" | "conversation">,
 ): Promise<Reply[]> {
   const owners = [room, ...(await ownersOfPlaces(db, agent.id))];
   const places: { channel: string; target: string }[] = [];

@@ -5,12 +5,12 @@ import { conversations, eventBacklog, rooms } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import type { AttemptEnd } from "../../turns/index.ts";
 import { lockRoom, settleDueAt } from "../backlog/settle.ts";
-import type { Claimed } from "./claim.ts";
+import type { RoomClaim } from "./claim.ts";
 import { putBack } from "./fates.ts";
 import { evaluateJob } from "./job.ts";
 
 /** The end of a claim's turn. */
-export interface Ended {
+export interface ClaimEnd {
   end: AttemptEnd;
   /** Null when no turn was run. */
   turnId: string | null;
@@ -19,7 +19,7 @@ export interface Ended {
 }
 
 /** Stores the end of a Room's turn in one transaction. Entries that another claim took over are left to it. */
-export function storeEnd({ database, clock }: Services, claimed: Claimed, ended: Ended): Promise<void> {
+export function storeEnd({ database, clock }: Services, claimed: RoomClaim, ended: ClaimEnd): Promise<void> {
   const { agent, claim, leaves } = claimed;
   const { end, turnId } = ended;
   const agentId = agent.id;
@@ -46,7 +46,7 @@ export function storeEnd({ database, clock }: Services, claimed: Claimed, ended:
 /** The metadata field with the time of the last read reply. */
 export const repliesSeen = "repliesSeenAt";
 
-async function noteReplies(tx: Db, { room }: Claimed, { end, repliesSeenAt }: Ended): Promise<void> {
+async function noteReplies(tx: Db, { room }: RoomClaim, { end, repliesSeenAt }: ClaimEnd): Promise<void> {
   if (repliesSeenAt === null || (end.kind !== "done" && end.kind !== "approval")) return;
   const seen = sql`jsonb_build_object(${repliesSeen}::text, ${repliesSeenAt.toISOString()}::text)`;
   await tx

@@ -53,9 +53,9 @@ export const EventDefinition = z
   .openapi("EventDefinition");
 export type EventDefinition = z.infer<typeof EventDefinition>;
 
-type Sent = Parameters<typeof aliasProblem>[0];
+type SentDefinition = Parameters<typeof aliasProblem>[0];
 
-function checkAlias(sent: Sent, context: z.RefinementCtx): void {
+function checkAlias(sent: SentDefinition, context: z.RefinementCtx): void {
   const message = aliasProblem(sent);
   if (message !== null) context.addIssue({ code: "custom", path: ["description"], message });
 }

@@ -15,14 +15,14 @@ export function senderKeyProblem(authKey: string): string | null {
   return /^[\x21-\x7e]+$/.test(authKey) ? null : "must be printable ASCII without spaces, and not empty";
 }
 
-interface Matched {
+interface PromptNames {
   matchingPrompt?: string | undefined;
   /** The older name of `matchingPrompt`. */
   description?: string | undefined;
 }
 
 /** Why the two names of the matching prompt contradict each other; null when they agree. */
-export function aliasProblem({ matchingPrompt, description }: Matched): string | null {
+export function aliasProblem({ matchingPrompt, description }: PromptNames): string | null {
   const both = matchingPrompt !== undefined && description !== undefined;
   return both && matchingPrompt !== description ? "is another name of matchingPrompt: give one of them" : null;
 }

@@ -36,7 +36,7 @@ export function handleDue({ services, wake }: Dependencies): JobHandler<{ taskId
   };
 }
 
-type Due = NonNullable<Awaited<ReturnType<typeof lockDue>>>;
+type LockedTask = NonNullable<Awaited<ReturnType<typeof lockDue>>>;
 
 /** The task with its agent's slug; null when it is no longer due. */
 async function lockDue(tx: Db, taskId: string, now: Date) {
@@ -51,7 +51,7 @@ async function lockDue(tx: Db, taskId: string, now: Date) {
 }
 
 /** Returns the next time; undefined for none. */
-async function settleDue(tx: Db, { task, slug, dueAt }: Due, now: Date, log: Services["log"]) {
+async function settleDue(tx: Db, { task, slug, dueAt }: LockedTask, now: Date, log: Services["log"]) {
   const plan = readable(task, dueAt, now, log);
   const { run, missed, nextRunAt } = plan ?? { run: null, missed: [], nextRunAt: null };
   const passed = missed.map((time) => ({ ...time, status: "missed" as const, error: missedReason }));

@@ -17,14 +17,14 @@ export const dueTasks: DueWork = ({ horizon }) => sql`
   from ${scheduledTasks} inner join ${agents} on ${agents.id} = ${scheduledTasks.agentId} and ${agents.active}
   where ${scheduledTasks.enabled} and ${scheduledTasks.nextRunAt} <= ${horizon}`;
 
-interface Due {
+interface DueTimes {
   id: string;
   organizationId: string;
   nextRunAt: Date | null;
 }
 
 /** Enqueues the job of a task that is due before the next tick. Wake the worker after the commit. */
-export async function enqueueSoon(tx: Db, { id, organizationId, nextRunAt }: Due, now: Date): Promise<void> {
+export async function enqueueSoon(tx: Db, { id, organizationId, nextRunAt }: DueTimes, now: Date): Promise<void> {
   if (!nextRunAt || nextRunAt.getTime() > now.getTime() + 2 * tickMs) return;
   await enqueue(tx, dueJob.of({ taskId: id }, nextRunAt), { organizationId });
 }

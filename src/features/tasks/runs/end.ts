@@ -9,7 +9,7 @@ import { conversations, scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import { isOpen, type OpenRun } from "./store.ts";
 
 /** How a run ended. */
-export interface Ending {
+export interface RunEnd {
   status: "completed" | "failed" | "skipped";
   output: string | null;
   /** The error, without secrets. */
@@ -19,7 +19,7 @@ export interface Ending {
 /** The longest stored output of a run, in UTF-16 units; the conversation contains all of it. */
 const longestOutput = 64 * 1024;
 
-interface Noted {
+interface RunAttempt {
   attempts: number;
   /** When the run begins; absent for a run that has begun. */
   now?: Date;
@@ -28,7 +28,11 @@ interface Noted {
 }
 
 /** Stores an attempt at a run. Returns false when the run has ended, or its task was deleted. */
-export async function noteAttempt({ db }: Database, runId: string, { attempts, now, error }: Noted): Promise<boolean> {
+export async function noteAttempt(
+  { db }: Database,
+  runId: string,
+  { attempts, now, error }: RunAttempt,
+): Promise<boolean> {
   const begun = now ? { startedAt: sql`coalesce(${taskRuns.startedAt}, ${now.toISOString()}::timestamptz)` } : {};
   const noted = await db
     .update(taskRuns)
@@ -48,7 +52,7 @@ export async function noteWaiting({ db }: Database, runId: string): Promise<void
 }
 
 /** Ends a run, and deletes its task if the task is to be deleted after its run. Does nothing when the run has ended. */
-export async function endRun({ database, clock }: Services, { run, slug }: OpenRun, ending: Ending): Promise<void> {
+export async function endRun({ database, clock }: Services, { run, slug }: OpenRun, ending: RunEnd): Promise<void> {
   const completedAt = new Date(clock.now());
   await unlessDeadlocked(() =>
     database.transaction(async (tx) => {

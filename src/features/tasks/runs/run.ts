@@ -2,8 +2,8 @@ import type { Services } from "../../../context/ctx.ts";
 import type { Activity } from "../../../core/activity/activity.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
-import { type Attempted, type Fate, fateOf, isStored, repeatLater, type Turns } from "../../turns/index.ts";
-import { type Ending, endRun, noteAttempt, noteWaiting } from "./end.ts";
+import { type AttemptResult, type Fate, fateOf, isStored, repeatLater, type Turns } from "../../turns/index.ts";
+import { endRun, noteAttempt, noteWaiting, type RunEnd } from "./end.ts";
 import { type OpenRun, readOpenRun } from "./store.ts";
 import { closedFor, runAttempt } from "./turn.ts";
 
@@ -52,13 +52,13 @@ function firing({ run, task, agent }: OpenRun): Activity {
 const notBegun: Fate = { kind: "open" };
 
 /** How the run ended, by its turns; null when it may be started. */
-export function endingOf(fate: Fate): Ending | null {
+export function endingOf(fate: Fate): RunEnd | null {
   if (fate.kind === "done") return { status: "completed", output: fate.text, error: null };
   return fate.kind === "failed" ? { status: "failed", output: fate.text, error: fate.reason } : null;
 }
 
 /** Stores how an attempt ended. */
-async function storeEnd(services: Services, found: OpenRun, { end, turn, tried }: Attempted): Promise<void> {
+async function storeEnd(services: Services, found: OpenRun, { end, turn, tried }: AttemptResult): Promise<void> {
   const { database, log } = services;
   const { run, task } = found;
   const output = turn?.outcome.text ?? null;

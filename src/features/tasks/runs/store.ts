@@ -69,19 +69,19 @@ export function selectRuns(db: Db) {
 }
 
 /** What a run's conversation id contains: the task, and the planned time. */
-interface Planned {
+interface PlannedRun {
   taskId: string;
   dueAt: Date;
 }
 
 /** The `channelId` of a run's conversation, `<taskId>:<ms>`. */
-export const channelIdOf = ({ taskId, dueAt }: Planned) => `${taskId}:${dueAt.getTime()}`;
+export const channelIdOf = ({ taskId, dueAt }: PlannedRun) => `${taskId}:${dueAt.getTime()}`;
 
 /** The public id of a run's conversation (decisions §5). */
-export const refOf = (slug: string, run: Planned) => `${slug}:scheduled:${channelIdOf(run)}`;
+export const refOf = (slug: string, run: PlannedRun) => `${slug}:scheduled:${channelIdOf(run)}`;
 
 /** Parses a `channelIdOf`; null for another text. */
-export function plannedOf(channelId: string): Planned | null {
+export function plannedOf(channelId: string): PlannedRun | null {
   const [taskId = "", ms = ""] = channelId.split(":");
   return isUuid(taskId) && /^\d{1,15}$/.test(ms) ? { taskId, dueAt: new Date(Number(ms)) } : null;
 }

@@ -184,14 +184,14 @@ async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, or
 }
 
 /** What decides a task's next time: its schedule, whether it is on, and the time from which an interval counts. */
-interface Timed {
+interface TimedTask {
   schedule: Schedule;
   enabled: boolean;
   anchorAt: Date;
 }
 
 /** When the task is due next; null for never, and while it is off. */
-function nextRunAt({ schedule, enabled, anchorAt }: Timed, now: Date): Date | null {
+function nextRunAt({ schedule, enabled, anchorAt }: TimedTask, now: Date): Date | null {
   return enabled ? nextRun(schedule, now, anchorAt) : null;
 }
 

@@ -5,7 +5,7 @@ import { EngineError } from "../../../core/errors.ts";
 import { Tally } from "../../../core/limits/tally.ts";
 import { admit, type Grant } from "./admit.ts";
 import type { Agents } from "./agents.ts";
-import { type Reading, refusalOf } from "./reading.ts";
+import { refusalOf, type WatchedStream } from "./reading.ts";
 import { type Rights, readRights } from "./rights.ts";
 
 /** The most open replies to one client in this process. */
@@ -31,7 +31,7 @@ interface Guest {
 export class OpenStreams {
   readonly #counts = new Tally();
   readonly #guests = new Set<Guest>();
-  readonly #readings = new Set<Reading>();
+  readonly #readings = new Set<WatchedStream>();
   readonly #services: Services;
   readonly #agents: Agents;
 
@@ -65,7 +65,7 @@ export class OpenStreams {
   }
 
   /** Watches the right to read a stream until the returned function is called. */
-  watch(reading: Reading): () => void {
+  watch(reading: WatchedStream): () => void {
     this.#readings.add(reading);
     return () => void this.#readings.delete(reading);
   }

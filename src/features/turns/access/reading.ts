@@ -6,7 +6,7 @@ import { EngineError, notFound } from "../../../core/errors.ts";
 import type { Rights } from "./rights.ts";
 
 /** An open stream of data that a caller of the management API may read. */
-export interface Reading {
+export interface WatchedStream {
   ctx: Ctx;
   permission: Permission;
   /** The agent of the stream; null for all reachable agents. */
@@ -21,7 +21,10 @@ export interface Reading {
  * Why the caller may no longer read the stream; null while it may. A stream of all agents ends with any change of the
  * caller's workspaces: the client opens a new one, which shows the agents of the new workspaces.
  */
-export function refusalOf({ ctx, permission, agentId, conversationId }: Reading, rights: Rights): EngineError | null {
+export function refusalOf(
+  { ctx, permission, agentId, conversationId }: WatchedStream,
+  rights: Rights,
+): EngineError | null {
   try {
     const membership = membershipNow(ctx, rights.standingOf(ctx));
     requirePermission(membership, permission);

@@ -20,7 +20,7 @@ export interface Aftermath {
   learnable: boolean;
 }
 
-interface Ended {
+interface EndedTurn {
   taken: Taken;
   request: TurnRequest;
   /** Null when the turn never ran. */
@@ -38,7 +38,7 @@ const [restMs, titleMs] = [30_000, 2_000];
  * A background call is made only for an agent that has its own `fastModel` and whose memory is on (decisions §4), after
  * a successful turn with a person, and not for replies of the demo model. The background job checks this again.
  */
-export function aftermathOf({ taken, request, begun, outcome }: Ended, now: number): Aftermath {
+export function aftermathOf({ taken, request, begun, outcome }: EndedTurn, now: number): Aftermath {
   const { row } = taken.grant.agent;
   const { channel, source } = request.origin;
   const learnable = row.fastModel !== null && row.memoryEnabled;

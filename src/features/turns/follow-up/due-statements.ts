@@ -7,7 +7,7 @@ import { createNote, type Note, summarizedMessages } from "../../conversations/i
 import { type FollowUpKind, followUpKinds, isDue } from "./due.ts";
 
 /** A due conversation. */
-export interface Due {
+export interface DueConversation {
   id: string;
   organizationId: string;
   /** When it became due, as the database writes it. */
@@ -19,7 +19,7 @@ export interface Due {
 }
 
 /** A position in the order of due times. */
-type DuePlace = Pick<Due, "id" | "at">;
+type DuePlace = Pick<DueConversation, "id" | "at">;
 
 /** The position before all conversations. */
 export const firstPlace: DuePlace = { id: "00000000-0000-0000-0000-000000000000", at: "-infinity" };
@@ -30,7 +30,7 @@ export const pageSize = 64;
 /** The statements of one kind of follow-up jobs. */
 export interface DueStatements {
   /** An agent's conversations that are due at a time, after a position; at most a page. */
-  next(agentId: string, now: number, after: DuePlace): Promise<readonly Due[]>;
+  next(agentId: string, now: number, after: DuePlace): Promise<readonly DueConversation[]>;
   /** Stores the results for a conversation, and removes its due time. */
   settle(note: Note): Promise<void>;
   /** The agent's next due conversation, with its time in milliseconds since the epoch; null for none. */

@@ -3,14 +3,14 @@ import type { Services } from "../../../context/ctx.ts";
 import { Semaphore } from "../../../core/limits/semaphore.ts";
 import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";
-import type { Asking, Complete } from "../../../jobs/complete.ts";
+import type { CallLimits, Complete } from "../../../jobs/complete.ts";
 import { defineJob, type JobDefinition } from "../../../jobs/define.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
-import { createDescribe, descriptionJob, type Noted, wantedOf } from "../../conversations/index.ts";
+import { createDescribe, descriptionJob, type Findings, wantedOf } from "../../conversations/index.ts";
 import { createLearn, extractionJob } from "../../memories/index.ts";
 import { type FollowUpKind, followUpKinds } from "./due.ts";
-import { type Due, dueStatements, firstPlace, pageSize } from "./due-statements.ts";
+import { type DueConversation, dueStatements, firstPlace, pageSize } from "./due-statements.ts";
 
 interface Dependencies {
   services: Pick<Services, "database" | "clock" | "log" | "options" | "activity">;
@@ -20,7 +20,7 @@ interface Dependencies {
 /** One part of a follow-up. */
 interface Part {
   /** Performs the part; `known` are the earlier parts' results. */
-  perform(conversation: Due, known: Noted, asking: Asking): Promise<Noted>;
+  perform(conversation: DueConversation, known: Findings, limits: CallLimits): Promise<Findings>;
   /** The job for a single conversation, used after a failure in a job for many. */
   job: JobDefinition<{ conversationId: string }>;
 }
@@ -57,20 +57,20 @@ interface Shared extends Pick<Dependencies, "services"> {
 export function followUpJobs(needs: Dependencies): JobKinds {
   const [describe, learn] = [createDescribe(needs), createLearn(needs)];
   const shared = { services: needs.services, slots: new Semaphore({ most: mostAtOnce, mostOfOne }) };
-  const lookedFor = (conversation: Due) => wantedOf({ ...conversation, ask: true });
+  const lookedFor = (conversation: DueConversation) => wantedOf({ ...conversation, ask: true });
   const parts: Part[] = [
     {
-      perform(conversation, _known, asking) {
+      perform(conversation, _known, limits) {
         const { title, summary } = lookedFor(conversation);
         // With a summary, the call for the summary writes the title as well.
-        return learn(conversation.id, { title: title && !summary }, asking);
+        return learn(conversation.id, { title: title && !summary }, limits);
       },
       job: extractionJob,
     },
     {
-      perform(conversation, known, asking) {
+      perform(conversation, known, limits) {
         const { title, summary } = lookedFor(conversation);
-        return describe(conversation.id, { title: title && !known.title, summary }, asking);
+        return describe(conversation.id, { title: title && !known.title, summary }, limits);
       },
       job: descriptionJob,
     },
@@ -93,11 +93,16 @@ function followUp({ services, slots }: Shared, kind: FollowUpKind, parts: readon
   const { next, settle, first } = dueStatements(services, kind);
   const job = followUpJob(kind);
 
-  const performPart = async (part: Part, conversation: Due, known: Noted, asking: Asking): Promise<Noted> => {
+  const performPart = async (
+    part: Part,
+    conversation: DueConversation,
+    known: Findings,
+    limits: CallLimits,
+  ): Promise<Findings> => {
     try {
-      return await part.perform(conversation, known, asking);
+      return await part.perform(conversation, known, limits);
     } catch (err) {
-      if (err instanceof Postponed || asking.signal.aborted) throw err;
+      if (err instanceof Postponed || limits.signal.aborted) throw err;
       const { id, organizationId } = conversation;
       const { kind } = part.job;
       const runAt = new Date(clock.now() + backoffMs(1, Math.random()));
@@ -110,15 +115,15 @@ function followUp({ services, slots }: Shared, kind: FollowUpKind, parts: readon
     }
   };
 
-  const follow = async (conversation: Due, asking: Asking) => {
+  const follow = async (conversation: DueConversation, limits: CallLimits) => {
     const { id, at } = conversation;
-    const noted: Noted = {};
+    const noted: Findings = {};
     try {
       // When a part has to wait, the later ones wait too, since they may need its result.
-      for (const part of parts) Object.assign(noted, await performPart(part, conversation, noted, asking));
+      for (const part of parts) Object.assign(noted, await performPart(part, conversation, noted, limits));
     } catch (error) {
       // Stores the results so far; the conversation stays due for the remaining parts.
-      const keeps = !asking.signal.aborted && Object.keys(noted).length > 0;
+      const keeps = !limits.signal.aborted && Object.keys(noted).length > 0;
       if (keeps) await settle({ id, noted, at: "" });
       throw error;
     }
@@ -126,13 +131,13 @@ function followUp({ services, slots }: Shared, kind: FollowUpKind, parts: readon
   };
 
   const run: JobHandler<{ agentId: string }> = async ({ payload: { agentId } }, signal) => {
-    const asking = { signal };
+    const limits = { signal };
     const until = clock.now() + longestMs;
     const started: Promise<unknown>[] = [];
     let problem: Error | null = null;
-    const start = (due: Due) =>
+    const start = (due: DueConversation) =>
       slots
-        .run(due.organizationId, signal, () => follow(due, asking))
+        .run(due.organizationId, signal, () => follow(due, limits))
         .catch((error: Error) => {
           problem ??= error;
         });

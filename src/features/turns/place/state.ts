@@ -94,14 +94,14 @@ export async function writeContext(
   throw stateTooLarge();
 }
 
-interface Written {
+interface WrittenContext {
   values: JsonObject;
   /** The replaced values. */
   replaced: JsonObject;
 }
 
 /** Restores the replaced values, except for keys that another request has written since. */
-async function takeBack({ db }: Database, ref: string, { values, replaced }: Written): Promise<void> {
+async function takeBack({ db }: Database, ref: string, { values, replaced }: WrittenContext): Promise<void> {
   const { state } = conversations;
   const written = sql`${storableJson(values)}::jsonb`;
   const own = sql`${state} -> key = ${written} -> key`;

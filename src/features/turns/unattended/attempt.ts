@@ -29,7 +29,7 @@ export interface Attempt {
   begun?(turn: Turn): () => void;
 }
 
-export interface Attempted {
+export interface AttemptResult {
   /** The number of attempts, including this one. */
   tried: number;
   end: AttemptEnd;
@@ -41,7 +41,7 @@ export interface Attempted {
  * Runs the turn of an attempt, and decides its end by the rules of all unattended work. The caller stores the end, then
  * calls `repeatLater`.
  */
-export type AttemptTurn = (attempt: Attempt) => Promise<Attempted>;
+export type AttemptTurn = (attempt: Attempt) => Promise<AttemptResult>;
 
 /** How long an attempt waits for a turn that another process runs, in milliseconds. */
 const takenMs = 5_000;
@@ -50,7 +50,7 @@ export function createAttempt(
   { admission, log }: Services,
   { agents, takeTurn }: { agents: Agents } & Pick<RunningTurns, "takeTurn">,
 ): AttemptTurn {
-  const take = async (attempt: Attempt, asked: Omit<TurnRequest, "alongside">): Promise<Attempted> => {
+  const take = async (attempt: Attempt, asked: Omit<TurnRequest, "alongside">): Promise<AttemptResult> => {
     const { slug, tries, signal, watched = watchTools(), begun = () => () => {} } = attempt;
     const endOf = (outcome: TurnOutcome) => endOfTurn(outcome, watched.acted(), tries);
     const request: TurnRequest = {
@@ -79,7 +79,7 @@ export function createAttempt(
 
   return async (attempt) => {
     const { tries, signal, about } = attempt;
-    const without = (end: AttemptEnd): Attempted => ({ tried: tries.tried, end, turn: null });
+    const without = (end: AttemptEnd): AttemptResult => ({ tried: tries.tried, end, turn: null });
     let fenced = false;
     try {
       const asked = await attempt.request();

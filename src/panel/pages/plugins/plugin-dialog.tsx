@@ -5,7 +5,7 @@ import { orgSlug } from "../../data/session.ts";
 import { choicesOf } from "../../ui/form/choices.ts";
 import { type DialogProps, type FieldTable, FormDialog } from "../../ui/form/form.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { blank, settingsOf, type Written, written } from "./settings.ts";
+import { blank, type PluginInput, settingsOf, written } from "./settings.ts";
 
 interface Props extends DialogProps {
   /** Null for a new plugin. */
@@ -14,7 +14,7 @@ interface Props extends DialogProps {
 
 /** Adds or edits an MCP server. Its settings may be credentials, so they are not stored as a draft. */
 export function PluginDialog({ plugin, ...dialog }: Props) {
-  const form = useForm<Written>(null, plugin ? written(plugin) : blank, async () => {
+  const form = useForm<PluginInput>(null, plugin ? written(plugin) : blank, async () => {
     const body = settingsOf(form.values);
     const saved = await api.putPlugin({ orgSlug: orgSlug.value, namespace: form.values.namespace, body });
     const count = saved.plugin.tools.length;
@@ -34,7 +34,7 @@ export function PluginDialog({ plugin, ...dialog }: Props) {
 
 const kept = "Stored values show as •••• and stay when you leave them so.";
 
-function fieldsOf({ transport: { type } }: Written, isNew: boolean): FieldTable<Written> {
+function fieldsOf({ transport: { type } }: PluginInput, isNew: boolean): FieldTable<PluginInput> {
   const [http, stdio] = [{ shown: type === "http" }, { shown: type === "stdio" }];
   return [
     {

@@ -5,17 +5,17 @@ import { itemsIn } from "../../data/text.ts";
  * An MCP server's settings, as the dialog's fields contain them: names and values as lines, such as `Authorization:
  * Bearer …`.
  */
-export interface Written {
+export interface PluginInput {
   namespace: string;
   transport: { type: "http" | "stdio"; url: string; headers: string; command: string; args: string; env: string };
 }
 
-const nothing: Written["transport"] = { type: "http", url: "", headers: "", command: "", args: "", env: "" };
+const nothing: PluginInput["transport"] = { type: "http", url: "", headers: "", command: "", args: "", env: "" };
 
-export const blank: Written = { namespace: "", transport: nothing };
+export const blank: PluginInput = { namespace: "", transport: nothing };
 
 /** The stored settings as text. A credential is masked; it stays stored as long as the mask is not changed. */
-export function written({ namespace, transport }: Plugin): Written {
+export function written({ namespace, transport }: Plugin): PluginInput {
   const { type } = transport;
   if (type === "http") {
     const { url, headers } = transport;
@@ -26,7 +26,7 @@ export function written({ namespace, transport }: Plugin): Written {
 }
 
 /** The settings for the API. Throws for a line without a name. */
-export function settingsOf({ transport: { type, url, headers, command, args, env } }: Written): PluginSettings {
+export function settingsOf({ transport: { type, url, headers, command, args, env } }: PluginInput): PluginSettings {
   if (type === "http") return { kind: "mcp", transport: { type, url, headers: valuesOf(headers, ":") } };
   return { kind: "mcp", transport: { type, command, args: itemsIn(args, "\n"), env: valuesOf(env, "=") } };
 }

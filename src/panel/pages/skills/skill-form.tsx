@@ -5,13 +5,14 @@ import { ListField, Switch, TextArea, TextField } from "../../ui/form/field.tsx"
 import type { Control, FieldTable } from "../../ui/form/form.tsx";
 
 /** The editable part of a skill. */
-export interface Written extends Pick<Skill, "category" | "description" | "content" | "requiredTools" | "requiredEnv"> {
+export interface SkillInput
+  extends Pick<Skill, "category" | "description" | "content" | "requiredTools" | "requiredEnv"> {
   name: string;
   changelog: string;
 }
 
 /** The fields of a skill. Once the skill is `made`, its name can't be changed. */
-export const skillFields = (made: boolean): FieldTable<Written> => [
+export const skillFields = (made: boolean): FieldTable<SkillInput> => [
   {
     title: "When it is used",
     fields: [
@@ -73,7 +74,7 @@ const Editor = ({ value, problem, onValue }: Control<string>) => (
 );
 
 /** The request body, without empty fields. */
-export const asBody = ({ category, changelog, description, content, requiredTools, requiredEnv }: Written) => ({
+export const asBody = ({ category, changelog, description, content, requiredTools, requiredEnv }: SkillInput) => ({
   description,
   content,
   requiredTools,

@@ -14,7 +14,7 @@ import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { tellFailure } from "../../ui/toast.tsx";
 import { NotFoundPage } from "../missing.tsx";
-import { asBody, skillFields, type Written } from "./skill-form.tsx";
+import { asBody, type SkillInput, skillFields } from "./skill-form.tsx";
 import { Versions } from "./versions.tsx";
 import { SkillWorkspaces } from "./workspaces.tsx";
 
@@ -76,8 +76,8 @@ function Actions({ skill: { slug, name, version } }: { skill: Skill }) {
 }
 
 function Editor({ skill, onChange }: { skill: Skill; onChange: () => Promise<void> }) {
-  const stored: Written = { ...skill, changelog: "" };
-  const form = useForm<Written>(`skill.${orgSlug.value}.${skill.slug}`, stored, async () => {
+  const stored: SkillInput = { ...skill, changelog: "" };
+  const form = useForm<SkillInput>(`skill.${orgSlug.value}.${skill.slug}`, stored, async () => {
     await api.updateSkill({ orgSlug: orgSlug.value, name: skill.slug, body: asBody(form.values) });
     await onChange();
   });

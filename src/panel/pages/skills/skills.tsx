@@ -15,7 +15,7 @@ import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { RefusedPage } from "../missing.tsx";
 import { SkillPage } from "./skill.tsx";
-import { asBody, skillFields, type Written } from "./skill-form.tsx";
+import { asBody, type SkillInput, skillFields } from "./skill-form.tsx";
 
 /** The catalogue of the organization. */
 function SkillsPage() {
@@ -101,7 +101,7 @@ const Outcome = ({ answer: { created, updated, skipped, ignored } }: { answer: S
   </>
 );
 
-const blank: Written = {
+const blank: SkillInput = {
   name: "",
   category: "",
   description: "",
@@ -115,7 +115,7 @@ const blank: Written = {
 function NewSkillPage() {
   const path = { orgSlug: orgSlug.value };
   const workspaces = useLoaded(async () => (await api.listWorkspaces(path)).workspaces, []);
-  const form = useForm<Written>("new-skill", blank, async () => {
+  const form = useForm<SkillInput>("new-skill", blank, async () => {
     const { name } = form.values;
     const skill = await api.createSkill({ ...path, body: { name, ...asBody(form.values) } });
     const [only, ...others] = workspaces.value.value ?? [];

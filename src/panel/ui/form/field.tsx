@@ -40,12 +40,12 @@ function Field({ label, hint, problem, optional = false, after, children }: Fiel
   );
 }
 
-interface Written extends FieldAbout, Omit<Attributes, "type"> {
+interface TypedProps extends FieldAbout, Omit<Attributes, "type"> {
   value: string;
   onValue: (value: string) => void;
 }
 
-interface TextFieldProps extends Written {
+interface TextFieldProps extends TypedProps {
   type?: Attributes["type"] | "password" | "number" | "search" | "date";
   step?: number | "any" | undefined;
   /** Values that are offered while a person types. */
@@ -87,7 +87,7 @@ export function TextField({ onValue, type = "text", autofocus = false, suggestio
   );
 }
 
-export function TextArea({ onValue, ...props }: Written & { rows?: number }) {
+export function TextArea({ onValue, ...props }: TypedProps & { rows?: number }) {
   const [about, rest] = divide(props);
   return (
     <Field {...about}>
@@ -102,7 +102,7 @@ export function TextArea({ onValue, ...props }: Written & { rows?: number }) {
  * A key or token to store, shown as dots. A text field: into password fields browsers fill saved passwords, whatever
  * `autocomplete` says, and they offer to store what is typed as the person's password.
  */
-export const SecretField = ({ onValue, ...props }: Written) => {
+export const SecretField = ({ onValue, ...props }: TypedProps) => {
   const [about, { value, placeholder, required }] = divide(props);
   return (
     <Field {...about}>
@@ -195,7 +195,7 @@ export function Switch({ label, hint, after, checked, onChecked }: SwitchProps) 
 }
 
 /** A day in UTC, such as `2026-11-21`, or none. Incomplete dates are not passed on. */
-export const DayField = ({ onValue, ...props }: Pick<Written, "label" | "problem" | "value" | "onValue">) => (
+export const DayField = ({ onValue, ...props }: Pick<TypedProps, "label" | "problem" | "value" | "onValue">) => (
   <TextField {...props} type="date" onValue={(day) => (day === "" || isDate(day)) && onValue(day)} />
 );
 

@@ -17,7 +17,7 @@ type Rows<Item> = Omit<TableProps<Item>, "rows" | "actions"> & {
   actions?: (item: Item, edit: (item: Item) => void) => ComponentChildren;
 };
 
-interface Own<Item> {
+interface ListOptions<Item> {
   of: Listed<Item>;
   /** Shown when the list is empty: a title and the next step, or a short text. */
   empty: readonly [title: string, text: string] | string;
@@ -39,7 +39,7 @@ interface Own<Item> {
 }
 
 /** The properties of a list: a table, or another view of its items. */
-type Props<Item> = Own<Item> &
+type Props<Item> = ListOptions<Item> &
   (Rows<Item> | { children: (items: readonly Item[], edit: (item: Item) => void) => ComponentChildren });
 
 /** A list: its items, or why there are none; its paging; and the dialog for a new or changed item. */

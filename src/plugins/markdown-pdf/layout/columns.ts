@@ -1,5 +1,5 @@
 /** The widths that a column needs, with its padding: for its longest word, and for its longest text on one line. */
-export interface Wish {
+export interface ColumnWidths {
   least: number;
   most: number;
 }
@@ -17,7 +17,7 @@ const narrow = 52;
 /**
  * Divides a table's columns into bands that fit. Each further band repeats the first column, which identifies the rows.
  */
-export function bandsOf(wishes: readonly Wish[], width: number): Band[] {
+export function bandsOf(wishes: readonly ColumnWidths[], width: number): Band[] {
   const capped = (cap: number) =>
     wishes.map(({ least, most }) => ({ least: Math.min(least, cap), most: Math.max(Math.min(least, cap), most) }));
   const all = wishes.map((_, column) => column);
@@ -28,7 +28,7 @@ export function bandsOf(wishes: readonly Wish[], width: number): Band[] {
   return parted(capped(width / 5), width);
 }
 
-function parted(wishes: readonly Wish[], width: number): Band[] {
+function parted(wishes: readonly ColumnWidths[], width: number): Band[] {
   const [first, ...rest] = wishes;
   if (!first) return [];
   const groups: number[][] = [];
@@ -48,7 +48,7 @@ function parted(wishes: readonly Wish[], width: number): Band[] {
 }
 
 /** Gives each column the width of its text on one line, up to a common limit at which all fit. */
-function shared(wishes: readonly Wish[], width: number): number[] {
+function shared(wishes: readonly ColumnWidths[], width: number): number[] {
   const limited = (limit: number) => wishes.map(({ least, most }) => Math.min(most, Math.max(least, limit)));
   const total = (widths: readonly number[]) => widths.reduce((all, one) => all + one, 0);
   if (sum(wishes, "most") <= width) return limited(Number.POSITIVE_INFINITY);
@@ -61,4 +61,5 @@ function shared(wishes: readonly Wish[], width: number): number[] {
   return limited(low);
 }
 
-const sum = (wishes: readonly Wish[], key: keyof Wish) => wishes.reduce((total, wish) => total + wish[key], 0);
+const sum = (wishes: readonly ColumnWidths[], key: keyof ColumnWidths) =>
+  wishes.reduce((total, wish) => total + wish[key], 0);

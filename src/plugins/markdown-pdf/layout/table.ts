@@ -1,6 +1,6 @@
 import type { Typefaces } from "../fonts/typeface.ts";
 import type { Block, Span } from "../read/blocks.ts";
-import { type Band, bandsOf, type Wish } from "./columns.ts";
+import { type Band, bandsOf, type ColumnWidths } from "./columns.ts";
 import type { Line } from "./lines.ts";
 import type { Frame, Stage } from "./stage.ts";
 import { type Base, lineGray, shade, styleOf } from "./style.ts";
@@ -42,9 +42,9 @@ export class TableSetter {
     }
   }
 
-  async #wishes(): Promise<Wish[]> {
+  async #wishes(): Promise<ColumnWidths[]> {
     const { columns, header, rows } = this.#table;
-    const wishes = columns.map((): Wish => ({ least: 20, most: 20 }));
+    const wishes = columns.map((): ColumnWidths => ({ least: 20, most: 20 }));
     const count = (row: readonly Span[][], base: Base) => {
       for (const [column, wish] of wishes.entries()) {
         const { least, most } = widthsOf(row[column] ?? [], base, this.#stage.typefaces);
@@ -157,8 +157,8 @@ function fitting(lines: readonly Line[], height: number): number {
 const farthest = 2_000;
 
 /** The width of a text's longest word, and of the whole text in one line. */
-function widthsOf(spans: readonly Span[], base: Base, typefaces: Typefaces): Wish {
-  const wish: Wish = { least: 0, most: 0 };
+function widthsOf(spans: readonly Span[], base: Base, typefaces: Typefaces): ColumnWidths {
+  const wish: ColumnWidths = { least: 0, most: 0 };
   let [word, line] = [0, 0];
   const add = (width: number) => {
     word += width;

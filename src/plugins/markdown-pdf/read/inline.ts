@@ -15,7 +15,7 @@ export async function spansOf(tokens: readonly Token[], pictures: Pictures, pace
   return spans;
 }
 
-interface Reading {
+interface InlineReader {
   spans: Span[];
   pictures: Pictures;
   pace: Pace;
@@ -23,7 +23,7 @@ interface Reading {
   tags: string[];
 }
 
-async function read(tokens: readonly Token[], outer: Emphasis, reading: Reading): Promise<void> {
+async function read(tokens: readonly Token[], outer: Emphasis, reading: InlineReader): Promise<void> {
   for (const token of tokens as readonly MarkedToken[]) {
     const emphasis = withTags(outer, reading.tags);
     const inside = (changes: Partial<Emphasis>, { tokens: inner = [] }: { tokens?: Token[] | undefined }) =>
@@ -45,10 +45,10 @@ async function read(tokens: readonly Token[], outer: Emphasis, reading: Reading)
   }
 }
 
-const add = ({ spans }: Reading, text: string, emphasis: Emphasis) => spans.push({ kind: "text", text, emphasis });
+const add = ({ spans }: InlineReader, text: string, emphasis: Emphasis) => spans.push({ kind: "text", text, emphasis });
 
 /** Reads an image. One that can't be shown becomes a link with the image's description. */
-async function readImage({ href, text }: Tokens.Image, emphasis: Emphasis, reading: Reading): Promise<void> {
+async function readImage({ href, text }: Tokens.Image, emphasis: Emphasis, reading: InlineReader): Promise<void> {
   const picture = await reading.pictures(href);
   const alt = decodeHTMLStrict(text);
   if (picture) reading.spans.push({ kind: "picture", picture, alt, target: emphasis.target });
@@ -95,7 +95,7 @@ const withTags = (emphasis: Emphasis, tags: readonly string[]): Emphasis =>
   Object.assign({ ...emphasis }, ...tags.map((tag) => meanings[tag]));
 
 /** Reads a few HTML tags as styles of text. Removes other tags, but keeps their text. */
-function readTag(html: string, { spans, tags }: Reading): void {
+function readTag(html: string, { spans, tags }: InlineReader): void {
   const [, closing, name = ""] = /^<(\/?)([a-z][a-z0-9]*)/i.exec(html) ?? [];
   const tag = name.toLowerCase();
   if (tag === "br") spans.push({ kind: "break" });

@@ -142,7 +142,7 @@ function unmasked(given: McpTransport, stored: McpTransport | null): McpTranspor
   }
 }
 
-interface Found {
+interface ServerState {
   status: Plugin["status"];
   lastError: string | null;
   refreshedAt: Date;
@@ -150,7 +150,7 @@ interface Found {
   tools?: Listing["tools"];
 }
 
-async function listTools(ctx: Ctx, namespace: string, transport: McpTransport): Promise<Found> {
+async function listTools(ctx: Ctx, namespace: string, transport: McpTransport): Promise<ServerState> {
   const { organizationId } = ctx.membership;
   const server = serverOf(ctx, { organizationId, namespace, version: await versionOf(transport), transport });
   const refreshedAt = new Date(ctx.clock.now());

@@ -34,7 +34,7 @@ export function Tools({ agent: { slug } }: TabProps) {
  * Whether a tool is on, and whether its calls need approval. These are two values, so that a draft contains only what
  * the person chose.
  */
-type Chosen = Record<`${"on" | "asks"} ${string}`, boolean>;
+type ToolChoices = Record<`${"on" | "asks"} ${string}`, boolean>;
 
 interface FormProps {
   slug: string;
@@ -42,7 +42,7 @@ interface FormProps {
   onChange: () => Promise<void>;
 }
 
-const chosenOf = (tools: readonly AgentTool[]): Chosen =>
+const chosenOf = (tools: readonly AgentTool[]): ToolChoices =>
   Object.fromEntries(
     tools.flatMap(({ name, enabled, needsApproval }) => [
       [`on ${name}`, enabled],
@@ -52,7 +52,7 @@ const chosenOf = (tools: readonly AgentTool[]): Chosen =>
 
 function ToolForm({ slug, tools, onChange }: FormProps) {
   const stored = chosenOf(tools);
-  const form = useForm<Chosen>(`tools.${slug}`, stored, async (changes) => {
+  const form = useForm<ToolChoices>(`tools.${slug}`, stored, async (changes) => {
     await save(slug, changes);
     await onChange();
   });
@@ -95,7 +95,7 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
  * Stores the choices, and keeps changes that other people made since the page read the tools. When a tool is enabled, it
  * gets its plugin's approval default, which only the response shows: so choices about approval are stored afterwards.
  */
-async function save(slug: string, changes: Partial<Chosen>) {
+async function save(slug: string, changes: Partial<ToolChoices>) {
   const now = await api.listAgentTools({ slug });
   const enabled = namesOf(now.tools, (tool) => changes[`on ${tool.name}`] ?? tool.enabled);
   const { tools } = await api.putAgentTools({ slug, body: { enabled } });

@@ -77,13 +77,13 @@ interface Props {
   onChange: () => Promise<void>;
 }
 
-interface Written extends Pick<WebConfig, "requireAuthentication"> {
+interface WebInput extends Pick<WebConfig, "requireAuthentication"> {
   /** One origin in each line. */
   allowedOrigins: string;
   contextMapping: string;
 }
 
-const fields: FieldTable<Written> = [
+const fields: FieldTable<WebInput> = [
   {
     name: "requireAuthentication",
     label: "Calls need the agent's key",
@@ -121,7 +121,7 @@ export function WebSettings({ slug, config, onChange }: Props) {
     allowedOrigins: allowedOrigins.join("\n"),
     contextMapping: mappingText(contextMapping),
   };
-  const form = useForm<Written>(
+  const form = useForm<WebInput>(
     `web.${slug}`,
     stored,
     async ({ allowedOrigins: origins, contextMapping: mapping, ...others }) => {

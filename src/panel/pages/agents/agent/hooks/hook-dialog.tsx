@@ -30,14 +30,14 @@ interface Props extends DialogProps {
   hook: Hook | null;
 }
 
-interface Written extends Pick<Hook, "event" | "mutates" | "timeoutMs"> {
+interface HookInput extends Pick<Hook, "event" | "mutates" | "timeoutMs"> {
   /** `args` as JSON. */
   actionConfig: { toolName: string; args: string };
   /** Null: after all other hooks. */
   position: number | null;
 }
 
-const blank: Written = {
+const blank: HookInput = {
   event: "message_received",
   mutates: false,
   timeoutMs: 10_000,
@@ -45,7 +45,7 @@ const blank: Written = {
   position: null,
 };
 
-const written = ({ actionConfig: { toolName, args }, ...hook }: Hook): Written => ({
+const written = ({ actionConfig: { toolName, args }, ...hook }: Hook): HookInput => ({
   ...hook,
   actionConfig: { toolName, args: JSON.stringify(args ?? {}, null, 2) },
 });
@@ -53,14 +53,14 @@ const written = ({ actionConfig: { toolName, args }, ...hook }: Hook): Written =
 /** Creates or changes a hook. */
 export function HookDialog({ slug, hook, ...dialog }: Props) {
   const tools = useLoaded(async () => (await api.listAgentTools({ slug })).tools, [slug]).value.value;
-  const form = useForm<Written>(null, hook ? written(hook) : blank, async () => {
+  const form = useForm<HookInput>(null, hook ? written(hook) : blank, async () => {
     const body = bodyOf(form.values);
     if (hook) await api.updateHook({ slug, id: hook.id, body });
     else await api.createHook({ slug, body });
     tell("The hook holds from the next turn on");
   });
   const { event } = form.values;
-  const fields: FieldTable<Written> = [
+  const fields: FieldTable<HookInput> = [
     {
       name: "event",
       label: "When",
@@ -107,7 +107,7 @@ export function HookDialog({ slug, hook, ...dialog }: Props) {
 }
 
 /** The request body. Throws for arguments that are no JSON object. */
-const bodyOf = ({ event, mutates, timeoutMs, actionConfig: { toolName, args }, position }: Written): NewHook => ({
+const bodyOf = ({ event, mutates, timeoutMs, actionConfig: { toolName, args }, position }: HookInput): NewHook => ({
   event,
   timeoutMs,
   mutates: event === "response_generated" && mutates,

@@ -18,7 +18,7 @@ interface Props extends DialogProps {
   definition: EventDefinition | null;
 }
 
-interface Written extends Outbound, Pick<EventDefinition, "name" | "matchingPrompt" | "action" | "enabled"> {
+interface DefinitionInput extends Outbound, Pick<EventDefinition, "name" | "matchingPrompt" | "action" | "enabled"> {
   /** One condition in each line, such as `issue.state = "open"`. */
   conditions: string;
   /** The prompt for the agent. */
@@ -27,7 +27,7 @@ interface Written extends Outbound, Pick<EventDefinition, "name" | "matchingProm
   priority: number | null;
 }
 
-const blank: Written = {
+const blank: DefinitionInput = {
   name: "",
   matchingPrompt: "",
   conditions: "",
@@ -39,7 +39,12 @@ const blank: Written = {
   outboundTarget: null,
 };
 
-const written = ({ interpretationPrompt, contextPrompt, conditions, ...definition }: EventDefinition): Written => ({
+const written = ({
+  interpretationPrompt,
+  contextPrompt,
+  conditions,
+  ...definition
+}: EventDefinition): DefinitionInput => ({
   ...definition,
   conditions: linesOf(conditions),
   prompt: definition.action === "conversation" ? contextPrompt : interpretationPrompt,
@@ -49,14 +54,14 @@ const written = ({ interpretationPrompt, contextPrompt, conditions, ...definitio
 export function DefinitionDialog({ path, sender: { example }, definition, ...dialog }: Props) {
   const { slug } = path;
   const room = useLoaded(() => api.getRoom({ slug }), [slug]).value.value;
-  const form = useForm<Written>(null, definition ? written(definition) : blank, async () => {
+  const form = useForm<DefinitionInput>(null, definition ? written(definition) : blank, async () => {
     const body = bodyOf(form.values);
     if (definition) await api.updateEventDefinition({ ...path, definitionId: definition.id, body });
     else await api.createEventDefinition({ ...path, body });
     tell("Saved");
   });
   const { values } = form;
-  const fields: FieldTable<Written> = [
+  const fields: FieldTable<DefinitionInput> = [
     { name: "name", label: "Name", required: true, autofocus: true, placeholder: example.name },
     {
       name: "matchingPrompt",
@@ -111,7 +116,7 @@ export function DefinitionDialog({ path, sender: { example }, definition, ...dia
 }
 
 /** The request body. Throws for an unreadable condition. */
-function bodyOf({ conditions, prompt, priority, ...values }: Written): NewEventDefinition {
+function bodyOf({ conditions, prompt, priority, ...values }: DefinitionInput): NewEventDefinition {
   const { name, matchingPrompt, action, enabled, outboundChannel, outboundTarget } = values;
   return {
     name,

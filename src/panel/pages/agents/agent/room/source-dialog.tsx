@@ -12,7 +12,7 @@ interface Props extends DialogProps {
   source: EventSource | null;
 }
 
-interface Written {
+interface SourceInput {
   name: string;
   sourceType: string;
   authKey: string;
@@ -25,7 +25,7 @@ const usual = "webhook";
 
 /** Creates or changes a source. A typed key is sent and never comes back, and is not stored in drafts. */
 export function SourceDialog({ slug, source, ...dialog }: Props) {
-  const stored: Written = {
+  const stored: SourceInput = {
     name: source?.name ?? "",
     sourceType: source?.sourceType ?? usual,
     authKey: "",
@@ -50,7 +50,7 @@ export function SourceDialog({ slug, source, ...dialog }: Props) {
       ...(!bringsKey && { closed: false }),
     });
   };
-  const fields: FieldTable<Written> = [
+  const fields: FieldTable<SourceInput> = [
     <Choice
       label="What sends the events"
       value={sender.sourceType}
