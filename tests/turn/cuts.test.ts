@@ -114,6 +114,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
         model: undefined,
         alongside: null,
         fileIds: [],
+        whole: false,
       };
       const whose = { turnId: "turn-1", owner: "owner-1", origin: input.origin, fresh: ["Hello"], stored: true };
       const known = await record(takingAll(recorded), { ...whose, ...nothing, outcome });

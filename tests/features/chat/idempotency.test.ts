@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { turns } from "../../../src/db/schema.ts";
 import { finish, gate, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { serveAnother } from "../../second-server.ts";
 import { type ChatHarness, chatHarness, dataLines, readEvents } from "./chat.ts";
 
 const once = { headers: { "Idempotency-Key": "order-1" } };
@@ -151,6 +152,39 @@ describe("a repeat with the same Idempotency-Key", () => {
     const statuses: number[] = [];
     for (let n = 0; n < 20; n += 1) statuses.push((await h.complete("y", { chat_id: "c" }, { headers })).status);
     expect(statuses).toEqual([...Array(19).fill(422), 429]);
+  });
+
+  test("after a stop that cut the whole reply is answered, and the message is stored once", async () => {
+    const model = scriptedModel((_call, index) =>
+      index === 0 ? { parts: [text("half"), new Promise<never>(() => {})] } : reply("Whole."),
+    );
+    const h = await chatHarness(model);
+    const cut = h.complete("Hello", { chat_id: "c" }, once);
+    await model.called(1);
+    await h.engine.stop(0);
+    expect([(await cut).status, (await cut).headers.get("Retry-After")]).toEqual([503, "5"]);
+    expect((await h.stored()).messages).toEqual([]);
+
+    const restarted = await serveAnother(h);
+    const again = await fetch(`${restarted}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${h.agent.key}`, ...once.headers },
+      body: JSON.stringify({
+        model: h.agent.slug,
+        messages: [{ role: "user", content: "Hello" }],
+        chat_id: "c",
+      }),
+    });
+    expect([again.status, await contentOf(again)]).toEqual([200, "Whole."]);
+    const { messages, turns } = await h.stored();
+    expect(messages.map(({ role, content }) => [role, content])).toEqual([
+      ["user", "Hello"],
+      ["assistant", "Whole."],
+    ]);
+    expect(turns.map(({ status, errorCode }) => [status, errorCode])).toEqual([
+      ["aborted", "shutdown"],
+      ["done", null],
+    ]);
   });
 });
 

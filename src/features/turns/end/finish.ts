@@ -65,6 +65,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       fresh: input.fresh,
       fileIds: input.fileIds ?? [],
       stored: taken.place.conversation !== null,
+      whole: request.whole === true,
       measured: continued ? null : measure(begun, outcome),
       charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
       debug: debugOf(services, ended),

@@ -28,6 +28,8 @@ export interface Recording {
   /** Files of the new messages. */
   fileIds: readonly string[];
   stored: boolean;
+  /** Whether the caller gets the reply only once it is recorded. */
+  whole: boolean;
   aftermath: Aftermath;
   /** The provider's count of the prompt; null without one. */
   measured: { contextTokens: number; bytesPerToken: number } | null;
@@ -62,7 +64,7 @@ interface Recorded {
 export async function record(database: Database, recording: Recording): Promise<Recorded | null> {
   const { turnId, owner, stored, outcome, continued, alongside } = recording;
   // The result of an approved call is always stored.
-  const said = !alongside?.discarded && (isKept(outcome) || continued !== null);
+  const said = !alongside?.discarded && (isKept(recording) || continued !== null);
   const kept = stored && said;
   const rows = { messages: kept ? messageRows(recording) : [], hooks: kept ? hookRows(outcome) : [] };
   const [result] = await write(database, recording, valuesOf(recording, rows, kept));
@@ -160,11 +162,12 @@ function leftBy(
 }
 
 /**
- * Whether the turn's messages are stored: not after a failure before the first output, and not when superseded
- * (decisions §5, §8).
+ * Whether the turn's messages are stored: not after a failure before the first output, not when superseded (decisions
+ * §5, §8), and not when a stop cut a reply of which the caller has read nothing, since the caller asks again.
  */
-function isKept(outcome: TurnOutcome): boolean {
+function isKept({ outcome, whole }: Recording): boolean {
   if (outcome.status === "aborted" && outcome.reason === "superseded") return false;
+  if (outcome.status === "aborted" && outcome.reason === "shutdown" && whole) return false;
   return outcome.status === "done" || outcome.status === "approval" || outcome.produced;
 }
 
