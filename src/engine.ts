@@ -131,7 +131,9 @@ export interface Engine {
    * rows. Call it every 10 seconds.
    */
   tick(): Promise<void>;
-  /** Refuses new turns, lets running turns finish within `graceMs`, then aborts them. */
+  /** Makes `/health` and `/ready` answer 503, so that balancers send their requests elsewhere. All else goes on. */
+  drain(): void;
+  /** Drains, refuses new turns, lets running turns finish within `graceMs`, then aborts them. */
   stop(graceMs: number): Promise<void>;
   /** The OpenAPI document. */
   document(): object;
@@ -268,8 +270,9 @@ export function createEngine(services: Services): Engine {
     renewLeases: () => heartbeat.beat(),
     closeRevoked: () => allOf(ticks("often")),
     tick: () => allOf([...ticks("seldom"), ...deletions, schedule.tick, worker.tick]),
+    drain: health.drain,
     async stop(graceMs) {
-      health.stopping();
+      health.drain();
       const stopFeatures = async () => {
         for (const { stop } of features) await stop?.(graceMs);
       };

@@ -34,6 +34,7 @@ import { localNotify } from "./core/notify.ts";
 import { CurrentPolicies } from "./core/policies.ts";
 import type { Log, Notify } from "./core/ports.ts";
 import { AgentSecrets } from "./core/scrub/agent-secrets.ts";
+import { pause } from "./core/time/pause.ts";
 import { operatorCollector } from "./core/tracing.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
 import { shippedPlugins } from "./plugins/index.ts";
@@ -202,7 +203,7 @@ export interface RunningServer {
   address: string;
   /** The token of the setup link, which is shown once; null when the installation has an owner. */
   setupToken: string | null;
-  /** Waits for running turns as long as the settings allow, then ends all connections and closes the database. */
+  /** Drains, waits for running turns as long as the settings allow, then ends all connections and closes the database. */
   stop(): Promise<void>;
 }
 
@@ -251,8 +252,12 @@ interface Running {
 function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Running): () => Promise<void> {
   let stopped: Promise<void> | undefined;
   const stop = async () => {
-    log.info({ graceSeconds: settings.SHUTDOWN_GRACE_SECONDS }, "Stopping");
-    await opened.engine.stop(settings.SHUTDOWN_GRACE_SECONDS * 1000);
+    const { DRAIN_SECONDS: drainSeconds, SHUTDOWN_GRACE_SECONDS: graceSeconds } = settings;
+    log.info({ drainSeconds, graceSeconds }, "Stopping");
+    opened.engine.drain();
+    listener.drain();
+    await pause(systemClock, drainSeconds * 1000);
+    await opened.engine.stop(graceSeconds * 1000);
     // Upkeep stops only now, since it renews the leases of turns that may still finish.
     await stopUpkeep();
     await listener.close();

@@ -6,12 +6,13 @@ const echoMs = 500;
 /** The time between two checks whether npm still runs, in milliseconds. */
 const lookMs = 500;
 
-/** How long connections and the database may take to close after the grace of the turns, in milliseconds. */
+/** How long connections and the database may take to close after the drain and the grace of the turns, in milliseconds. */
 const patienceMs = 10_000;
 
 interface StopOptions {
   stop: () => Promise<void>;
-  graceMs: number;
+  /** How long a stop may wait for clients and turns. */
+  longestMs: number;
   log: Log;
   /** Whether npm or npx started this process. */
   byNpm: boolean;
@@ -22,7 +23,7 @@ interface StopOptions {
  * signal, a stop that hangs, or an uncaught exception ends the process at once with 1. An unhandled rejection is only
  * logged.
  */
-export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void {
+export function stopOnSignals({ stop, longestMs, log, byNpm }: StopOptions): void {
   let since: number | undefined;
   const onSignal = async (signal: NodeJS.Signals) => {
     if (since !== undefined) {
@@ -34,7 +35,7 @@ export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void 
     setTimeout(() => {
       log.error({}, "Stopping at once: the graceful stop did not end");
       process.exit(1);
-    }, graceMs + patienceMs).unref();
+    }, longestMs + patienceMs).unref();
     try {
       await stop();
       process.exit(0);

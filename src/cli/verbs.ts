@@ -130,13 +130,13 @@ const conversations = {
 };
 
 async function serve(setup: Setup, options: QuickstartOptions | undefined): Promise<void> {
-  const { OWNER_EMAIL: email, OWNER_PASSWORD: password, SHUTDOWN_GRACE_SECONDS } = setup.settings;
+  const { OWNER_EMAIL: email, OWNER_PASSWORD: password, DRAIN_SECONDS, SHUTDOWN_GRACE_SECONDS } = setup.settings;
   // `quickstart` creates the owner itself, to know whether there already was one.
   const owner = !options && email && password ? { email, password } : undefined;
   const starting = startServer(setup, owner);
   stopOnSignals({
     stop: async () => (await starting).stop(),
-    graceMs: SHUTDOWN_GRACE_SECONDS * 1000,
+    longestMs: (DRAIN_SECONDS + SHUTDOWN_GRACE_SECONDS) * 1000,
     log: setup.log,
     byNpm: setup.environment.npm_command !== undefined,
   });

@@ -158,6 +158,9 @@ export const settings = z.object({
     .describe("Headers for the collector: `name=value`, comma-separated, values percent-encoded."),
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: headerList.optional().describe("More of them; they win over the others."),
   OTEL_SERVICE_NAME: z.string().max(256).default("agent-engine").describe("How the collector names this service."),
+  DRAIN_SECONDS: wholeNumber(0, 3600)
+    .default(0)
+    .describe("How long a stop still takes new work while /health and /ready answer 503; the grace begins after it."),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).default(30).describe("How long running turns may finish at a stop."),
   METRICS_TOKEN: z
     .string()

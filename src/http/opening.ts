@@ -3,6 +3,9 @@ import { EngineError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import type { AppEnv } from "./environment.ts";
 
+/** The paths that balancers and orchestrators ask. They are answered before the start is done, and logged as `debug`. */
+export const probePaths: readonly string[] = ["/health", "/ready"];
+
 /** How long a request waits for the server's start, in milliseconds. */
 const longestWaitMs = 30_000;
 
@@ -14,7 +17,7 @@ export interface Opening {
 }
 
 /**
- * Lets a server listen before its database is open: all requests except `/health` wait, and get a 503 after 30 seconds.
+ * Lets a server listen before its database is open: all requests except probes wait, and get a 503 after 30 seconds.
  */
 export function createOpening({ clock }: { clock: Clock }): Opening {
   let held: Promise<unknown> | null = null;
@@ -48,7 +51,7 @@ export function createOpening({ clock }: { clock: Clock }): Opening {
       );
     },
     middleware: async (c, next) => {
-      if (held && c.req.path !== "/health") await wait(held);
+      if (held && !probePaths.includes(c.req.path)) await wait(held);
       await next();
     },
   };

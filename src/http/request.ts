@@ -8,6 +8,7 @@ import { clip } from "../core/text/text.ts";
 import { strangersBodies } from "./body.ts";
 import { clientAddress } from "./callers/address.ts";
 import type { AppEnv } from "./environment.ts";
+import { probePaths } from "./opening.ts";
 
 /** Headers of every response; a page adds its own content security policy. */
 const securityHeaders = {
@@ -54,7 +55,7 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
     const shown = route.route === "none" ? withoutLong(path) : path;
     const fields = { method, path: clip(withoutSecret(shown), 256), status: c.res.status, ms };
     // In an overload many requests are refused; they are logged as a number.
-    const quiet = path === "/health" || c.error instanceof Overloaded;
+    const quiet = probePaths.includes(path) || c.error instanceof Overloaded;
     log[quiet ? "debug" : "info"](fields, "Request");
   };
 }

@@ -404,6 +404,7 @@ export const routes: Record<string, Entry> = {
 export const openRoutes: Record<string, ((agentSlug: string) => Record<string, unknown>) | null> = {
   "GET /health": null,
   "GET /health/scheduler": null,
+  "GET /ready": null,
   "GET /metrics": null,
   "GET /files/{id}": null,
   "POST /v1/chat/completions": (model) => ({ model, messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),

@@ -131,6 +131,25 @@ test("a request of HTTP/1.0 needs no Host, one of HTTP/1.1 does, and none may ha
   }
 });
 
+test("a server that drains closes each connection after its next response", async () => {
+  const { listener } = await listening();
+  const waiting = Promise.withResolvers<void>();
+  listener.serve({
+    async fetch(request) {
+      if (request.url.endsWith("/slow")) await waiting.promise;
+      return new Response("ok");
+    },
+  });
+  const ask = (path: string) => answerTo(listener.port, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const slow = ask("/slow");
+  listener.drain();
+  waiting.resolve();
+  for (const answer of [slow, ask("/new")]) {
+    const [status, rest] = await answer;
+    expect([status, rest.match(/^Connection: .*$/im)?.[0]]).toEqual(["HTTP/1.1 200 OK", "Connection: close"]);
+  }
+});
+
 test("closing ends an open stream too", async () => {
   const { listener, url } = await listening();
   listener.serve({ fetch: () => new Response(new ReadableStream({ start: (c) => c.enqueue(new Uint8Array([46])) })) });

@@ -25,12 +25,14 @@ async function halfway(environment: Record<string, string> = {}) {
   return { gate, server, settings, provider, readUntil };
 }
 
-test("SIGTERM: health says so, no new turn starts, the running one ends whole, then exit 0", async () => {
-  const { gate, server, readUntil } = await halfway();
+test("SIGTERM: health says so, after the drain no new turn starts, the running one ends whole, then exit 0", async () => {
+  const { gate, server, readUntil } = await halfway({ DRAIN_SECONDS: "1" });
   server.child.kill("SIGTERM");
   await server.printed(/"Stopping"/);
   await expect.poll(async () => (await fetch(`${server.url}/health`)).status).toBe(503);
-  expect((await chat({ url: server.url, key: server.key, text: "More" })).status).toBe(503);
+  // Until the drain is over each is taken, and begins to answer.
+  const more = { url: server.url, key: server.key, text: "More", stream: true };
+  await expect.poll(async () => (await chat(more)).status).toBe(503);
   gate.resolve();
   expect(await readUntil("[DONE]")).toMatch(/"lo"[\s\S]*\[DONE\]/);
   expect(await server.ended).toBe(0);
@@ -52,10 +54,17 @@ test("a terminal that is closed stops it like SIGTERM", async () => {
   expect(await server.ended).toBe(0);
 });
 
-test("a second signal ends it at once", async () => {
-  const { server } = await halfway();
+test("a server that drains takes new turns and tells balancers; a second signal ends it at once", async () => {
+  const { server, gate } = await halfway({ DRAIN_SECONDS: "3600", SHUTDOWN_GRACE_SECONDS: "0" });
+  gate.resolve();
+  expect((await fetch(`${server.url}/ready`)).status).toBe(200);
   server.child.kill("SIGTERM");
   await server.printed(/"Stopping"/);
+  for (const path of ["/health", "/ready"]) {
+    const answer = await fetch(`${server.url}${path}`);
+    expect([answer.status, answer.headers.get("Connection")]).toEqual([503, "close"]);
+  }
+  expect((await chat({ url: server.url, key: server.key, text: "More" })).status).toBe(200);
   const nagging = setInterval(() => server.child.kill("SIGINT"), 100);
   onTestFinished(() => clearInterval(nagging));
   expect(await server.ended).toBe(1);

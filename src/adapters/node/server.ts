@@ -21,6 +21,8 @@ export interface Listener {
   port: number;
   /** Lets `app` respond, also to requests that have waited for this. */
   serve(app: ServedApp): void;
+  /** Closes each connection after its next response, so that a client's next request may reach another server. */
+  drain(): void;
   /** Accepts no more connections, lets running responses finish, and cuts off those that take more than two seconds. */
   close(): Promise<void>;
 }
@@ -32,6 +34,7 @@ export interface Listener {
 export async function listen(host: string, port: number): Promise<Listener> {
   const ready = Promise.withResolvers<ServedApp>();
   let app: ServedApp | undefined;
+  let draining = false;
   const server = createAdaptorServer({
     async fetch(request, { incoming, outgoing }) {
       if (namesHosts(incoming.rawHeaders)) return new Response(null, { status: 400, headers: { Connection: "close" } });
@@ -43,6 +46,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
         setHeader: (name, value) => outgoing.setHeader(name, value),
         cut: () => outgoing.destroy(),
       });
+      if (draining) outgoing.setHeader("Connection", "close");
       const take = offeredText(response);
       if (!take || !(outgoing instanceof ServerResponse)) return response;
       writeText(response, outgoing, take);
@@ -60,6 +64,9 @@ export async function listen(host: string, port: number): Promise<Listener> {
     serve(served) {
       app = served;
       ready.resolve(served);
+    },
+    drain() {
+      draining = true;
     },
     async close() {
       const sweep = setInterval(() => server.closeIdleConnections(), 20);
