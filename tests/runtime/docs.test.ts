@@ -14,7 +14,7 @@ import { dataDirectory, quickstart } from "./program.ts";
 const pages = readPages();
 
 /** Configuration of other programs, and what a screen shows. */
-const notOurs = ["", "ini", "nginx"];
+const notOurs = ["", "haproxy", "ini", "nginx"];
 
 /** A shell snippet with one of these is not run: it changes a machine, or goes to another one. Its syntax is checked. */
 const elsewhere = [

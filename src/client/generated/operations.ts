@@ -27,6 +27,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   listModels: { method: "GET", path: "/v1/models", answer: "json" },
   getModel: { method: "GET", path: "/v1/models/{id}", answer: "json" },
   getHealth: { method: "GET", path: "/health", answer: "json" },
+  getReadiness: { method: "GET", path: "/ready", answer: "json" },
   getMetrics: { method: "GET", path: "/metrics", answer: "blob" },
   getSetup: { method: "GET", path: "/api/setup", answer: "json", query: { token: "token" } },
   setUp: { method: "POST", path: "/api/setup", answer: "json" },

@@ -287,6 +287,11 @@ export interface Health {
   database: "opening" | "ready" | "unavailable";
 }
 
+export interface Ready {
+  /** `opening`: the start has not opened the database yet. `stopping`: the server still works, but stops soon. `unavailable`: the database took no write within two seconds. */
+  status: "ready" | "opening" | "stopping" | "unavailable";
+}
+
 export interface SetupState {
   /** Whether there is an owner. */
   installed: boolean;
@@ -4225,6 +4230,13 @@ export interface AgentEngine {
    * Needs no authentication. Answers 503 only while the server is stopping, whatever `database` says. With the embedded database it answers before that is open.
    */
   getHealth(input?: Record<string, never>, options?: CallOptions): Promise<Health>;
+
+  /**
+   * Whether a balancer should send requests here.
+   *
+   * Needs no authentication. Writes one row of the database, at most once a second for all callers together. For load balancers and readiness probes; whether to restart the process is the question of `GET /health`.
+   */
+  getReadiness(input?: Record<string, never>, options?: CallOptions): Promise<Ready>;
 
   /**
    * Numbers for monitoring.
