@@ -20,7 +20,7 @@ export interface ToolOwner {
 /** Makes the tools of one source for an agent: only those among `named`. */
 export type ToolSource = (owner: ToolOwner) => Promise<readonly Tool[]>;
 
-/** What a feature gives to the engine, which mounts and calls it. */
+/** The parts of a feature: the engine mounts and calls them. */
 export interface Contribution {
   /** Routes, in the order of the OpenAPI document. */
   routes?: readonly OpenAPIHono<AppEnv>[];

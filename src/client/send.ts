@@ -48,7 +48,7 @@ export async function request(
   for (const [name, header] of Object.entries(operation.headers ?? {})) {
     if (input[name] !== undefined) all.set(header, String(input[name]));
   }
-  // Called without an object, since browsers refuse another `this`.
+  // Called without an object: browsers refuse `fetch` with another `this`.
   const call = client.fetch ?? globalThis.fetch;
   const response = await call(addressOf(client.baseUrl, operation, input), {
     method: operation.method,

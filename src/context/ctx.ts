@@ -14,7 +14,7 @@ import type { Collector, Tracer } from "../core/tracing.ts";
 import type { Database, Db } from "../db/client.ts";
 import type { Membership } from "./membership.ts";
 
-/** Who makes a request: a signed-in user, a management key for its organization, or `system` for the engine. */
+/** The author of a request: a signed-in user, a management key for its organization, or `system` for the engine. */
 export type Actor =
   | { type: "user"; id: string; name: string; email: string; sessionId: string }
   | { type: "key"; id: string; name: string }

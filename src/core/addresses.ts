@@ -6,7 +6,7 @@ export function localAddress(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Whether traffic to an address can be read on its way. */
+/** Whether others can read the traffic to an address. */
 export function isUnencrypted(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === "http:" && !isLocal(hostname);

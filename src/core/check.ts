@@ -2,7 +2,7 @@
 export interface Check {
   name: string;
   status: "ok" | "warn" | "fail";
-  /** What was found and, unless the status is `ok`, advice. */
+  /** The finding and, unless the status is `ok`, advice. */
   message: string;
 }
 

@@ -1,6 +1,6 @@
 import { readAddress } from "./address.ts";
 
-/** A server. `pooled`: a pooler stands before it, which refuses unknown settings. */
+/** A server. `pooled`: there is a pooler in front of the server, which refuses unknown settings. */
 export interface Server {
   url: string;
   pooled?: boolean;

@@ -21,7 +21,7 @@ export interface AppEnv {
     /** Only on guarded routes. */
     ctx: Ctx;
   };
-  /** What the runtime's server adds. */
+  /** The runtime's additions to a request. */
   Bindings: {
     remoteAddress?: string;
     /** The path with its query, as sent. */

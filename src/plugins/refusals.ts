@@ -63,7 +63,7 @@ function whenAgain({ answer: { headers }, now }: Refusal): string {
 
 const aDay = 86_400;
 
-/** When the rate limit ends, in milliseconds since the epoch; null if no header says so plausibly. */
+/** When the rate limit ends, in milliseconds since the epoch; null without a plausible header. */
 function opensAt(headers: PluginAnswer["headers"], now: number): number | null {
   const value = headers["retry-after"] ?? headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"] ?? "";
   const at = /^\d{1,10}$/.test(value) ? secondsAt(Number(value), now) : Date.parse(value);

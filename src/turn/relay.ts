@@ -2,7 +2,7 @@ import { classifyFailure } from "./failure.ts";
 import type { AbortReason, Tell, TurnEvent, TurnOutcome } from "./types.ts";
 
 /**
- * What happens to a turn when its last listener leaves. `cancel-if-silent`: if nothing was produced yet, the model is
+ * The effect of the last listener's departure on a turn. `cancel-if-silent`: if nothing was produced yet, the model is
  * stopped and nothing is stored (people at a chat). `always-finish`: the turn goes on (spec "States", "Streamed turn").
  */
 export type DisconnectRule = "cancel-if-silent" | "always-finish";

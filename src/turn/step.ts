@@ -81,7 +81,7 @@ export class StepFold {
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
-  /** The length of the rest, in UTF-16 units: tool calls, and provider data that is sent back with them. */
+  /** The length of all other parts, in UTF-16 units: tool calls, and provider data that is sent back with them. */
   #lengthBeside = 0;
   readonly #open = new Map<string, OpenBlock>();
   readonly #input: Input;

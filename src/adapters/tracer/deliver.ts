@@ -7,7 +7,7 @@ import { codeOf } from "../failed-fetch.ts";
 import { retryAfterMs } from "../messengers/http.ts";
 import type { Post } from "../models/post.ts";
 
-/** What became of a batch. The reasons are the engine's own texts, since a response may repeat a key. */
+/** The outcome of sending a batch. The reasons are the engine's own texts, since a response may repeat a key. */
 export type Delivery =
   /** `rejected`: how many of its spans the collector refused. */
   | { kind: "taken"; rejected: number; reason: string }

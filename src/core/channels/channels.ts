@@ -1,4 +1,4 @@
-/** What applies to the turns of a channel. */
+/** The rules for turns of a channel. */
 interface ChannelTraits {
   /** Whether the operator's hooks run, since the agent talks to a person (decisions §4, "Hooks"). */
   hooks: boolean;

@@ -70,7 +70,7 @@ export interface WebhookCall extends WebhookHead {
 /** The status for a request that does not prove that the messenger sent it (spec "Authentication" 7, decisions §8). */
 export type Unproven = 401 | 403 | 404;
 
-/** What a webhook request contains. */
+/** The content of a webhook request. */
 export type WebhookContent =
   | { kind: "refused"; status: Unproven }
   /** The request can't be read now: the messenger should send it again (503). */
@@ -100,7 +100,7 @@ export interface MovedChat {
 export interface Incoming {
   /** The messenger's own id of the message, repeated in redeliveries; unique for one agent and channel. */
   providerId: string;
-  /** Where the message is from and the reply goes: a chat, a topic or a thread. Each is a conversation. */
+  /** The source of the message, and the target of the reply: a chat, a topic or a thread. Each is a conversation. */
   channelId: string;
   /** The messenger's id of the person. */
   sender: string;
@@ -252,7 +252,7 @@ export interface MessengerAccount {
   ): Promise<QuotedMessage | null>;
   /** Registers the webhook `wanted`; null removes it. Does nothing at messengers where people do this by hand. */
   register(wanted: WantedWebhook | null, signal: AbortSignal): Promise<void>;
-  /** Checks the credentials at the messenger. Returns what it says about the account. */
+  /** Checks the credentials at the messenger. Returns the messenger's description of the account. */
   prove(signal: AbortSignal): Promise<ChannelCheck>;
   /** Checks whether the messenger accepts the credentials, has `wanted` registered, and reaches it. */
   check(wanted: WantedWebhook | null, signal: AbortSignal): Promise<ChannelCheck[]>;

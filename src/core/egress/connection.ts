@@ -1,6 +1,6 @@
 const unknownName = "The host name is not known";
 
-/** What the codes of broken connections mean, Node's and undici's, for the person who gave the address. */
+/** Explanations of the codes of broken connections, Node's and undici's, for the person who gave the address. */
 const meanings: readonly (readonly [code: RegExp, message: string])[] = [
   [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, unknownName],
   [/^(EAI_|ETIMEOUT$)/, "The host name cannot be looked up now; try again later"],

@@ -13,7 +13,7 @@ const waitMs = 250;
 const leastWaiting = 128;
 
 /**
- * A burst of this size may wait if slots serve all of it within `crowdMs`. Only then can it be told from an overload.
+ * A burst of this size may wait if slots serve all of it within `crowdMs`. An overload looks the same for that long.
  */
 const [crowd, crowdMs] = [256, 1_000];
 

@@ -56,7 +56,7 @@ export interface PluginTool {
   execute(args: JsonObject, context: PluginContext): Promise<JsonValue>;
 }
 
-/** What a call can use. */
+/** The functions and data that a call can use. */
 export interface PluginContext {
   /** Aborts when the turn ends or the call takes too long. */
   signal: AbortSignal;

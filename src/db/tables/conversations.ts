@@ -79,8 +79,8 @@ export const conversations = pgTable(
 );
 
 /**
- * A row for each turn of every door, without its content, except for an agent under debugging. The id is also the id of
- * the assistant's message.
+ * A row for each turn from any door (chat, messenger, Room, task, agent), without its content, except for an agent
+ * under debugging. The id is also the id of the assistant's message.
  */
 export const turns = pgTable(
   "turns",

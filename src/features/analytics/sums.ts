@@ -43,7 +43,7 @@ export function percentile(buckets: readonly FilledBucket[], share: number): num
 }
 
 // The sums of turns and tool calls. The roll-up adds them to its tables; reads add up newer turns in the same way. A
-// statement has the tables `reached` (agents, by `id`) and `spans` (times from `begins` until before `ends`).
+// statement has the tables `reached` (agents, by `id`) and `spans` (periods from `begins` up to, not including, `ends`).
 
 /** A table of sums, and how its rows are made from single turns or calls. */
 export interface Sum {

@@ -113,9 +113,7 @@ export function interleave<One extends { id: string }>(matching: readonly One[],
   return [...new Map(both.flat().map((one) => [one.id, one])).values()];
 }
 
-/**
- * Gives most places to the memories that fit the text, by words or by meaning, and the rest to the most important ones.
- */
+/** Chooses mostly memories that fit the text, by words or by meaning, and fills up with the most important ones. */
 export function chooseRecalled<One extends RankedMemory & { id: string }>(
   text: string,
   known: readonly One[],

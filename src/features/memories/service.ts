@@ -98,7 +98,7 @@ function newestOfAll({ db }: Ctx, { reached, wanted, limit, offset }: MemoryFilt
     .as("page");
 }
 
-/** The condition of a search. A search without words, such as for a sign, looks for the text itself. */
+/** The condition of a search. A search without words, such as for a single sign, looks for the text itself. */
 function found(search: string): SQL {
   const query = queryForAll(search);
   if (query === null) return sql`strpos(${memories.content}, ${search.trim()}) > 0`;

@@ -19,5 +19,5 @@ export { ImportedSkill } from "./import/schema.ts";
 export { slugOf as skillSlugOf } from "./rules.ts";
 /** The skills of an agent's turns, and all opened values. */
 export { type LoadedSkill, type LoadedSkills, loadSkills } from "./turn/load.ts";
-/** What skills add to a turn: a part of its prompt, two tools, and secret values. */
+/** The parts of a turn that come from skills: a part of its prompt, two tools, and secret values. */
 export { skillPlaceholders, skillsList, skillTools } from "./turn/tools.ts";

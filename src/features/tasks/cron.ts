@@ -15,7 +15,7 @@ const fields = [
   ["day of the week", "0 to 7"],
 ] as const;
 
-/** What is wrong with an expression, with advice, or null. Does not check whether any day matches. */
+/** The problem of an expression, with advice, or null. Does not check whether any day matches. */
 export function expressionProblem(expression: string): string | null {
   if (expression.length > expressionLimit) {
     return `Shorten the cron expression: it takes at most ${expressionLimit} characters`;

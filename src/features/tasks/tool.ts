@@ -48,7 +48,7 @@ function personOf({ origin: { source, subject }, conversation }: ToolContext): T
   return isOfNobody ? null : { subject, isRun: source === "scheduled" };
 }
 
-/** The tool's result: the time of the next run, and where its reply goes. */
+/** The tool's result: the time of the next run, and the destination of its reply. */
 function answerOf({ id, nextRunAt, outboundChannel }: ScheduledTask, timezone: string) {
   const nextRun = nextRunAt === null ? null : localTime(new Date(nextRunAt), timezone);
   const reply = outboundChannel === null ? "kept with the task, not sent to anybody" : `sent over ${outboundChannel}`;

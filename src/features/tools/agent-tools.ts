@@ -94,7 +94,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     const after = { enabled: [...enabled].sort(), needsApproval: [...approval].sort() };
     Object.assign(changed, changesBetween(before, after));
     await tx.delete(agentTools).where(and(eq(agentTools.agentId, id), eq(agentTools.source, "manual")));
-    // A tool that only a skill turned on is in `enabled`, but not chosen: it goes when the skill goes.
+    // A tool that only a skill turned on is in `enabled`, but not chosen: it is removed together with the skill.
     const chosen = [...enabled].filter((name) => settings.get(name)?.chosen || !settings.get(name)?.bySkill);
     if (chosen.length > 0) {
       const rows = chosen.map((name) => ({ agentId: id, name, source: "manual", needsApproval: approval.has(name) }));

@@ -100,7 +100,7 @@ export const searchMemory = builtin({
     query: z.string().min(1).max(1000).describe("Words that the memory may contain, in the language it was saved in."),
     limit: z.int().min(1).max(20).optional().describe("How many at most; 5 when absent."),
   }),
-  // Only reads. Stored memories contain no secrets for which a query could ask.
+  // Only reads. Stored memories contain no secrets that a query could reveal.
   effect: "none",
   seesSecrets: false,
 });

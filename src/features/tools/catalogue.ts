@@ -9,7 +9,7 @@ import { familiesOf, familyDefinitions } from "./plugins/families/of-organizatio
 import { describedTools } from "./plugins/mcp/listed.ts";
 import { isOffered } from "./plugins/mcp/offered.ts";
 
-/** What the installation offers to every organization: plugins, and whether MCP servers may be processes. */
+/** The installation's offer to every organization: plugins, and whether MCP servers may be processes. */
 export type ToolOffer = Pick<Services, "plugins" | "options">;
 
 /**

@@ -24,7 +24,7 @@ export {
 } from "./builtin.ts";
 /** The tools in a bundle. */
 export { exportTools, importTools } from "./bundle.ts";
-/** What tools the installation offers to every organization. */
+/** The tools that the installation offers to every organization. */
 export type { ToolOffer } from "./catalogue.ts";
 /** Describes a tool for catalogues and models, and checks a model's arguments. */
 export { builtin } from "./definition.ts";

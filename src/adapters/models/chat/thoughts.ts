@@ -2,7 +2,7 @@ const openings = ["<think>", "<thinking>"];
 const tags = [...openings, "</think>", "</thinking>"];
 const tag = /<(\/?)think(?:ing)?>/;
 
-/** What a model's earlier replies have shown about its later ones. */
+/** The habits of a model that its earlier replies have shown. */
 export interface Habit {
   /** Whether replies begin with thoughts that have no opening tag, since the model's template contains it. */
   unopened: boolean;

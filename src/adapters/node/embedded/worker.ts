@@ -6,10 +6,10 @@ import type { DataSettings } from "./late-directory.ts";
 import { simpleQuery, sync } from "./messages.ts";
 import { openPostgres } from "./postgres.ts";
 
-/** What the thread reports: it accepts clients, or the reason, as one line, why it can't or no longer can. */
+/** A report of the thread: it accepts clients, or why it can't or no longer can, as one line. */
 export type WorkerReport = { ready: true } | { ready: false; reason: string };
 
-/** What the thread is told: open this data, serve the client at this port, or close the database. */
+/** An order to the thread: open this data, serve the client at this port, or close the database. */
 export type WorkerOrder = { open: DataSettings } | { client: MessagePort } | "close";
 
 /** WebAssembly's system code for a full disk. */

@@ -6,7 +6,7 @@ import type { Clock, Notify } from "../../../core/ports.ts";
 import { Heard } from "./heard.ts";
 import { isForAll, isFrom, type Message, read, type SentEvent, toSent, write } from "./messages.ts";
 
-/** In milliseconds. What gathers in this time is sent together; beyond a ring's size the oldest are dropped. */
+/** In milliseconds. Events of this interval are sent together; if they exceed a ring's size, the oldest are dropped. */
 const gatherMs = 50;
 /** A process with watchers announces itself at this interval, in milliseconds. An announcement is valid for `wordMs`. */
 const sayMs = 10_000;

@@ -79,7 +79,7 @@ function wholeEncoder(c: Context<AppEnv>, head: CompletionHead, stream: ReplyStr
   };
 }
 
-/** Awaits `work`. When the client disconnects or loses its access, calls `leave`; rejects in the latter case. */
+/** Awaits `work`. When the client disconnects or loses its access, calls `leave`; rejects when it lost its access. */
 async function whileWanted<T>({ signal, seat }: ReplyStream, work: Promise<T>, leave: () => void): Promise<T> {
   const revoked = Promise.withResolvers<never>();
   seat.onRevoked((refusal) => {

@@ -13,7 +13,7 @@ import type { AppEnv } from "../../../http/environment.ts";
 import type { CountedCall } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 
-/** What counts a request: the limit of the client's address, that of the caller, or a guard that ran before. */
+/** The limit that counts a request: of the client's address, of the caller, or of a guard that ran before. */
 export type CountedBy = "address" | "caller" | "guard";
 
 /** The throttle of one request, which counts the request once. Without a limit it counts and refuses nothing. */

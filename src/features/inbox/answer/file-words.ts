@@ -15,7 +15,7 @@ export interface DocumentText {
   isWhole: boolean;
 }
 
-/** What became of a file. */
+/** The result of loading a file. */
 export type Fate =
   /** The file became an attachment. */
   | { kind: "stored"; id: string; mime: string; size: number; document?: DocumentText }

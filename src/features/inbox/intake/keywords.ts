@@ -1,6 +1,6 @@
 import { normalized } from "../../../core/text/text.ts";
 
-/** What happens to a message before any model is called. */
+/** The handling of a message before any model is called. */
 export type Heeded = "answer" | "drop" | "stop" | "resume";
 
 export interface Keywords {

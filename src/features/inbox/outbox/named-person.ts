@@ -8,8 +8,8 @@ import type { Destination } from "./outgoing.ts";
 // At Slack a target may be a person's id, while the private chat with that person has another id.
 
 /**
- * Makes a text to a person's id and the first message in their private chat wait for each other: stored at the same
- * time, the text would neither find the chat nor be moved into it.
+ * Orders a text to a person's id and the first message in that person's private chat: stored at the same time, the text
+ * would neither find the chat nor be moved into it.
  */
 const lockTold = (tx: Db, told: string) => tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${told}, 0))`);
 

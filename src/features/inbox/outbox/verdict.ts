@@ -10,7 +10,7 @@ const mostAttempts = 10;
 /** The longest time for which a part is retried. */
 const longestWaitMs = 24 * 60 * 60 * 1000;
 
-/** What happens to a part that could not be sent. */
+/** The next state of a part that could not be sent. */
 export type Verdict =
   | { kind: "failed"; error: string }
   /** `sending`: the part may have been sent. */

@@ -113,7 +113,7 @@ function eventOf(
   const read: ReadPayload = readPayload(body, contentType ?? null);
   if (!read.ok) return unreadable(read.error, answerText(body, contentType));
   const { payload } = read;
-  // A 200 all the same: the sender can't fix these two cases.
+  // A 200 although the event is useless: the sender can't fix these two cases.
   const answer = { ok: true } as const;
   if (!enabled) return { payload, outcome: "source-disabled", reason: "The event source is turned off", answer };
   if (!active) return { payload, outcome: "room-off", reason: "The agent is inactive", answer };

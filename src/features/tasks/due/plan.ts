@@ -8,7 +8,7 @@ export interface DueTask {
   onMissed: "run" | "skip";
 }
 
-/** What to do about the due times of a task. */
+/** The plan for the due times of a task. */
 export interface DuePlan {
   /** The run to make; null for none. */
   run: { dueAt: Date; triggerType: "schedule" | "missed" } | null;

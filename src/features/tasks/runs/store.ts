@@ -68,7 +68,7 @@ export function selectRuns(db: Db) {
     .innerJoin(agents, eq(agents.id, taskRuns.agentId));
 }
 
-/** What a run's conversation id contains: the task, and the planned time. */
+/** The data in the id of a run's conversation: the task, and the planned time. */
 interface PlannedRun {
   taskId: string;
   dueAt: Date;

@@ -170,7 +170,7 @@ export async function deleteTask(ctx: Ctx, slug: string, id: string): Promise<vo
 
 /**
  * Deletes the oldest task that the agent made for a time that is now past. Such a task, whose run failed or was
- * skipped, stays visible as long as no other task needs its room. Returns false when there is none.
+ * skipped, stays visible until the limit of tasks is reached. Returns false when there is none.
  */
 async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, organizationId }: AgentRow) {
   const [gone] = await tx
@@ -183,7 +183,7 @@ async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, or
   return true;
 }
 
-/** What decides a task's next time: its schedule, whether it is on, and the time from which an interval counts. */
+/** The data that decide a task's next time: its schedule, whether it is on, and the start of its interval. */
 interface TimedTask {
   schedule: Schedule;
   enabled: boolean;

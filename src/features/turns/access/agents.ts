@@ -18,7 +18,7 @@ const attempts = 5;
 const recheckMs = 1_000;
 
 /**
- * The agents for turns, cached for 30 s. Changes are in force at once all the same (decisions §5): an `agent-changed`
+ * The agents for turns, cached for 30 s. Nevertheless changes are in force at once (decisions §5): an `agent-changed`
  * notice of any process drops the copy, `closeRevoked` compares revisions every 2 seconds, OPEN compares them for each
  * turn, and a refusal is checked against a fresh copy.
  */

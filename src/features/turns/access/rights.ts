@@ -14,7 +14,7 @@ export interface Rights {
   workspaces: ReadonlyMap<string, string>;
   /** The ids of the existing conversations. */
   conversations: ReadonlySet<string>;
-  /** What a session may do in its organization; undefined for a deleted or expired session. */
+  /** The rights of a session in its organization; undefined for a deleted or expired session. */
   standingOf(ctx: Ctx): Standing | undefined;
 }
 

@@ -65,7 +65,7 @@ interface RecordedRow {
   superseded: boolean;
 }
 
-/** The tables that the parts of the statements define. */
+/** The tables that the statements' parts define. */
 const turn = alias(turns, "turn");
 const conversation = alias(conversations, "conversation");
 

@@ -218,7 +218,7 @@ export function servedBy({ replacedBy }: TurnOutcome): { hookId?: string } {
   return replacedBy === null ? {} : { hookId: replacedBy };
 }
 
-/** The first waiting call of a stopped turn, and all of them. */
+/** The metadata of a stopped turn: its first waiting call, and all waiting calls. */
 export function approvalMetadata({ pending }: Extract<TurnOutcome, { status: "approval" }>) {
   const toolCallIds = pending.map(({ toolCallId }) => toolCallId);
   return { toolCallId: toolCallIds[0] ?? null, toolCallIds };

@@ -53,7 +53,7 @@ interface Shared extends Pick<Dependencies, "services"> {
   slots: Semaphore;
 }
 
-/** The jobs that follow turns: soon after a conversation's first turn, and after a rest for later ones. */
+/** The jobs that follow turns: soon after a conversation's first turn, and some time after later ones. */
 export function followUpJobs(needs: Dependencies): JobKinds {
   const [describe, learn] = [createDescribe(needs), createLearn(needs)];
   const shared = { services: needs.services, slots: new Semaphore({ most: mostAtOnce, mostOfOne }) };

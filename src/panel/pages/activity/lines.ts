@@ -19,7 +19,7 @@ export function withEvent(lines: Lines, event: ActivityEvent, paused: boolean): 
   return { ...lines, shown: [event, ...lines.shown].slice(0, mostLines) };
 }
 
-/** Shows the held lines when the page continues. */
+/** Shows the lines that came during a pause when the page continues. */
 export const released = ({ shown, held }: Lines): Lines => ({
   shown: [...held, ...shown].slice(0, mostLines),
   held: [],

@@ -16,7 +16,7 @@ interface Props {
 
 /** The paging of a list; nothing when there is a single page. */
 export function Pager({ total, limit, offset, newer = "Newer", older = "Older", onOffset }: Props) {
-  // When the last page's rows were deleted, goes back. An entry in the history would lead to the same again.
+  // Leaves a page whose rows were deleted. An entry in the history would lead back to that page.
   const isBeyond = offset > 0 && offset >= total;
   useEffect(() => {
     if (isBeyond) onOffset(Math.max(0, Math.ceil(total / limit) - 1) * limit, goOnTo);

@@ -13,7 +13,7 @@ export interface Frame {
   base: Base;
 }
 
-/** What all kinds of blocks share: pages, fonts, and list markers. */
+/** The tools that all kinds of blocks share: pages, fonts, and list markers. */
 export class Stage {
   readonly flow: Flow;
   readonly typefaces: Typefaces;

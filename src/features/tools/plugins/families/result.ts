@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../../core/json.ts";
 
-/** The most characters, as for other tools' results. */
+/** The limit in characters, the same as for other tools' results. */
 const mostCharacters = 1024 * 1024;
 const deepest = 64;
 

@@ -39,7 +39,7 @@ function mcpTool(services: Services, plugin: OpenPlugin, tool: ListedTool): Tool
     name: `${plugin.namespace}:${tool.name}`,
     description: tool.description,
     inputSchema: tool.inputSchema as JsonObject,
-    // Even if the server says that its tool only reads, which is not trusted.
+    // `external` even if the server says that the tool only reads: that claim is not trusted.
     effect: "external",
     // The server may need a secret that the model knows.
     seesSecrets: true,

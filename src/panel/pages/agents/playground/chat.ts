@@ -27,7 +27,7 @@ const stopped = new Error("Stopped");
 const randomId = () =>
   [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** What a chat needs besides its agent. */
+/** The options of a chat, besides its agent. */
 interface Options {
   /** Tells the chats of an agent in this tab apart. */
   name: string;
