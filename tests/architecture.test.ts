@@ -70,8 +70,8 @@ const isOurs = (name: string) => files.includes(name);
 const edges = [...imports].flatMap(([from, list]) => list.filter(isOurs).map((to) => ({ from, to })));
 const show = ({ from, to }: { from: string; to: string }) => `${from} imports ${to}`;
 
-describe("the walls of the house", () => {
-  test("every import of ours leads to a file, and the check sees them", () => {
+describe("the layers of the code", () => {
+  test("every import of ours leads to a file that the check reads", () => {
     const missing = [...imports].flatMap(([from, list]) =>
       list.filter((to) => /\.tsx?$/.test(to) && !isOurs(to)).map((to) => show({ from, to })),
     );
@@ -82,7 +82,7 @@ describe("the walls of the house", () => {
     ).toEqual(["./a.ts", "./b.ts", "./c.ts", "./d.ts"]);
   });
 
-  test("a room imports only the rooms below it", () => {
+  test("a layer imports only the layers below it", () => {
     const wrong = edges.filter(({ from, to }) => {
       const [room, other] = [roomOf(from), roomOf(to)];
       return room !== other && !(rooms[room] as readonly Room[]).includes(other);
@@ -90,7 +90,7 @@ describe("the walls of the house", () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  test("a feature imports another one only through its door, and only an earlier one", () => {
+  test("a feature imports another one only through its index, and only an earlier one", () => {
     const place = (feature: string) => {
       const found = featureOrder.indexOf(feature);
       if (found < 0) throw new Error(`The feature ${feature} has no place in the order`);
@@ -105,11 +105,11 @@ describe("the walls of the house", () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  test("no file imports itself, not even in a circle", () => {
+  test("no file imports itself, even in a circle", () => {
     expect(findCircle()).toEqual([]);
   });
 
-  test("the turn knows neither a database nor a server", () => {
+  test("the turn imports neither a database nor a server", () => {
     const wrong = [...imports].filter(
       ([file, list]) => roomOf(file) === "turn" && list.some((name) => /^(drizzle-orm|postgres|hono|@hono)/.test(name)),
     );
@@ -122,7 +122,7 @@ describe("the walls of the house", () => {
     expect(wrong.map(([file]) => file)).toEqual([]);
   });
 
-  test("the environment is read in the composition roots and nowhere else", () => {
+  test("only the composition roots read the environment", () => {
     const wrong = files.filter(
       (file) => file !== "cli.ts" && /\bprocess\.env\b|\bDeno\.env\b/.test(readFileSync(join(source, file), "utf8")),
     );

@@ -4,7 +4,7 @@ import type { ModelCall } from "../../src/core/ports.ts";
 import { readStep } from "./read-step.ts";
 import { recorded, specs } from "./recorded.ts";
 
-test("blank texts of an assistant are left out, which Anthropic refuses", async () => {
+test("leaves out an assistant's blank texts, which Anthropic refuses", async () => {
   const { fetch, requests } = await recorded("anthropic/answer.sse");
   const prompt: ModelCall["prompt"] = [
     { role: "user", content: [{ type: "text", text: "Hi" }] },

@@ -11,7 +11,7 @@ const configured = (keys: Record<string, string>) => {
   return Object.keys(found).filter((name) => found[name]?.configured);
 };
 
-test("all providers are offered, in the order in which a default is looked for", () => {
+test("offers all providers, in the order in which a default is chosen", () => {
   expect(Object.keys(providers)).toEqual([...providerNames]);
   expect(new Set(models).size).toBe(models.length);
 });
@@ -27,7 +27,7 @@ test.each([
   expect(configured({ [secret]: "x" })).toEqual([provider, "demo"]);
 });
 
-test("an address without a key configures openai, which may be any chat-completions server, and none that wants a key", () => {
+test("an address without a key configures openai, since any chat-completions server may be there, and no provider that needs a key", () => {
   const addresses = ["openai", "anthropic", "google", "mistral"].map((name) => [`${name}_base_url`, "http://x"]);
   expect(configured(Object.fromEntries(addresses))).toEqual(["openai", "demo"]);
 });

@@ -103,17 +103,17 @@ test("an event that is named otherwise is an error where its JSON is broken", as
   expect(await read(fetch)).toContain("no valid JSON");
 });
 
-test("events that are no chunks reach the log of a stream that ends too early", async () => {
+test("events that are no chunks are logged when a stream ends too early", async () => {
   expect(await read(answering([bytes(event({ detail: "no room" }))]))).toContain("no room");
 });
 
-test("an event that one newline parts and that is no JSON is an error", async () => {
+test("an event that is no JSON is an error even when a single newline separates it", async () => {
   const lines = [chunk({ content: "Hi" }), 'data: {"choices":[\n\n', stop];
   const broken = `${lines.join("").replaceAll("\n\n", "\n")}\n`;
   expect(await read(answering([bytes(broken)]))).toContain("no valid JSON");
 });
 
-describe("one JSON body in place of a stream", () => {
+describe("one JSON body instead of a stream", () => {
   const body = (value: object | string, headers: Record<string, string>): Fetch => {
     const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
     return async () => new Response(text, { headers });
@@ -136,7 +136,7 @@ describe("one JSON body in place of a stream", () => {
     });
   });
 
-  test("calls are told apart, whatever ids they have", async () => {
+  test("tells calls apart, whatever their ids are", async () => {
     const call = (args: string) => ({ id: "call_0", type: "function", function: { name: "clock", arguments: args } });
     const calls = [call("{}"), call('{"zone":"UTC"}'), call("")];
     const whole = body(
@@ -158,7 +158,7 @@ describe("one JSON body in place of a stream", () => {
     expect(await read(body(value, { "Content-Type": "application/json" }))).toContain(words);
   });
 
-  test("a body without an end fails, whatever blanks are in it", async () => {
+  test("a body that never ends fails, whatever blanks it contains", async () => {
     let sent = 0;
     const endless: Fetch = async () =>
       new Response(
@@ -174,7 +174,7 @@ describe("one JSON body in place of a stream", () => {
   });
 });
 
-describe("[DONE] ends a reply, whatever the connection does then", () => {
+describe("[DONE] ends a reply, whatever happens to the connection afterwards", () => {
   const never = new Promise<never>(() => {});
   const endings: [string, Reply & { stream: unknown }][] = [
     ["stays open", { stream: [say("Hi"), done(), never] }],
@@ -191,7 +191,7 @@ describe("[DONE] ends a reply, whatever the connection does then", () => {
     await provider.exchanges[0]?.closed;
   });
 
-  test("a connection that ends well serves the next call, although its end comes later", async () => {
+  test("a connection whose response ends late still serves the next call", async () => {
     const later = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const post = pooledPost();

@@ -43,7 +43,7 @@ test.each(payloads)("%s: %s is read as the provider's package reads it", async (
   expect(parts).toEqual(await said(oracle(wire, fetch)));
 });
 
-test("what is cut anywhere is read as if it came whole", async () => {
+test("a stream that is cut anywhere is read like the whole one", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...payloads),
@@ -66,7 +66,7 @@ test("what is cut anywhere is read as if it came whole", async () => {
   );
 });
 
-test("byte by byte too", async () => {
+test("also byte by byte", async () => {
   for (const [wire, what, text] of payloads) {
     const pieces = Array.from(bytes(text), (byte) => Uint8Array.of(byte));
     expect([what, await said(await ours(wire, answering(pieces)))]).toEqual([
@@ -128,7 +128,7 @@ const chunks = fc
   )
   .map(({ error, ...chunk }) => (error && chunk.id === null ? { error } : chunk));
 
-test("odd chunks are read as the package reads them", async () => {
+test("unusual chunks are read as the provider's package reads them", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(chunks, { maxLength: 8 }), async (odd) => {
       const fetch = answering([bytes(odd.map(event).join(""))]);
@@ -153,7 +153,7 @@ describe("where the reader differs from the packages on purpose", () => {
     expect(types(await said(oracle("openai-compatible", answering([bytes(odd + stop)]))))).toContain("error");
   });
 
-  test("an error that is null is none, and one that is a mere text is one", async () => {
+  test("a null error is no error, and an error may be plain text", async () => {
     expect(
       types(await read("openai-compatible", chunk({ content: "Hi" }, null, { error: null }) + stop)),
     ).not.toContain("error");

@@ -111,13 +111,16 @@ test.each([
   ...["codestral-latest", "ministral-3b-latest", "mistral-code-latest", "mistral-large-latest", "mistral-large-2512"],
   ...["voxtral-small-latest", "zai-glm-5", "zai-glm-5-2", "zai-glm-5-3-flash", "zai-glm-latest", "mistral-large-4"],
   ...["mistral-large-4-0", "mistral-medium-latest", "mistral-small-latest", "magistral-medium-latest", "unheard-of"],
-])("mistral: %s is asked to think as much as it can be asked", async (model) => {
+])("mistral: %s gets the highest effort that it supports", async (model) => {
   const asked: ModelCall = { prompt: [user("Hi")], reasoning: "medium" };
   const expected = await sent((fetch) => oracle("mistral", fetch, model), asked);
   expect(await sent((fetch) => ours("mistral", fetch, model), asked)).toEqual(expected);
 });
 
-test.each(["openaiCompatible", "google"])("a call that Gemini signed comes back signed (%s)", async (provider) => {
+test.each([
+  "openaiCompatible",
+  "google",
+])("a signed call of Gemini is sent back with its signature (%s)", async (provider) => {
   const signed = { ...call("call_1"), providerOptions: { [provider]: { thoughtSignature: "c2ln" } } };
   const asked: ModelCall = {
     prompt: [user("Hi"), { role: "assistant", content: [signed] }, result("call_1", { type: "text", value: "12" })],
@@ -164,7 +167,7 @@ const signed = chunk({
 test.each([
   ["before", [thought, signed, called]],
   ["after", [thought, called, signed]],
-])("what OpenRouter encrypts of Gemini's thoughts %s a call comes back with the call", async (_when, pieces) => {
+])("the data that OpenRouter encrypts of Gemini's thoughts %s a call comes back with the call", async (_when, pieces) => {
   const provider = await startFakeProvider({ stream: [...pieces, chunk({}, "tool_calls"), event("[DONE]")] });
   const model = await createModels().resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
   const { step } = await readStep(model, "What time is it?");
@@ -196,7 +199,7 @@ test.each([
   expect(String((await readStep(model, "Hi")).error)).toContain("more than 1000000 characters that belong to no call");
 });
 
-test("a call that got another id meanwhile takes what is encrypted of it along", async () => {
+test("encrypted data follows a call that got another id", async () => {
   const providerOptions = { openaiCompatible: { reasoningDetail: encrypted(first, "c2ln") } };
   const asked: ModelCall = {
     prompt: [user("Hi"), { role: "assistant", content: [{ ...call("call_1"), providerOptions }] }],
@@ -206,7 +209,7 @@ test("a call that got another id meanwhile takes what is encrypted of it along",
   expect(messages[1].reasoning_details).toEqual([encrypted("call_1", "c2ln")]);
 });
 
-test.each(wires)("%s: a file that is no picture is left out, with a word about it", async (wire) => {
+test.each(wires)("%s: leaves out a file that is no picture, and says so", async (wire) => {
   const file = { type: "file" as const, mediaType: "audio/wav", data: { type: "data" as const, data: png } };
   const [request] = await sent((fetch) => ours(wire, fetch), { prompt: [{ role: "user", content: [file] }] });
   expect((request as { body: string }).body).toContain("[A picture that you can't see]");
@@ -221,7 +224,7 @@ const refusals: [status: number, headers: Record<string, string>, body: string][
   [503, {}, '{"error":{"message":"no room"}}'],
 ];
 
-test.each(refusals)("openai-compatible: a %d is the same error", async (status, headers, body) => {
+test.each(refusals)("openai-compatible: a %d gives the same error", async (status, headers, body) => {
   // Where a server of hono's runs in the process, its `Response` names no type by itself until it is read.
   const fetch = async () => new Response(body, { status, headers: { "content-type": "text/plain", ...headers } });
   const fails = async (model: StreamingModel) => {
@@ -241,7 +244,7 @@ test.each(refusals)("openai-compatible: a %d is the same error", async (status, 
   expect(await fails(await ours("openai-compatible", fetch))).toEqual(await fails(oracle("openai-compatible", fetch)));
 });
 
-test("mistral: a refusal is the same error", async () => {
+test("mistral: a refusal gives the same error", async () => {
   const data = { object: "error", message: "no room", type: "service_error", param: null, code: "3000" };
   const fetch = async () => Response.json(data, { status: 503 });
   for (const model of [await ours("mistral", fetch), oracle("mistral", fetch)]) {

@@ -35,7 +35,7 @@ test.each([
     "https://proxy.example/v1",
     "https://proxy.example/v1/models/gemini-3.8-flash:streamGenerateContent?alt=sse",
   ],
-] as const)("%s at %s is asked at %s", async (name, baseUrl, url) => {
+] as const)("%s at %s is requested at %s", async (name, baseUrl, url) => {
   expect((await ask(name, { baseUrl })).url).toBe(url);
 });
 
@@ -46,7 +46,7 @@ test.each([
   ["mistral", "authorization", "Bearer sk-own"],
   ["ollama", "authorization", "Bearer sk-own"],
   ["openai-compatible", "authorization", "Bearer sk-own"],
-] as const)("%s gets the key of its spec and goes to the address of its spec, whatever the environment says", async (name, header, value) => {
+] as const)("%s uses the key and the address of its spec, whatever the environment contains", async (name, header, value) => {
   for (const variable of ["OPENAI", "ANTHROPIC", "MISTRAL", "GOOGLE_GENERATIVE_AI", "OLLAMA"]) {
     vi.stubEnv(`${variable}_API_KEY`, "sk-environment");
     vi.stubEnv(`${variable}_AUTH_TOKEN`, "sk-environment");
@@ -63,7 +63,7 @@ test.each([
   "anthropic",
   "google",
   "mistral",
-] as const)("%s without a key is refused in words for the log", async (name) => {
+] as const)("%s without a key is refused with a text for the log", async (name) => {
   vi.stubEnv("ANTHROPIC_API_KEY", "sk-environment");
   const resolving = createModels().resolve({ ...specs[name], apiKey: "  " });
   await expect(resolving).rejects.toThrow(`The provider ${name} has no key: set the secret ${name}_api_key`);
@@ -130,7 +130,7 @@ test.each([
   "ollama",
   "openai",
   "openai-compatible",
-] as const)("%s is asked over the post of the runtime, which has no limits of time of its own", async (name) => {
+] as const)("%s is requested by the runtime's post, which has no time limits of its own", async (name) => {
   vi.stubGlobal("fetch", () => Promise.reject(new Error("The runtime's own fetch was used")));
   try {
     const { fetch, requests } = await recorded(`${name}/answer.sse`);
@@ -144,7 +144,7 @@ test.each([
   }
 });
 
-test("an answer that can have no body is one over a post, too", async () => {
+test("accepts a response without a body, also from a post", async () => {
   const empty = fetchOver(async () => ({
     status: 204,
     headers: { "x-a": "b" },

@@ -35,7 +35,7 @@ test("it repeats the last message, and says that it is no language model", async
   expect(step).toMatchObject({ reasoning: "", calls: [], finish: { reason: "stop", stated: true } });
 });
 
-test("a turn that goes on after a decision says it too, and several tools make it say it once", async () => {
+test("a turn that continues after a decision says so too, and only once for several tools", async () => {
   const result = (toolCallId: string, output: LanguageModelV4ToolResultOutput) =>
     ({ type: "tool-result", toolCallId, toolName: "clock", output }) as const;
   const { step } = await readStep(model, [
@@ -60,7 +60,7 @@ test("it streams a delta for each word, and counts words as tokens", async () =>
   expect(step.usage).toEqual({ promptTokens: 5, completionTokens: events.length });
 });
 
-test("think reasons first, then does what the rest says", async () => {
+test("think reasons first, then does what the rest of the text says", async () => {
   const { step, events } = await readStep(model, "think Is it noon?");
   expect(step.reasoning).toBe("The demo model does not think. It was asked to reason about: Is it noon?");
   expect(step.text).toContain("You said: Is it noon?");
@@ -85,7 +85,7 @@ test.each([
   "call weather [1]",
   "call weather Bern",
   "call weather null",
-])("%s is answered with how to write it", async (message) => {
+])("%s is answered with its correct form", async (message) => {
   const { step } = await readStep(model, message);
   expect(step.calls).toEqual([]);
   expect(step.text).toBe(
@@ -93,7 +93,7 @@ test.each([
   );
 });
 
-test("where no tool may be called it says so", async () => {
+test("says so when no tool may be called", async () => {
   const { step } = await readStep(model, "call clock", { toolChoice: { type: "none" } });
   expect(step).toMatchObject({ calls: [], text: `${it} No more tools may be called in this turn.` });
 });
@@ -112,10 +112,7 @@ test.each([
   [{ type: "error-json", value: { code: 1 } }, 'The tool clock failed: {"code":1}'],
   [{ type: "execution-denied" }, "The tool clock was refused"],
   [{ type: "execution-denied", reason: "not now" }, "The tool clock was refused: not now"],
-] satisfies [
-  LanguageModelV4ToolResultOutput,
-  string,
-][])("after a tool it tells what came back: %j", async (output, said) => {
+] satisfies [LanguageModelV4ToolResultOutput, string][])("reports a tool's result: %j", async (output, said) => {
   const { step } = await readStep(model, answered(output));
   expect(step).toMatchObject({ text: `${it} ${said}`, calls: [], finish: { reason: "stop" } });
 });
@@ -133,7 +130,7 @@ test("an aborted call ends at once, before and within the stream", async () => {
   expect(events).toHaveLength(1);
 });
 
-test("a long reply leaves the process time for other work", async () => {
+test("a long reply lets the process do other work", async () => {
   let turns = 0;
   const other = setInterval(() => {
     turns += 1;
@@ -164,13 +161,13 @@ describe("a question of the Room's matcher", () => {
     expect(answer).toContain(it.slice(0, -1));
   });
 
-  test("names what is missing, and looks at nothing that the payload says", async () => {
+  test("names the missing texts, and ignores what the payload says", async () => {
     expect((await ask('It is "urgent"', { text: 'The description wants "calm": yes or no' }))[1]).toBe(
       'No. I am the demo model, not a language model: the data lacks "urgent"',
     );
   });
 
-  test("of a stranger, with many texts and much data, is answered at once", async () => {
+  test("from a stranger, with many texts and much data, is answered at once", async () => {
     const texts = Array.from({ length: 20_000 }, (_, n) => `"${n.toString(36)}"`);
     const message = `${texts.join(" ")}\n<<m\n${"-".repeat(500_000)}${texts.join("")}\nm>>\nyes or no`;
     const started = performance.now();
@@ -178,7 +175,7 @@ describe("a question of the Room's matcher", () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
-  test("is none without data", async () => {
+  test("is not recognized without data", async () => {
     expect((await readStep(model, 'Is it "so"? yes or no')).step.text).toContain("I only repeat");
   });
 });

@@ -87,7 +87,7 @@ describe.each([
     expect(inWords(error)).not.toContain("sk-secret-key");
   });
 
-  test("a redirect is not followed: the key stays here", async () => {
+  test("follows no redirect, since the key is for this address only", async () => {
     const elsewhere = await startFakeProvider({ stream: [say("mine"), done()] });
     const provider = await startFakeProvider({
       status: 307,
@@ -98,7 +98,7 @@ describe.each([
     expect(elsewhere.exchanges).toHaveLength(0);
   });
 
-  test("a provider that is not there is an error that may pass", async () => {
+  test("an unreachable provider is an error that may pass", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
@@ -111,7 +111,7 @@ describe.each([
     expect(inWords(error)).toContain("ECONNREFUSED");
   });
 
-  test("a failure is not tried again here: that is the engine's to decide", async () => {
+  test("does not retry a failure: the engine decides about that", async () => {
     const provider = await startFakeProvider(refusal(503, "overloaded"), { stream: [say("late"), done()] });
     const model = await modelOf(provider);
     expect((await readStep(model, "Hi")).error).toMatchObject({ statusCode: 503 });
@@ -157,7 +157,7 @@ describe.each([
   });
 });
 
-test("of an error that never ends only the beginning is read", async () => {
+test("reads only the beginning of an error that never ends", async () => {
   const models = createModels({
     fetch: async () => {
       const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(30_000).fill(120)) });

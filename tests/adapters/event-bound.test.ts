@@ -40,7 +40,7 @@ function* endless(text: string): Generator<Uint8Array> {
   for (;;) yield filler;
 }
 
-describe("an event without an end is a failure, and the provider is let go of", () => {
+describe("an event that never ends is a failure and closes the connection", () => {
   test.each([
     ["one line", "x"],
     ["lines of data", "data: x\n"],
@@ -56,7 +56,7 @@ describe("an event without an end is a failure, and the provider is let go of", 
     expect(cancelled()).toBe(true);
   });
 
-  test("after events that had one", async () => {
+  test("also after complete events", async () => {
     const first = bytes(`${delta("half")}\n\n`);
     const { step, error } = await ask(
       (function* () {
@@ -69,7 +69,7 @@ describe("an event without an end is a failure, and the provider is let go of", 
   });
 });
 
-describe("a long stream of short events is read whole", () => {
+describe("a long stream of short events is read completely", () => {
   /** More than the limit in all; the comments are what the parser skips. */
   const event = (newline: string) => `: ${"x".repeat(2000)}${newline}${delta("a")}${newline}${newline}`;
   const count = Math.ceil((limit * 1.25) / event("\n").length);
@@ -77,7 +77,7 @@ describe("a long stream of short events is read whole", () => {
   test.each([
     ["LF", "\n"],
     ["CRLF", "\r\n"],
-  ])("with %s, however it is cut", async (_what, newline) => {
+  ])("with %s, however it is split", async (_what, newline) => {
     const text = bytes(event(newline));
     for (const at of [0, 1, 2, 3, 4, 5, 1000]) {
       const cut = text.length - at;
@@ -94,7 +94,7 @@ describe("a long stream of short events is read whole", () => {
     }
   });
 
-  test("with a blank line of its own piece", async () => {
+  test("with a blank line in a piece of its own", async () => {
     const line = bytes(event("\n").slice(0, -1));
     const blank = bytes("\n");
     const { step, error } = await ask(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { eventReader } from "../../src/adapters/event-stream.ts";
 import { processorTime } from "../processor-time.ts";
 
-test.each(["\n", "\r\n"])("events whose lines end with %j are read, however the stream is cut", (end) => {
+test.each(["\n", "\r\n"])("reads events whose lines end with %j, however the stream is split", (end) => {
   const data = "x".repeat(5_000);
   const sent = ["event: one", `data: ${data}`, "", "data: two", "data: lines", "", "data: cut off"].join(end);
   for (const length of [1, 7, 4_096, sent.length]) {
@@ -16,7 +16,7 @@ test.each(["\n", "\r\n"])("events whose lines end with %j are read, however the 
   }
 });
 
-test("a text of empty lines is read in time that grows with its length", () => {
+test("reads a text of empty lines in linear time", () => {
   const time = (length: number) => {
     const taken = processorTime();
     eventReader(() => {})(`${"\n".repeat(length)}\r`);

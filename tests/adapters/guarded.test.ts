@@ -15,7 +15,7 @@ const own = (baseUrl: string, allowedHosts: string[] = []): ModelSpec => ({
 });
 const never = new AbortController().signal;
 
-test("a public address of an agent is asked at the address that was checked, and streams as it speaks", async () => {
+test("connects to the checked public address of an agent's provider, and streams as it responds", async () => {
   const net = internet();
   const gate = Promise.withResolvers<void>();
   const url = await net.serve(async (_, response) => {
@@ -35,7 +35,7 @@ test("a public address of an agent is asked at the address that was checked, and
   expect(net.asked[0]?.headers).toMatchObject({ authorization: "Bearer sk-own-0123456789" });
 });
 
-test("what resolves to an address inside is not connected to, unless it is allowed", async () => {
+test("does not connect to a name with a private address, unless it is allowed", async () => {
   const inside = await canary();
   const net = internet({ "inside.test": ["127.0.0.1"], "half.test": ["93.184.215.14", "10.0.0.1"] });
   const models = createModels({ guarded: net.guarded });
@@ -51,7 +51,7 @@ test("what resolves to an address inside is not connected to, unless it is allow
   expect(inside.hits()).toBe(1);
 });
 
-test("a redirect to an address inside is not followed", async () => {
+test("follows no redirect to a private address", async () => {
   const inside = await canary();
   const net = internet();
   const url = await net.serve((_, response) =>
@@ -62,14 +62,14 @@ test("a redirect to an address inside is not followed", async () => {
   expect([net.dialled.length, inside.hits()]).toEqual([1, 0]);
 });
 
-test("a runtime that can't check an address connects to none that an agent names", async () => {
+test("a runtime that can't check addresses connects to none that an agent names", async () => {
   const inside = await canary();
   const { error } = await readStep(await createModels().resolve(own(`http://127.0.0.1:${inside.port}`)), "Hi");
   expect(error).toMatchObject({ message: "The provider cannot be reached" });
   expect(inside.hits()).toBe(0);
 });
 
-test("a call that is stopped lets go of its connection", async () => {
+test("a stopped call closes its connection", async () => {
   const net = internet();
   const closed = Promise.withResolvers<void>();
   const url = await net.serve((_, response) => {
@@ -90,7 +90,7 @@ test("a call that is stopped lets go of its connection", async () => {
   await closed.promise;
 });
 
-test("a server that never answers is left with the reason of the stop, for vectors too", async () => {
+test("a server that never responds is abandoned with the reason of the stop, also for vectors", async () => {
   const net = internet();
   const url = await net.serve(() => {});
   const models = createModels({ guarded: net.guarded });
@@ -108,7 +108,7 @@ test("a server that never answers is left with the reason of the stop, for vecto
   }
 });
 
-test("a body is sent as it is, or refused where it can't be", async () => {
+test("sends a body unchanged, or refuses it", async () => {
   const net = internet();
   const url = await net.serve((_, response) => response.end());
   const fetch = net.guarded([]);
@@ -128,7 +128,7 @@ test.each([
   "a#b",
   "a%2f..",
   "",
-])("no provider is asked for the model %j", async (model) => {
+])("calls no provider for the model %j", async (model) => {
   const asked: string[] = [];
   const models = createModels({
     fetch: async (input) => {

@@ -42,7 +42,7 @@ async function start(...replies: Reply[]) {
 const tooLong = refusal(400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens");
 const long = [...system, ...exchange("a"), ...exchange("b"), ...exchange("c"), user("d"), user("e"), ...called];
 
-test("a conversation that is too long goes on without its older half, as often as it takes", async () => {
+test("repeats a too long conversation without its older half, as often as needed", async () => {
   const { provider, model, heard } = await start(tooLong, tooLong, ok);
   expect((await readStep(model, long)).step.text).toBe("ok");
   expect(heard()).toEqual(["a b c d e", "c d e", "d e"]);
@@ -51,7 +51,7 @@ test("a conversation that is too long goes on without its older half, as often a
   ]);
 });
 
-test("is asked at once without what was too long before, in later steps and turns", async () => {
+test("leaves out the same messages at once in later steps and turns", async () => {
   const { model, heard } = await start(tooLong, tooLong, ok);
   await readStep(model, long);
   const step = await readStep(model, [...long, ...called]);
@@ -62,7 +62,7 @@ test("is asked at once without what was too long before, in later steps and turn
   expect(heard().slice(3)).toEqual(["d e", "d e f", "d e f g"]);
 });
 
-test("is cut again once it has grown too long again", async () => {
+test("shortens it again once it has become too long again", async () => {
   const { model, heard } = await start(tooLong, ok, tooLong, ok);
   await readStep(model, long);
   const grown = [...long, assistant("e!"), ...exchange("f"), user("g")];
@@ -90,7 +90,7 @@ test.each<[string, Prompt, Omit<ModelCall, "prompt">?]>([
   expect(provider.exchanges.at(-1)?.body.messages).toHaveLength(validPrompt(prompt).length);
 });
 
-test("the time in the instructions makes no difference, and a picture none that it did not make before", async () => {
+test("the time in the instructions makes no difference, nor does a picture", async () => {
   const at = (time: string): Prompt => [{ role: "system", content: `It is ${time}.` }];
   const picture = (byte: number): Prompt[number] => {
     const data = { type: "data" as const, data: new Uint8Array([byte]) };
@@ -105,7 +105,7 @@ test("the time in the instructions makes no difference, and a picture none that 
   expect(messages()).toBe(19);
 });
 
-test("a picture in another conversation is not read to tell that it is another one", async () => {
+test("tells another conversation apart without reading its pictures", async () => {
   let reads = 0;
   class Watched extends Uint8Array<ArrayBuffer> {
     override get buffer() {
@@ -126,7 +126,7 @@ test("a picture in another conversation is not read to tell that it is another o
   expect(await sent([...system, ...exchange("x"), ...long.slice(5), look])).toBe(1);
 });
 
-test("a model that may have another context after half an hour is asked for the whole again", async () => {
+test("sends the whole conversation again after half an hour, since the model may have a larger context", async () => {
   const { provider, clock, model, heard } = await start(tooLong, ok);
   await readStep(model, long);
   await clock.advance(30 * 60_000 - 1);
@@ -138,7 +138,7 @@ test("a model that may have another context after half an hour is asked for the 
   expect(heard().slice(2)).toEqual(["c d e", "a b c d e", "c d e", "c d e"]);
 });
 
-test("nothing is known of a conversation of which no part was accepted", async () => {
+test("remembers nothing of a conversation of which no part was accepted", async () => {
   const { provider, model, heard } = await start(tooLong, refusal(500, "broken"));
   await readStep(model, long);
   provider.answer(tooLong, { stream: [event({ error: { message: "broken" } })] });
@@ -148,7 +148,7 @@ test("nothing is known of a conversation of which no part was accepted", async (
   expect(heard().slice(2)).toEqual(["a b c d e", "c d e", "c d e"]);
 });
 
-test("one that stays too long fails with the last messages alone", async () => {
+test("one that stays too long fails after its last messages", async () => {
   const { model, heard } = await start(tooLong);
   expect((await readStep(model, long)).error).toMatchObject({ statusCode: 400 });
   expect(heard()).toEqual(["a b c d e", "c d e", "d e"]);
@@ -180,7 +180,7 @@ test.each([
   expect(provider.exchanges[1]?.body).toMatchObject({ max_tokens: 9, temperature: 1 });
 });
 
-test("a limit of tokens that is larger than all a model reads is left out once nothing older is", async () => {
+test("leaves out a token limit above the model's context once no older message is left", async () => {
   const words =
     "'max_tokens' or 'max_completion_tokens' is too large: 9000. This model's maximum context length is 8192 tokens and your request has 20 input tokens (9000 > 8192 - 20)";
   const { provider, model, heard } = await start(refusal(400, words), refusal(400, words), refusal(400, words), ok);
@@ -192,7 +192,7 @@ test("a limit of tokens that is larger than all a model reads is left out once n
   expect([heard().at(-1), limits().at(-1)]).toEqual(["a b c d e", undefined]);
 });
 
-test("a limit of tokens that is refused by itself is left out, and the conversation stays whole", async () => {
+test("leaves out a token limit that alone is refused, and keeps the conversation whole", async () => {
   // Groq's words.
   const words =
     "`max_completion_tokens` must be less than or equal to `16384`, the maximum value for `max_completion_tokens` is less than the `context_window` for this model";
@@ -205,14 +205,14 @@ test("a limit of tokens that is refused by itself is left out, and the conversat
   expect(provider.exchanges.map(({ body }) => body.max_tokens)).toEqual([90_000, undefined]);
 });
 
-test("a conversation stays whole where its length is only spoken of", async () => {
+test("keeps a conversation whole when an error only mentions its length", async () => {
   const words = "Unsupported parameter: 'temperature'; see the context length docs";
   const { model, heard } = await start(refusal(400, words), ok);
   expect((await readStep(model, long, { temperature: 1 })).step).toMatchObject({ text: "ok", shortened: false });
   expect(heard()).toEqual(["a b c d e", "a b c d e"]);
 });
 
-test("a stream may say so too, before it says anything else", async () => {
+test("the refusal may come at the start of a stream", async () => {
   const words = "Trying to keep the first 5000 tokens, but the model is loaded with a context length of only 4096";
   const begin = event({ id: "c1", choices: [{ index: 0, delta: { role: "assistant" }, finish_reason: null }] });
   const error = `event: error\n${event({ error: { message: words } })}`;
@@ -228,7 +228,7 @@ test("a stream may say so too, before it says anything else", async () => {
   expect(late.heard()).toHaveLength(1);
 });
 
-test("one that is let go of meanwhile is let go of when it comes", async () => {
+test("closes a reply that arrives after the call was cancelled", async () => {
   const held = Promise.withResolvers<void>();
   const { provider, model } = await start(
     { stream: [event({ error: { message: "context length" } })] },
@@ -245,7 +245,7 @@ test("one that is let go of meanwhile is let go of when it comes", async () => {
   await provider.exchanges[1]?.closed;
 });
 
-test("what is refused for something else stays as long as it is", async () => {
+test("keeps a conversation whole when the model refuses something else", async () => {
   const { model, heard } = await start(refusal(400, "No such tool in this context"));
   expect((await readStep(model, long)).error).toBeDefined();
   expect(heard()).toEqual(["a b c d e"]);

@@ -10,7 +10,7 @@ function spec(baseUrl: string | undefined, fields: Partial<ModelSpec> = {}): Mod
   return { provider: "openai-compatible", model: "llama", apiKey: undefined, baseUrl, ...fields };
 }
 
-test("a call goes to chat completions below the address, streamed, with a count of tokens asked for", async () => {
+test("sends a call to chat completions below the address, streamed, and requests token counts", async () => {
   const provider = await startFakeProvider(ok);
   const model = await createModels().resolve(spec(`${provider.url}//`, { apiKey: " key-1 " }));
   const { step } = await readStep(
@@ -86,7 +86,7 @@ test("openai with an address speaks chat completions, and its reasoning models g
   expect(plain).toMatchObject({ path: "/v1/chat/completions", max_tokens: 9 });
 });
 
-test("openai without an address speaks responses to OpenAI alone, and asks it to store nothing", async () => {
+test("openai without an address uses the Responses API of OpenAI, with nothing stored there", async () => {
   const asked: { url: string; body: Record<string, unknown>; redirect: unknown }[] = [];
   const models = createModels({
     fetch: async (input, init) => {
@@ -119,14 +119,14 @@ test.each([
   expect(String(error)).not.toContain("hunter22");
 });
 
-test("a model is kept for its spec, and made anew for another key", async () => {
+test("caches a model by its spec, and makes a new one for another key", async () => {
   const models = createModels();
   const one = await models.resolve(spec("http://x", { apiKey: "a" }));
   expect(await models.resolve(spec("http://x", { apiKey: "a" }))).toBe(one);
   expect(await models.resolve(spec("http://x", { apiKey: "b" }))).not.toBe(one);
 });
 
-test("of the models that are kept, the one unused for longest goes first", async () => {
+test("drops the least recently used of the cached models", async () => {
   const models = createModels();
   const used = await models.resolve(spec("http://x", { model: "used" }));
   const unused = await models.resolve(spec("http://x", { model: "unused" }));

@@ -58,7 +58,7 @@ test.each([
     [160, 22],
   ],
   ["openai/text.sse", responses, { text: "Noon it is.", reasoning: "", calls: [], reason: "stop" }, [31, 18]],
-] as const)("%s is read whole", async (file, spec, expected, [promptTokens, completionTokens]) => {
+] as const)("%s is read completely", async (file, spec, expected, [promptTokens, completionTokens]) => {
   const model = await createModels(await recorded(file)).resolve(spec);
   const { step, error } = await readStep(model, "Hi");
 
@@ -88,7 +88,7 @@ test("the responses API keeps its encrypted reasoning for the next step", async 
 test.each([
   "openai/out-of-quota.sse",
   "openai/out-of-quota-event.sse",
-])("%s is a failure that no waiting mends, and no throttle", async (file) => {
+])("%s is a failure that no waiting fixes, and no throttle", async (file) => {
   const { fetch, requests } = await recorded(file);
   const model = await createModels({ fetch }).resolve(responses);
   const { outcome } = await runTurn(turnInput(model), { clock: new TestClock() });

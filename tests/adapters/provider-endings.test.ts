@@ -148,7 +148,7 @@ describe.each(Object.keys(wires) as RemoteProvider[])("%s", (name) => {
     await provider.exchanges[0]?.closed;
   });
 
-  test("after a refusal that passes the next answer counts, and after first words none is asked for", async () => {
+  test("after a temporary refusal the next response counts; after first output there is no retry", async () => {
     const { half } = await cutAnswer(name);
     const provider = await startFakeProvider(refused(503, "no room"), { stream: [half, drop] });
     const { outcome } = await runTurn(turnInput(await modelAt(name, provider.url)), { clock: hurried });
@@ -157,7 +157,7 @@ describe.each(Object.keys(wires) as RemoteProvider[])("%s", (name) => {
   });
 });
 
-test("google says in the body how long to wait", async () => {
+test("google sends the time to wait in the body", async () => {
   const error = {
     code: 429,
     message: "You exceeded your current quota",

@@ -32,7 +32,7 @@ test.each([
   ["`temperature` may only be set to 1 when thinking is enabled", "temperature"],
   ["Unsupported value: 'temperature' does not support 0.3 with this model.", "temperature"],
   ["max_tokens is too large: 900000. This model supports at most 16384 completion tokens", "max_tokens"],
-])("what a model refuses (%s) is left out, and the call goes well", async (message, name) => {
+])("a refused setting (%s) is left out, and the call succeeds", async (message, name) => {
   const { provider, model } = await start(refusal(400, message), ok);
   const { step, error } = await readStep(model, "Hi", settings);
   expect(error).toBeUndefined();
@@ -43,7 +43,7 @@ test.each([
   ]);
 });
 
-test("a model that refuses more than one setting gets none of them, and is not asked for them again", async () => {
+test("a model that refuses more than one setting gets none of them, also later", async () => {
   const { provider, model } = await start(
     refusal(422, "temperature is deprecated for this model"),
     refusal(400, "thinking is not enabled for this model"),
@@ -59,7 +59,7 @@ test("a model that refuses more than one setting gets none of them, and is not a
   ]);
 });
 
-test("another value than the refused one is asked for, and each refused one is left out from then on", async () => {
+test("other values than the refused ones are sent, and each refused one is left out from then on", async () => {
   const limit = refusal(400, "max_tokens is too large: 900000. This model supports at most 16384 completion tokens");
   const { provider, model } = await start(limit, ok);
   const read = (maxOutputTokens: number) => readStep(model, "Hi", { maxOutputTokens });
@@ -74,7 +74,7 @@ test("another value than the refused one is asked for, and each refused one is l
   ]);
 });
 
-test("a setting that a refusal merely repeats, or names beside another one, is asked for again", async () => {
+test("a setting that a refusal only repeats, or mentions beside another one, is sent again", async () => {
   const { provider, model } = await start();
   const all = ["reasoning_effort", "temperature", "max_tokens"];
   const others = ["temperature", "max_tokens"];
@@ -93,7 +93,7 @@ test("a setting that a refusal merely repeats, or names beside another one, is a
   expect(asked).toEqual([all, ["reasoning_effort", "max_tokens"], ["reasoning_effort"], [], others]);
 });
 
-test("what was refused is asked for again after half an hour, since another model may be there", async () => {
+test("sends a refused setting again after half an hour, since there may be another model", async () => {
   const { provider, clock, model } = await start(refusal(400, "this model does not support thinking"), ok);
   const read = () => readStep(model, "Hi", { reasoning: "medium" });
   await read();
@@ -119,7 +119,7 @@ test.each([
   "Validation error at #/stream_options: Extra inputs are not permitted",
   "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
   "Unrecognized request argument supplied: stream_options",
-])("counts of tokens that a server does not want to be asked for (%s) are taken as they come, from then on", async (message) => {
+])("accepts token counts that the server does not want to be requested (%s)", async (message) => {
   const usage = { prompt_tokens: 7, completion_tokens: 5 };
   const unasked = event({ choices: [{ delta: {}, finish_reason: "stop" }], usage });
   const { provider, model } = await start(refusal(400, message), { stream: [say("ok"), done().slice(0, 1)] });
@@ -158,7 +158,7 @@ test.each([
   expect(provider.exchanges).toHaveLength(asked);
 });
 
-test("all settings are left out after a refusal that names none, for half an hour", async () => {
+test("leaves out all settings after a refusal that names none, for half an hour", async () => {
   const { provider, clock, model } = await start(refusal(400, "Bad Request"), ok);
   const read = async (options: Parameters<typeof readStep>[2]) => {
     expect((await readStep(model, "Hi", options)).step.text).toBe("ok");
@@ -226,7 +226,7 @@ test.each([
   for (const { body } of provider.exchanges) expect(body).toHaveProperty("stream_options");
 });
 
-test("a refusal of braces, quotes or backslashes is read at once", () => {
+test("reads a refusal full of braces, quotes or backslashes in linear time", () => {
   const begun = performance.now();
   for (const piece of ["{", "{[", '{"', "\\", "{'\\", '"input":{', '{"messages', '"request', "expected `a`, "]) {
     const text = piece.repeat(64_000 / piece.length);
@@ -275,7 +275,7 @@ test.each([
   "The `reasoning_content` in the thinking mode must be passed back to the API.",
   "Missing `reasoning_content` field in the assistant message at message index 2.",
   "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
-])("a blank stands for thoughts that a model misses (%s), from then on", async (message) => {
+])("sends a blank for thoughts that a model requires (%s), from then on", async (message) => {
   const { provider, model } = await start(refusal(400, message), ok);
   for (const prompt of [called(), [...called(), ...called("Hm")]])
     expect((await readStep(model, prompt, { reasoning: "medium" })).step.text).toBe("ok");
@@ -283,7 +283,7 @@ test.each([
   expect(provider.exchanges.map(sent)).toEqual([["reasoning_effort"], ["reasoning_effort"], ["reasoning_effort"]]);
 });
 
-test("a model that goes on missing thoughts is not asked for ever", async () => {
+test("does not repeat a call for ever when a model keeps requiring thoughts", async () => {
   const { provider, model } = await start(refusal(400, "Missing `reasoning_content` field"));
   expect((await readStep(model, called())).error).toMatchObject({ statusCode: 400 });
   expect(provider.exchanges.map(thoughtsIn)).toEqual([[undefined], [" "], [undefined]]);
@@ -302,7 +302,7 @@ test.each([
   [400, "this model is missing data required for image input"],
   [400, "messages.0.content must be a string"],
   [400, "m is not a multimodal model"],
-])("pictures that a model can't see (%d %s) are left out with a word about it, for that call", async (status, message) => {
+])("leaves out pictures that a model can't read (%d %s), and says so, for that call", async (status, message) => {
   const { provider, model } = await start(refusal(status, message), ok, ok);
   const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Look" }, picture] }];
   expect((await readStep(model, prompt)).step.text).toBe("ok");
@@ -314,7 +314,7 @@ test.each([
   expect(next).toContain("image_url");
 });
 
-test("pictures that are too large are left out before the conversation gets shorter, and a conversation that still is gets so", async () => {
+test("leaves out too large pictures before it shortens the conversation", async () => {
   const { provider, model } = await start(refusal(413, "Payload Too Large"), ok);
   const look: ModelCall["prompt"] = [...called(), { role: "user", content: [{ type: "text", text: "Look" }, picture] }];
   expect((await readStep(model, look)).step.text).toBe("ok");
@@ -332,14 +332,14 @@ test("pictures that are too large are left out before the conversation gets shor
   expect(JSON.stringify(provider.exchanges.at(-1)?.body)).toContain("image_url");
 });
 
-test("a failure that is not about pictures is one, with a picture too", async () => {
+test("a failure that is not about pictures stays a failure, also with a picture", async () => {
   const { provider, model } = await start(refusal(500, "The image of the container is gone"), ok);
   const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Look" }, picture] }];
   expect((await readStep(model, prompt)).error).toMatchObject({ statusCode: 500 });
   expect(provider.exchanges).toHaveLength(1);
 });
 
-test("a setting is given up only once a call without it went well", async () => {
+test("leaves a setting out for later calls only after a call without it succeeded", async () => {
   const { provider, model } = await start(
     refusal(400, "bad temperature"),
     refusal(500, "broken"),

@@ -50,7 +50,7 @@ describe("a link to an object", () => {
     disposition: "attachment; filename*=UTF-8''Caf%C3%A9%20%28%2B1%29.txt",
   };
 
-  test("gives it to whoever asks, under its name, until it expires", async () => {
+  test("lets anyone read it under its name until it expires", async () => {
     const { store, clock } = await withServer();
     await store.put("agent-engine/1", bytes("tea"), "text/html");
     const url = (await store.link?.("agent-engine/1", link)) ?? "";
@@ -78,7 +78,7 @@ describe("a link to an object", () => {
     expect((await fetch(change(url))).status).toBe(403);
   });
 
-  test("names the bucket's own host, spells a space as no plus sign, and holds no secret", async () => {
+  test("names the bucket's own host, encodes a space without a plus sign, and contains no secret", async () => {
     const url = await createS3({ clock: new TestClock() })(testBucket).link?.("agent-engine/1", link);
     expect(url).toMatch(/^https:\/\/acme-files\.s3\.eu-central-1\.amazonaws\.com\/agent-engine\/1\?/);
     expect(url).toContain("attachment%3B%20filename");
@@ -88,7 +88,7 @@ describe("a link to an object", () => {
 });
 
 describe("a bucket", () => {
-  test("stores, gives back and deletes under a signature that its service computes too", async () => {
+  test("stores, returns and deletes under a signature that the service computes too", async () => {
     const { store, objects } = await withServer();
     await store.put("agent-engine/1", bytes("tea"), "text/plain");
     expect(objects.get("/acme-files/agent-engine/1")).toEqual({ bytes: Buffer.from("tea"), mime: "text/plain" });
@@ -106,7 +106,7 @@ describe("a bucket", () => {
     expect(await textOf(await store.get("empty"))).toBe("");
   });
 
-  test("says with the service's code why it refused, and shows no key", async () => {
+  test("reports the service's error code, and no key", async () => {
     const { store } = await withServer({ secretAccessKey: "another" });
     const problems = await Promise.allSettled([
       store.put("a", bytes("x"), "text/plain"),
@@ -124,7 +124,7 @@ describe("a bucket", () => {
     ["a refusal", { status: 403, code: "AccessDenied" }, true],
     ["a redirect", { status: 307, code: "TemporaryRedirect" }, true],
     ["a failure of its own", { status: 500, code: "InternalError" }, false],
-  ])("after %s it may have stored the bytes, or surely not", async (_what, failing, isRefusal) => {
+  ])("after %s it may or may not have stored the bytes", async (_what, failing, isRefusal) => {
     const { store, state } = await withServer();
     state.failing = failing;
     const error: unknown = await store.put("a", bytes("x"), "text/plain").catch((reason: unknown) => reason);
@@ -135,7 +135,7 @@ describe("a bucket", () => {
   test.each([
     ["ENOTFOUND", true],
     ["ECONNRESET", false],
-  ])("after %s, likewise", async (code, isRefusal) => {
+  ])("after %s, too", async (code, isRefusal) => {
     const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: Object.assign(new Error(), { code }) }));
     const store = createS3({ clock: new TestClock(), fetch })(testBucket);
     const error: unknown = await store.put("a", bytes("x"), "text/plain").catch((reason: unknown) => reason);
@@ -143,7 +143,7 @@ describe("a bucket", () => {
     expect(error instanceof StorageRefusal).toBe(isRefusal);
   });
 
-  test("counts what is not there as deleted, but not as stored", async () => {
+  test("counts a missing object as deleted, but not as stored", async () => {
     const { store, state } = await withServer();
     state.failing = { status: 404, code: "NoSuchBucket" };
     await store.delete("a");
@@ -169,12 +169,12 @@ describe("a bucket", () => {
     expect(asked).toEqual(["PUT /acme-files/a", "PUT /acme-files/a"]);
   });
 
-  test("cannot be reached: that is all that is said", async () => {
+  test("an unreachable service is reported without details", async () => {
     const store = createS3({ clock: new TestClock(), endpoint: "http://127.0.0.1:1" })(testBucket);
     await expect(store.get("a")).rejects.toMatchObject({ status: 502, message: "The file storage cannot be reached" });
   });
 
-  test("gets two minutes", async () => {
+  test("may take two minutes", async () => {
     const clock = new TestClock();
     const waiting = Promise.withResolvers<void>();
     const fetch: typeof globalThis.fetch = (_url, init) =>
@@ -206,7 +206,7 @@ describe("a file that a bucket sends", () => {
     return { clock, source: await sent.promise, reader: found.bytes.getReader() };
   }
 
-  test("may be read as slowly as its reader likes", async () => {
+  test("may be read slowly", async () => {
     const { clock, source, reader } = await sending();
     for (const piece of ["t", "e", "a"]) {
       source.enqueue(bytes(piece));

@@ -132,7 +132,7 @@ const names = Object.keys(replays) as RemoteProvider[];
 
 test.each(
   names,
-)("%s: a turn of two steps reasons, calls a tool, and goes on from its own signed words", async (name) => {
+)("%s: a turn of two steps reasons, calls a tool, and continues from its own signed texts", async (name) => {
   const { fetch, requests } = await recorded(`${name}/reasoning-tool.sse`, `${name}/answer.sse`);
   const model = await createModels({ fetch }).resolve(specs[name]);
   const { events, outcome } = await runTurn(
@@ -190,7 +190,7 @@ test.each(names)("%s: the last step may not call, but still knows its tools", as
   expect(first).not.toContain("includeThoughts");
 });
 
-test("a step is replayed in the order in which it was said, without the calls that have no result", () => {
+test("replays a step in its original order, without calls that have no result", () => {
   const step = new StepFold(0, "initial", { scrub: scrubber([]), tools: new Map() });
   const signed = (thought: string) => ({ anthropic: { signature: thought } });
   for (const id of ["a", "b", "c"]) {

@@ -53,7 +53,7 @@ const cases: [text: string, told: string[]][] = [
   ["", []],
 ];
 
-test.each(cases)("%j is told apart, wherever it is cut", async (text, expected) => {
+test.each(cases)("separates %j, however it is split", async (text, expected) => {
   for (let first = 0; first <= text.length; first += 1) {
     for (const second of [first, Math.min(text.length, first + 3), text.length]) {
       const deltas = [text.slice(0, first), text.slice(first, second), text.slice(second)];
@@ -77,7 +77,7 @@ test("thoughts stand in Mistral's lists of texts, too", async () => {
   ]);
 });
 
-test("what is held back for a tag comes before a call, thoughts in a field of their own, and a failure", async () => {
+test("sends held-back text before a call, before thoughts in a field of their own, and before a failure", async () => {
   const call = callTool("call_1", "clock", "{}");
   const end = done("tool_calls");
   expect(await told([...say("<think>a</th"), ...call, ...end])).toEqual(["thought: a</th", "called: clock"]);
@@ -96,7 +96,7 @@ test("what is held back for a tag comes before a call, thoughts in a field of th
   ]);
 });
 
-describe("thoughts that no tag opens", () => {
+describe("thoughts without an opening tag", () => {
   const bare = "Two < two.\n</think>\n\nIt is 4.";
 
   /** A model that gives these replies, one after the other. */
@@ -109,7 +109,7 @@ describe("thoughts that no tag opens", () => {
     return ours("openai-compatible", next);
   }
 
-  test("were told as text by then, and are none", async () => {
+  test("were sent as text already, and are none", async () => {
     for (let first = 0; first <= bare.length; first += 1) {
       const deltas = [bare.slice(0, first), bare.slice(first)];
       expect([deltas, await told([...say(...deltas), ...done()])]).toEqual([
@@ -134,7 +134,7 @@ describe("thoughts that no tag opens", () => {
     expect(await toldBy(model)).toEqual(["said: It is 6."]);
   });
 
-  test("nothing but the tag is thoughts of no length", async () => {
+  test("a lone tag means thoughts of no length", async () => {
     expect(await told([...say("</think>4"), ...done()])).toEqual(["said: 4"]);
   });
 });

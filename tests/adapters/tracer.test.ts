@@ -58,7 +58,7 @@ async function tracing() {
 const nowhere = "http://127.0.0.1:9/v1/traces";
 
 describe("traces", () => {
-  test("go in batches: a second after the first one, or when there are 32", async () => {
+  test("are sent in batches: a second after the first one, or when there are 32", async () => {
     const t = await tracing();
     for (let n = 0; n < 3; n += 1) t.send(`few ${n}`);
     await t.clock.advance(999);
@@ -71,7 +71,7 @@ describe("traces", () => {
     expect(t.receiver.received).toHaveLength(2);
   });
 
-  test("of many projects go each to its own, at the same time", async () => {
+  test("of many projects are sent separately, at the same time", async () => {
     const t = await tracing();
     const ids = Array.from({ length: 50 }, (_, n) => `project ${n}`);
     for (const id of ids) for (const part of ["one", "two"]) t.send(`${id} ${part}`, id);
@@ -81,7 +81,7 @@ describe("traces", () => {
     }
   });
 
-  test("are sent again while the collector is busy, and it is waited for as it says", async () => {
+  test("are sent again while the collector is busy, after the pause that it requests", async () => {
     const t = await tracing();
     t.receiver.answer({ status: 503 }, { status: 429, headers: { "Retry-After": "7" } }, { status: 200 });
     t.send("patient");
@@ -107,7 +107,7 @@ describe("traces", () => {
     expect(t.lines[1]).toBe('Traces are delivered again {"collector":"the collector of a","dropped":1}');
   });
 
-  test("of a revoked key are dropped without asking for a minute, while other keys are served", async () => {
+  test("of a revoked key are dropped for a minute without a request, while other keys are used", async () => {
     const t = await tracing();
     t.receiver.answer({ status: 401 }, { status: 200 });
     t.send("revoked");
@@ -148,8 +148,8 @@ describe("traces", () => {
   });
 });
 
-describe("a collector that is away", () => {
-  test("gets what waited when it is back; what found no room is counted", async () => {
+describe("an unreachable collector", () => {
+  test("gets the waiting traces later; those without room are counted", async () => {
     const t = await tracing();
     t.receiver.answer({ status: 503 });
     const long = "x".repeat(600 * 1024);
@@ -168,7 +168,7 @@ describe("a collector that is away", () => {
     expect(t.lines.at(-1)).toContain('"dropped":7');
   });
 
-  test("is given up after six attempts, and holds up no other", async () => {
+  test("is given up after six attempts, and delays no other", async () => {
     const t = await tracing();
     const away: Collector = { ...t.collector("away"), url: nowhere };
     t.tracer.send(away, () => [span("lost")]);
@@ -181,7 +181,7 @@ describe("a collector that is away", () => {
     expect(t.lines).toEqual([expect.stringMatching(/^Traces cannot be delivered .*ECONNREFUSED/)]);
   });
 
-  test("that never answers has 10 seconds for each attempt", async () => {
+  test("that never responds has 10 seconds for each attempt", async () => {
     const t = await tracing();
     t.receiver.answer("hang");
     t.send("late");
@@ -195,7 +195,7 @@ describe("a collector that is away", () => {
     expect(await t.arrived(1)).toEqual(["late"]);
   });
 
-  test("keeps no more than 1,000 traces from being made", async () => {
+  test("lets at most 1,000 traces wait to be made", async () => {
     const t = await tracing();
     let made = 0;
     for (let n = 0; n < 1_200; n += 1) {
@@ -209,7 +209,7 @@ describe("a collector that is away", () => {
     expect(made).toBe(1_000);
   });
 
-  test("a trace that can't be made is counted, and those beside it are sent", async () => {
+  test("a trace that can't be made is counted, and the others are sent", async () => {
     const t = await tracing();
     t.send("one");
     t.tracer.send(t.collector("a"), () => {
@@ -222,7 +222,7 @@ describe("a collector that is away", () => {
 });
 
 describe("a stop", () => {
-  test("sends what waits, also what was to be sent again later", async () => {
+  test("sends waiting traces, also those to be sent again later", async () => {
     const t = await tracing();
     t.receiver.answer({ status: 503 });
     t.send("waits for its second attempt");
@@ -238,7 +238,7 @@ describe("a stop", () => {
     expect(t.tracer.counts()).toEqual({ sent: 2, dropped: 1 });
   });
 
-  test("waits no longer than it may", async () => {
+  test("waits no longer than allowed", async () => {
     const t = await tracing();
     t.receiver.answer("hang");
     t.send("lost");
@@ -254,7 +254,7 @@ describe("a stop", () => {
     expect(t.lines).toEqual([expect.stringContaining("It had not answered when the process stopped")]);
   });
 
-  test("without grace drops what waits at once, also what is on its way", async () => {
+  test("without grace drops waiting traces at once, also those being sent", async () => {
     const t = await tracing();
     t.receiver.answer("hang");
     t.send("on its way");

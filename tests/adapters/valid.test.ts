@@ -25,7 +25,7 @@ const picture = {
   data: { type: "data" as const, data: Uint8Array.of(1) },
 };
 
-test("a prompt that all providers take is sent as it is", () => {
+test("sends a prompt unchanged that all providers accept", () => {
   const prompt: LanguageModelV4Prompt = [
     { role: "system", content: "Be brief." },
     user("What time is it?"),
@@ -41,7 +41,7 @@ test("a prompt that all providers take is sent as it is", () => {
   });
 });
 
-test("names that a model made up fit a provider's form", () => {
+test("makes names that a model invented fit a provider's form", () => {
   const names = ["functions.clock", "a b/ü", "x".repeat(200), "", "clock"];
   const prompt = names.flatMap((name, index) => [user("?"), call(`c${index}`, name), result(`c${index}`, name)]);
   const found = validPrompt(prompt).flatMap(({ content }) =>
@@ -51,7 +51,7 @@ test("names that a model made up fit a provider's form", () => {
   expect(found).toEqual(expected.flatMap((name) => [name, name]));
 });
 
-test("each call has an id of its own, and its result goes with it", () => {
+test("gives each call a unique id, and its result the same one", () => {
   const both: Message = {
     role: "assistant",
     content: ["one", "two"].map((toolName) => ({ type: "tool-call", toolCallId: "call_0", toolName, input: {} })),
@@ -74,7 +74,7 @@ test("each call has an id of its own, and its result goes with it", () => {
   expect(ids("tool")).toEqual(ids("assistant"));
 });
 
-test("the two sides take turns, and nobody says nothing", () => {
+test("user and assistant alternate, and no message is empty", () => {
   const prompt: LanguageModelV4Prompt = [
     user("a"),
     reply("", " \n"),
@@ -99,7 +99,7 @@ test("a conversation that the assistant began has a user's message before it", (
   expect(validPrompt([system, reply(" "), reply("Hi"), user("b")])).toEqual([system, begun, reply("Hi"), user("b")]);
 });
 
-test("a reply and a call after it are one message, whose results follow it", () => {
+test("joins a reply and a call after it into one message, which the results follow", () => {
   expect(validPrompt([user("a"), reply("b"), call("c1", "clock"), result("c1", "clock")])).toEqual([
     user("a"),
     {
@@ -122,7 +122,7 @@ describe("any prompt", () => {
   );
   const prompts = fc.array(exchange, { maxLength: 12 }).map((list) => list.flat());
 
-  test("becomes one that the strictest provider takes, once and for all", () => {
+  test("becomes one that the strictest provider accepts, and then stays the same", () => {
     fc.assert(
       fc.property(prompts, (prompt) => {
         const valid = validPrompt(prompt);
@@ -156,7 +156,11 @@ describe("any prompt", () => {
   });
 });
 
-test.each(["openai-compatible", "mistral", "ollama"] as const)("%s is asked so, whatever is stored", async (name) => {
+test.each([
+  "openai-compatible",
+  "mistral",
+  "ollama",
+] as const)("sends a valid prompt to %s, whatever is stored", async (name) => {
   const provider = await startFakeProvider({ stream: [say("ok"), done()] });
   const stored = [
     ...[user("a"), reply(""), user("b"), call("call_0", "functions.clock"), result("call_0", "functions.clock")],

@@ -7,7 +7,7 @@ import { looksRight, signIn } from "./panel.ts";
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 const slug = "assistant";
 
-test.skipIf(!hasBrowser)("a prompt that somebody else saved meanwhile is shown, and replaced knowingly", async () => {
+test.skipIf(!hasBrowser)("shows a prompt that somebody else saved meanwhile, before it is replaced", async () => {
   const { url } = await quickstart({
     DATA_DIR: dataDirectory(),
     OWNER_EMAIL: owner.email,

@@ -59,7 +59,7 @@ async function openPlace(page: Page, [path, field, open]: (typeof places)[number
   return page.getByLabel(field, { exact: true });
 }
 
-test.skipIf(!hasBrowser)("no field for a secret looks to a browser like one for a person's password", async () => {
+test.skipIf(!hasBrowser)("no field for a secret looks like a password field to a browser", async () => {
   await furnish();
   const page = await openPage();
   const complaints = watch(page, server().url);
@@ -84,26 +84,29 @@ test.skipIf(!hasBrowser)("no field for a secret looks to a browser like one for 
 const why = "no whole Chromium on this machine: its headless shell has no password manager";
 if (!wholeBrowser) console.warn(`SKIPPED: ${why}`);
 
-test.skipIf(!wholeBrowser)("a saved sign-in is filled into the sign-in, and into no field for a secret", async () => {
-  const { url } = server();
-  const context = await browserWithSignIn(dataDirectory(), { origin: url, ...owner });
-  const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
-  await page.goto(url);
-  await page.locator("input[type=password]:autofill").waitFor();
-  await signIn(page, owner);
-  for (const place of places) {
-    const field = await openPlace(page, place);
-    await field.waitFor();
-    // A browser that has filled in this form has looked at the page's own, too.
-    await page.evaluate(() => {
-      const form = document.createElement("form");
-      for (const type of ["email", "password"]) form.append(Object.assign(document.createElement("input"), { type }));
-      form.className = "control";
-      (document.querySelector("dialog[open]") ?? document.body).append(form);
-    });
-    await page.locator(".control input[type=password]:autofill").waitFor();
-    expect(await page.locator("input:not(.control input):autofill").count(), place[0]).toBe(0);
-    expect(await field.inputValue(), place[0]).toBe("");
-  }
-});
+test.skipIf(!wholeBrowser)(
+  "a browser fills a saved sign-in into the sign-in, and into no field for a secret",
+  async () => {
+    const { url } = server();
+    const context = await browserWithSignIn(dataDirectory(), { origin: url, ...owner });
+    const page = await context.newPage();
+    page.setDefaultTimeout(90_000);
+    await page.goto(url);
+    await page.locator("input[type=password]:autofill").waitFor();
+    await signIn(page, owner);
+    for (const place of places) {
+      const field = await openPlace(page, place);
+      await field.waitFor();
+      // A browser that has filled in this form has looked at the page's own, too.
+      await page.evaluate(() => {
+        const form = document.createElement("form");
+        for (const type of ["email", "password"]) form.append(Object.assign(document.createElement("input"), { type }));
+        form.className = "control";
+        (document.querySelector("dialog[open]") ?? document.body).append(form);
+      });
+      await page.locator(".control input[type=password]:autofill").waitFor();
+      expect(await page.locator("input:not(.control input):autofill").count(), place[0]).toBe(0);
+      expect(await field.inputValue(), place[0]).toBe("");
+    }
+  },
+);

@@ -50,13 +50,13 @@ describe("what is shown", () => {
     );
   });
 
-  test("is the text as it came, and a last line break, where output is no terminal", () => {
+  test("outputs the text unchanged, and a last line break, when the output is no terminal", () => {
     expect(show(false, turn).output).toBe("One moment: no tea.\n");
     expect(show(false, [["text-delta", { text: "\u001b[2J\n" }]]).output).toBe("\u001b[2J\n");
     expect(show(false, []).output).toBe("");
   });
 
-  test("can't steer a terminal, and is not endless", () => {
+  test("can't control a terminal, and has a limit", () => {
     const { all } = show(true, [
       ["text-delta", { text: "a\u001b[2Jb\r\u0007\u009bc\td" }],
       ["tool-call", { id: "1", name: "\u001b]0;x", args: "y".repeat(5000) }],
@@ -66,7 +66,7 @@ describe("what is shown", () => {
 });
 
 describe("the memory of chats", () => {
-  test("lasts per address and slug, is the user's alone, and a broken file counts as empty", () => {
+  test("is stored by address and slug, for the user only; a broken file counts as empty", () => {
     const directory = mkdtempSync(join(tmpdir(), "chats-"));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const file = chatsFile({ XDG_CONFIG_HOME: directory });

@@ -55,7 +55,7 @@ async function pipe(slug: string, environment: Environment, message: string, fla
 const userTexts = (prompt: { role: string; content: unknown }[]) =>
   prompt.filter(({ role }) => role === "user").map(({ content }) => (content as { text: string }[])[0]?.text);
 
-test("asks for a key that it needs, shows reasoning and text, goes on, and leaves by Ctrl+D", async () => {
+test("asks for a key when needed, shows reasoning and text, continues, and leaves by Ctrl+D", async () => {
   const model = scriptedModel([{ parts: [reasoning("Hm."), text("Hello", "!"), finish()] }, reply("Again.")]);
   const h = await harness({ model });
   const { slug, key } = await h.agent();
@@ -77,7 +77,7 @@ test("asks for a key that it needs, shows reasoning and text, goes on, and leave
   expect(userTexts(model.calls[1]?.prompt ?? [])).toEqual(["Hi", "two\nlines"]);
 });
 
-test("Ctrl+C ends a reply and not the chat; what was typed meanwhile stays; at the prompt it leaves", async () => {
+test("Ctrl+C ends a reply and not the chat; text typed meanwhile stays; at the prompt it leaves", async () => {
   const halfway = gate();
   const model = scriptedModel([
     { parts: [{ type: "text-start", id: "text" }, textDelta("Hel"), halfway.promise] },
@@ -145,7 +145,7 @@ test("a wrong agent ends it; a wrong key is asked for again, but not for ever", 
   await expect(guessing.ended).rejects.toThrow("refuses the key (Invalid API key)");
 });
 
-test("standard input is one message, and the next run goes on with the chat unless told otherwise", async () => {
+test("standard input is one message, and the next run continues the chat unless told otherwise", async () => {
   const model = scriptedModel((_call, index) => reply(`Reply ${index}.`));
   const h = await harness({ model });
   const { slug, key } = await h.agent();
@@ -191,7 +191,7 @@ describe("a connection that breaks", () => {
     return { h, proxy, slug, environment: { BASE_URL: proxy.url, AGENT_API_KEY: key, ...configuration() } };
   }
 
-  test("is said once, and the reply goes on; piped on, it is whole and nothing else", async () => {
+  test("is reported once, and the reply continues; in a pipe it is complete and alone", async () => {
     const model = scriptedModel(() => ({ parts: [text("One ", "two ", "three."), finish()] }));
     const { slug, environment } = await far(model, [2, 1, null, 2, 1]);
     const desk = sit(slug, environment);
@@ -216,7 +216,7 @@ describe("a connection that breaks", () => {
     expect(ids.map((id: string) => id.replace(/.*:/, ""))).toEqual(["1", "2", "3", "4", "5"]);
   });
 
-  test("for good: says where the reply may be, and the chat goes on", async () => {
+  test("for good: reports where the reply may be, and the chat continues", async () => {
     const halfway = gate();
     const model = scriptedModel([{ parts: [textDelta("Hel"), halfway.promise, finish()] }, reply("Fine.")]);
     let restarted = false;
@@ -243,7 +243,7 @@ describe("a connection that breaks", () => {
 });
 
 describe("Ctrl+C while a reply streams", () => {
-  test("stops the turn on the server: what was said is stored, and the prompt is there", async () => {
+  test("stops the turn on the server: its output is stored, and the prompt returns", async () => {
     const halfway = gate();
     const model = scriptedModel([{ parts: [textDelta("Hel"), halfway.promise, finish()] }, reply("Fine.")]);
     const h = await harness({ model });
@@ -264,7 +264,7 @@ describe("Ctrl+C while a reply streams", () => {
     halfway.open();
   });
 
-  test("says so when the server can't be told, and leaves with the second one", async () => {
+  test("says so when the server can't be reached, and leaves at the second one", async () => {
     const halfway = gate();
     const model = scriptedModel([{ parts: [textDelta("Hel"), halfway.promise, finish()] }]);
     const h = await harness({ model });

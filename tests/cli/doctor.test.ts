@@ -174,7 +174,7 @@ describe("the call of a provider", () => {
     expect(asked).toMatchObject([{ path: "/v1/models", headers: { authorization: `Bearer ${key}` } }]);
   });
 
-  test("is made in each provider's own way, at all of the environment at once", async () => {
+  test("is made in each provider's own form, to all of the environment at once", async () => {
     const { lines, asked } = await call(
       { status: 200, body: JSON.stringify({ models: [{ name: "models/m" }] }) },
       (url) => ({
@@ -204,19 +204,19 @@ describe("the call of a provider", () => {
     );
   });
 
-  test("is no trouble where a server lists no models, and needs no key there", async () => {
+  test("is no problem when a server lists no models, and needs no key there", async () => {
     const { lines } = await call({ status: 404 }, compatible);
     expect(lines).toEqual(["provider openai-compatible warn: It lists no models (status 404): not checked"]);
   });
 
-  test("does not wait for ever", async () => {
+  test("has a time limit", async () => {
     const { url } = await startFakeProvider("hang");
     expect((await callProviders(compatible(url), null, 50)).map(named)).toEqual([
       expect.stringMatching(/^provider openai-compatible fail: No answer within 0.05 seconds: check/),
     ]);
   });
 
-  test("says when nobody answers, and what is wrong with the address", async () => {
+  test("reports a missing response, and what is wrong with the address", async () => {
     const lines = async (url: string) => (await callProviders(compatible(url), null)).map(named);
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -274,7 +274,7 @@ test.each<[Parameters<typeof checkMessages>[0], RegExp]>([
   expect(line(checkMessages(messages))).toMatch(expected);
 });
 
-test("channels that their messengers refuse are named, with the reason and since when", () => {
+test("names channels that their messengers refuse, with the reason and since when", () => {
   const now = Date.UTC(2026, 0, 10);
   const channel = { slug: "shop", type: "telegram", isFailing: true, error: "The token is unknown" };
   const since = (ms: number) => ({ ...channel, since: new Date(now - ms) });
@@ -434,7 +434,7 @@ describe("the report on an installation", () => {
     ]);
   }, 60_000);
 
-  test("names the agents whose secrets are too short to be kept out of replies", async () => {
+  test("names agents whose secrets are too short to be scrubbed", async () => {
     const environment = await installed({});
     const ports = { clock: systemClock, log: createLog({ level: "silent", pretty: false, secrets: [] }) };
     const { database, close } = await openStorage(parseSettings(environment), ports);
@@ -471,7 +471,7 @@ describe("the report on an installation", () => {
     expect(checks.find(({ name }) => name === "public address")?.message).toMatch(/^http:\/\/127\.0\.0\.1:1 does not/);
   }, 60_000);
 
-  test("warns of what it can't examine beside a server that holds the database", async () => {
+  test("warns about what it can't examine while a server uses the database", async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
     await fillDirectory(DATA_DIR);
     const { close } = await open(calm(DATA_DIR));
@@ -504,7 +504,7 @@ describe("the report on an installation", () => {
     [200, "warn", ", so that no files are taken: free some on its disk", 0o700],
     [700, "warn", ", of which files may take 431: free some on its disk", 0o700],
     [700, "warn", ", of which files may take 431: free some on its disk. Others on this machine can read ", 0o755],
-  ])("with %d MB left on the disk of the data directory, it says so: %s%s", (bavail, status, advice, mode) => {
+  ])("with %d MB left on the disk of the data directory, it reports: %s%s", (bavail, status, advice, mode) => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
     onTestFinished(() => rmSync(DATA_DIR, { recursive: true, force: true }));
     fs.chmodSync(DATA_DIR, mode);
@@ -520,7 +520,7 @@ describe("the report on an installation", () => {
     });
   });
 
-  test("warns of variables that lost their meaning", async () => {
+  test("warns of retired variables", async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
     onTestFinished(() => rmSync(DATA_DIR, { recursive: true, force: true }));
     const { text } = await report({ DATA_DIR, PORT: "0", MESSAGE_MAX_RESTARTS: "1" }, true);
@@ -542,7 +542,7 @@ test.each([
       "CHAT_REQUESTS_PER_MINUTE is 500: chat completions have a limit of 500 a minute for each client address, instead of 20",
     ],
   ],
-])("CHAT_REQUESTS_PER_MINUTE of %j is named unless it is the usual one", (value, expected) => {
+])("CHAT_REQUESTS_PER_MINUTE of %j is reported unless it is the default", (value, expected) => {
   expect(
     checkChatRequests(parseSettings({ CHAT_REQUESTS_PER_MINUTE: value }).CHAT_REQUESTS_PER_MINUTE).map(
       ({ message }) => message,
@@ -550,7 +550,7 @@ test.each([
   ).toEqual(expected);
 });
 
-test("a start warns of variables that lost their meaning", () => {
+test("a start warns of retired variables", () => {
   // The log writes through this, past the streams of the process.
   const write = vi.spyOn(fs, "writeSync").mockReturnValue(1_000);
   onTestFinished(() => write.mockRestore());

@@ -25,7 +25,7 @@ test.each<[Record<string, string>, Record<string, string>, boolean]>([
   expect((await start(h, flags)).includes(note)).toBe(shown);
 });
 
-test("the model that answers is named, changed on a later start, and told from one that can't answer yet", async () => {
+test("names the model that answers, changes it at a later start, and says when it can't answer yet", async () => {
   const h = await harness();
   const first = await start(h, {});
   expect(first).toMatch(/Model +demo:demo, built in/);
@@ -58,7 +58,7 @@ test.each([
   expect(() => readQuickstart({ model }, {})).toThrow(reason);
 });
 
-test("an agent that can't be made leaves no owner behind, whose password nobody would know", async () => {
+test("if the agent can't be created, no owner is left whose password nobody knows", async () => {
   const h = await harness();
   await expect(start(h, { slug: "Bad Slug" })).rejects.toThrow("slug");
   expect(await start(h, {})).toMatch(/Password +\S+ +\(shown only now\)/);

@@ -107,7 +107,7 @@ const isId = (id: string) => /^[\w:.+-]{1,200}$/.test(id);
 const latin1 = (text: string) => Uint8Array.from(Buffer.from(text, "latin1"));
 const utf8 = (text: string) => Uint8Array.from(Buffer.from(text));
 
-test.each(names)("%s: members of wrong types are passed over", async (name) => {
+test.each(names)("%s: ignores members of wrong types", async (name) => {
   const { [name]: door } = await doors();
   if (!door) throw new Error("There is no such door");
   const { account } = accountAt(door.config, door.base);
@@ -132,7 +132,7 @@ test.each(names)("%s: members of wrong types are passed over", async (name) => {
   expect(count).toBeGreaterThan(500);
 });
 
-test.each(names)("%s: bodies that are none are no message", async (name) => {
+test.each(names)("%s: an invalid body is no message", async (name) => {
   const { [name]: door } = await doors();
   if (!door) throw new Error("There is no such door");
   const { account } = accountAt(door.config, door.base);
@@ -156,7 +156,7 @@ test.each(names)("%s: bodies that are none are no message", async (name) => {
   }
 });
 
-test.each(names)("%s: nothing is read of a call that is not proven", async (name) => {
+test.each(names)("%s: reads nothing of a call that is not proven", async (name) => {
   const { [name]: door } = await doors();
   if (!door) throw new Error("There is no such door");
   const { account } = accountAt(door.config, door.base);
@@ -167,7 +167,7 @@ test.each(names)("%s: nothing is read of a call that is not proven", async (name
   }
 });
 
-test.each(names)("%s: an answer that repeats the request tells nobody the credentials", async (name) => {
+test.each(names)("%s: a response that repeats the request reveals no credentials", async (name) => {
   const { [name]: door } = await doors();
   if (!door) throw new Error("There is no such door");
   const { url } = await forTest(
@@ -186,7 +186,7 @@ test.each(names)("%s: an answer that repeats the request tells nobody the creden
   for (const secret of [telegramToken, botToken, authToken, basic]) expect(told).not.toContain(secret);
 });
 
-test.each(names)("%s: its words don't tell the secrets of the agent", async (name) => {
+test.each(names)("%s: its texts don't reveal the agent's secrets", async (name) => {
   const { [name]: door } = await doors();
   if (!door) throw new Error("There is no such door");
   const canary = "canary-4711-geheim";
@@ -201,7 +201,7 @@ test.each(names)("%s: its words don't tell the secrets of the agent", async (nam
   expect(String(refusal)).toContain(": refused [secret]");
 });
 
-test("a form of any number of names is refused in time that grows with its length only", async () => {
+test("refuses a form with any number of names in linear time", async () => {
   const { config, base } = (await doors()).whatsapp ?? {};
   if (!config) throw new Error("There is no such door");
   const form = Array.from({ length: 150_000 }, (_, index) => `${index.toString(36)}=`).join("&");

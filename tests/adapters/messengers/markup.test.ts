@@ -183,7 +183,7 @@ describe("Markdown for messengers", () => {
     );
   });
 
-  test("nobody is mentioned by what a model writes in Slack", () => {
+  test("a model's text mentions nobody in Slack", () => {
     expect(slackMrkdwn("<!channel> <@U123> [<!here>](https://a.example/|x>)")).not.toMatch(/<[!@]/);
   });
 });

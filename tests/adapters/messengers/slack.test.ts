@@ -139,7 +139,7 @@ describe("what people write in Slack", () => {
     expect(await read(name)).toBeNull();
   });
 
-  test("a message that is taken back is told with the place where it was said", async () => {
+  test("a deleted message is reported with its chat", async () => {
     const deletion = async (event: object) => {
       const body = JSON.stringify({
         ...objectOf(events.deleted),
@@ -161,7 +161,7 @@ describe("what people write in Slack", () => {
     expect(await deletion({ deleted_ts: "yesterday" })).toEqual({ kind: "arrivals", arrivals: [] });
   });
 
-  test("what a person forwards is read with who wrote it, and mentions nobody", async () => {
+  test("reads a forwarded message with its author, and mentions nobody", async () => {
     const share = { is_share: true, is_msg_unfurl: true, fallback: "[July 1st] Bob: Down", channel_id: "C9", id: 1 };
     const down = { ...share, author_name: "Bob\nBuilder", text: "It is *down* &amp; <@U0LAN0Z89> sleeps" };
     const picture = { id: "F1", mimetype: "image/png", name: "graph.png", url_private: "https://files.slack.com/F1" };
@@ -192,7 +192,7 @@ describe("what people write in Slack", () => {
     expect(await forwarding("direct", "", { ...preview, is_msg_unfurl: false })).toBeNull();
   });
 
-  test("an event that does not name the bot is read with its id, which is asked for once", async () => {
+  test("reads the bot's id, once, for an event that does not name the bot", async () => {
     const { account, slack } = await connected();
     const receive = () => account.receive(signed(JSON.stringify(events.withoutAuthorizations)), now);
     slack.fail("auth.test", { status: 500 });
@@ -202,7 +202,7 @@ describe("what people write in Slack", () => {
     expect(slack.requests).toHaveLength(2);
   });
 
-  test("a challenge is answered, if it is signed", async () => {
+  test("answers a challenge if it is signed", async () => {
     const { account } = accountAt(byWebhook);
     const body = JSON.stringify(events.challenge);
     const answer = { kind: "answer", text: "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P" };
@@ -210,7 +210,7 @@ describe("what people write in Slack", () => {
     expect(await account.receive(webhookCall(body), now)).toEqual({ kind: "refused", status: 401 });
   });
 
-  test("Slack's own marks are read in time that grows with the text only", () => {
+  test("reads Slack's own marks in linear time", () => {
     expect(slackText("<@U1> <!subteam^S1|@team> <!date^1^{date}|today> <tel:+39|+39> a < b", "U1")).toBe(
       "@team today +39 a < b",
     );
@@ -223,7 +223,7 @@ describe("what people write in Slack", () => {
 describe("the signature of a call", () => {
   const refused = { kind: "refused", status: 401 };
 
-  test("it is the one of Slack's documentation", async () => {
+  test("equals that in Slack's documentation", async () => {
     const body =
       "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";
     const headers = new Headers({
@@ -236,7 +236,7 @@ describe("the signature of a call", () => {
     expect(await account.receive(webhookCall(`${body} `, { headers }), 1_531_420_618_000)).toEqual(refused);
   });
 
-  test("it covers the bytes, and holds for five minutes", async () => {
+  test("covers the bytes, and is valid for five minutes", async () => {
     const { account } = accountAt(byWebhook);
     const body = JSON.stringify(events.direct);
     expect(await account.receive(signed(body, now - 300_000), now)).toMatchObject({ kind: "arrivals" });
@@ -281,7 +281,7 @@ describe("sending to Slack", () => {
     expect(slack.requests).toHaveLength(2);
   });
 
-  test("nobody is mentioned by what can't be rendered", async () => {
+  test("text that can't be rendered mentions nobody", async () => {
     const { account, slack, signal } = await connected();
     await account.send("D1", "[<!here>]: https://a.example", signal);
     await account.send("D1", `${"> ".repeat(1_900)}<!here>`, signal);
@@ -341,7 +341,7 @@ describe("files at Slack", () => {
     await expect(text("F2")).rejects.toMatchObject({ isPermanent: true });
   });
 
-  test("the token goes to Slack only", async () => {
+  test("sends the token only to Slack", async () => {
     const asked: string[] = [];
     const fetch: typeof globalThis.fetch = async (url) => {
       asked.push(String(url));
@@ -387,7 +387,7 @@ describe("files at Slack", () => {
 describe("a check of Slack", () => {
   const wanted = { url: "https://agents.example/webhooks/slack/acme", secret: null };
 
-  test("it tells who the bot is and where its address is set", async () => {
+  test("returns the bot's name and where its address is set", async () => {
     const { account, signal } = await connected();
     expect(await account.check(wanted, signal)).toEqual([
       { name: "credentials", ok: true, message: "The bot is helper in Acme" },
@@ -410,7 +410,7 @@ describe("a check of Slack", () => {
     ]);
   });
 
-  test("it tells of wrong credentials, and of no answer", async () => {
+  test("reports wrong credentials, and a missing response", async () => {
     const { slack, signal } = await connected();
     const wrong = { name: "slack", config: { ...byWebhook.config, botToken: "xoxb-wrong" } } as const;
     const check = (base: string) => accountAt(wrong, base).account.check(wanted, signal);
@@ -420,11 +420,11 @@ describe("a check of Slack", () => {
 });
 
 describe("Socket Mode", () => {
-  test("there is none without an app-level token", () => {
+  test("is not used without an app-level token", () => {
     expect(accountAt(byWebhook).account.follow).toBeUndefined();
   });
 
-  test("events are taken in order, and acknowledged when they are stored", async () => {
+  test("takes events in order, and acknowledges each when it is stored", async () => {
     const { account, slack } = await connected(bySocket);
     const gate = Promise.withResolvers<void>();
     const { taken, connections, ended, stop } = following(account, () => gate.promise);
@@ -442,7 +442,7 @@ describe("Socket Mode", () => {
     await vi.waitFor(() => expect(slack.peers).toHaveLength(0));
   });
 
-  test("what could not be stored is not acknowledged, so that Slack sends it again", async () => {
+  test("does not acknowledge events that could not be stored, so that Slack sends them again", async () => {
     const { account, slack } = await connected(bySocket);
     let attempts = 0;
     const { taken, connections } = following(account, async () => {
@@ -461,7 +461,7 @@ describe("Socket Mode", () => {
   test.each([
     "warning",
     "refresh_requested",
-  ])("%s: the next connection stands before the old one ends", async (reason) => {
+  ])("%s: the next connection opens before the old one ends", async (reason) => {
     const { account, slack } = await connected(bySocket);
     const { taken, connections } = following(account);
     await vi.waitFor(() => expect(connections()).toBe(1));
@@ -472,7 +472,7 @@ describe("Socket Mode", () => {
     await vi.waitFor(() => expect(taken).toHaveLength(1));
   });
 
-  test("a connection that says nothing for ten minutes is replaced", async () => {
+  test("replaces a connection that is silent for ten minutes", async () => {
     const { account, slack, clock } = await connected(bySocket);
     const { connections } = following(account);
     await vi.waitFor(() => expect(connections()).toBe(1));
@@ -485,7 +485,7 @@ describe("Socket Mode", () => {
     await vi.waitFor(() => expect(connections()).toBe(2));
   });
 
-  test("a connection that stood a while is made again when it breaks; one that breaks at once is a failure", async () => {
+  test("reconnects after a connection that lasted a while; one that breaks at once is a failure", async () => {
     const { account, slack, clock } = await connected(bySocket);
     const { connections, ended } = following(account);
     await vi.waitFor(() => expect(connections()).toBe(1));
@@ -496,7 +496,7 @@ describe("Socket Mode", () => {
     expect(await ended).toMatchObject({ name: "MessengerError", isPermanent: false, message: /connection/ });
   });
 
-  test("what Slack refuses ends it", async () => {
+  test("ends after a refusal by Slack", async () => {
     const { account, slack, clock } = await connected(bySocket);
     slack.fail("apps.connections.open", { json: { ok: false, error: "invalid_auth" } });
     expect(await following(account).ended).toMatchObject({ isPermanent: true });
@@ -514,7 +514,7 @@ describe("Socket Mode", () => {
     expect(await silent.ended).toMatchObject({ isPermanent: false, message: "Slack did not say hello" });
   });
 
-  test("nonsense on the socket is passed over", async () => {
+  test("ignores nonsense on the socket", async () => {
     const { account, slack } = await connected(bySocket);
     const { taken, connections } = following(account);
     await vi.waitFor(() => expect(connections()).toBe(1));

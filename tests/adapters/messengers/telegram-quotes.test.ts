@@ -26,7 +26,7 @@ const inPrivate = (fields: Fields) =>
 const inGroup = (fields: Fields, allowed?: string[]) =>
   received({ message: { message_id: 5, date: 1, from: ann, chat: group, ...fields } }, allowed);
 
-describe("what a message of Telegram refers to", () => {
+describe("the messages to which a Telegram message refers", () => {
   test("the message of another person, with its author and picture", async () => {
     const said = { message_id: 4, date: 1, from: bob, chat: group, text: "The moon is made of cheese." };
     const reply = { text: "bot is he right?", entities: [mention], reply_to_message: said };
@@ -44,7 +44,7 @@ describe("what a message of Telegram refers to", () => {
     expect(await inGroup({ ...reply, reply_to_message: service })).toMatchObject([{ quotes: [] }]);
   });
 
-  test("a passage that was chosen, also of a message of another chat", async () => {
+  test("a selected passage, also from another chat", async () => {
     const reply_to_message = { message_id: 4, date: 1, from: telegramBot, text: "Your flight leaves at 6 pm." };
     const chosen = { text: "what is this?", quote: { text: "leaves at 6 pm", position: 12, is_manual: true } };
     expect(await inPrivate({ ...chosen, reply_to_message })).toMatchObject([
@@ -81,7 +81,7 @@ describe("what a message of Telegram refers to", () => {
     expect(message).toMatchObject({ text: "", quotes: [{ ...quote, kind: "forward", author, text: "STOP" }] });
   });
 
-  test("the address behind a link, unless the words are the address", async () => {
+  test("the address behind a link, unless the text is the address", async () => {
     const link = (text: string, length: number, url: string, offset = 0) => ({
       text,
       entities: [
@@ -103,7 +103,7 @@ describe("what a message of Telegram refers to", () => {
     ]);
   });
 
-  test("a reaction on a forwarded message, or a moved place in a reply, is no edit", async () => {
+  test("a reaction to a forwarded message, or a moved place in a reply, is no edit", async () => {
     const forward = { text: "Buy", forward_origin: { type: "user", date: 1, sender_user: bob } };
     const chat = { id: 21, type: "private" };
     const edited = (fields: Fields) =>
@@ -114,7 +114,7 @@ describe("what a message of Telegram refers to", () => {
   });
 });
 
-describe("who writes in a group of Telegram", () => {
+describe("the writers in a Telegram group", () => {
   const said = { text: "bot help", entities: [mention] };
   const anonymous = { id: 1_087_968_824, is_bot: true, first_name: "Group", username: "GroupAnonymousBot" };
 
@@ -131,12 +131,12 @@ describe("who writes in a group of Telegram", () => {
     expect(await inGroup(fields, ["136817688", "21"])).toEqual([]);
   });
 
-  test("another bot is none", async () => {
+  test("another bot is not a writer", async () => {
     expect(await inGroup({ ...said, from: { ...telegramBot, id: 5 } })).toEqual([]);
   });
 });
 
-test("the parts of an album come with it, in a group also those that name nobody", async () => {
+test("an album's parts contain its id, in a group also those that mention nobody", async () => {
   const part = { photo: photo("P1"), media_group_id: "1234" };
   expect(await inGroup(part)).toMatchObject([{ album: { id: "1234", isMeant: false } }]);
   const named = { ...part, caption: "bot compare", caption_entities: [mention] };
@@ -145,7 +145,7 @@ test("the parts of an album come with it, in a group also those that name nobody
   expect(await received({ edited_message: { message_id: 5, date: 1, from: ann, chat: group, ...part } })).toEqual([]);
 });
 
-test("both chats tell that a group became a supergroup", async () => {
+test("both chats report that a group became a supergroup", async () => {
   const moved = [{ movedFrom: "-500", movedTo: "-1000500" }];
   expect(await inGroup({ chat: { id: -500, type: "group" }, migrate_to_chat_id: -1000500 })).toEqual(moved);
   expect(await inGroup({ chat: { id: -1000500, type: "supergroup" }, migrate_from_chat_id: -500 })).toEqual(moved);

@@ -142,12 +142,12 @@ describe("what people send to a Telegram bot", () => {
     expect((await read(name)).message).toBeNull();
   });
 
-  test("only the people on the list are heard, if there is one", async () => {
+  test("accepts messages only from people on the list, if there is one", async () => {
     expect((await read("text", ["5", "1111111"])).message).not.toBeNull();
     expect((await read("text", ["5"])).message).toBeNull();
   });
 
-  test("the bot's name is asked for once, and only for a group's mentions", async () => {
+  test("requests the bot's name once, and only for mentions in groups", async () => {
     const { account, telegram } = await connected();
     const send = (name: string) =>
       account.receive(webhookCall(JSON.stringify(updates[name]), presenting(secret)), 0).then(messageIn);
@@ -158,7 +158,7 @@ describe("what people send to a Telegram bot", () => {
     expect(telegram.requests.map(({ path }) => path.split("/").at(-1))).toEqual(["getMe"]);
   });
 
-  test("a group's mention is brought again while the bot's name can't be had", async () => {
+  test("a mention in a group is delivered again while the bot's name is unavailable", async () => {
     const { account, telegram } = await connected();
     telegram.fail("getMe", { status: 502, bytes: "Bad Gateway" });
     const receive = () => account.receive(webhookCall(JSON.stringify(updates.groupMention), presenting(secret)), 0);
@@ -166,7 +166,7 @@ describe("what people send to a Telegram bot", () => {
     expect(messageIn(await receive())).toMatchObject({ text: "Please 🙏 help" });
   });
 
-  test("a name that does not come holds a webhook for 2.5 seconds", async () => {
+  test("a missing name delays a webhook by at most 2.5 seconds", async () => {
     const { account, telegram, clock } = await connected();
     telegram.fail("getMe", "hang");
     const received = account.receive(webhookCall(JSON.stringify(updates.groupMention), presenting(secret)), 0);
@@ -209,7 +209,7 @@ describe("sending to Telegram", () => {
     expect(account.answers("@my_channel")).toBe(true);
   });
 
-  test("what Telegram does not take as HTML goes as it was written", async () => {
+  test("sends the source when Telegram refuses the HTML", async () => {
     const { account, telegram, signal } = await connected();
     telegram.fail("sendMessage", {
       status: 400,
@@ -227,7 +227,7 @@ describe("sending to Telegram", () => {
     ]);
   });
 
-  test("a group that became a supergroup is named with its new id", async () => {
+  test("reports the new id of a group that became a supergroup", async () => {
     const { account, telegram, signal } = await connected();
     telegram.fail("sendMessage", {
       status: 400,
@@ -275,7 +275,7 @@ describe("sending to Telegram", () => {
     expect(telegram.requests).toHaveLength(1);
   });
 
-  test("an answer has ten seconds; then the message may have been sent", async () => {
+  test("a response may take ten seconds; after that the message may have been sent", async () => {
     const { account, telegram, clock, signal } = await connected();
     telegram.fail("sendMessage", "hang");
     const sending = account.send("4711", "x", signal).catch((error: unknown) => error);
@@ -284,7 +284,7 @@ describe("sending to Telegram", () => {
     expect(await sending).toMatchObject({ mayBeDone: true, message: "Telegram did not answer within 10 seconds" });
   });
 
-  test("a connection that was refused sent nothing, and no error names the token", async () => {
+  test("a refused connection has sent nothing, and no error contains the token", async () => {
     const { account, signal } = accountAt(config());
     const error = await account.send("4711", "x", signal).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ mayBeDone: false, message: "Telegram cannot be reached (ECONNREFUSED)" });
@@ -301,7 +301,7 @@ describe("sending to Telegram", () => {
     expect(await sending).toEqual(new Error("Shutting down"));
   });
 
-  test("typing is shown where the message will be", async () => {
+  test("shows typing in the chat of the message", async () => {
     const { account, telegram, signal } = await connected();
     await account.typing("-100:77", signal);
     expect(telegram.actions).toEqual([{ chatId: -100, topicId: 77, action: "typing" }]);
@@ -326,7 +326,7 @@ describe("files at Telegram", () => {
     await expect(account.download(file, 100, signal)).rejects.toMatchObject(refusal);
   });
 
-  test("a file has thirty seconds", async () => {
+  test("a file may take thirty seconds", async () => {
     const { account, telegram, clock, signal } = await connected();
     telegram.files.set("F1", { path: "a", bytes: new Uint8Array(1) });
     telegram.fail("/file/", "hang");
@@ -337,7 +337,7 @@ describe("files at Telegram", () => {
     expect(await loading).toMatchObject({ message: "Telegram did not answer within 30 seconds", mayBeDone: false });
   });
 
-  test("a file that is gone is told without the token", async () => {
+  test("reports a deleted file without the token", async () => {
     const { account, telegram, signal } = await connected();
     await expect(account.download(file, 100, signal)).rejects.toMatchObject({ isPermanent: true });
     telegram.files.set("F1", { path: "a", bytes: new Uint8Array(1) });
@@ -348,7 +348,7 @@ describe("files at Telegram", () => {
     });
   });
 
-  test("a file that Telegram has no time for can be fetched later, when it says", async () => {
+  test("a file can be loaded later when Telegram says that it is busy", async () => {
     const { account, telegram, signal } = await connected();
     telegram.files.set("F1", { path: "a", bytes: new Uint8Array(1) });
     telegram.fail("/file/", { status: 429, headers: { "Retry-After": "7" } });
@@ -373,7 +373,7 @@ describe("the webhook of a Telegram bot", () => {
     expect(telegram.webhook()).toBeNull();
   });
 
-  test("a check tells who the bot is, what Telegram calls and whether it got there", async () => {
+  test("a check returns the bot's name, Telegram's address for it, and whether Telegram reached it", async () => {
     const { account, telegram, signal } = await connected();
     const bot = { name: "credentials", ok: true, message: "The bot is @acme_helper_bot" };
     expect(await account.check(wanted, signal)).toEqual([
@@ -401,7 +401,7 @@ describe("the webhook of a Telegram bot", () => {
     ]);
   });
 
-  test("a check tells of a wrong token, and of no answer", async () => {
+  test("a check reports a wrong token, and a missing response", async () => {
     const { telegram, signal } = await connected();
     const wrong = { name: "telegram", config: { botToken: "1:wrong", allowedUserIds: [] } } as const;
     const check = (base: string) => accountAt(wrong, base).account.check(wanted, signal);
@@ -411,7 +411,7 @@ describe("the webhook of a Telegram bot", () => {
 });
 
 describe("polling Telegram", () => {
-  test("a quiet bot stays connected for hours, since Telegram ends each poll before it is given up", async () => {
+  test("a quiet bot stays connected for hours, since Telegram ends each poll in time", async () => {
     const clock = new TestClock();
     const telegram = await forTest(telegramServer({ clock }));
     const { account } = accountAt(config(), telegram.base, clock);
@@ -427,7 +427,7 @@ describe("polling Telegram", () => {
     expect(await Promise.race([ended, "It still follows"])).toBe("It still follows");
   });
 
-  test("messages are taken in groups, and confirmed once they are stored", async () => {
+  test("takes messages in groups, and confirms them once stored", async () => {
     const { account, telegram } = await connected();
     await telegram.say("one");
     await telegram.say("two");
@@ -444,7 +444,7 @@ describe("polling Telegram", () => {
   test.each([
     ["nothing", []],
     ["what came already", [{ update_id: 7 }]],
-  ])("a server that answers each poll at once with %s is asked at most once a second", async (_, result) => {
+  ])("polls a server that answers at once with %s only once a second", async (_, result) => {
     const clock = new TestClock();
     const server = await forTest(apiServer(() => ({ json: { ok: true, result } })));
     const { account } = accountAt(config(), server.url, clock);
@@ -459,7 +459,7 @@ describe("polling Telegram", () => {
     expect(await ended).toEqual(new Error("Stopped"));
   });
 
-  test("what could not be stored is asked for again", async () => {
+  test("requests messages again that could not be stored", async () => {
     const { account, telegram, clock } = await connected();
     let attempts = 0;
     const { taken } = following(account, async () => {
@@ -475,7 +475,7 @@ describe("polling Telegram", () => {
     await vi.waitFor(() => expect(telegram.updates).toEqual([]));
   });
 
-  test("a webhook, another program and an outage end it", async () => {
+  test("a webhook, another program and an outage end polling", async () => {
     const { account, telegram, signal } = await connected();
     await account.register({ url: "https://a.example", secret }, signal);
     const first = following(account);
@@ -490,7 +490,7 @@ describe("polling Telegram", () => {
     expect(await following(account).ended).toMatchObject({ isPermanent: false });
   });
 
-  test("a poll that Telegram does not end has 35 seconds", async () => {
+  test("a poll that Telegram does not end is stopped after 35 seconds", async () => {
     const { account, telegram, clock } = await connected();
     const { ended } = following(account);
     await vi.waitFor(() => expect(telegram.requests).toHaveLength(2));

@@ -69,7 +69,7 @@ const secrets = {
   PLACE: "Rome",
 };
 
-test("files become agents, and then there is nothing to do; a change is shown and made", async () => {
+test("files become agents, and a second run finds nothing to do; a change is shown and made", async () => {
   const { url, ...w } = await world();
   const root = directory(files);
   expect(await w.apply(root)).toMatchObject({
@@ -150,7 +150,7 @@ test("files become agents, and then there is nothing to do; a change is shown an
   expect(await w.apply(root, { "dry-run": true }, { ...secrets, BOT: `${secrets.BOT}c` })).toMatchObject({ code: 0 });
 });
 
-test("secrets that are stored already are not written again", async () => {
+test("does not write secrets again that are stored already", async () => {
   const w = await world();
   const root = directory(files);
   await w.apply(root, {}, secrets);
@@ -162,7 +162,7 @@ test("secrets that are stored already are not written again", async () => {
   expect(await updates()).toBe(2);
 });
 
-test("what was pulled changes nothing, holds no secret, and makes the same agent elsewhere", async () => {
+test("pulled files change nothing, contain no secret, and make the same agent elsewhere", async () => {
   const w = await world();
   await fullAgent(w);
   const root = directory();
@@ -180,7 +180,7 @@ test("what was pulled changes nothing, holds no secret, and makes the same agent
   expect((await other.pull(root, { force: true })).code).toBe(0);
 });
 
-test("each agent has a file of its own, also where one slug is another one behind a dot", async () => {
+test("each agent has its own file, even if one slug is another one after a dot", async () => {
   const w = await world();
   const slugs = [".tea", "_.tea", "__.tea", "_tea"];
   for (const slug of slugs) await w.request("/api/instances", { method: "POST", headers: w.owner, json: { slug } });
@@ -202,7 +202,7 @@ test("no file is named like a device of Windows, and each agent still has one of
   expect(await w.apply(root, { prune: true, "dry-run": true })).toMatchObject({ code: 0, notes: "" });
 });
 
-test("a pull replaces no file that says something else, unless it is told to, and then keeps the names of variables", async () => {
+test("a pull replaces no file with other content, unless forced, and then keeps the names of variables", async () => {
   const w = await world();
   const root = directory(files);
   await w.apply(root, {}, secrets);
@@ -225,7 +225,7 @@ test("a pull replaces no file that says something else, unless it is told to, an
   expect(await w.apply(root, {}, secrets)).toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing to do/) });
 });
 
-test("--prune deletes what no file names: listed, asked for at a terminal, else with --yes", async () => {
+test("--prune deletes what no file names: lists it, asks at a terminal, or requires --yes", async () => {
   const w = await world();
   const root = directory(files);
   await w.apply(root, {}, secrets);

@@ -9,7 +9,7 @@ import { renderSkill } from "../../../src/cli/pull/render.ts";
 describe("a diff of lines", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
 
-  test("leads from one text to the other, by as few lines as there are", () => {
+  test("changes one text into the other with the fewest lines", () => {
     fc.assert(
       fc.property(lines, lines, (before, after) => {
         const diff = diffLines(before, after);
@@ -21,7 +21,7 @@ describe("a diff of lines", () => {
     );
   });
 
-  test("shows what is around a change, and where it is", () => {
+  test("shows the lines around a change, and its position", () => {
     const before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
     expect(unifiedDiff(before, before.replace("2", "two").replace("9\n", "nine"))).toEqual([
       ...["@@ -1 +1 @@", " 1", "-2", "+two", " 3", " 4"],
@@ -30,7 +30,7 @@ describe("a diff of lines", () => {
     expect(unifiedDiff("same", "same\n")).toContain("-\\ No line break at the end");
   });
 
-  test("takes two long texts with nothing in common in its stride", () => {
+  test("compares two long texts with nothing in common quickly", () => {
     const text = (name: string) => Array.from({ length: 20_000 }, (_, at) => `${name} ${at}`);
     expect(diffLines(text("a"), text("b"))).toHaveLength(40_000);
   });
@@ -51,7 +51,7 @@ describe("a diff of lines", () => {
 });
 
 describe("a comparison", () => {
-  test("tells entries apart by their names, and knows which order says nothing", () => {
+  test("identifies entries by their names, and ignores orders without meaning", () => {
     const before = {
       maxSteps: 16,
       manualTools: ["b", "a"],
@@ -89,7 +89,7 @@ describe("a comparison", () => {
     ]);
   });
 
-  test("sees a field come and go that every object inherits", () => {
+  test("notices when a field appears or disappears that every object inherits", () => {
     const [without, having] = [{ args: {} }, { args: { constructor: "x", toString: 1 } }];
     expect(compare(without, having)).toEqual([
       { path: "args.constructor", after: "x" },
@@ -117,7 +117,7 @@ describe("a comparison", () => {
   });
 });
 
-test("whatever a text holds, a file that is written is read as the same", () => {
+test("a written file is read as the same, whatever its texts contain", () => {
   const text = fc.oneof(
     fc.string({ maxLength: 40 }),
     fc

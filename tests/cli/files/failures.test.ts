@@ -42,7 +42,7 @@ function inFront(w: World, fails: (path: string) => Promise<boolean>): Promise<s
   return listen(proxy);
 }
 
-test("a server that fails in the middle: what was done and what was not is said, and the next run does the rest", async () => {
+test("reports what was done when a server fails halfway, and the next run does the rest", async () => {
   const w = await world();
   let broken = "/api/instances/import";
   let calls = 0;
@@ -71,7 +71,7 @@ test("a server that fails in the middle: what was done and what was not is said,
   });
 });
 
-test("what is warned of is said of a run that fails later, too", async () => {
+test("shows warnings even if a run fails later", async () => {
   const w = await world();
   let calls = 0;
   const url = await inFront(w, async (path) => path.startsWith("/api/instances/import") && ++calls === 2);
@@ -84,7 +84,7 @@ test("what is warned of is said of a run that fails later, too", async () => {
   expect(failed.notes).toContain("Done before: agent a.");
 });
 
-test("what a server does not take is no success", async () => {
+test("a field that the server did not apply is no success", async () => {
   const w = await world();
   const root = directory({
     "agents/a.yaml": agent("a", "manualTools: [noSuchTool]", "skills: [{ skillSlug: nowhere }]"),
@@ -115,7 +115,7 @@ test("a slug of another organization is left alone", async () => {
   expect((await w.request("/api/instances/b", { headers: theirs })).status).toBe(200);
 });
 
-test("two who make an agent at the same time make one, and the slower one is told", async () => {
+test("of two runs that create an agent at the same time one does, and the other is told", async () => {
   const w = await world();
   const url = await inFront(w, async (path) => {
     const isImport = path.startsWith("/api/instances/import");
@@ -132,7 +132,7 @@ test("two who make an agent at the same time make one, and the slower one is tol
   expect(await w.apply(root, { url })).toMatchObject({ code: 0, notes: "" });
 });
 
-test("definitions of one priority are asked in the order of the file", async () => {
+test("the matcher asks definitions of one priority in the order of the file", async () => {
   const w = await world();
   const matched = (...names: string[]) => {
     const definitions = names.map((name) => `{ name: ${name}, matchingPrompt: q, action: backlog, priority: 5 }`);
@@ -160,7 +160,7 @@ test("a definition behind the last priority is no difference", async () => {
   expect(await w.apply(root)).toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing to do/) });
 });
 
-test("a skill under another name of the same slug is refused before anything is done", async () => {
+test("refuses a skill of another name with the same slug before anything is done", async () => {
   const w = await world();
   const named = (name: string) => `type: skill\nname: ${name}\ndescription: d\ncontent: c\n`;
   await w.apply(directory({ "skills/refunds.yaml": named("Refunds") }));
@@ -176,7 +176,7 @@ test("a skill under another name of the same slug is refused before anything is 
   expect((await w.get(`/api/organizations/${w.organization.slug}/skills`)).skills).toMatchObject([{ slug: "refunds" }]);
 });
 
-test("an import's warnings are shown, but for those of credentials that are stored right after it", async () => {
+test("shows an import's warnings, except for credentials that are stored right afterwards", async () => {
   const w = await world();
   const lines = [
     "secrets: [{ key: my_token, fromEnv: TOKEN }, { key: other_token }]",
@@ -189,7 +189,7 @@ test("an import's warnings are shown, but for those of credentials that are stor
   expect(await w.apply(changed, {}, { TOKEN: "token-012345" })).toMatchObject({ code: 0, notes: warning });
 });
 
-test("with --json, what ends a command before it has begun is an object, too", async () => {
+test("with --json, an error before the start is an object, too", async () => {
   const w = await world();
   const json = true;
   const named = (name: string) =>
@@ -260,7 +260,7 @@ test("a member's session changes no more than the member may", async () => {
   });
 });
 
-test("a throttled call waits as long as the server asks for, and no redirect gets the key", async () => {
+test("a throttled call waits as long as the server says, and no redirect gets the key", async () => {
   const answers = [new Response("", { status: 429, headers: { "Retry-After": "0.01" } }), new Response("ok")];
   const waits: number[] = [];
   const seen: (RequestInit | undefined)[] = [];
@@ -278,7 +278,7 @@ test("a throttled call waits as long as the server asks for, and no redirect get
   expect((await call("http://localhost/")).status).toBe(429);
 });
 
-test("what the server writes in another way is no difference", async () => {
+test("another spelling by the server is no difference", async () => {
   const mislabelled =
     "data:image/jpeg;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   const w = await world();

@@ -45,7 +45,7 @@ describe("a set of files", () => {
     ]);
   });
 
-  test("may be one file, or a directory whose own files they are", async () => {
+  test("may be one file, or a directory that contains files itself", async () => {
     const root = directory({ "support.yaml": agent("support") });
     expect(await readSet(root, {})).toMatchObject({ set: { wholeDirectory: true, agents: [{ slug: "support" }] } });
     const one = await readSet(join(root, "support.yaml"), {});
@@ -60,14 +60,14 @@ describe("a set of files", () => {
     ]);
   });
 
-  test("knows no channel by a name that every object inherits", async () => {
+  test("ignores channel names that every object inherits", async () => {
     const channels = "channels: [{ channelType: constructor, config: { a: b } }]";
     expect(await problemsOf({ "agents/a.yaml": agent("a", channels) })).toEqual([
       expect.stringMatching(/^agents\/a\.yaml:5:\d+: instance\.channels\[0\]\.channelType /),
     ]);
   });
 
-  test("tells every problem at once, with file, line and column", async () => {
+  test("reports every problem at once, with file, line and column", async () => {
     const files = {
       "agents/broken.yaml": "type: instance\ninstance:\n  slug: a\n   name: b\n",
       "agents/colon.yaml": "type: instance\ninstance: [a, b\n",
@@ -107,7 +107,7 @@ describe("a set of files", () => {
   });
 });
 
-describe("what a file must not do", () => {
+describe("rejected files", () => {
   const bomb = [
     "a: &a [x,x,x,x,x,x,x,x,x]",
     ..."bcdefgh".split("").map((name, at) => `${name}: &${name} [${`*${"abcdefg"[at]},`.repeat(9)}]`),
@@ -129,13 +129,13 @@ describe("what a file must not do", () => {
     expect(first).toMatch(expected);
   });
 
-  test("stand where a folder belongs", async () => {
+  test("a file where a folder is expected", async () => {
     expect(await problemsOf({ agents: "x", "skills/refunds.yaml": skill })).toEqual([
       "agents: This folder can't be read (ENOTDIR)",
     ]);
   });
 
-  test("be larger than 8 MiB: it is refused without being read", async () => {
+  test("a file larger than 8 MiB, without reading it", async () => {
     const root = directory({ "agents/x.yaml": "", "agents/y.yaml": agent("y") });
     truncateSync(join(root, "agents/x.yaml"), 100 * 1024 * 1024);
     const before = process.memoryUsage().arrayBuffers;
@@ -144,7 +144,7 @@ describe("what a file must not do", () => {
     expect(problems).toEqual([{ place: "agents/x.yaml", message: "The file is larger than 8 MiB" }]);
   });
 
-  test("lead out of the directory, by a link or a name; a link inside is followed", async () => {
+  test("a link or a name that leads out of the directory; a link inside is followed", async () => {
     const outside = directory({ "secret.yaml": agent("secret"), "secret.png": picture });
     const root = directory({
       "agents/a.yaml": agent("a", `icon: ../../${outside.split("/").at(-1)}/secret.png`),
@@ -168,7 +168,7 @@ describe("what a file must not do", () => {
     expect(set.agents.map(({ slug }) => slug)).toEqual(["d"]);
   });
 
-  test("hold a secret", async () => {
+  test("a file with a secret", async () => {
     const file = agent(
       "a",
       "secrets: [{ key: openai_api_key, value: sk-1 }, { key: x, fromEnv: 5 }]",
@@ -205,7 +205,7 @@ test("a variable of the engine's own, and a secret that no server could store", 
   ]);
 });
 
-test("credentials come from the environment: each variable that is missing is named", async () => {
+test("credentials come from the environment: every missing variable is reported", async () => {
   const environment = { SHOP_URL: "https://shop.example", BOT: "123:abc" };
   const file = agent(
     "a",
@@ -227,7 +227,7 @@ test("credentials come from the environment: each variable that is missing is na
   expect(JSON.stringify(read?.bundle)).not.toContain("123:abc");
 });
 
-test("the places of many fields are found in time that grows with their number", () => {
+test("finds the positions of many fields in linear time", () => {
   const names = Array.from({ length: 50_000 }, (_, index) => `f${index}`);
   const { documents } = readDocuments("x.yaml", names.map((name) => `${name}: 1`).join("\n"));
   const taken = processorTime();
