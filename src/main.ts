@@ -192,8 +192,9 @@ async function openMeters({ METRICS_TOKEN }: Settings, log: Log): Promise<Meters
  * replicas.
  */
 function openNotify(settings: Settings, database: Storage["database"], log: Log): Notify {
-  if (settings.DATABASE_URL === undefined) return localNotify(log);
-  const target = postgresTarget(settings.DATABASE_URL, settings);
+  const { DATABASE_URL, DATABASE_LISTEN_URL } = settings;
+  if (DATABASE_URL === undefined) return localNotify(log);
+  const target = postgresTarget(DATABASE_LISTEN_URL ?? DATABASE_URL, settings);
   return postgresNotify({ target, database, clock: systemClock, log });
 }
 

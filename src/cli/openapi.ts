@@ -33,7 +33,7 @@ export async function describeApi(): Promise<object> {
       query: unused,
       transaction: unused,
       isUsable: () => false,
-      use: () => ({ open: 0, busy: 0, waiting: 0 }),
+      use: () => ({ open: 0, busy: 0, waiting: 0, lost: { closed: 0, late: 0, silent: 0, read_only: 0 } }),
       close: async () => {},
     },
     cipher: await createCipher([new Uint8Array(32)]),

@@ -96,6 +96,8 @@ const headerList = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
+const postgresAddress = z.string().regex(/^postgres(ql)?:\/\//, "must start with postgres:// or postgresql://");
+
 /** The default number of chat requests a minute from one client address. */
 export const usualChatRequests = 20;
 
@@ -109,11 +111,10 @@ export const settings = z.object({
     .default(usualChatRequests)
     .describe("Chat completions a minute from one client address, such as a backend's; 0 for no limit."),
   DATA_DIR: z.string().default("./.agent-engine").describe("Where the embedded database, its key and its files live."),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, "must start with postgres:// or postgresql://")
+  DATABASE_URL: postgresAddress.optional().describe("PostgreSQL to use instead of the embedded database."),
+  DATABASE_LISTEN_URL: postgresAddress
     .optional()
-    .describe("PostgreSQL to use instead of the embedded database."),
+    .describe("PostgreSQL's own address, to hear the other replicas where DATABASE_URL leads to a transaction pooler."),
   DATABASE_POOL: wholeNumber(1, 500).default(10).describe("Connections to PostgreSQL; the embedded database has one."),
   DATABASE_PREPARE: flag.default(true).describe("Named prepared statements; false behind a transaction pooler."),
   DATABASE_TIMEOUT_SECONDS: wholeNumber(1, 600).default(15).describe("Deadline of one statement."),
@@ -206,13 +207,14 @@ export function parseSettings(environment: Environment): Settings {
   if (!result.success) {
     throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`));
   }
-  const { OWNER_EMAIL, OWNER_PASSWORD, DATABASE_URL, ENCRYPTION_KEY } = result.data;
+  const { OWNER_EMAIL, OWNER_PASSWORD, DATABASE_URL, DATABASE_LISTEN_URL, ENCRYPTION_KEY } = result.data;
   const problems: string[] = [];
   if (OWNER_EMAIL && !OWNER_PASSWORD) problems.push("OWNER_PASSWORD must be set together with OWNER_EMAIL");
   if (OWNER_PASSWORD && !OWNER_EMAIL) problems.push("OWNER_EMAIL must be set together with OWNER_PASSWORD");
   if (DATABASE_URL && !ENCRYPTION_KEY) {
     problems.push("ENCRYPTION_KEY must be set together with DATABASE_URL; make one with: openssl rand -base64 32");
   }
+  if (DATABASE_LISTEN_URL && !DATABASE_URL) problems.push("DATABASE_LISTEN_URL needs a DATABASE_URL");
   problems.push(...addressProblems(environment));
   if (problems.length > 0) throw new ConfigError(problems);
   return result.data;

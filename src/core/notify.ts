@@ -46,6 +46,7 @@ export function localNotify(log: Log): LocalNotify {
       topics.set(topic, listeners.add(listener));
       return () => void listeners.delete(listener);
     },
+    isHearing: () => true,
     close: async () => {},
   };
 }

@@ -274,6 +274,8 @@ export interface Notify {
    * errors of both. The returned function removes the listener.
    */
   listen(topic: Topic, hear: (key: string) => void, onGap?: () => void): () => void;
+  /** Whether messages of other replicas arrive, as far as was seen. */
+  isHearing(): boolean;
   /** Sends waiting messages and disconnects, within a second. Later messages stay in this process. */
   close(): Promise<void>;
 }

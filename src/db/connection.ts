@@ -1,5 +1,7 @@
 import postgres from "postgres";
+import type { Clock } from "../core/ports.ts";
 import { readArray, writeArray } from "./arrays.ts";
+import { connectToWritable } from "./hosts.ts";
 import { type Server, serverOptions } from "./server-options.ts";
 
 /** A server, or a function that opens a byte stream to the embedded database. */
@@ -13,7 +15,10 @@ export type Rows = readonly unknown[] & { command: string };
 export type Shape = "objects" | "arrays";
 
 export interface Connection {
-  run(text: string, parameters: readonly Parameter[], shape: Shape): Promise<Rows>;
+  /** `alone`: the statement is no part of a transaction. */
+  run(text: string, parameters: readonly Parameter[], shape: Shape, alone?: boolean): Promise<Rows>;
+  /** The server's name for the open session; null before that, behind a pooler and for the embedded database. */
+  session(): string | null;
   /** Waits at most 5 seconds for running statements. */
   close(): Promise<void>;
   /** Ends the connection at once; statements that the driver queued may never settle. */
@@ -22,7 +27,8 @@ export interface Connection {
 
 export interface ConnectionOptions {
   prepare: boolean;
-  /** The server's own deadline for a statement; 0 for none. Ignored behind a pooler and by the embedded database. */
+  clock: Clock;
+  /** The server's own deadline for a statement; 0 for none. Ignored by the embedded database. */
   statementTimeoutMs?: number;
   /** Called when the connection closes, before its running statements reject. */
   onClose?: () => void;
@@ -32,7 +38,7 @@ export interface ConnectionOptions {
 
 const connectTimeoutSeconds = 10;
 
-/** How many sockets the driver may request for each host of the address; it requests a few for each attempt. */
+/** How many sockets the driver may request; it requests a few for each attempt. */
 const mostSocketRequests = 8;
 
 const asText = <T>(value: T): T => value;
@@ -54,12 +60,22 @@ const types = {
   list: { to: 1009, from: [1003, 1009, 1015, 2951], serialize: writeArray, parse: readArray },
 };
 
-/**
- * One connection, opened by its first statement and never reopened: when postgres.js reconnects, it may end the
- * process, run the rest of a transaction outside of it, or hang (its issues 1133, 1208 and 1216).
- */
+/** One connection, never reopened. To a server: to the first host of its address that takes writes. */
 export function openConnection(target: Target, options: ConnectionOptions): Connection {
-  const { prepare, statementTimeoutMs = 0, onClose = () => {}, onNotification } = options;
+  if (!("url" in target)) return connect(embeddedOptions(target), options);
+  const { statementTimeoutMs = 0, onClose = () => {}, clock } = options;
+  const hosts = serverOptions(target, statementTimeoutMs).map(
+    (host) => (ended: () => void) => connect(host, { ...options, onClose: ended }),
+  );
+  return connectToWritable(hosts, { pooled: target.pooled ?? false, statementTimeoutMs, clock, onClose });
+}
+
+/**
+ * One connection of the driver, opened by its first statement and never reopened: when postgres.js reconnects, it may
+ * end the process, run the rest of a transaction outside of it, or hang (its issues 1133, 1208 and 1216).
+ */
+function connect(place: { socket?: () => unknown }, options: ConnectionOptions): Connection {
+  const { prepare, onClose = () => {}, onNotification } = options;
   const shared = {
     max: 1,
     prepare,
@@ -75,17 +91,15 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
       onClose();
     },
   };
-  const place = "url" in target ? serverOptions(target, statementTimeoutMs) : embeddedOptions(target);
   const sql = postgres(asOptions({ ...shared, ...place }));
 
   // The driver requests its socket at each attempt, and repeats without pause or end when a server closes the
   // connection before its first message. `refuse` ends this.
   let socketRequests = 0;
-  const socket = "url" in target ? undefined : target.dial;
   Object.defineProperty(sql.options, "socket", {
     get() {
       socketRequests += 1;
-      return socketRequests > mostSocketRequests * sql.options.host.length ? refuse : socket;
+      return socketRequests > mostSocketRequests ? refuse : place.socket;
     },
   });
   const neverAgain = () => {
@@ -97,6 +111,7 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
       const query = sql.unsafe(text, parameters as postgres.ParameterOrJSON<never>[], { prepare });
       return (shape === "arrays" ? query.values() : query) as unknown as Promise<Rows>;
     },
+    session: () => null,
     close: () => sql.end({ timeout: 5 }),
     destroy() {
       neverAgain();
@@ -113,7 +128,7 @@ const embeddedOptions = ({ dial }: { dial: () => unknown }) => ({
   database: "postgres",
 });
 
-/** The driver's types lack `socket`, `onnotify` and lists of hosts. */
+/** The driver's types lack `socket` and `onnotify`. */
 const asOptions = (options: object) => options as postgres.Options<Record<string, never>>;
 
 function refuse(): never {

@@ -36,6 +36,14 @@ export function sqlState(error: unknown): string | undefined {
   return code && /^[0-9A-Z]{5}$/.test(code) && !broken.has(code) ? code : undefined;
 }
 
+const readOnly = "25006";
+
+/** Whether the server refused a write: it is a standby, or read-only. */
+export const isReadOnly = (error: unknown): boolean => failureCode(error) === readOnly;
+
+/** The error of a server that says it takes no writes, as it would fail a write. */
+export const takesNoWrites = () => Object.assign(new Error("The server takes no writes"), { code: readOnly });
+
 /** Whether an error means that its connection is lost: it broke, or the server ends it. */
 export function isBroken(error: unknown): boolean {
   return (

@@ -42,10 +42,10 @@ export async function migrate(
   migrations: readonly Migration[],
   { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
 ): Promise<number> {
-  const connection = openConnection(target, { prepare: false });
+  const connection = openConnection(target, { prepare: false, clock, statementTimeoutMs: timeoutMs });
   const run: RunText = (text, parameters = []) => connection.run(text, parameters, "objects");
   try {
-    const server = await withinTime(clock, timeoutMs, tooLate(), () => readFacts(run));
+    const server = await withinTime(clock, timeoutMs, tooLate(), () => readFacts(run, target, timeoutMs));
     if (server.known && pendingMigrations(migrations, await readApplied(run)).length === 0) return 0;
     return await applyMigrations(run, migrations).catch((error: unknown) => {
       throw explain(error);
@@ -57,20 +57,35 @@ export async function migrate(
 
 const facts = `
   select current_setting('server_version_num')::int as version, pg_encoding_to_char(encoding) as encoding,
-    ${foreignSettings} as foreign,
+    ${foreignSettings} as foreign, (select setting::int from pg_settings where name = 'statement_timeout') as "timeoutMs",
     to_regclass('drizzle.__drizzle_migrations') is not null as known
   from pg_database where datname = current_database()`;
 
-/** Throws a `StartError` for an unsupported server. */
-async function readFacts(run: RunText): Promise<ServerFacts & { known: boolean }> {
-  const [server] = (await run(facts)) as readonly (ServerFacts & { known: boolean })[];
+interface FoundFacts extends ServerFacts {
+  /** The session's `statement_timeout`. */
+  timeoutMs: number;
+  /** Whether the schema was made. */
+  known: boolean;
+}
+
+/** Throws a `StartError` for an unsupported server, and for a pooler that hides the settings of the session. */
+async function readFacts(run: RunText, target: Target, timeoutMs: number): Promise<FoundFacts> {
+  const [server] = (await run(facts)) as readonly FoundFacts[];
   if (!server) throw new StartError("The database does not know itself: pg_database has no row for it");
+  if ("url" in target && !target.pooled && server.timeoutMs !== timeoutMs) {
+    throw new StartError(
+      "A pooler in front of PostgreSQL ignores the settings of sessions: set DATABASE_PREPARE=false, or reach PostgreSQL without it",
+    );
+  }
   checkServer(server);
   return server;
 }
 
-const readApplied = async (run: RunText) =>
-  (await run("select created_at::float8 as at from drizzle.__drizzle_migrations")) as readonly { at: number }[];
+/** As text: a role's `extra_float_digits` may round a float, which the driver would need. */
+async function readApplied(run: RunText): Promise<{ at: number }[]> {
+  const rows = await run("select created_at::text as at from drizzle.__drizzle_migrations");
+  return (rows as readonly { at: string }[]).map(({ at }) => ({ at: Number(at) }));
+}
 
 /** Throws a `StartError` for an unsupported server. */
 export function checkServer({ version, encoding, foreign }: ServerFacts): void {
@@ -119,11 +134,13 @@ export function applyMigrations(run: RunText, migrations: readonly Migration[]):
 }
 
 async function applyTogether(run: RunText, migrations: readonly Migration[]): Promise<number> {
-  await run(`begin isolation level read committed; set local lock_timeout = '${waitForStarter}'`);
+  await run(`
+    begin isolation level read committed;
+    set local statement_timeout = 0;
+    set local lock_timeout = '${waitForStarter}'`);
   await run(`select pg_advisory_xact_lock(${lockKey})`);
   await run(`
     set local lock_timeout = '${waitForTable}';
-    set local statement_timeout = 0;
     create schema if not exists drizzle;
     create table if not exists drizzle.__drizzle_migrations
       (id serial primary key, hash text not null, created_at bigint)`);
@@ -161,10 +178,10 @@ export async function inspectSchema(
   migrations: readonly Migration[],
   { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
 ): Promise<SchemaState> {
-  const connection = openConnection(target, { prepare: false });
+  const connection = openConnection(target, { prepare: false, clock, statementTimeoutMs: timeoutMs });
   const run: RunText = (text, parameters = []) => connection.run(text, parameters, "objects");
   const look = async (): Promise<SchemaState> => {
-    const server = await readFacts(run);
+    const server = await readFacts(run, target, timeoutMs);
     const applied = server.known ? await readApplied(run) : [];
     return { version: server.version, pending: pendingMigrations(migrations, applied).length };
   };

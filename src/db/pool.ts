@@ -1,8 +1,9 @@
 import { EngineError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
-import { type Connection, openConnection, type Parameter, type Rows, type Shape, type Target } from "./connection.ts";
-import { isBroken, toCallersError, tooLate } from "./failures.ts";
+import { openConnection, type Parameter, type Rows, type Shape, type Target } from "./connection.ts";
+import { isBroken, isReadOnly, toCallersError, tooLate } from "./failures.ts";
 import { Reach } from "./reach.ts";
+import { leastBusy, type Slot, withRoom } from "./slots.ts";
 import { Usable } from "./usable.ts";
 
 export interface PoolOptions {
@@ -29,7 +30,15 @@ export interface PoolUse {
   busy: number;
   /** Statements and transactions that wait for a connection. */
   waiting: number;
+  /** Lost connections since the start, by cause. */
+  lost: Readonly<Record<Cause, number>>;
 }
+
+/**
+ * The connection was closed from outside, its statement passed the deadline, the server did not answer or did not know
+ * its session, or the server takes no writes.
+ */
+type Cause = "closed" | "late" | "silent" | "read_only";
 
 export interface Pool {
   run: Run;
@@ -41,40 +50,16 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-/** After a statement waited this long without any other answer, the server is probed. */
-const doubtMs = 2_000;
+/** Each time a statement has waited this long, the server is asked whether it knows the session. */
+const doubtMs = 1_500;
 
-/** No statement is sent behind one that has run longer than this. */
-const slowMs = 50;
+/** How long an answer may be under way after the server finished its statement, in milliseconds. */
+const lateAnswerMs = 200;
 
-/**
- * How many brief statements share a connection before the next one is used. A busy server process has its plans and
- * pages in its cache, so a turn costs PostgreSQL a fifth less than with one connection for each statement. Answers that
- * arrive together also cost this process less.
- */
-const mostBrief = 4;
+/** A connection is replaced after about this time, so that a name that leads elsewhere meanwhile is followed. */
+const lifetimeMs = 30 * 60_000;
 
-/** No brief statement is sent behind one that has run longer than this while another connection is available. */
-const lateMs = 5;
-
-interface Slot {
-  connection: Connection;
-  /** Functions that reject the running statements. */
-  running: Set<(error: unknown) => void>;
-  /** The number of running statements that are not brief. */
-  lengthy: number;
-  /** When the server began the oldest running statement. */
-  busySince: number;
-  /**
-   * Whether the connection has answered. It gets no second statement before, since a driver that can't connect never
-   * settles it.
-   */
-  ready: boolean;
-  reserved: boolean;
-  gone: boolean;
-}
-
-const lost = () => new EngineError("unavailable", "The connection to the database was lost");
+const connectionLost = () => new EngineError("unavailable", "The connection to the database was lost");
 
 interface Waiter {
   reserve: boolean;
@@ -97,63 +82,78 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
   const slots: Slot[] = [];
   const waiting: Waiter[] = [];
   let closed = false;
-  /** When the server last answered a statement. */
-  let answeredAt = Number.NEGATIVE_INFINITY;
+  const lost: Record<Cause, number> = { closed: 0, late: 0, silent: 0, read_only: 0 };
 
   const usable = new Usable();
 
   const failWaiting = (error: EngineError) => {
     for (const waiter of waiting.splice(0)) waiter.fail(error);
   };
-  const onDown = () => {
+  const onSilent = (since: number) => {
     usable.silent();
     failWaiting(tooLate());
+    for (const slot of slots.filter(({ answeredAt }) => answeredAt < since)) drop(slot, tooLate(), "silent");
   };
+  const onLost = (sessions: readonly string[], since: number) => {
+    if (sessions.length === 0) return;
+    // An answer may be on its way.
+    clock.after(lateAnswerMs, () => {
+      const isLost = ({ connection, answeredAt }: Slot) =>
+        answeredAt < since && sessions.includes(connection.session() ?? "");
+      for (const slot of slots.filter(isLost)) leave(slot, connectionLost(), "silent");
+    });
+  };
+  const sessions = () =>
+    slots.flatMap(({ connection, running }) => (running.size > 0 ? (connection.session() ?? []) : []));
   /** Null for the embedded database, which serves one connection at a time and needs no probe. */
-  const reach = "url" in target ? new Reach(target, { clock, onDown }) : null;
+  const reach = "url" in target ? new Reach(target, { clock, sessions, onLost, onSilent }) : null;
 
   const open = (): Slot => {
     const statementTimeoutMs = Math.ceil(deadlineMs * 0.9);
+    const onClose = () => drop(slot, connectionLost(), "closed");
     const slot: Slot = {
-      connection: openConnection(target, { prepare, statementTimeoutMs, onClose: () => drop(slot, lost()) }),
+      connection: openConnection(target, { prepare, clock, statementTimeoutMs, onClose }),
       running: new Set(),
       lengthy: 0,
       busySince: 0,
       ready: false,
       reserved: false,
+      retired: false,
+      answeredAt: clock.now(),
+      // Not all at once, as they may have been opened.
+      cancelLifetime: reach ? clock.after(lifetimeMs * (0.9 + 0.2 * Math.random()), () => retire(slot)) : () => {},
       gone: false,
     };
     slots.push(slot);
     return slot;
   };
 
-  /** Closes a connection, and rejects its running statements with `error`. */
-  const drop = (slot: Slot, error: unknown) => {
+  /** Closes a connection, and rejects its running statements with `error`. Without a cause it is no loss. */
+  const drop = (slot: Slot, error: unknown, cause?: Cause) => {
     if (slot.gone) return;
     slot.gone = true;
+    slot.cancelLifetime();
+    if (cause) lost[cause] += 1;
     slots.splice(slots.indexOf(slot), 1);
     slot.connection.destroy();
     for (const fail of [...slot.running]) fail(error);
     serve();
   };
 
-  /**
-   * Picks a connection: for a brief statement one with few brief statements, else an idle one, a new one, or the one
-   * with the fewest statements; null when the caller has to wait.
-   */
+  const retire = (slot: Slot) => {
+    slot.retired = true;
+    if (slot.running.size === 0 && !slot.reserved) drop(slot, connectionLost());
+  };
+
+  /** Drops a connection whose server may be the wrong one: no other of the open connections is used again either. */
+  const leave = (dropped: Slot, error: unknown, cause: Cause) => {
+    drop(dropped, error, cause);
+    for (const slot of [...slots]) retire(slot);
+  };
+
   const pick = (brief: boolean): Slot | null => {
     const now = clock.now();
-    let best: Slot | null = null;
-    for (const slot of slots) {
-      if (slot.reserved || !slot.ready) continue;
-      if (slot.running.size === 0) return slot;
-      // Statements behind a blocked one would wait as long.
-      const busyMs = now - slot.busySince;
-      if (busyMs > slowMs) continue;
-      if (brief && slot.lengthy === 0 && slot.running.size < mostBrief && busyMs <= lateMs) return slot;
-      if (!best || slot.running.size < best.running.size) best = slot;
-    }
-    return slots.length < max ? open() : best;
+    return withRoom(slots, brief, now) ?? (slots.length < max ? open() : leastBusy(slots, now));
   };
 
   const serve = () => {
@@ -204,29 +204,32 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
         if (!brief) slot.lengthy -= 1;
         slot.busySince = clock.now();
         slot.ready = true;
+        if (slot.retired) retire(slot);
         if (waiting.length > 0) serve();
       };
       const fail = (error: unknown) => {
         settle();
         reject(error);
       };
-      const sentAt = clock.now();
-      const dropLate = () => {
-        reach?.doubt();
-        usable.silent();
-        drop(slot, tooLate());
+      let leftMs = deadlineMs;
+      let cancel = () => {};
+      const wait = () => {
+        const ms = Math.min(doubtMs, leftMs);
+        leftMs -= ms;
+        cancel = clock.after(ms, () => {
+          reach?.doubt();
+          if (leftMs > 0) return wait();
+          usable.silent();
+          drop(slot, tooLate(), "late");
+        });
       };
-      let cancel = clock.after(Math.min(doubtMs, deadlineMs), () => {
-        if (deadlineMs <= doubtMs) return dropLate();
-        if (answeredAt <= sentAt) reach?.doubt();
-        cancel = clock.after(deadlineMs - doubtMs, dropLate);
-      });
+      wait();
       if (slot.running.size === 0) slot.busySince = clock.now();
       slot.running.add(fail);
       if (!brief) slot.lengthy += 1;
-      slot.connection.run(text, parameters, shape).then(
+      slot.connection.run(text, parameters, shape, !slot.reserved).then(
         (rows) => {
-          heard();
+          heard(slot);
           usable.worked(text);
           settle();
           resolve(rows);
@@ -234,25 +237,30 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
         (error: unknown) => {
           usable.failed(error);
           // `drop` runs before the caller or a waiter can send the next statement into the broken connection.
-          if (isBroken(error)) return drop(slot, toCallersError(error));
-          heard();
+          if (isBroken(error)) return drop(slot, toCallersError(error), "closed");
+          if (reach && isReadOnly(error)) {
+            reach.readOnly();
+            return leave(slot, toCallersError(error), "read_only");
+          }
+          heard(slot);
           fail(toCallersError(error));
         },
       );
     });
 
-  const heard = () => {
-    answeredAt = clock.now();
+  const heard = (slot: Slot) => {
+    slot.answeredAt = clock.now();
     reach?.answered();
   };
 
   const reserved = (slot: Slot): ReservedConnection => ({
     async run(text, parameters, shape) {
-      if (slot.gone) throw lost();
+      if (slot.gone) throw connectionLost();
       return execute(slot, text, parameters, shape);
     },
     release() {
       slot.reserved = false;
+      if (slot.retired) retire(slot);
       if (waiting.length > 0) serve();
     },
   });
@@ -266,9 +274,11 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
       open: slots.length,
       busy: slots.filter((slot) => slot.reserved || slot.running.size > 0).length,
       waiting: waiting.length,
+      lost,
     }),
     async close() {
       closed = true;
+      for (const slot of slots) slot.cancelLifetime();
       failWaiting(new EngineError("unavailable", "The database is closed"));
       await Promise.all(slots.map((slot) => slot.connection.close()));
     },

@@ -1,25 +1,35 @@
 import type { Clock } from "../core/ports.ts";
 import { openConnection, type Target } from "./connection.ts";
-import { tooLate } from "./failures.ts";
+import { isReadOnly, takesNoWrites, toCallersError, tooLate } from "./failures.ts";
+import { sessionName } from "./hosts.ts";
 
 /** The deadline of a probe, and of a statement while the server does not answer, in milliseconds. */
 const probeMs = 3_000;
 
 interface Options {
   clock: Clock;
-  /** Called when a probe found that the server does not answer. */
-  onDown(): void;
+  /** The sessions that wait for an answer. */
+  sessions(): string[];
+  /** Called with those of them that the server does not work for: their statement, or its answer, was lost. */
+  onLost(sessions: readonly string[], since: number): void;
+  /** Called when a probe found that the server does not answer. `since`: when the probe began. */
+  onSilent(since: number): void;
 }
 
+const lost = `
+  select session from unnest($1::text[]) as session
+  except select ${sessionName} from pg_stat_activity where state not like 'idle%'`;
+
 /**
- * Probes whether a server answers. A server that accepts connections but never answers would cost every caller the
- * whole deadline of a statement. So after a slow statement a probe runs on a connection of its own, and until the
- * server answers again, callers wait only for a probe.
+ * Probes whether a server answers and takes writes, on a connection of its own. A server that accepts connections but
+ * never answers would cost every caller the whole deadline of a statement. So a probe runs while a statement is slow,
+ * and until the server serves again, callers wait only for a probe.
  */
 export class Reach {
   readonly #target: Target;
   readonly #options: Options;
-  #down = false;
+  /** Why the server can't be used; null while it can. */
+  #failure: unknown = null;
   #answers = 0;
   #probe: Promise<void> | null = null;
 
@@ -29,13 +39,18 @@ export class Reach {
   }
 
   get isDown(): boolean {
-    return this.#down;
+    return this.#failure !== null;
   }
 
   /** Notes an answer of the server. */
   answered(): void {
     this.#answers += 1;
-    this.#down = false;
+    this.#failure = null;
+  }
+
+  /** Notes that the server takes no writes. */
+  readOnly(): void {
+    this.#failure = takesNoWrites();
   }
 
   /** Begins a probe, unless one is running. */
@@ -43,10 +58,10 @@ export class Reach {
     void this.#ask();
   }
 
-  /** Resolves once the server answers a probe; throws the 503 when it does not. */
+  /** Resolves once a probe finds that the server serves; throws the 503 when it does not. */
   async require(): Promise<void> {
     await this.#ask();
-    if (this.#down) throw tooLate();
+    if (this.isDown) throw toCallersError(this.#failure);
   }
 
   #ask(): Promise<void> {
@@ -57,17 +72,29 @@ export class Reach {
   }
 
   async #askOnce(): Promise<void> {
-    const before = this.#answers;
+    const { clock, sessions, onLost, onSilent } = this.#options;
+    const [since, before] = [clock.now(), this.#answers];
     const { promise: silence, resolve } = Promise.withResolvers<"silence">();
-    const cancel = this.#options.clock.after(probeMs, () => resolve("silence"));
-    const connection = openConnection(this.#target, { prepare: false });
-    const asked = connection.run("select 1", [], "objects").catch(() => "a refusal is an answer, and as fast");
+    const cancel = clock.after(probeMs, () => resolve("silence"));
+    const connection = openConnection(this.#target, { prepare: false, clock });
+    const asked = connection.run(lost, [sessions()], "objects").catch((error: unknown) => {
+      if (isReadOnly(error)) return "read-only";
+      // A refusal is an answer, and as fast.
+      return [];
+    });
     const heard = await Promise.race([asked, silence]);
     cancel();
     connection.destroy();
-    if (heard !== "silence") return this.answered();
+    if (heard === "read-only") return this.readOnly();
+    if (heard !== "silence") {
+      this.answered();
+      return onLost(
+        (heard as readonly { session: string }[]).map(({ session }) => session),
+        since,
+      );
+    }
     if (this.#answers > before) return;
-    this.#down = true;
-    this.#options.onDown();
+    this.#failure = tooLate();
+    onSilent(since);
   }
 }

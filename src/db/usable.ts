@@ -1,7 +1,4 @@
-import { failureCode, isBroken, isUnable } from "./failures.ts";
-
-/** The SQLSTATE of a read-only server, such as a former primary. */
-const readOnly = "25006";
+import { isBroken, isReadOnly, isUnable } from "./failures.ts";
 
 const writes = /\b(?:insert into|update|delete from)\b/i;
 
@@ -21,7 +18,7 @@ export class Usable {
   }
 
   failed(error: unknown): void {
-    if (failureCode(error) === readOnly) this.#readOnly = true;
+    if (isReadOnly(error)) this.#readOnly = true;
     else if (isBroken(error) || isUnable(error)) this.#away = true;
     else this.#away = false;
   }

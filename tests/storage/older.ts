@@ -41,7 +41,7 @@ async function olderPostgres(migrations: readonly Migration[]): Promise<Target> 
 }
 
 async function connected(target: Target, work: (run: RunText) => Promise<unknown>): Promise<void> {
-  const connection = openConnection(target, { prepare: false });
+  const connection = openConnection(target, { prepare: false, clock: systemClock });
   try {
     await work((text, parameters = []) => connection.run(text, parameters, "objects"));
   } finally {

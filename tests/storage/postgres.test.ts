@@ -86,9 +86,10 @@ async function freezable() {
       other.unpipe(one).pause();
     }
   };
-  const thaw = () => {
+  /** Lets pass again; "new": what later connections bring alone. */
+  const thaw = (which: "all" | "new" = "all") => {
     frozen = false;
-    for (const [one, other] of ends) one.pipe(other).pipe(one);
+    if (which === "all") for (const [one, other] of ends) one.pipe(other).pipe(one);
   };
   return { port, freeze, thaw };
 }
@@ -143,6 +144,110 @@ describe.skipIf(!server)("a server that accepts connections and says nothing", (
     const database = poolOn(target, { max: 1, deadlineMs: 15_000, clock });
     for (let n = 0; n < 3; n += 1) await expect(database.query("select 1", [])).rejects.toMatchObject(unavailable);
     expect(clock.now()).toBe(new TestClock().now());
+  });
+});
+
+describe.skipIf(!server)("a server that takes no writes", () => {
+  /** The database at `address` takes no writes, and its sessions end. */
+  const setReadOnly = (address: string, value: "on" | "off") =>
+    asAdmin(async (admin) => {
+      const name = new URL(address).pathname.slice(1);
+      await admin.unsafe(`alter database ${name} set default_transaction_read_only = ${value}`);
+      if (value === "on")
+        await admin`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`;
+    });
+
+  test("is left by all connections, refuses at once, and is used again by the next statement after that", async () => {
+    const address = await freshDatabase(server);
+    const database = poolOn({ url: address }, { max: 3, deadlineMs: 15_000 });
+    await database.query(insert, ["before"]);
+    await setReadOnly(address, "on");
+    for (const text of ["select 1", "select 2", "select 3"]) {
+      await expect
+        .poll(() => database.query(text, []).catch((error: unknown) => error))
+        .toMatchObject({
+          ...unavailable,
+          cause: { code: "25006" },
+        });
+    }
+    expect(database.isUsable()).toBe(false);
+    await setReadOnly(address, "off");
+    const slugs = await Promise.all(
+      ["a", "b", "c", "d"].map((slug) => database.query(`${insert} returning slug`, [slug])),
+    );
+    expect(slugs.flat()).toHaveLength(4);
+    expect(database.isUsable()).toBe(true);
+  });
+
+  test("is left when it stops taking them while connections are open", async () => {
+    const address = await freshDatabase(server);
+    const database = poolOn({ url: address }, { max: 2, deadlineMs: 15_000 });
+    const first = await pid(database);
+    await database.query("set default_transaction_read_only = on", []);
+    await expect(database.query(insert, ["refused"])).rejects.toMatchObject(unavailable);
+    await database.query(insert, ["taken"]);
+    expect(await pid(database)).not.toBe(first);
+    expect(database.use().lost.read_only).toBe(1);
+  });
+
+  test("is passed over where the address names another one, as is one that says nothing for a quarter of a second", async () => {
+    const address = new URL(await freshDatabase(server));
+    const standby = await startThrowaway();
+    onTestFinished(() => standby?.stop());
+    const other = postgres(standby?.url ?? "", { max: 1 });
+    await other.unsafe(`create database ${address.pathname.slice(1)}`);
+    await other.unsafe("alter system set default_transaction_read_only = on");
+    await other`select pg_reload_conf()`;
+    await other.end();
+    const silent = await listen(() => {});
+    for (const first of [new URL(standby?.url ?? "").host, `127.0.0.1:${silent}`]) {
+      const clock = new TestClock();
+      const url = address.href.replace(`@${address.host}`, `@${first},${address.host}`);
+      const database = poolOn({ url }, { max: 1, deadlineMs: 15_000, clock });
+      const asked = database.query(`${insert} returning slug`, [first]);
+      await clock.advance(first.endsWith(`:${silent}`) ? 250 : 0);
+      expect(await asked).toEqual([{ slug: first }]);
+    }
+  });
+});
+
+describe.skipIf(!server)("a connection whose other end is silent", () => {
+  test("is lost within five seconds, though the address leads to a server that answers", async () => {
+    const clock = new TestClock();
+    const address = await freshDatabase(server);
+    const { port, freeze, thaw } = await freezable();
+    const database = poolOn({ url: address.replace(/:\d+\//, `:${port}/`) }, { max: 2, deadlineMs: 15_000, clock });
+    await database.query("select 1", []);
+    freeze();
+    const lost = expect(database.query("select 2", [])).rejects.toMatchObject(unavailable);
+    thaw("new");
+    await clock.advance(1_500);
+    await expect.poll(() => clock.waiting(200)).toBe(true);
+    await clock.advance(200);
+    await lost;
+    expect(await database.query("select 3 as three", [])).toEqual([{ three: 3 }]);
+    expect(database.use().lost.silent).toBe(1);
+  });
+
+  test("is told from one whose statement the server works on", async () => {
+    const clock = new TestClock();
+    const database = await pool({ max: 2, deadlineMs: 15_000, clock });
+    await database.query("select 1", []);
+    const slow = database.query<{ done: number }>("select 1 as done from pg_sleep(1.5)", []);
+    await clock.advance(1_500);
+    await expect.poll(() => clock.waiting(3_000)).toBe(false);
+    await clock.advance(200);
+    expect(await slow).toEqual([{ done: 1 }]);
+    expect(database.use().lost.silent).toBe(0);
+  });
+
+  test("is not kept for ever: a connection is replaced after half an hour", async () => {
+    const clock = new TestClock();
+    const database = await pool({ max: 1, clock });
+    const first = await pid(database);
+    await clock.jump(34 * 60_000);
+    expect(await pid(database)).not.toBe(first);
+    expect(Object.values(database.use().lost)).toEqual([0, 0, 0, 0]);
   });
 });
 
@@ -422,7 +527,9 @@ describe.skipIf(!server)("without named statements, as behind a pooler", () => {
       { slug: "a", name: "b" },
     ]);
     expect(await database.query("select name from pg_prepared_statements", [])).toEqual([]);
-    expect(await database.query("show statement_timeout", [])).toEqual([{ statement_timeout: "0" }]);
+    expect(await database.query("show statement_timeout", [])).toEqual([{ statement_timeout: "4500ms" }]);
+    const inside = await database.transaction((tx) => tx.execute(sql`show statement_timeout`));
+    expect(inside).toEqual([{ statement_timeout: "4500ms" }]);
   });
 
   test("with them, each text is parsed once a connection", async () => {

@@ -154,6 +154,31 @@ describe.skipIf(!server)("a start says", () => {
     );
   });
 
+  test("that a pooler hides the settings, and what to do", async () => {
+    const { address } = await roleWith({});
+    const port = await inFront("127.0.0.1", (first) => {
+      // As ignore_startup_parameters does: the server does not learn of the setting.
+      first.write("ignored.timeout_x", first.indexOf("statement_timeout"));
+      return true;
+    });
+    expect(await refusal(through(address, port))).toMatch(
+      /pooler .* ignores the settings .*: set DATABASE_PREPARE=false/,
+    );
+  });
+
+  test("that it has the wrong word for the host that takes writes", async () => {
+    const { address } = await roleWith({});
+    expect(await refusal(`${address}?target_session_attrs=read-write`)).toBe(
+      "DATABASE_URL asks for target_session_attrs=read-write: write target_session_attrs=primary, which finds the host that takes writes",
+    );
+    expect(await refusal(`${address}?target_session_attrs=primary`)).toBeNull();
+  });
+
+  test("that the server takes no writes", async () => {
+    const { address } = await roleWith({ default_transaction_read_only: "on" });
+    expect(await refusal(address)).toMatch(/takes no writes: it is a standby, or default_transaction_read_only is on/);
+  });
+
   test("that the role may have no more connections", async () => {
     const { name, address } = await roleWith({});
     await asAdmin((admin) => admin.unsafe(`alter role "${name}" connection limit 1`));

@@ -4,19 +4,26 @@ import { readAddress, shownHosts } from "../../db/address.ts";
 import type { Target } from "../../db/connection.ts";
 import { failureCode } from "../../db/failures.ts";
 
-/** The database of the settings. Throws a `StartError` for an unreadable address. */
+/** The database at an address of the settings; throws a `StartError` for an unreadable one. */
 export function postgresTarget(url: string, { DATABASE_PREPARE }: Pick<Settings, "DATABASE_PREPARE">): Target {
-  if (!readAddress(url)) {
+  const address = readAddress(url);
+  if (!address) {
     throw new StartError(
       "DATABASE_URL can't be read: it is postgres://user:password@host:5432/database, with special characters of user and password percent-encoded, and for a socket postgres://user@localhost:5432/database?host=/path",
+    );
+  }
+  const { target_session_attrs: wanted = "primary" } = address.parameters;
+  if (wanted !== "primary") {
+    throw new StartError(
+      `DATABASE_URL asks for target_session_attrs=${wanted}: write target_session_attrs=primary, which finds the host that takes writes`,
     );
   }
   return { url, pooled: !DATABASE_PREPARE };
 }
 
 /**
- * A `StartError` of one line, without the password, that explains why PostgreSQL can't be used. Other errors are
- * returned unchanged.
+ * A one-line `StartError`, without the password, that explains why PostgreSQL can't be used. Other errors are returned
+ * unchanged.
  */
 export function explainPostgres(error: unknown, url: string): unknown {
   if (error instanceof StartError || !(error instanceof Error)) return error;
@@ -30,6 +37,11 @@ export function explainPostgres(error: unknown, url: string): unknown {
   if (code.startsWith("28")) {
     const hint = /no encryption|SSL off/i.test(message) ? "add ?sslmode=require to DATABASE_URL" : "ask its operator";
     return reason(`${where} does not let user ${user} in (${message}): ${hint}`);
+  }
+  if (code === "25006") {
+    return reason(
+      `${where} takes no writes: it is a standby, or default_transaction_read_only is on for the role or database`,
+    );
   }
   if (code === "3D000") return reason(`${where} has no database ${database}: make it with createdb ${database}`);
   if (code === "08P01" && /startup parameter/.test(message)) {
@@ -63,16 +75,16 @@ export function explainPostgres(error: unknown, url: string): unknown {
   return reason(`${where} can't be reached (${code || message}): check that it runs and that the address is right`);
 }
 
-/** Like `explainPostgres`, for a start with an open database, which may fail for other reasons too. */
+/** `explainPostgres` for a start with an open database, which may fail for other reasons. */
 export const explainBoot = (error: unknown, { DATABASE_URL: url }: Pick<Settings, "DATABASE_URL">): unknown =>
   url !== undefined && error instanceof EngineError && error.code === "unavailable"
     ? explainPostgres(error, url)
     : error;
 
-/** Matches codes of Node and OpenSSL. */
+/** Codes of Node and OpenSSL. */
 const certificateTrouble = /CERT_|_CERT|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
-/** The original error inside the one that the pool makes for callers. */
+/** The original error that the pool wrapped for callers. */
 const rootOf = (error: Error): Error =>
   error instanceof EngineError && error.cause instanceof Error ? rootOf(error.cause) : error;
 

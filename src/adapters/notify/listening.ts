@@ -3,31 +3,47 @@ import { openConnection, type Target } from "../../db/connection.ts";
 import { toCallersError, tooLate } from "../../db/failures.ts";
 import { createOutage } from "./outage.ts";
 
-interface Listening {
+interface Options {
   clock: Clock;
   log: Log;
+  /** Sends a message to the channel, which `heard` is called for. */
+  beat(): Promise<void>;
   /** Called when the channel is open; earlier messages may have been missed. */
   onListening(): void;
   onPayload(payload: string): void;
 }
 
+export interface Listening {
+  /** Notes that a message of this process came back. */
+  heard(): void;
+  /** Whether the last one did. */
+  isHearing(): boolean;
+  close(): void;
+}
+
 const firstRetryMs = 100;
 const longestRetryMs = 10_000;
-/** The interval of tests: a silently dropped connection is noticed within `beatMs` and `answerMs`. */
-const beatMs = 30_000;
-const answerMs = 10_000;
+/** A channel that is silent for this long is tried by a message. */
+const beatMs = 5_000;
+const answerMs = 5_000;
+
+const unheard =
+  "No message came back: behind a pooler that works by transaction, set DATABASE_LISTEN_URL to PostgreSQL's own address";
 
 /**
- * Listens to a channel on a connection of its own, and reconnects when it is lost. postgres.js's `listen` reconnects
- * too, but may then end the process (its issues 1133, 1208 and 1216). The returned function disconnects.
+ * Listens to a channel on a connection of its own, and reconnects when it is lost or hears no messages. postgres.js's
+ * `listen` reconnects too, but may then end the process (its issues 1133, 1208 and 1216).
  */
-export function listenTo(target: Target, channel: string, { clock, log, onListening, onPayload }: Listening) {
+export function listenTo(target: Target, channel: string, options: Options): Listening {
+  const { clock, log, beat, onListening, onPayload } = options;
   const outage = createOutage(log, {
     began: "Other replicas can't be heard: what they change is noticed later",
     over: "Other replicas are heard again",
   });
   let failures = 0;
+  let hearing = false;
   let end = () => {};
+  let heard = () => {};
 
   const connect = () => {
     let over = false;
@@ -35,6 +51,7 @@ export function listenTo(target: Target, channel: string, { clock, log, onListen
 
     const close = () => {
       over = true;
+      hearing = false;
       cancelTimer();
       connection.destroy();
     };
@@ -45,36 +62,43 @@ export function listenTo(target: Target, channel: string, { clock, log, onListen
       end = clock.after(Math.min(firstRetryMs * 2 ** failures, longestRetryMs), connect);
       failures += 1;
     };
-    const ask = (statement: string, then: () => void) => {
-      cancelTimer = clock.after(answerMs, () => lose(tooLate()));
-      const answered = () => {
-        if (over) return;
-        cancelTimer();
-        then();
-      };
-      connection.run(statement, [], "objects").then(answered, (error: unknown) => lose(toCallersError(error)));
+    const expect = (failure: Error) => {
+      cancelTimer();
+      cancelTimer = clock.after(answerMs, () => lose(failure));
     };
-    const beat = () => {
-      cancelTimer = clock.after(beatMs, () => ask("select 1", beat));
+    const tryOut = () => {
+      expect(new Error(unheard));
+      beat().catch(lose);
     };
 
     const connection = openConnection(target, {
-      // There may be a pooler in between, which supports neither named statements nor the settings for them.
+      // A pooler may stand between, which supports neither named statements nor the settings for them.
       prepare: false,
+      clock,
       onClose: () => lose(new Error("The connection was closed")),
       onNotification: (payload) => {
         if (!over) onPayload(payload);
       },
     });
     end = close;
-    ask(`listen ${channel}`, () => {
+    heard = () => {
       failures = 0;
+      hearing = true;
       outage.worked();
-      beat();
-      onListening();
-    });
+      cancelTimer();
+      cancelTimer = clock.after(beatMs, tryOut);
+    };
+    expect(tooLate());
+    connection.run(`listen ${channel}`, [], "objects").then(
+      () => {
+        if (over) return;
+        onListening();
+        tryOut();
+      },
+      (error: unknown) => lose(toCallersError(error)),
+    );
   };
 
   connect();
-  return () => end();
+  return { heard: () => heard(), isHearing: () => hearing, close: () => end() };
 }

@@ -25,11 +25,14 @@ export function toPayloads({ from, entries, gap }: Batch): string[] {
   const lost = gap || texts.length < entries.length;
   const groups = split(texts);
   if (lost && groups.length === 0) groups.push([]);
-  return groups.map((group, index) => {
-    const first = lost && index === 0;
-    return `{"from":${JSON.stringify(from)},"gap":${first},"entries":[${group.join(",")}]}`;
-  });
+  return groups.map((group, index) => toPayload(from, lost && index === 0, group));
 }
+
+const toPayload = (from: string, gap: boolean, entries: readonly string[]) =>
+  `{"from":${JSON.stringify(from)},"gap":${gap},"entries":[${entries.join(",")}]}`;
+
+/** The payload of a batch without entries. */
+export const toBeat = (from: string) => toPayload(from, false, []);
 
 /** Reads a payload; null for one of another program. */
 export function fromPayload(payload: string): Batch | null {

@@ -9,7 +9,7 @@ import { createSending } from "./sending.ts";
 
 interface Options {
   target: Target;
-  /** The database for sending; listening has a connection outside of its pool. */
+  /** For sending; listening uses a connection outside its pool. */
   database: Queries;
   clock: Clock;
   log: Log;
@@ -20,21 +20,22 @@ const channel = "agent_engine";
 /**
  * Notifies this process and, by LISTEN and NOTIFY, all others on the same database. Connects in the background: while
  * the database is away, messages stay in this process. When messages of other replicas may have been missed, a gap is
- * reported, even before the first connection. Behind a transaction pooler nothing is received.
+ * reported, even before the first connection. Behind a transaction pooler nothing is received, which is logged.
  */
 export function postgresNotify({ target, database, clock, log }: Options): Notify {
   const from = newId();
   const local = localNotify(log);
   const sending = createSending({ channel, from, database, clock, log });
-  const disconnect = listenTo(target, channel, {
+  const listening = listenTo(target, channel, {
     clock,
     log,
+    beat: sending.beat,
     onListening: local.gap,
     onPayload(payload) {
       const batch = fromPayload(payload);
-      if (batch === null || batch.from === from) return;
-      if (batch.gap) local.gap();
-      for (const [topic, key] of batch.entries) local.publish(topic, key);
+      if (batch?.from === from) return listening.heard();
+      if (batch?.gap) local.gap();
+      for (const [topic, key] of batch?.entries ?? []) local.publish(topic, key);
     },
   });
   return {
@@ -43,8 +44,9 @@ export function postgresNotify({ target, database, clock, log }: Options): Notif
       sending.add(topic, key);
     },
     listen: local.listen,
+    isHearing: listening.isHearing,
     async close() {
-      disconnect();
+      listening.close();
       await sending.close();
     },
   };

@@ -1,12 +1,14 @@
 import type { Clock, Log } from "../../core/ports.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Queries } from "../../db/client.ts";
-import { toPayloads } from "./messages.ts";
+import { toBeat, toPayloads } from "./messages.ts";
 import { createOutage } from "./outage.ts";
 
 export interface Sending {
   /** Sends the entry together with all other entries of the next 20 ms, each once. Never throws. */
   add(topic: string, key: string): void;
+  /** Sends a batch without entries at once, which tells this process that it hears itself. */
+  beat(): Promise<void>;
   /** Sends the waiting entries, but for a second at most, and accepts no more. */
   close(): Promise<void>;
 }
@@ -23,12 +25,12 @@ interface Options {
 const gatherMs = 20;
 const retryMs = 1_000;
 const closeMs = 1_000;
-/** If more entries wait than this, they become a gap. */
+/** Beyond this number the waiting entries become a gap. */
 const mostWaiting = 10_000;
 
 const statement = "select pg_notify($1, payload) from unnest($2::text[]) as payload";
 
-/** Sends to a channel in batches, one at a time. A failed batch becomes a gap, which the other processes get later. */
+/** Sends to a channel in batches, one at a time. A failed batch becomes a gap, which is sent to the others later. */
 export function createSending({ channel, from, database, clock, log }: Options): Sending {
   const outage = createOutage(log, {
     began: "Other replicas can't be told of changes: they notice them later",
@@ -68,6 +70,7 @@ export function createSending({ channel, from, database, clock, log }: Options):
   };
 
   return {
+    beat: async () => void (await database.query(statement, [channel, writeArray([toBeat(from)])])),
     add(topic, key) {
       if (closed) return;
       if (waiting.size >= mostWaiting) {

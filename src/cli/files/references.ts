@@ -142,6 +142,7 @@ function nameIn(value: unknown, path: Path, found: ReferenceFindings): string | 
 /** The engine's own variables: a file that somebody else wrote must not make them visible or send them. */
 const ownVariables: ReadonlySet<string> = new Set([
   "AGENT_ENGINE_KEY",
+  "DATABASE_LISTEN_URL",
   "DATABASE_URL",
   "ENCRYPTION_KEY",
   "ENCRYPTION_KEY_PREVIOUS",

@@ -1,7 +1,7 @@
 import type { Services } from "../../context/ctx.ts";
 
 /** The metrics of resources that all requests of this process share. */
-export function measureProcess({ meters, admission, activity, tracer, database, options }: Services): void {
+export function measureProcess({ meters, admission, activity, tracer, database, notify, options }: Services): void {
   meters.readings(
     { name: "agent_engine_info", help: "1, with the release that runs.", type: "gauge", labels: ["version"] },
     () => [{ labels: { version: options.version }, value: 1 }],
@@ -61,6 +61,34 @@ export function measureProcess({ meters, admission, activity, tracer, database, 
       labels: ["state"],
       help: "Connections to the database that are open, those that are busy, and the statements that wait for one.",
     },
-    () => Object.entries(database.use()).map(([state, value]) => ({ labels: { state }, value })),
+    () => {
+      const { open, busy, waiting } = database.use();
+      return Object.entries({ open, busy, waiting }).map(([state, value]) => ({ labels: { state }, value }));
+    },
+  );
+  meters.readings(
+    {
+      name: "agent_engine_database_connections_lost_total",
+      type: "counter",
+      labels: ["cause"],
+      help: "Connections to the database that were lost, by cause.",
+    },
+    () => Object.entries(database.use().lost).map(([cause, value]) => ({ labels: { cause }, value })),
+  );
+  meters.readings(
+    {
+      name: "agent_engine_database_writable",
+      type: "gauge",
+      help: "1 while statements of this process reach a database that takes writes, else 0.",
+    },
+    () => [{ value: database.isUsable() ? 1 : 0 }],
+  );
+  meters.readings(
+    {
+      name: "agent_engine_notify_heard",
+      type: "gauge",
+      help: "1 while this process hears what the other replicas announce, else 0.",
+    },
+    () => [{ value: notify.isHearing() ? 1 : 0 }],
   );
 }

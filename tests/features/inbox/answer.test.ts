@@ -103,7 +103,7 @@ test("a message at the very moment of the record supersedes the turn there", asy
   const held = gate();
   const h = await answering(doing({ parts: [held.promise, ...text("Old."), finish()] }, reply("New.")), {
     // Its notice never comes.
-    notify: { publish: () => {}, listen: () => () => {}, close: async () => {} },
+    notify: { publish: () => {}, listen: () => () => {}, isHearing: () => true, close: async () => {} },
   });
   await h.say("One");
   await h.settle();

@@ -76,9 +76,12 @@ export function bootSecrets(environment: Environment): string[] {
     .filter(([name]) => /(_API_KEY|PASSWORD|ENCRYPTION_KEY|METRICS_TOKEN|AGENT_ENGINE_KEY)$/.test(name))
     .map(([, value]) => value ?? "");
   const previous = (environment.ENCRYPTION_KEY_PREVIOUS ?? "").split(",");
-  const password = readAddress(environment.DATABASE_URL ?? "")?.password ?? "";
+  const { DATABASE_URL, DATABASE_LISTEN_URL } = environment;
+  const passwords = [DATABASE_URL, DATABASE_LISTEN_URL]
+    .map((url) => readAddress(url ?? "")?.password ?? "")
+    .flatMap((password) => [password, encodeURIComponent(password)]);
   const headers = Object.entries(environment)
     .filter(([name]) => /^OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS$/.test(name))
     .flatMap(([, value]) => [value ?? "", ...Object.values(parseHeaders(value ?? "") ?? {})]);
-  return [...plain, ...previous, ...headers, password, encodeURIComponent(password)].map((value) => value.trim());
+  return [...plain, ...previous, ...headers, ...passwords].map((value) => value.trim());
 }

@@ -1,0 +1,111 @@
+import type { Clock } from "../core/ports.ts";
+import type { Connection } from "./connection.ts";
+import { isReadOnly, takesNoWrites } from "./failures.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+/** Connects to one host. `onClose` is called when the connection closes, before its running statements reject. */
+type Connect = (onClose: () => void) => Connection;
+
+/** How long a silent host is waited for before the next one is tried as well, in milliseconds (RFC 8305, section 8). */
+const headStartMs = 250;
+
+interface Options {
+  pooled: boolean;
+  /** As for `ConnectionOptions`. */
+  statementTimeoutMs: number;
+  clock: Clock;
+  onClose(): void;
+}
+
+/**
+ * A connection to the first of these hosts that takes writes. Each host is asked before its first statement, since a
+ * proxy or a name may lead to a standby. Statements reject with 25006 when a reached host takes no writes and no other
+ * does, else with the first host's failure.
+ */
+export function connectToWritable(hosts: readonly Connect[], options: Options): Connection {
+  const { pooled, statementTimeoutMs, clock, onClose } = options;
+  const candidates: Connection[] = [];
+  let open: Connection | null = null;
+  let session: string | null = null;
+  let opening: Promise<Connection> | null = null;
+  let over = false;
+  let cancelNext = () => {};
+
+  const choose = () =>
+    new Promise<Connection>((resolve, reject) => {
+      const failures: unknown[] = [];
+      const tryNext = () => {
+        cancelNext();
+        const connect = hosts[candidates.length];
+        if (!connect || over) return;
+        let chosen = false;
+        const candidate = connect(() => {
+          if (chosen) onClose();
+        });
+        candidates.push(candidate);
+        cancelNext = clock.after(headStartMs, tryNext);
+        const take = (facts: Facts) => {
+          if (over) return candidate.destroy();
+          end();
+          chosen = true;
+          for (const other of candidates) if (other !== candidate) other.destroy();
+          session = pooled ? null : facts.session;
+          open = facts.endless && statementTimeoutMs > 0 ? withDeadline(candidate, statementTimeoutMs) : candidate;
+          resolve(open);
+        };
+        const fail = (error: unknown) => {
+          candidate.destroy();
+          failures.push(error);
+          if (failures.length === hosts.length) reject(failures.find(isReadOnly) ?? failures[0]);
+          else tryNext();
+        };
+        requireWritable(candidate).then(take, fail);
+      };
+      tryNext();
+    });
+
+  const end = () => {
+    over = true;
+    cancelNext();
+  };
+  const destroy = () => {
+    end();
+    for (const candidate of candidates) candidate.destroy();
+  };
+
+  return {
+    run(...statement) {
+      if (open) return open.run(...statement);
+      opening ??= choose();
+      return opening.then((connection) => connection.run(...statement));
+    },
+    session: () => session,
+    async close() {
+      if (open) await open.close();
+      else destroy();
+    },
+    destroy,
+  };
+}
+
+interface Facts {
+  readOnly: boolean;
+  session: string;
+  /** Whether the session's statements have no deadline. */
+  endless: boolean;
+}
+
+/** The name of a session, in SQL, for a row of `pg_stat_activity`: ids of processes come back, also on another server. */
+export const sessionName = "pid || '/' || extract(epoch from backend_start)";
+
+const facts = `
+  select current_setting('transaction_read_only') = 'on' as "readOnly", ${sessionName} as session,
+    current_setting('statement_timeout') = '0' as endless
+  from pg_stat_activity where pid = pg_backend_pid()`;
+
+async function requireWritable(connection: Connection): Promise<Facts> {
+  const [row] = (await connection.run(facts, [], "objects")) as readonly unknown[] as readonly Facts[];
+  if (!row) throw new Error("The server does not know its session");
+  if (row.readOnly) throw takesNoWrites();
+  return row;
+}
