@@ -86,7 +86,7 @@ describe("a stream whose connection breaks", () => {
     expect((await h.stored()).messages).toHaveLength(20);
   });
 
-  test("goes on as often as it takes, though each connection brings three events", async () => {
+  test("continues as often as needed, though each connection brings three events", async () => {
     const { proxy, chat, options } = await behindProxy(wholeTurns(), (index) => (index === 0 ? 2 : 3));
     const events = await collect(chat.stream(stored, options));
     expect(textOf(events)).toBe("One two three");
@@ -205,7 +205,7 @@ describe("a message whose answer was lost", () => {
   });
 });
 
-describe("what can't be mended", () => {
+describe("failures that can't be repaired", () => {
   test("a refusal is thrown at once, and a server that is not there as well", async () => {
     const { proxy, chat, h } = await behindProxy(scriptedModel([]), []);
     const wrong = createChat({ baseUrl: proxy.url, token: "wrong" }, h.agent.slug);
@@ -219,7 +219,7 @@ describe("what can't be mended", () => {
     await expect(collect(createChat({ baseUrl: proxy.url }, "..").stream(stored))).rejects.toThrow("slug cannot be ..");
   });
 
-  test("a turn that is no longer kept: where its reply may be", async () => {
+  test("a turn that is no longer kept: the error says where its reply may be", async () => {
     const { h, proxy, chat } = await behindProxy(wholeTurns(), [3]);
     const lost = async () => {
       await h.services.database.query("delete from turns", []);
@@ -302,7 +302,7 @@ describe("time", () => {
     expect(kinds(await reading)).toEqual(["text-delta", "done"]);
   });
 
-  test("a reader who takes his time is no silence", async () => {
+  test("a slow reader is no silence", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const { asked, chat } = silent(delta + done, "");
     const events: ChatEvent[] = [];

@@ -121,7 +121,7 @@ test("a stream shows reasoning, tools and text, each event of its documented sha
   expect(events.at(-1)).toMatchObject({ data: { conversationId: "tea.house:web:api-c" } });
 });
 
-test("what fails inside the stream is an event, and the stream still ends with done", async () => {
+test("a failure inside the stream is an event, and the stream still ends with done", async () => {
   const { chat } = await signedIn(() => ({ fail: new Error("secret cause") }));
   const events = await collect(chat.streamChat({ slug: "tea.house", body: saying("Hi") }));
   expect(events.map(({ event }) => event).slice(-2)).toEqual(["error", "done"]);
@@ -149,7 +149,7 @@ test("refusals are errors with status, message and fields", async () => {
   await expect(engine.getAgent({ slug: "" })).rejects.toThrow("slug is missing");
 });
 
-test("an abort ends the stream with its reason, and the server lets go of the model", async () => {
+test("an abort ends the stream with its reason, and the server ends the model's call", async () => {
   const held = gate();
   const h = await harness({ model: scriptedModel([{ parts: [held.promise, finish()] }]) });
   const { slug, key } = await h.agent();

@@ -66,7 +66,7 @@ test("wherever the network cuts the bytes, the events are the same", async () =>
   );
 });
 
-test("a stream that ends or breaks before done says so, and how far it came", async () => {
+test("a stream that ends or breaks before done is an error that says how far it got", async () => {
   for (const broken of [false, true]) {
     const events: ChatEvent[] = [];
     const reading = (async () => {

@@ -134,7 +134,7 @@ function nullableParts(part: Tree): Tree[] {
 
 const allowsNull = ({ type }: { type?: unknown }) => [type].flat().includes("null");
 
-test("what may be null is so by every part of its schema", async () => {
+test("every nullable value is nullable in each part of its schema", async () => {
   const { document } = await operations();
   const parts = nullableParts(document as unknown as Tree);
   expect(parts.filter((part) => !allowsNull(resolve(document, part as DocumentSchema)))).toEqual([]);

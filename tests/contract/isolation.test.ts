@@ -34,7 +34,7 @@ function reaching({ path, entry }: Case, own: Required<Prepared>, foreign: Requi
 }
 
 test(
-  "another organization's thing is not there: the same bytes as for what nobody has",
+  "an object of another organization gets the same 404, byte for byte, as one that doesn't exist",
   async () => {
     const { world, all } = await cases();
     const { found, expectStatus, expectSame } = findings();
@@ -64,7 +64,7 @@ test(
 );
 
 test(
-  "what a route reads of one organization says nothing of another",
+  "a route that reads one organization reveals nothing of another",
   async () => {
     const { world, all } = await cases();
     const { acme, annex, other } = world;
@@ -145,7 +145,7 @@ test(
 );
 
 test(
-  "what concerns the installation takes the permission in the first organization",
+  "routes about the installation need the permission in the first organization",
   async () => {
     const { world, all } = await cases();
     const { found, expectMessage } = findings();

@@ -26,7 +26,7 @@ test("every guarded route has an entry, every entry a route, and its scope is th
   }
 });
 
-test("what is neither guarded nor in the document is known by name", async () => {
+test("routes that are neither guarded nor documented are listed by name", async () => {
   const { world, list } = await cases();
   const unguarded = list.filter((route) => !isGuarded(route)).map(({ name }) => name);
   expect(unguarded.sort()).toEqual(Object.keys(openRoutes).sort());
@@ -39,7 +39,7 @@ test("what is neither guarded nor in the document is known by name", async () =>
 });
 
 test(
-  "who brings no valid credential is refused",
+  "a caller without a valid credential is refused",
   async () => {
     const { world, all } = await cases();
     const { found, expectStatus, expectError } = findings();

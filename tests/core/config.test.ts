@@ -83,7 +83,7 @@ describe("settings", () => {
     ]);
   });
 
-  test("what belongs together must come together", () => {
+  test("settings that need each other must be set together", () => {
     expect(problems({ OWNER_EMAIL: "a@example.com" })).toEqual([
       "OWNER_PASSWORD must be set together with OWNER_EMAIL",
     ]);

@@ -27,7 +27,7 @@ test("a listener hears nothing after its end, and the same function listens as o
   expect(heard).toEqual(["a", "a", "b"]);
 });
 
-test("one that throws or rejects is logged, and keeps no message from the others", async () => {
+test("a listener that throws or rejects is logged, and keeps no message from the others", async () => {
   const { log, lines } = collectLog();
   const notify = localNotify(log);
   const heard: string[] = [];
@@ -56,7 +56,7 @@ test("listeners may begin, end and publish while they hear", () => {
   expect(heard).toEqual(["one outer", "two inner"]);
 });
 
-test("a gap is told to all listeners that asked to be told", () => {
+test("a gap is reported to all listeners that asked for it", () => {
   const notify = localNotify(silent);
   const told: string[] = [];
   const hear = () => void told.push("heard");
@@ -68,7 +68,7 @@ test("a gap is told to all listeners that asked to be told", () => {
   expect(told).toEqual(["one", "two"]);
 });
 
-test("what nobody listens to is fine, also after the end", async () => {
+test("a notification without listeners is fine, also after the end", async () => {
   const notify = localNotify(silent);
   notify.publish("of-another-release", "a");
   await notify.close();

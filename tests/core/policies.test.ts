@@ -14,7 +14,7 @@ test("the defaults are policies, and decisions §11 names them", () => {
   expect(readPolicies({})).toEqual({ policies: defaultPolicies, ignored: [] });
 });
 
-test("what is stored goes over the defaults, part by part; what this release can't take is named", () => {
+test("stored values override the defaults, part by part; values this release rejects are named", () => {
   const stored = {
     rateLimit: { limit: 50, burst: 9 },
     activityConnections: { total: "many" },

@@ -45,7 +45,7 @@ async function makeKey(h: Harness, headers: Record<string, string>) {
   return (await made.json()) as { id: string; key: string };
 }
 
-test("a request whose caller is removed while its body is on its way changes nothing", async () => {
+test("a request whose caller is removed while its body is being sent changes nothing", async () => {
   const { h, headers, db } = await owner();
   const send = await begin(h, keys, headers, { name: "late" });
   await db.delete(members);

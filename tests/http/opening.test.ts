@@ -25,7 +25,7 @@ test("before the database is open, health says so and all else waits", async () 
   expect(await database(request("/health"))).toBe("ready");
 });
 
-test("nobody waits for longer than 30 seconds, nor for a start that failed", async () => {
+test("no request waits longer than 30 seconds, nor for a start that failed", async () => {
   const { request, engine, clock } = await harness();
   const { promise, reject } = Promise.withResolvers<void>();
   engine.holdUntil(promise);

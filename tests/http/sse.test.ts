@@ -23,7 +23,7 @@ function open({ signal = new AbortController().signal } = {}) {
 
 const decoded = ({ value }: { value?: Uint8Array | undefined }) => new TextDecoder().decode(value);
 
-test("what is written goes out at once to a client that waits", async () => {
+test("written data is sent at once to a waiting client", async () => {
   const { sink, reader } = open();
   const stream = reader();
   for (const text of ["data: one\n\n", "data: two\n\n"]) {
@@ -34,7 +34,7 @@ test("what is written goes out at once to a client that waits", async () => {
   }
 });
 
-test("what a client has not read yet is joined, in order, and handed over in parts", async () => {
+test("unread data is joined, in order, and handed over in parts", async () => {
   const { sink, reader } = open();
   const events = Array.from({ length: 1000 }, (_, n) => `data: ${"é".repeat(50)}${n}\n\n`);
   for (const event of events) sink.write(event);
@@ -48,7 +48,7 @@ test("what a client has not read yet is joined, in order, and handed over in par
   for (const chunk of chunks) expect(chunk).toMatch(/^data: .*\n\n$/s);
 });
 
-test("a client that leaves more than 1 MiB unread is let go of, and holds nothing any more", async () => {
+test("a client that leaves more than 1 MiB unread is disconnected, and holds no memory", async () => {
   const { sink, reader, onLeave, onEnd } = open();
   const event = `data: ${"x".repeat(1000)}\n\n`;
   let written = 0;
@@ -98,7 +98,7 @@ test("events that are kept elsewhere go out at once to a client that waits", asy
   expect(decoded(await next)).toBe("data: one\n\ndata: two\n\n");
 });
 
-test("who waits until a client took all goes on then, or when it is gone", async () => {
+test("a writer waiting until the client took everything continues then, or when it is gone", async () => {
   const { clock, sink, reader } = open();
   sink.writeKept(["data: one\n\n"]);
   const taken = vi.fn();
@@ -116,7 +116,7 @@ test("who waits until a client took all goes on then, or when it is gone", async
   await gone;
 });
 
-test("a client that takes nothing for a minute is let go of", async () => {
+test("a client that takes nothing for a minute is disconnected", async () => {
   const { clock, sink, reader, onLeave, onEnd } = open();
   sink.write("data: one\n\n");
   await clock.advance(59_000);

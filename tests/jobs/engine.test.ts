@@ -7,7 +7,7 @@ import { silent } from "../embedded.ts";
 import { harness } from "../harness.ts";
 import { newJob } from "./jobs.ts";
 
-test("the engine's upkeep looks after jobs, and leaves alone what nobody here can do", async () => {
+test("the engine's upkeep looks after jobs, and leaves alone kinds that no worker here knows", async () => {
   const h = await harness();
   const { db } = h.services.database;
   const failed = (ms: number) => ({
@@ -29,7 +29,7 @@ test("the engine's upkeep looks after jobs, and leaves alone what nobody here ca
   ]);
 });
 
-test("a start beside other processes leaves them a lease's time to renew the leases of their jobs", async () => {
+test("a start along with other processes leaves them a lease's time to renew the leases of their jobs", async () => {
   const h = await harness();
   const { db } = h.services.database;
   // Its process may run it and be about to reach the database again after an outage. One more attempt is one too many.

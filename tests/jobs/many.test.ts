@@ -26,7 +26,7 @@ describe("many jobs", () => {
     expect(statements).toBeLessThan(60);
   });
 
-  test("of which some fail: those are tried again, each by itself, and a newer one of its key takes a job's place", async () => {
+  test("of which some fail: those are retried, each by itself, and a newer one of its key replaces a job", async () => {
     const h = await jobHarness();
     const run: JobHandler = async ({ payload }) => {
       const { n } = payload as { n: number };
@@ -74,7 +74,7 @@ describe("many jobs", () => {
   });
 });
 
-test("a job that is postponed comes back at its time, as often as it takes, and no attempt counts", async () => {
+test("a job that is postponed returns at its time, as often as needed, and no attempt counts", async () => {
   const h = await jobHarness();
   let tries = 0;
   const worker = h.worker({

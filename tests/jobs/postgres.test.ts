@@ -104,7 +104,7 @@ describe.skipIf(!server)("several processes", () => {
     expect([...one.lines, ...two.lines]).toEqual([]);
   });
 
-  test("one that is killed loses no work: another one does it when its lease is over", async () => {
+  test("a process that is killed loses no work: another one does it when its lease is over", async () => {
     const { url, pools } = await twoPools();
     const h = await jobHarness(pools[0]);
     await h.enqueue("count", { n: 1 });
@@ -128,7 +128,7 @@ describe.skipIf(!server)("several processes", () => {
     expect(await h.rows()).toEqual([]);
   });
 
-  test("one that was frozen for longer than a lease gives up what another one took over", async () => {
+  test("a process frozen for longer than a lease gives up the jobs that another one claimed", async () => {
     const { url, pools } = await twoPools();
     const h = await jobHarness(pools[0]);
     await h.enqueue("count", { n: 1 });
@@ -154,7 +154,7 @@ describe.skipIf(!server)("several processes", () => {
     await victim.ended;
   });
 
-  test("a claim that waits for nobody: what another one is claiming is skipped", async () => {
+  test("a claim waits for no other: rows being claimed elsewhere are skipped", async () => {
     const { pools } = await twoPools();
     const h = await jobHarness(pools[0]);
     await h.enqueue("count", { n: 1 });
@@ -234,7 +234,7 @@ describe.skipIf(!server)("on PostgreSQL", () => {
     expect(await isAnyLeft(database, ["other"], Date.now())).toBe(false);
   });
 
-  test("jobs of the release before organizations took turns are done after its upgrade, and beside it", async () => {
+  test("jobs of the release before organizations took turns are done after its upgrade, and along with it", async () => {
     const target = { url: await freshDatabase(server) };
     const migrations = readMigrations();
     const upgrade = migrations.findIndex(({ sql }) => sql.some((text) => text.includes("jobs_lanes")));

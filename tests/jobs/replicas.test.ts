@@ -77,7 +77,7 @@ describe("jobs that a process has no slots for", () => {
     expect(told).toHaveLength(4);
   });
 
-  test("that wait for others of their keys, or are due later, wake nobody", async () => {
+  test("that wait for others of their keys, or are due later, wake no worker", async () => {
     const { h, told, enqueue, one } = await twoWorkers();
     await h.enqueue("slow", {}, { key: "k" });
     await one.tick();

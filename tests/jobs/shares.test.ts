@@ -111,7 +111,7 @@ describe("an organization", () => {
     expect(slow.began.slice(8).toSorted()).toEqual(["a", "b", "c", "d", "e", "f"]);
   });
 
-  test("is passed over while its jobs are due later, or wait for others of their keys", async () => {
+  test("is skipped while its jobs are due later, or wait for others of their keys", async () => {
     const h = await jobHarness();
     const slow = stall();
     const worker = h.worker({ slow: { run: slow.run, limit: 4 } });

@@ -37,7 +37,7 @@ describe("work", () => {
     expect(await h.rows()).toMatchObject([{ kind: "count", status: "pending", attempts: 0, maxAttempts: 10 }]);
   });
 
-  test("of a kind that nobody here knows is left to others", async () => {
+  test("of an unknown kind is left to other processes", async () => {
     const h = await jobHarness();
     await h.enqueue("newer");
     const worker = h.worker({ count: async () => {} });

@@ -51,7 +51,7 @@ test("stores, gives back and deletes, for its owner only", async () => {
   expect(await store.get("one")).toBeNull();
 });
 
-test("puts a file into its place only when all of it is there", async () => {
+test("moves a file to its path only when it is complete", async () => {
   const { directory, store } = withDirectory();
   await store.put("one", bytes("old"), "text/plain");
   await Promise.all([store.put("one", bytes("new"), "text/plain"), store.put("one", bytes("new"), "text/plain")]);

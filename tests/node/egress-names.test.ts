@@ -94,7 +94,7 @@ test("DNS is asked without a thread, and the system only for what it does not kn
   expect(await third).toEqual(["10.0.0.1"]);
 });
 
-test("many names whose servers are silent hold nobody up, and an abort ends the wait", async () => {
+test("many names whose servers are silent hold up no other, and an abort ends the wait", async () => {
   await nameServer();
   const controller = new AbortController();
   const slow = Array.from({ length: 20 }, (_, n) => resolveBySystem(`slow${n}.test`, controller.signal));
@@ -118,7 +118,7 @@ test("an abort ends the wait for DNS though its answer never settles", async () 
   await expect(answer).rejects.toThrow("stopped");
 });
 
-test("an abort ends the wait for the system, whoever else it is asked for", async () => {
+test("an abort ends the wait for the system, although others wait for the same name", async () => {
   await nameServer();
   const controllers = [new AbortController(), new AbortController()];
   const answers = controllers.map(({ signal }, n) => resolveBySystem(`never${n}.test`, signal));

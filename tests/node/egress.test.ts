@@ -315,7 +315,7 @@ describe("a host that misbehaves", () => {
     await closed;
   });
 
-  test("nobody listens there", async () => {
+  test("no server listens there", async () => {
     const { ask } = internet({ "dead.test": [deadAddress] });
     await expect(ask("http://dead.test:9/")).rejects.toThrow(new EgressError("The host refused the connection"));
   });

@@ -36,7 +36,7 @@ async function linesOf({ stderr }: ChildProcess, mark: string): Promise<Record<s
 const numbers = (count: number) => Array.from({ length: count }, (_, line) => line);
 const numbersOf = (lines: Record<string, unknown>[]) => lines.map(({ line }) => line);
 
-test("nobody waits for a reader that stands still, which finds all lines later", async () => {
+test("the process doesn't wait for a reader that hangs, which finds all lines later", async () => {
   const child = logging(5_000);
   await told(child);
   expect(numbersOf(await linesOf(child, '"line":4999'))).toEqual(numbers(5_000));
@@ -47,11 +47,11 @@ test("a process that ends hands over what waits", async () => {
   expect(numbersOf(await linesOf(child, "no line has it"))).toEqual(numbers(5_000));
 });
 
-test("a process ends although nobody reads", async () => {
+test("a process ends although its log has no reader", async () => {
   expect(await once(logging(5_000, "process.exit(3)"), "exit")).toEqual([3, null]);
 });
 
-test("a process whose reader stood still and is gone goes on, and ends", async () => {
+test("a process whose reader hung and died continues, and ends", async () => {
   const child = logging(5_000, 'process.once("SIGTERM", () => { log.info({}, "Ended"); process.exit(3); })');
   await told(child);
   child.stderr?.destroy();

@@ -71,7 +71,7 @@ describe("the log", () => {
     "the key aek_0123456789abcdefABCDEF was used",
     "connect postgres://user:hunter22@db/app failed",
     "GET /setup?token=abcdef123456",
-  ])("recognises a credential that nobody told it of: %s", (text) => {
+  ])("recognises a credential without being told of it: %s", (text) => {
     const { log, raw } = capture();
     log.info({ text }, text);
     expect(raw[0]).toContain("[secret]");

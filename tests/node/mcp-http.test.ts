@@ -127,7 +127,7 @@ describe("a server over HTTP", () => {
     expect(await enough.answer).toBe("the last one");
   });
 
-  test("sends data of nothing but padding holds up nobody", async () => {
+  test("sends only padding and costs little time", async () => {
     const taken = processorTime();
     const { answer } = await calling(({ message: { id } }, response) => {
       const data = `${"=".repeat(40_000)}x`;

@@ -325,7 +325,7 @@ describe("a connection", () => {
     return JSON.parse(String(answer)) as { calls: number; pid: number; args: unknown };
   };
 
-  test("serves call after call, until nobody has called for ten minutes", async () => {
+  test("serves call after call, until none came for ten minutes", async () => {
     const clock = new TestClock();
     const { mcp } = connections({ clock });
     const { pid } = await who(mcp, "1");

@@ -82,7 +82,7 @@ test("each that can't be used is told with its reason, and the others are loaded
   });
 });
 
-test("one that never ends to load is left behind", async () => {
+test("a plugin whose loading never ends is left out", async () => {
   const directory = directoryWith({ "hangs.mjs": `await new Promise(() => {}); export default ${source("hangs")};` });
   const clock = new TestClock();
   const loading = loadPlugins(["./hangs.mjs"], [], { clock, directory });

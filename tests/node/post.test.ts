@@ -95,7 +95,7 @@ test("an answer that is no HTTP, or has too large headers, is an error with a co
   }
 });
 
-test("an answer that is let go of closes its connection", async () => {
+test("an abandoned answer closes its connection", async () => {
   const { url, sockets } = await serve((_, response) => response.write("one"));
   const { body } = await pooledPost()(url, posted);
   expect((await body?.read())?.value).toEqual(Buffer.from("one"));
@@ -106,7 +106,7 @@ test("an answer that is let go of closes its connection", async () => {
   await closed;
 });
 
-test("a read that waits ends when the answer is let go of", async () => {
+test("a waiting read ends when the answer is abandoned", async () => {
   const { url } = await serve((_, response) => response.flushHeaders());
   const { body } = await pooledPost()(url, posted);
   const silence = body?.read();
@@ -114,7 +114,7 @@ test("a read that waits ends when the answer is let go of", async () => {
   expect(await silence).toMatchObject({ done: true });
 });
 
-test("what has come in many pieces is read as one", async () => {
+test("a body that came in many pieces is read as one", async () => {
   const said = "token ".repeat(500);
   const pieces = [...said].map((character) => `1\r\n${character}\r\n`).join("");
   const server = createTcpServer((socket) =>
@@ -131,7 +131,7 @@ test("what has come in many pieces is read as one", async () => {
   expect(read.length).toBeLessThan(100);
 });
 
-test("of an answer that nobody reads, no more is taken than a little", async () => {
+test("of an unread answer, no more than a little is taken", async () => {
   const length = 64 * 1024 * 1024;
   let sent = false;
   const { url } = await serve(({ url: path }, response) => {
@@ -162,7 +162,7 @@ test.each([
   expect(await readExcerpt((await pooledPost()(url, posted)).body, 100)).toBe("Grüße");
 });
 
-test("of a compressed answer that nobody reads, no more is unpacked than a little", async () => {
+test("of an unread compressed answer, no more than a little is decompressed", async () => {
   const zeros = gzipSync(Buffer.alloc(64 * 1024 * 1024));
   const { url } = await serve((_, response) => response.writeHead(200, { "Content-Encoding": "gzip" }).end(zeros));
   const before = process.memoryUsage().arrayBuffers;
@@ -175,7 +175,7 @@ test("of a compressed answer that nobody reads, no more is unpacked than a littl
   expect(read).toBeGreaterThan(63 * 1024 * 1024);
 });
 
-test("what claims to be compressed and is not is an error, as is an answer that breaks off", async () => {
+test("a body wrongly declared as compressed is an error, as is an answer that breaks off", async () => {
   const { url } = await serve(({ url: path }, response) => {
     if (path === "/x") response.writeHead(200, { "Content-Encoding": "gzip" }).end("no gzip at all");
     else response.writeHead(200, { "Content-Length": 10 }).write("half", () => response.destroy());

@@ -95,7 +95,7 @@ test("nothing that a script changes is there in the next run", async () => {
   expect(({} as Record<string, unknown>).evil).toBeUndefined();
 });
 
-test("__proto__ is a name like any other, on the way in and out", async () => {
+test("__proto__ is a name like any other, in arguments and results", async () => {
   const args = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
   const result = await resultOf(
     run("export default (args) => ({ back: args, polluted: ({}).polluted ?? args.polluted })", {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { limitLog } from "../../src/adapters/node/scripts/log-limit.ts";
 import { resolveImport } from "../../src/adapters/node/scripts/modules.ts";
 
-describe("what a script's import means", () => {
+describe("a script's imports", () => {
   const files = new Map(["main.js", "a.js", "lib/b.js", "lib/deep/c.js"].map((file) => [file, ""]));
 
   test.each([

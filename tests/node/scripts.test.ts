@@ -51,7 +51,7 @@ test("scripts know the time and chance, and none of a host", async () => {
   expect(await errorOf(run("\nfetch('http://x')"))).toBe("ReferenceError: 'fetch' is not defined (main.js:2)");
 });
 
-test("what console is given is kept, with or without a result", async () => {
+test("console output is kept, with or without a result", async () => {
   const lines = `
     console.log("a", 1, { b: [2] }, null, undefined, 5n);
     console.info(); console.warn("two\\nlines \\0 \\ud800"); console.error(new TypeError("no"));
@@ -145,7 +145,7 @@ test("scripts import those of their skill, relative to themselves, and nothing e
   expect(await errorOf(run("await import('fs')", { modules }))).toContain('cannot import "fs"');
 });
 
-test("what is too large to go in is refused", async () => {
+test("an argument too large is refused", async () => {
   const large = " ".repeat(8 * 1024 * 1024);
   const error = "The skill's scripts and the arguments are larger than 8 MiB together";
   expect(await errorOf(run(large))).toBe(error);

@@ -28,7 +28,7 @@ test("something else than Node is process 1, which reaps the processes that othe
   expect(read("docs/deploy.md")).toMatch(/^docker run -d .* --init /m);
 });
 
-test("what .dockerignore leaves of a checkout is all that the build of the image reads", () => {
+test("the checkout without .dockerignore's paths is all that the build of the image reads", () => {
   const [everything, ...exceptions] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));

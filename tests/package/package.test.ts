@@ -74,7 +74,7 @@ function readParts(): Map<string, string> {
   return new Map(names.map((name) => [name, readFileSync(join(dist, name), "utf8")]));
 }
 
-test("what makes PDF files is loaded by the first call only", () => {
+test("the PDF library is loaded by the first call only", () => {
   const parts = readParts();
   const [maker, ...more] = [...parts.keys()].filter((name) => parts.get(name)?.includes("// node_modules/pdfkit/"));
   expect(more).toEqual([]);

@@ -31,14 +31,14 @@ test.each([
   expect(actionText(action)).toBe(expected);
 });
 
-test("who acted", () => {
+test("the actor of an entry", () => {
   expect(actorText(entry.actor)).toBe("Ada");
   expect(actorText({ type: "key", id: "k", name: "CI" })).toBe("Key CI");
   expect(actorText({ type: "system", id: null, name: null })).toBe("Somebody without an account");
   expect(actorText({ type: "user", id: "u", name: null })).toBe("u");
 });
 
-test("what changed from what to what, and what else is known", () => {
+test("the change from old to new, and the other known details", () => {
   expect(changesOf(entry)).toEqual([
     { field: "name", from: "Tea", to: "Chai" },
     { field: "active", from: "on", to: "off" },

@@ -13,7 +13,7 @@ test("lines are the newest first, each once, and no more than a page bears", () 
   expect(ids(lines.shown).slice(0, 2)).toEqual([`${mostLines + 9}`, `${mostLines + 8}`]);
 });
 
-test("what comes while the page is paused is held, and shown in its place afterwards", () => {
+test("lines that come while the page is paused are held, and shown in order afterwards", () => {
   let lines = withEvent(noLines, event("a"), false);
   for (const id of ["b", "a", "c", "b"]) lines = withEvent(lines, event(id), true);
   expect([ids(lines.shown), ids(lines.held)]).toEqual([["a"], ["c", "b"]]);

@@ -20,7 +20,7 @@ test.each([
   ['{\n  "name": "Tea"\n  "content": ""\n}', "tea.json is not JSON from line 3 on: look for a missing quote or comma"],
   ["PK", "tea.json is not JSON"],
   ['{"name": ', "tea.json is not JSON"],
-])("what is no JSON is told of in words: %j", (text, said) => {
+])("an answer that is no JSON is described in words: %j", (text, said) => {
   expect(() => jsonIn(text, "tea.json")).toThrow(said);
   expect(() => jsonIn(text, "tea.json")).not.toThrow("Unexpected");
 });

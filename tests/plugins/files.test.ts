@@ -71,7 +71,7 @@ describe("files:upload", () => {
     expect(await h.rows()).toEqual([]);
   });
 
-  test("says why there is no place", async () => {
+  test("says why files can't be saved", async () => {
     const args = { name: "a", content: "x" };
     const nowhere = await inConversation({ store: "none" });
     await expect(nowhere.call("upload", args)).rejects.toThrow("set the agent's secrets s3_region, s3_bucket");

@@ -236,7 +236,7 @@ describe("files", () => {
     await expect(file).rejects.toThrow("There is no folder docs/guide.md");
   });
 
-  test("what GitHub left out of a list is told", async () => {
+  test("entries GitHub left out of a list are reported", async () => {
     const service = github({
       [`GET ${at}/git/trees/HEAD`]: { body: { ...recorded.tree, truncated: true } },
       [`GET ${at}/contents`]: { body: Array.from({ length: 1_000 }, () => recorded.folder[0] ?? null) },
@@ -277,7 +277,7 @@ describe("files", () => {
     });
   });
 
-  test("what is no readable file is refused or described", async () => {
+  test("an unreadable file is refused or described", async () => {
     const service = github({
       [`GET ${at}/contents/docs/logo.png`]: { body: recorded.binary },
       [`GET ${at}/contents/data/prices.csv`]: { body: recorded.large },

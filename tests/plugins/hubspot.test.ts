@@ -231,7 +231,7 @@ describe("notes", () => {
     await expect(service.call("listNotes", { contact: "1", deal: "2" })).rejects.toThrow("Give either contact or deal");
   });
 
-  test("text survives the way there and back", () => {
+  test("text survives the conversion there and back", () => {
     for (const text of ["a < b && c > d", "&lt;b&gt; &amp;", "one\ntwo\n\nthree", 'He said "no" – it\'s <br>']) {
       expect(htmlToText(textToHtml(text))).toBe(text);
     }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { dataDirectory, quickstart } from "./program.ts";
 
-test("a server answers while nobody reads its log, and says all of it later", async () => {
+test("a server answers while its log is not read, and writes all of it later", async () => {
   const server = await quickstart({ DATA_DIR: dataDirectory() });
   server.child.stderr?.pause();
   // Each leaves a line of 400 bytes: together more than a pipe holds.

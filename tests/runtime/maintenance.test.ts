@@ -27,7 +27,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-test("doctor before the first start, beside a running server, and commands that need it stopped", async () => {
+test("doctor before the first start, along with a running server, and commands that need it stopped", async () => {
   const DATA_DIR = dataDirectory();
   const nowhere = await freePort();
   const fresh = await doctor({ DATA_DIR, PORT: nowhere });
@@ -103,7 +103,7 @@ test("doctor lists wrong settings, and writes lines for people", async () => {
   expect(stdout).toMatch(/^fail {2}settings {2}PORT must be a whole number\nfail {2}settings {2}LOG_LEVEL .*\n$/);
 });
 
-test("doctor finds what others can read, what is missing and what answers in our place", async () => {
+test("doctor finds files others can read, missing ones, and another server at our address", async () => {
   const DATA_DIR = dataDirectory();
   const { code } = await run(["migrate"], { DATA_DIR });
   expect(code).toBe(0);

@@ -31,7 +31,7 @@ function directoryWith(host: string): string {
   return directory;
 }
 
-test("the plugin of docs/plugins.md is called in a turn, and a broken one beside it is told", async () => {
+test("the plugin of docs/plugins.md is called in a turn, and a broken one next to it is reported", async () => {
   const { asked, host } = await weatherService();
   const directory = directoryWith(host);
   writeFileSync(join(directory, "broken.js"), 'export default { namespace: "broken", tools: "none" };\n');

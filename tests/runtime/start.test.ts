@@ -34,7 +34,7 @@ test("the server is healthy before the embedded database is open, and requests w
   expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ database: "ready" });
 });
 
-test("a start that fails ends at once with its reason, whoever waits", async () => {
+test("a start that fails ends at once with its reason, for every waiter", async () => {
   const DATA_DIR = dataDirectory();
   const PORT = await freePort();
   await run(["migrate"], { DATA_DIR });

@@ -421,14 +421,14 @@ describe("schemas with names", () => {
     return { ...both, paths: { ...both.paths, "/cup": { get: both.paths["/tea"]?.post as Operation } } };
   };
 
-  test("what many operations share is told once for each direction", () => {
+  test("a change that many operations share is reported once for each direction", () => {
     expect(lines(named({ Cup: field(text, true) }), named({ Cup: field(text) }))).toEqual([
       "! Cup.leaf (in answers): is optional now",
       "Cup.leaf (in requests): is optional now",
     ]);
   });
 
-  test("one that holds itself has an end", () => {
+  test("a schema that contains itself has an end", () => {
     const cup = (more: Schema) => ({ type: "object", properties: { next: ref("Cup"), size: more } });
     expect(lines(named({ Cup: cup(text) }), named({ Cup: cup({ ...text, maxLength: 3 }) }))).toEqual([
       "! Cup.size (in requests): maxLength is new: 3",
@@ -463,7 +463,7 @@ describe("schemas with names", () => {
     expect(lines(before, named({ Cup: field(text) }))).toEqual(["! Saucer: no schema has that name any more"]);
   });
 
-  test("one that is not there is an error, and not a schema that says nothing", () => {
+  test("a missing schema is an error, and not an empty one", () => {
     expect(() => lines(named({ Cup: field(text) }), named({}))).toThrow("The document has no schema Cup");
   });
 });

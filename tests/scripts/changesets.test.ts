@@ -42,7 +42,7 @@ describe("a breaking change", () => {
   });
 });
 
-test("what breaks nothing needs no changeset", () => {
+test("a compatible change needs no changeset", () => {
   expect(unannounced([harmless], [], "0.1.0")).toEqual([]);
 });
 

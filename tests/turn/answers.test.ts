@@ -46,13 +46,13 @@ test.each([
   ["says nothing", [asks, asks, asks, silent], 3],
   ["says nothing where it may ask for none", [asks, asks, silent], 3],
   ["has one step", [asks, silent], 1],
-])("one that then %s has stopped without an answer", async (_what, steps, maxSteps) => {
+])("a turn that then %s has stopped without an answer", async (_what, steps, maxSteps) => {
   const { model, outcome } = await runSteps(steps, maxSteps);
   expect(outcome).toMatchObject(stopped(maxSteps));
   expect(model.calls).toHaveLength(steps.length);
 });
 
-test("what was said beside a last call is the answer", async () => {
+test("the text next to a last call is the answer", async () => {
   const said: ScriptStep = { parts: [...text("Half done."), ...toolCall("c", "echo"), finish("tool-calls")] };
   const { outcome } = await runSteps([asks, said], 2);
   expect(outcome).toMatchObject({ status: "done", text: "Half done." });
@@ -83,7 +83,7 @@ test("also in its only step, where it may then call no tool", async () => {
   expect(offered(model)).toEqual(["none", "none", "hidden"]);
 });
 
-test("one that calls a tool when it is asked once more goes on as ever", async () => {
+test("a turn that calls a tool when asked once more continues as ever", async () => {
   const { outcome } = await runSteps([silent, asks, reply("Here.")], 4);
   expect(outcome).toMatchObject({ status: "done", text: "Here." });
 });

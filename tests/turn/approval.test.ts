@@ -63,7 +63,7 @@ test("a turn stops at a call that a person decides about, when all its other cal
   });
 });
 
-test("what goes into the transcript has no call without a result", async () => {
+test("the transcript gets no call without a result", async () => {
   const { outcome } = await stopped();
   const calls = outcome.messages.flatMap(({ role, content }) =>
     role === "assistant" ? content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])) : [],
@@ -121,7 +121,7 @@ test("approved, the call is made and the model goes on where it stopped", async 
   ]);
 });
 
-test("approved, nothing else runs that stands under its name by now", async () => {
+test("once approved, no other tool that has its name by now runs", async () => {
   const { made, map, outcome } = await stopped();
   const other = { ...tool("shop:steal", async () => "stolen"), needsApproval: true };
   const { events } = await resume(outcome, new Map([...map, ["shop__pay", other]]), true);
@@ -150,7 +150,7 @@ test("refused, the model hears it with the reason, and nothing is made", async (
   expect(whole).toMatchObject({ status: "done", calls: [{ toolCallId: ownId, ok: false, withheld: "refused" }] });
 });
 
-test("where nothing is stored, nobody can approve: the model hears that", async () => {
+test("where nothing is stored, no person can approve: the model hears that", async () => {
   const { made, tools: map } = tools();
   const model = scriptedModel([
     { parts: [...toolCall("p", "shop__pay", {}), finish("tool-calls")] },
@@ -162,7 +162,7 @@ test("where nothing is stored, nobody can approve: the model hears that", async 
   expect(outcome).toMatchObject({ status: "done", text: "I can't pay.", calls: [{ toolCallId: ownId, ok: false }] });
 });
 
-test("a call that no tool would take waits for nobody: the model hears that", async () => {
+test("a call that no tool would take waits for no approval: the model hears that", async () => {
   const { made, tools: map } = tools();
   const model = scriptedModel([
     { parts: [...toolCall("p", "shop__pay", null), finish("tool-calls")] },
@@ -175,7 +175,7 @@ test("a call that no tool would take waits for nobody: the model hears that", as
   expect(events).toContainEqual(expect.objectContaining({ type: "tool-result", id: ownId, result }));
 });
 
-test("what holds a secret waits for nobody, who could not see what is approved: the model hears that", async () => {
+test("a call with a secret waits for no approval, since people could not see it whole: the model hears that", async () => {
   const { made, tools: map } = tools();
   const model = scriptedModel([
     { parts: [...toolCall("p", "shop__pay", { amount: 5, key: "top-secret-value" }), finish("tool-calls")] },

@@ -153,7 +153,7 @@ test("a model that connects but never opens its stream is cut off", async () => 
   expect(outcome).toMatchObject({ status: "failed", failure: { code: "provider-timeout" } });
 });
 
-test("a stream that opens after the turn was cut off is let go of", async () => {
+test("a stream that opens after the turn was cut off is closed", async () => {
   const clock = new TestClock();
   const opening = Promise.withResolvers<void>();
   const letGo = Promise.withResolvers<void>();
@@ -282,7 +282,7 @@ test("a tool that hangs is cut off, and the turn goes on", async () => {
   expect(seen[0]?.aborted).toBe(true);
 });
 
-test("what a tool emits after it was cut off is told nobody", async () => {
+test("events a tool emits after it was cut off reach no reader", async () => {
   const clock = new TestClock();
   const late = { type: "handoff", phase: "start", id: "c", agent: "other", conversationId: "ref" } as const;
   let emitLate = () => {};

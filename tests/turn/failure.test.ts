@@ -88,7 +88,7 @@ test.each([
   expect(retryDelayMs(error, 1)).toBe(delay);
 });
 
-test("nobody waits longer than ten seconds inside a turn, and no caller longer than a day", () => {
+test("no wait inside a turn is longer than ten seconds, and no caller's longer than a day", () => {
   expect(isRetryable(answered(503, { "retry-after": "10" }))).toBe(true);
   expect(isRetryable(answered(503, { "retry-after": "11" }))).toBe(false);
   expect(classifyFailure(answered(429, { "retry-after": "1e12" })).retryAfterSeconds).toBe(86_400);

@@ -133,7 +133,7 @@ describe("placeholders", () => {
     expect(await filled(args, {}, "response_sent")).toEqual({ reply: "<Hi.>" });
   });
 
-  test("are filled in in one pass: nobody's words are filled in themselves", async () => {
+  test("are filled in once: placeholders in users' words stay", async () => {
     const state = new TurnState({ secret: "hidden", said: "{{message.text}}" });
     const args = { a: "{{message.text}}", b: "{{state.said}}", c: "{{{{message.text}}}}", $: "$& {{user.name}} $1" };
     expect(await filled(args, { state, fresh: ["{{state.secret}} $& $1 \\"] })).toEqual({
@@ -183,7 +183,7 @@ describe("placeholders", () => {
   });
 });
 
-describe("what the model is told", () => {
+describe("the text for the model", () => {
   test("results of hooks before it, as data in front of the message, in every step", async () => {
     const model = scriptedModel([{ parts: [...toolCall("c", "look"), finish("tool-calls")] }, reply("Hi.")]);
     const tools = new Map([["look", tool("look", answering("seen"))]]);
@@ -240,7 +240,7 @@ describe("what the model is told", () => {
     expect(model.calls[0]?.prompt.map(({ role }) => role)).toEqual(["system", "user"]);
   });
 
-  test("what a hook wrote into the state is there for the tools", async () => {
+  test("a hook's changes of the state are there for the tools", async () => {
     const state = new TurnState();
     const writing = hook("conversation_start", async (_args, context) => {
       context.state.set("plan", "gold");
@@ -572,7 +572,7 @@ describe("a turn that stops for an approval", () => {
     expect(outcome).toMatchObject({ text: "", hooks: [] });
   });
 
-  test("goes on with what hooks told the model, without calling those again", async () => {
+  test("continues with the results hooks gave the model, without calling those again", async () => {
     const calls: string[] = [];
     const telling = (event: HookEvent) =>
       hook(event, async () => calls.push(event) && `from ${event}`, { toolName: "crm:find" });

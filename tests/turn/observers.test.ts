@@ -171,7 +171,7 @@ describe("observers are told", () => {
     expect(order.at(-1)).toBe("step-finish");
   });
 
-  test("of no call that waits where nobody can decide", async () => {
+  test("of no call that waits where no person can decide", async () => {
     const good = diary();
     await observed([good.observer], [calling(["p", "pay"]), { parts: [text("No."), finish()] }], { tools });
     expect(only(good.events, "approval-request")).toEqual([]);

@@ -55,7 +55,7 @@ test.each([
   expect(recorded).toHaveLength(1);
 });
 
-test("after output nobody's leaving stops the turn, and what it says is told on", async () => {
+test("after output no leaving of its listeners stops the turn, and its text is passed on", async () => {
   const held = gate();
   const first = gate();
   const { turn, events } = relayed(
@@ -101,7 +101,7 @@ test("a turn that cannot start is a failure, one that is aborted while it waits 
   expect(recorded).toHaveLength(2);
 });
 
-test("what cannot be recorded has not ended well", async () => {
+test("a turn that cannot be recorded has not ended well", async () => {
   const input = turnInput(scriptedModel([reply("ok")]));
   const turn = relay({
     rule: "always-finish",

@@ -85,7 +85,7 @@ test("a new watcher gets the last 100 events, then what happens, each once", asy
   expect(heard()).toHaveLength(ringSize + 1);
 });
 
-test("who comes back gets only what came meanwhile, and who comes from another process everything", async () => {
+test("a returning reader gets only the events it missed, and one that comes from another process gets them all", async () => {
   const { bus, follow } = open();
   for (const text of ["a", "b"]) bus.emit(said(text));
   const seen = bus.sequence;
@@ -95,7 +95,7 @@ test("who comes back gets only what came meanwhile, and who comes from another p
   for (const foreign of [1, seen + 1_000]) expect(follow({}, foreign).heard()).toEqual(["a", "b", "c"]);
 });
 
-test("an event is encoded once for all who see it, and not at all for nobody", async () => {
+test("an event is encoded once for all its readers, and not at all without any", async () => {
   const { bus, follow } = open();
   let reads = 0;
   const counted = Object.defineProperty(said("Hello"), "tool", { enumerable: true, get: () => (reads += 1) });

@@ -21,7 +21,7 @@ test("two end users have one key only if channel and id are the same, whatever t
   );
 });
 
-test("nobody in particular has no channel, and a bare id of an earlier release is of the web", () => {
+test("an anonymous user has no channel, and a bare id of an earlier release belongs to the web", () => {
   expect(shownSubject("")).toEqual({ subject: "", subjectChannel: null });
   expect(shownSubject("5550001")).toEqual({ subject: "5550001", subjectChannel: "web" });
 });

@@ -14,13 +14,13 @@ test("text is read by its charset, and as UTF-8 without one", () => {
   expect(answerText(utf8("\ufeffa"), "text/plain")).toBe("a");
 });
 
-test("a charset that nobody knows is read as UTF-8, and wrong bytes are marked", () => {
+test("an unknown charset is read as UTF-8, and invalid bytes are marked", () => {
   expect(answerText(utf8("Grüße"), "text/plain; charset=klingon")).toBe("Grüße");
   expect(answerText(bytes(0x61, 0xff), "text/plain")).toBe("a\ufffd");
   expect(answerText(bytes(0x61, 0xff), "application/problem+json")).toBe("a\ufffd");
 });
 
-test("what no type calls text is text when it reads as such", () => {
+test("a body whose type doesn't say text is text when it decodes as such", () => {
   expect(answerText(utf8("a,b\n1,2\n"), "application/octet-stream")).toBe("a,b\n1,2\n");
   expect(answerText(utf8("Grüße"), undefined)).toBe("Grüße");
   expect(answerText(utf8("Grüße"), "nonsense")).toBe("Grüße");

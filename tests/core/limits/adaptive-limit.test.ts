@@ -50,7 +50,7 @@ test("a database that is slow, or answers nothing, has it shrink; one that is fa
   expect(far.look({ tookMs: [150, 180] }, 10)).toBe(before);
 });
 
-test("it grows while nothing is late and somebody waits, and returns when nobody waits any more", () => {
+test("it grows while no call is late and some wait, and returns once none waits", () => {
   const { look } = limit();
   const usual = look({});
   const shrunk = look({ lateMs: 40, reached: true }, 20);

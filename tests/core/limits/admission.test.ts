@@ -89,7 +89,7 @@ test("another organization gets the next place, and the one that floods makes ro
   expect(begun.at(-1)).toBe("b/y/1");
 });
 
-test("who waits already when a crowd has lasted keeps waiting, and who comes then is refused at once", async () => {
+test("callers already waiting when the overload has lasted keep waiting, and new ones are refused at once", async () => {
   const { begun, refused, call, clock, overload, endOne } = admission();
   await overload();
   for (let n = 0; n < places + waiting; n += 1) call("a/x/1");
@@ -143,7 +143,7 @@ test("in an overload that has lasted, as many wait as get a place soon", async (
   expect(admitting.figures.waiting).toBe(leastWaiting);
 });
 
-test("who gets no place within two seconds is refused after all", async () => {
+test("a caller that gets no permit within two seconds is refused", async () => {
   const { begun, refused, call, clock, overload } = admission();
   await overload();
   for (let n = 0; n < places + 1; n += 1) call("a/x/1");
@@ -153,7 +153,7 @@ test("who gets no place within two seconds is refused after all", async () => {
   expect([begun.length, refused.length]).toEqual([places, 1]);
 });
 
-test("work that can't be refused takes places of new work, but not the last ones", async () => {
+test("work that can't be refused uses permits of new work, but not the last ones", async () => {
   const { admission: admitting, begun, call } = admission();
   const ends: (() => void)[] = [];
   for (let n = 0; n < 30; n += 1) void admitting.always(() => new Promise<void>((resolve) => ends.push(resolve)));
@@ -165,7 +165,7 @@ test("work that can't be refused takes places of new work, but not the last ones
   expect(begun).toHaveLength(20);
 });
 
-test("the refused come back over as many seconds as it takes to serve them", async () => {
+test("refused callers are told to return over as many seconds as serving them takes", async () => {
   const { refused, call, clock, state, overload, endOne } = admission();
   await overload();
   state.random = 0.999;
@@ -196,7 +196,7 @@ test("the log says once that an overload began, and once that it is over, with t
   expect(lines[1]?.refused).toBeGreaterThanOrEqual(20);
 });
 
-test("a timer that comes late shows how late the event loop is, and nothing runs while nobody asks", async () => {
+test("a timer that fires late shows how late the event loop is, and no timer runs without callers", async () => {
   let now = 0;
   const timers: (() => void)[] = [];
   const clock = {

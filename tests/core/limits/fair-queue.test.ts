@@ -37,7 +37,7 @@ test("an owner that comes anew goes behind those that wait", () => {
   expect(takeAll(queue)).toEqual([1, 2]);
 });
 
-test("an owner that may not run is passed over, and has the next turn when it may", () => {
+test("an owner that may not run is skipped, and is next as soon as it may", () => {
   const { queue } = queueOf("acme", "globex", "globex");
   expect(queue.take((owner) => owner !== "acme")?.n).toBe(1);
   expect(queue.take(() => false)).toBeUndefined();
@@ -53,7 +53,7 @@ test("a job that is taken out is neither counted nor given, and what is not ther
   expect(takeAll(queue)).toEqual([1]);
 });
 
-test("whoever waits is passed by each other owner at most once before its turn", () => {
+test("a waiting owner is overtaken by each other owner at most once", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 40 }), (owners) => {
       const { queue } = queueOf(...owners);

@@ -36,7 +36,7 @@ test("organizations take turns, then the agents of each, then the clients of eac
   expect(empty.waiting).toBe(0);
 });
 
-test("who has the least work going on is the next", () => {
+test("the owner with the least work under way is next", () => {
   const { next, begin, end } = line("a/x/1", "b/y/1", "c/z/1");
   begin("a/x/1");
   begin("a/x/1");
@@ -59,7 +59,7 @@ test("the newest of those with the most waiting goes, of the organization, the a
   expect(full.waiting).toBe(4);
 });
 
-test("who leaves is not called, and nothing is kept of work that is over", () => {
+test("a waiter that leaves is not called, and finished work leaves no state", () => {
   const { line: kept, begin, end, next } = line();
   const waiter = { share: shareOf("a/x/1"), admit: () => {}, refuse: () => {} };
   kept.join(waiter);

@@ -3,7 +3,7 @@ import { AgentSecrets } from "../../../src/core/scrub/agent-secrets.ts";
 
 const none: ReadonlySet<string> = new Set();
 
-test("an agent's earlier values stay hidden beside those of now, and another agent's don't join them", async () => {
+test("an agent's earlier values stay hidden along with its current ones, and another agent's don't join them", async () => {
   const known = new AgentSecrets();
   expect(known.serve("a", ["first-1", "second-2"], none)).toEqual(["first-1", "second-2"]);
   expect(known.serve("b", ["of-b-33"], none)).toEqual(["of-b-33"]);

@@ -23,7 +23,7 @@ function follow(automaton: Automaton, text: string): number {
 
 const lead = noise(8000, 7);
 
-test("what needles share is followed once", () => {
+test("a prefix that needles share is followed once", () => {
   // 1,600,000 characters, which would be more prefixes than an automaton keeps.
   const automaton = Automaton.of(Array.from({ length: 200 }, (_, index) => `${lead}${noise(40, index)}`));
   follow(automaton, `${lead}?`.repeat(20));
@@ -37,7 +37,7 @@ test("needles cost nothing until they are met", () => {
   expect(automaton.full).toBe(false);
 });
 
-test("what was met is forgotten when it is much, and no needle with it", () => {
+test("the states visited are forgotten when they become many, but no needle is", () => {
   const needles = Array.from({ length: 70 }, (_, index) => noise(8000, index));
   const automaton = Automaton.of(needles);
   const state = follow(automaton, needles.join("").slice(0, -100));

@@ -29,7 +29,7 @@ test("a member named like the prototype stays a member", () => {
   expect(JSON.stringify(scrubJson(value, scrub))).toBe('{"__proto__":{"x":"[secret]"}}');
 });
 
-test("what writes itself is scrubbed as it writes itself, and what JSON can't say is refused", () => {
+test("an object with toJSON is scrubbed as that returns it, and a value JSON can't hold is refused", () => {
   expect(scrubJson({ at: new URL("http://host/4711081500") }, scrub)).toEqual({ at: "http://host/[secret]" });
   expect(() => scrubJson({ big: 1n }, scrub)).toThrow("big integer");
 });

@@ -147,7 +147,7 @@ test("in pieces no secret is said either, however it is cut, and nothing else is
   );
 });
 
-test("what can't be the beginning of a secret is said at once", () => {
+test("text that can't begin a secret is released at once", () => {
   const stream = scrubber(["sk-123456"]).stream();
   expect(stream.push("The key is s")).toBe("The key is s");
   expect(stream.push("imple: sk-")).toBe("imple: ");
@@ -157,7 +157,7 @@ test("what can't be the beginning of a secret is said at once", () => {
   expect(stream.flush()).toBe("");
 });
 
-test("what goes on after a flush is still known", () => {
+test("a secret that continues after a flush is still recognised", () => {
   const stream = scrubber(["top-secret-value"]).stream();
   expect(stream.push("see top-sec") + stream.flush()).toBe("see top-sec");
   expect(stream.push("ret-value!") + stream.flush()).toBe(`${scrubbed}!`);
@@ -231,7 +231,7 @@ describe("secrets longer than the automaton knows", () => {
   });
 });
 
-test("what is held back does not let go of half a secret before it", () => {
+test("the text held back doesn't release half of a secret before it", () => {
   const stream = scrubber(["abcdefgh", "gh-----secret-----", "secret"]).stream();
   expect(stream.push("abcdefgh-----secret")).toBe("");
   expect(stream.push("?") + stream.flush()).toBe(`${scrubbed}-----${scrubbed}?`);

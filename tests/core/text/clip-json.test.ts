@@ -13,7 +13,7 @@ test("a value within the limit stays as it is", () => {
   expect(clipJson(value, 1_000)).toEqual(value);
 });
 
-test("what does not fit is left out, in place of which stands a mark", () => {
+test("values that do not fit are left out, with a mark in their place", () => {
   expect(clipJson(["a".repeat(10), "b".repeat(10)], 14)).toEqual([
     "a… (9 more characters)".replace("a…", "aaaaaaaa…").replace("9", "2"),
     "…",

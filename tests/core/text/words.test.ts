@@ -45,7 +45,7 @@ describe("words", () => {
     }
   });
 
-  test("in ASCII are those that other letters beside them would not change", () => {
+  test("in ASCII are those that neighbouring letters would not change", () => {
     const ascii = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).join("");
     for (let first = 0; first < 128; first += 1) {
       const text = `${ascii.slice(first)}+a#1 ${ascii}x${"y".repeat(first)}`;

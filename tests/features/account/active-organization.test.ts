@@ -42,7 +42,7 @@ test("the chosen organization is what this session means, and no other session",
   expect(await agents(h, headers)).toEqual(["acme"]);
 });
 
-test("one that the user left is not meant any more", async () => {
+test("an organization that the user left is no longer active", async () => {
   const { h, user, lab, headers } = await ada();
   await choose(h, headers, "lab");
   await h.services.database.db

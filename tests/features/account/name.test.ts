@@ -20,7 +20,7 @@ test("the user's own name is changed everywhere, and both names are in the log",
   expect((await refusal(rename({ name: " " })))[0]).toBe(400);
 });
 
-test("a name changes 10 times an hour at most, so that nobody floods the logs with it", async () => {
+test("a name changes 10 times an hour at most, which keeps the logs from being flooded", async () => {
   const h = await harness();
   const { id } = await createUser(h, "ada@example.com", "viewer");
   const headers = await openSession(h, id);

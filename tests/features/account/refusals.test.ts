@@ -118,7 +118,7 @@ describe("an IPv6 /48", () => {
   });
 });
 
-test("a client with four checks waiting gets 429, counted as no failure, and shuts nobody else out", async () => {
+test("a client with four checks waiting gets 429, which counts as no failure and locks out no other client", async () => {
   const h = await harness({ trustProxy: 1 });
   await createUser(h, email);
   const queue = threadedPasswords({ clock: h.clock, log: h.services.log });

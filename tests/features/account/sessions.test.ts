@@ -105,7 +105,7 @@ describe("ending one", () => {
     expect(await statusOf(h, second)).toBe(200);
   });
 
-  test("is not for another user's, and tells nothing of it", async () => {
+  test("is refused for another user's, and reveals nothing of it", async () => {
     const { h, first, bobs } = await people();
     const { key } = await (
       await h.request("/api/organizations/acme/management-keys", {

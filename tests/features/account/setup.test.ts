@@ -31,7 +31,7 @@ describe("the owner of the environment", () => {
     expect(home.map(({ name }) => name)).toEqual(["default"]);
   });
 
-  test("is not added beside an owner who is there", async () => {
+  test("is not added when an owner exists already", async () => {
     const h = await harness();
     const first = await bootstrapOwner(h.services, { email, password });
     const second = await bootstrapOwner(h.services, { email: "late@example.com", password });

@@ -251,7 +251,7 @@ describe("the limit of an account at all addresses", () => {
     expect((await from("198.51.100.2", reset.password)).status).toBe(429);
   });
 
-  test("is the same for an e-mail that nobody has", async () => {
+  test("is the same for an unknown e-mail", async () => {
     const h = await harness({ trustProxy: 1 });
     for (let call = 0; call < 50; call += 1) {
       await countCall(h.services, "failed-sign-ins:nobody@example.com", { calls: 50, windowMs: hour });
@@ -313,7 +313,7 @@ describe("the limit of all sign-ins", () => {
   });
 });
 
-test("sign-ins are in the log of every organization of the user, and of the installation for nobody's account", async () => {
+test("sign-ins are in the log of every organization of the user, and in the installation's for unknown accounts", async () => {
   const h = await harness();
   const { id } = await createUser(h, email);
   const lab = await join(h, id, "lab");

@@ -34,7 +34,7 @@ test("500 racing connects get exactly the places that there are, and the others 
   }
 });
 
-test("whoever leaves makes room, however often, and once only", async () => {
+test("a client that leaves frees its connection, however often, and once only", async () => {
   const h = await capped({ total: 6, perUser: 4 });
   const { query } = await h.talk(await h.actor());
   const [one, two] = [await h.as("owner"), await h.as("owner")];

@@ -22,7 +22,7 @@ test("the live stream begins as decisions §10 says, replays, tells what happens
   expect(text()).toMatch(/now.*\n\n: ping\n\n$/s);
 });
 
-test("on replay and live, nobody sees an agent of another organization, or of a workspace out of reach", async () => {
+test("on replay and live, no agent of another organization or of an unreachable workspace is shown", async () => {
   const h = await activityHarness();
   const other = await h.createOrganization("other");
   const hidden = { ...h.organization, workspaceId: newId() };
@@ -49,7 +49,7 @@ test("on replay and live, nobody sees an agent of another organization, or of a 
   }
 });
 
-test("what an agent did before it was deleted, or moved out of reach, is not replayed", async () => {
+test("the events of an agent are not replayed once it was deleted or moved out of reach", async () => {
   const h = await activityHarness();
   const annex = newId();
   await h.db.insert(workspaces).values({ id: annex, organizationId: h.organization.id, name: "annex" });
@@ -61,7 +61,7 @@ test("what an agent did before it was deleted, or moved out of reach, is not rep
   expect(await (await h.live(await h.as("owner"))).heard()).toEqual([stays.slug, moves.slug]);
 });
 
-test("what happened in a conversation is not replayed once that is deleted", async () => {
+test("the events of a conversation are not replayed once that is deleted", async () => {
   const h = await activityHarness();
   const agent = await h.actor();
   const [stays, goes] = [await h.talk(agent), await h.talk(agent)];
@@ -163,7 +163,7 @@ test("a conversation that is missing, foreign, out of reach or of another agent 
   expect((await h.conversation(owner, "")).status).toBe(400);
 });
 
-test("who comes back with `Last-Event-ID` gets what came meanwhile", async () => {
+test("a reader that reconnects with `Last-Event-ID` gets the events it missed", async () => {
   const h = await activityHarness();
   const [agent, owner] = [await h.actor(), await h.as("owner")];
   h.tell(agent, "one");

@@ -11,7 +11,7 @@ import { watch } from "./watch.ts";
 const secret = "canary-key-4711-abcdef";
 
 describe("on a messenger", () => {
-  test("a message is told of when it came in, once, though it is brought twice", async () => {
+  test("a message is reported when it arrived, once, though it is delivered twice", async () => {
     const h = await onMessenger([reply("Hello.")]);
     const { slug, headers } = h.agent;
     const seen = watch(h);
@@ -55,7 +55,7 @@ describe("on a messenger", () => {
       .toMatchObject([{ status: "failed", text: expect.stringContaining("could not be sent") }]);
   });
 
-  test("what an agent sends of itself is a stored row of the conversation in which people read it", async () => {
+  test("a message that an agent sends unasked is a stored row of the conversation in which people read it", async () => {
     const h = await messaging();
     const seen = watch(h, { agentId: h.agent.id, ref: `support:telegram:${h.place.target}` });
     const turnId = await h.answer("Hi", { target: "77" });
@@ -88,7 +88,7 @@ describe("work without a person", () => {
     expect(seen.kinds()).not.toContain("outbound");
   });
 
-  test("of an event is told that it came, and what it matches", async () => {
+  test("an event's arrival is reported, and its matches", async () => {
     const h = await matching(answering([reply("yes"), reply("no")], [reply("On it.")]));
     const seen = watch(h);
     const webhooks = () => seen.events().filter(({ kind }) => kind === "webhook");
@@ -118,7 +118,7 @@ describe("work without a person", () => {
   });
 });
 
-test("of what an agent is told to remember, the memory is told, and whether it is new", async () => {
+test("when an agent is to remember something, the memory is reported, and whether it is new", async () => {
   const save = (content: string) => ({
     parts: [...toolCall("m", "saveMemory", { content }), finish("tool-calls")],
   });

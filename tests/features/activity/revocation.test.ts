@@ -146,7 +146,7 @@ test("all streams together, of chats and of activity, take one query", async () 
   expect(texts().filter((text) => text.includes("access_tokens"))).toHaveLength(1);
 });
 
-test("what changes nothing about reading leaves the streams alone", async () => {
+test("changes that don't affect reading leave the streams open", async () => {
   const w = await watching();
   const own = and(eq(members.userId, w.userId));
   await w.h.db.update(members).set({ roleKey: "viewer" }).where(own);

@@ -131,7 +131,7 @@ describe("of a turn", () => {
     ]);
   });
 
-  test("no secret is shown, whoever says it", async () => {
+  test("no secret is shown, in whosever words", async () => {
     const h = await acting(
       [
         {
@@ -227,7 +227,7 @@ describe("of a call that a person decides about", () => {
     expect(h.persisted().length).toBe((await h.stored()).messages.length);
   });
 
-  test("watchers hear that it was blocked where nobody can decide", async () => {
+  test("watchers hear that it was blocked where no person can decide", async () => {
     const h = await acting(
       [calls(["p", "httpRequest", { url: `https://shop.example/${secret}`, method: "POST" }]), reply("No.")],
       limited,

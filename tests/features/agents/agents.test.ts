@@ -274,8 +274,8 @@ describe("revisions", () => {
   });
 });
 
-describe("who may do what", () => {
-  it("answers for another organization's agent as for none, byte for byte", async () => {
+describe("permissions", () => {
+  it("answers for another organization's agent as for a missing one, byte for byte", async () => {
     const h = await harness();
     await create(h, await h.as("owner"), { slug: "theirs" });
     const stranger = await h.as("owner", { organization: await h.createOrganization("globex") });
@@ -356,7 +356,7 @@ describe("who may do what", () => {
     expect((await remove(await h.as("admin"))).status).toBe(200);
   });
 
-  it("answers 401 to nobody", async () => {
+  it("answers 401 without a credential", async () => {
     const h = await harness();
     expect((await read(h.request("/api/instances"))).status).toBe(401);
     expect((await create(h, {}, { slug: "x" })).status).toBe(401);

@@ -97,7 +97,7 @@ test("the numbers of a period, and of one agent, are the same before and after t
   expect(await all()).toEqual(before);
 });
 
-test("what it cost is listed by agent, by end user and by day", async () => {
+test("the cost is listed by agent, by end user and by day", async () => {
   const { h, first, second, owner } = await planted();
   const usage = (query: string) => ask(h, owner, `/api/analytics/usage${january}${query}`);
   const of = (turns: number, promptTokens: number, completionTokens: number) => ({

@@ -49,7 +49,7 @@ test("a turn that runs holds the mark, and counts once however late it ends", as
   expect(await overview(h, headers)).toMatchObject({ turns: 3, totalTokens: 230, messages: 6 });
 });
 
-test("what was created in the last minute waits, since its statement may still be under way", async () => {
+test("rows created in the last minute wait, since their statement may still be under way", async () => {
   const h = await harness();
   await h.agent();
   await plantTurns(h, [{ at: new Date(Date.now() - 5_000) }]);
@@ -71,7 +71,7 @@ test("a call by a name that fits no index stops nothing", async () => {
   expect(await tools()).toEqual(shown);
 });
 
-test("when the time is set back, what comes then counts too, and all else stays counted once", async () => {
+test("when the clock is set back, later rows count too, and all others stay counted once", async () => {
   const h = await harness();
   const { headers } = await h.agent();
   const { db } = h.services.database;

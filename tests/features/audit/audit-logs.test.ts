@@ -163,7 +163,7 @@ describe("filters", () => {
     expect(await find({ action: "", actor: "", search: "", instanceId: "" })).toHaveLength(5);
   });
 
-  test("by text, whose wildcards stand for themselves", async () => {
+  test("by text, whose wildcards are ordinary characters", async () => {
     const find = await filled();
     expect(await find({ search: "SUPP" })).toEqual(["agent.update", "workspace.create"]);
     expect(await find({ search: "aDA" })).toEqual(["agent.update"]);
@@ -246,13 +246,13 @@ test.each<[string, string]>([
   expect((await response.json()).issues).toMatchObject([{ path: field, message: expect.stringMatching(/\S/) }]);
 });
 
-test("who skips too many is told to narrow the period", async () => {
+test("a caller that skips too many entries is told to narrow the period", async () => {
   const h = await harness();
   const response = await h.request("/api/audit-logs?offset=10001", { headers: await h.as("owner") });
   expect((await response.json()).message).toBe("offset: must be at most 10000: narrow the period with from and to");
 });
 
-describe("who sees what", () => {
+describe("permissions", () => {
   test("only those with the permission see any", async () => {
     const h = await harness();
     for (const path of ["/api/audit-logs", "/api/audit-logs/stats"]) {

@@ -4,7 +4,7 @@ import { auditOf, join, managementKey, userIdOf } from "../organizations/callers
 
 const minute = 60_000;
 
-test("what a caller may not do is in the log of the addressed organization, whoever refuses it", async () => {
+test("a refused permission is in the log of the addressed organization, whichever check refuses it", async () => {
   const h = await harness();
   const { slug } = await h.agent();
   const [viewer, admin, key] = [await h.as("viewer"), await h.as("admin"), await managementKey(h)];

@@ -101,7 +101,7 @@ test("an export holds every part of an agent's configuration, and no secret", as
   expect(entries[0]).toMatchObject({ target: "shop", actorType: "user" });
 });
 
-test("a new agent's export is that of an agent whose fields nobody set", async () => {
+test("a new agent's export is that of an agent without any field set", async () => {
   const h = await harness();
   const call = caller(h, await h.as("owner"));
   await call("POST", "/api/instances", { slug: "plain" });

@@ -88,7 +88,7 @@ const parts = fc.record(
   { requiredKeys: [] },
 );
 
-test("what is imported is exported the same, again and again, whatever the agent was before", async () => {
+test("an imported bundle is exported unchanged, again and again, whatever the agent was before", async () => {
   const h = await harness();
   const call = caller(h, await h.as("owner"));
   await shopSkill(h, call);

@@ -85,7 +85,7 @@ describe("the transport", () => {
   });
 });
 
-test("what a channel lacks is named field by field, and a whole one opens", () => {
+test("the missing fields of a channel are named one by one, and a complete one opens", () => {
   const missing = (field: string, name: string) => ({
     path: ["config", field],
     message: `is needed before ${name} can be turned on`,

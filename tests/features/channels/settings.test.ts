@@ -102,7 +102,7 @@ describe("the settings of a messenger's channel", () => {
     });
   });
 
-  it("show an address with a secret to nobody who may only read", async () => {
+  it("show no address with a secret to callers who may only read", async () => {
     const { h, headers } = await withMessengers({ address });
     await put(h, headers, "whatsapp", { enabled: true, config: byKey });
     const viewer = await h.as("viewer");
@@ -192,7 +192,7 @@ describe("the settings of a messenger's channel", () => {
     expect(await openMessenger(h.services, { slug: "one\u0000" }, "telegram")).toBeNull();
   });
 
-  it("stand in no answer, log, audit entry or row but sealed, and the audit names them", async () => {
+  it("are in no answer, log, audit entry or row except encrypted, and the audit names them", async () => {
     const { h, headers } = await withMessengers({ address });
     const answers = [
       await put(h, headers, "telegram", { enabled: true, config: bot }),

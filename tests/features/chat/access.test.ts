@@ -154,7 +154,7 @@ test("a call that OPEN throttles leaves no trace but its count", async () => {
   expect(await h.stored()).toEqual(before);
 });
 
-test("/v1/models: a key sees its agent, a session what it reaches, nobody else anything", async () => {
+test("/v1/models: a key sees its agent, a session the agents it can reach, other callers none", async () => {
   const h = await open();
   const list = async (headers: Record<string, string>) => {
     const response = await h.request("/v1/models", { headers });
@@ -209,7 +209,7 @@ describe("/v1/models/{id}", () => {
     return response.ok ? body : `${response.status} ${body.message}`;
   };
 
-  test("answers an entry of the list, for whoever sees it there", async () => {
+  test("answers an entry of the list, to callers who see it there", async () => {
     const h = await open();
     const key = { Authorization: `Bearer ${h.agent.key}` };
     const other = await h.anotherAgent();
@@ -255,7 +255,7 @@ test.each([
   expect(preflight.headers.get("Access-Control-Allow-Headers")).toBe("authorization");
 });
 
-test("a session that finds no model at the completions door is told where sessions chat", async () => {
+test("a session that finds no model at the completions endpoint is told where sessions chat", async () => {
   const h = await open();
   const answer = async (headers: Record<string, string>) => {
     const refused = await h.complete("Hi", { model: "unknown" }, { headers });

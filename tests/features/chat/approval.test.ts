@@ -316,7 +316,7 @@ describe("a call that needs approval", () => {
     expect(h.asked).toHaveLength(1);
   });
 
-  test("goes on with the model that was chosen in the agent's place", async () => {
+  test("continues with the model that was chosen instead of the agent's", async () => {
     const h = await paying();
     const json = { messages: [{ role: "user", content: "pay" }], chat_id: "p", model: "openai:other" };
     const play = { method: "POST", headers: h.agent.headers, json };
@@ -390,7 +390,7 @@ describe("a call that needs approval", () => {
     expect((await h.stored()).turns.map(({ status }) => status)).toEqual(["done"]);
   });
 
-  test("that nobody decided about in time is off, but what was approved beside it is made, also after a restart", async () => {
+  test("that were not decided in time are cancelled, but the approved ones are made, also after a restart", async () => {
     const calls = [1, 2].flatMap((n) => toolCall(`call_${n}`, "httpRequest", { url: `${url}/${n}`, method: "POST" }));
     const model = scriptedModel([{ parts: [...calls, finish("tool-calls")] }, reply("One is paid.")]);
     const h = await paying(model);
@@ -434,7 +434,7 @@ describe("a call that needs approval", () => {
     expect((await h.decide({ approved: true })).status).toBe(409);
   });
 
-  test("without a chat_id nobody can approve: the model hears that", async () => {
+  test("without a chat_id no person can approve: the model hears that", async () => {
     const h = await paying();
     const body = (await (await h.complete("pay")).json()) as { choices: { message: { content: string } }[] };
     expect(body.choices[0]?.message.content).toBe("I will pay.Paid.");

@@ -71,7 +71,7 @@ test("calls that wait are listed for who may read the conversations, the oldest 
   );
 });
 
-test("what is decided, refused by the next message, or expired waits no more", async () => {
+test("calls decided, refused by the next message, or expired no longer wait", async () => {
   const h = await asking();
   for (const chat of ["decided", "refused", "expired"]) await ask(h, chat);
   const [one] = (await h.list()).approvals;
@@ -92,7 +92,7 @@ test("what is decided, refused by the next message, or expired waits no more", a
   expect((await h.list()).approvals.map(({ conversationId }) => conversationId)).toEqual([one?.conversationId]);
 });
 
-test("what is out of reach is not listed, and an agent out of reach is not there", async () => {
+test("calls out of reach are not listed, and an agent out of reach gets 404", async () => {
   const h = await asking();
   await ask(h, "one");
   const stranded = await h.as("member", { reach: false });

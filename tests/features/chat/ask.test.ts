@@ -176,7 +176,7 @@ describe("an agent that asks another one", () => {
 });
 
 describe("an agent that is asked", () => {
-  test("can ask nobody itself", async () => {
+  test("can't ask another agent itself", async () => {
     const h = await asking({ helper: (call) => reply(JSON.stringify(names(call.options.tools))) });
     await h.enable("helper", ["agent:caller", "currentTime"]);
     await h.say("Hi");
@@ -196,7 +196,7 @@ describe("an agent that is asked", () => {
     expect((await h.helped()).turns).toHaveLength(1);
   });
 
-  test("has nobody to approve its calls, and goes on without", async () => {
+  test("has no person to approve its calls, and continues without them", async () => {
     const h = await asking({
       helper: ({ prompt }) =>
         prompt.at(-1)?.role === "tool"

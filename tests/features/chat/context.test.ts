@@ -64,7 +64,7 @@ describe("the context of a call", () => {
     expect(kept).toMatchObject({ state: { customer: "c-17" }, messageCount: 0, openTurns: 0 });
   });
 
-  test("goes on from what the request before it wrote, in the order in which they came", async () => {
+  test("continues from the context the previous request wrote, in the order in which they came", async () => {
     const first = gate();
     const model = scriptedModel([{ parts: [first.promise, text("One"), finish()] }, reply("Two")]);
     const h = await mappingHarness(model);
@@ -107,7 +107,7 @@ describe("a context is refused", () => {
     expect(events[0]?.data).toEqual({ message });
   });
 
-  test("without the agent's key, also while it asks nobody for one: 401 on both doors", async () => {
+  test("without the agent's key, also while it requires none: 401 on both endpoints", async () => {
     const h = await mappingHarness();
     await configure(h, { requireAuthentication: false });
     const ask = async (Authorization: string) => {

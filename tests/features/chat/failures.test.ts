@@ -29,7 +29,7 @@ test.each([
   }
 });
 
-test("what the provider's filter emptied is a 502 that says so; what it cut short is a reply", async () => {
+test("a reply that the provider's filter emptied is a 502 that says so; one it cut short is a reply", async () => {
   const h = await chatHarness(scriptedModel(() => ({ parts: [finish("content-filter")] })));
   const message = "The model provider blocked this prompt or its reply";
   for (const stream of [false, true]) {

@@ -248,7 +248,7 @@ test("an MCP server that the organization had before answers in place of the fam
   expect(toldIn(model.calls[1])).toEqual(["the server's rain"]);
 });
 
-test("what is no file can't be saved, nor after the call was cut off", async () => {
+test("a value that is no file can't be saved, nor after the call was cut off", async () => {
   const late: Promise<unknown>[] = [];
   const bytes = new TextEncoder().encode("sun");
   const family = acting(async ({ text }, { saveFile, signal }) => {

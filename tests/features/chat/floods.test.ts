@@ -23,7 +23,7 @@ test("nesting without end is no JSON", async () => {
   expect((await h.request("/v1/chat/completions", init)).status).toBe(400);
 });
 
-test("who used up the fixed throttle may ask again in a minute, also when the time is set back meanwhile", async () => {
+test("a client that used up the fixed throttle may ask again in a minute, also when the clock is set back meanwhile", async () => {
   const h = await chatHarness(scriptedModel(() => reply("Hi")));
   const headers = { "X-Forwarded-For": "203.0.113.9" };
   const ask = async () => (await h.complete("Hi", {}, { headers })).status;
@@ -35,7 +35,7 @@ test("who used up the fixed throttle may ask again in a minute, also when the ti
   expect(await ask()).toBe(200);
 });
 
-test("who used up the fixed throttle is refused without a look at what he sends, until its window ends", async () => {
+test("a client that used up the fixed throttle is refused without reading its body, until its window ends", async () => {
   const h = await chatHarness(silent());
   const ask = (body: string) =>
     h.request("/v1/chat/completions", {

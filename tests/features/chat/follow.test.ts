@@ -90,7 +90,7 @@ describe("a turn that another replica runs", () => {
     expect(await h.chunks()).toEqual([]);
   });
 
-  test("is had whole though it said more than may stay unread; a client that reads nothing is let go of", async () => {
+  test("is received whole though it is longer than the unread limit; a client that reads nothing is disconnected", async () => {
     const h = await elsewhere(8, () => "x".repeat(300_000));
     const first = h.follow();
     await pass(h, async () => (await h.chunks()).length === 2);

@@ -55,7 +55,7 @@ describe("a handoff", () => {
     expect(slow.told.at(-1)).toEqual({ ...handoff, phase: "end", ok: false, durationMs: 60_000 });
   });
 
-  test("ends at once with the call: what is told after it, nobody hears", async () => {
+  test("ends at once with the call: later reports reach no reader", async () => {
     const h = await door({ opens: new Promise(() => {}) });
     const call = new AbortController();
     const asked = h.question({ signal: call.signal });
@@ -67,7 +67,7 @@ describe("a handoff", () => {
     expect(h.told).toHaveLength(2);
   });
 
-  test("is none where nobody is asked", async () => {
+  test("is none where no reader asks for it", async () => {
     const h = await door(reply("Yes."));
     const over = AbortSignal.abort();
     await expect(h.question({ signal: over })).rejects.toThrow();

@@ -68,7 +68,7 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
   };
 }
 
-test("what a turn leaves for later takes turns with the work of other organizations", async () => {
+test("the work a turn leaves for later alternates with that of other organizations", async () => {
   const h = await remembering();
   h.services.options.vectors = true;
   await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
@@ -92,7 +92,7 @@ test("what a turn leaves for later takes turns with the work of other organizati
 
 const system = ({ calls }: ScriptedModel) => JSON.stringify(calls.at(-1)?.prompt[0]);
 
-test("what turns tell of the user is learned by the fast model, with the title and once they rest, and known in the next conversation", async () => {
+test("facts about the user are learned from turns by the fast model, with the title and once they rest, and known in the next conversation", async () => {
   const h = await remembering();
   await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
   expect(system(h.main)).not.toContain("What you remember");
@@ -291,7 +291,7 @@ test("placeholders stay as they were said, and a skill's secret value is in noth
   await h.rest();
 });
 
-test("what the model saves by its tool is known in the next conversation", async () => {
+test("a memory saved by the model's tool is known in the next conversation", async () => {
   const model = scriptedModel((_, index) =>
     index === 0
       ? { parts: [...toolCall("c", "saveMemory", { content: "Lives in Bern." }), finish("tool-calls")] }

@@ -105,7 +105,7 @@ test("sixteen wait; the next one is a 429, on both doors", async () => {
   expect((await h.stored()).conversations[0]).toMatchObject({ openTurns: 0, messageCount: 34 });
 });
 
-test("one that leaves while it waits is dropped, and the line moves up", async () => {
+test("a call that leaves while it waits is dropped, and the queue advances", async () => {
   const held = gate();
   const model = scriptedModel((_call, index) =>
     index === 0 ? { parts: [held.promise, text("0"), finish()] } : reply("x"),
@@ -164,7 +164,7 @@ test("a turn that lives on another replica is waited for", async () => {
   expect((await waits).status).toBe(200);
 });
 
-test("a crowd of dead turns keeps nobody out", async () => {
+test("a crowd of dead turns blocks no new one", async () => {
   const h = await chatHarness(scriptedModel(() => reply("ok")));
   await h.complete("one", { chat_id: "c" });
   for (let n = 0; n < 17; n += 1) await leaveOpen(h, "-1 second", n === 0 ? "running" : "queued");

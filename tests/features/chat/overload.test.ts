@@ -59,7 +59,7 @@ async function overloaded() {
   return { ...h, held, opening, opened, state, begin, last, flood };
 }
 
-test("each door refuses with 503, the time to come back and its own form, and other routes answer", async () => {
+test("each endpoint refuses with 503, Retry-After and its own form, and other routes answer", async () => {
   const h = await overloaded();
   const stream = await h.native("held", { chat_id: "held" });
   await eventually(async () => h.logs.length > 0);

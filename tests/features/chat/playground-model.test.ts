@@ -28,7 +28,7 @@ test("the playground asks another model for one turn, and leaves the agent as it
   expect([instance.provider, instance.model]).toEqual(["openai", "usual"]);
 });
 
-test("no door of clients asks another model, and no person who could not set one", async () => {
+test("no client endpoint takes another model, nor does a person who could not set one", async () => {
   const h = await chatHarness(
     scriptedModel(() => reply("Hello.")),
     { provider: "openai", model: "usual" },
@@ -41,7 +41,7 @@ test("no door of clients asks another model, and no person who could not set one
   expect(await asked(h)).toEqual(["openai:usual", "openai:usual"]);
 });
 
-test("any text that is not provider:model is ignored, whoever sends it", async () => {
+test("any text that is not provider:model is ignored, from every caller", async () => {
   const h = await chatHarness(
     scriptedModel(() => reply("Hello.")),
     { provider: "openai", model: "usual" },

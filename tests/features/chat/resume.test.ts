@@ -235,7 +235,7 @@ describe("on another replica", () => {
     expect(textOf(again)).toBe("one two three");
   });
 
-  test("nothing is written for turns that nobody asks for", async () => {
+  test("nothing is written for turns without readers", async () => {
     const { h, last } = await replicas();
     const { messageId } = await beginAndLeave(h, "one ");
     await h.engine.closeRevoked();

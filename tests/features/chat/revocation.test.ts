@@ -97,7 +97,7 @@ test("a change that takes nothing away leaves the stream alone, and the next rev
   held.open();
 });
 
-test("what was said before is kept: the turn goes on without its listener", async () => {
+test("the output so far is kept: the turn continues without its listener", async () => {
   const { h, held } = await talking();
   const { reader } = await readUntil(await h.native("q", { chat_id: "c" }), (said) => said.includes("some"));
   await send(h, "DELETE", "/channels/web");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { secretTexts } from "../../../src/features/turns/agent/load.ts";
 
-test("what only says where files lie is no secret", () => {
+test("a text that only says where files are is no secret", () => {
   const keys = { s3_access_key_id: "AKIAIOSFODNN7EXAMPLE", s3_secret_access_key: "wJalrXUtnFEMI" };
   const places = { s3_region: "eu-central-1", s3_bucket: "acme-files" };
   expect(secretTexts(new Map(Object.entries({ ...places, ...keys })))).toEqual(Object.values(keys));

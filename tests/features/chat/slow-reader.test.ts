@@ -34,7 +34,7 @@ function followUnread(replay: Replay, clock: TestClock) {
   return { response: followReplay(replay, 0, streaming, seat), seat };
 }
 
-test("20 MB for a client that reads nothing: it is let go of at 1 MiB, and of the turn 4 Mi are kept", async () => {
+test("20 MB for a client that reads nothing: it is disconnected at 1 MiB, and 4 Mi of the turn are kept", async () => {
   const clock = new TestClock();
   const { replay, say, leave, end } = turnOf("turn-1", new Replays(clock));
   const { response, seat } = followUnread(replay, clock);
@@ -64,7 +64,7 @@ test("20 MB for a client that reads nothing: it is let go of at 1 MiB, and of th
   ]);
 });
 
-test("one event may be longer than all that is kept: it is told, and then it is gone", async () => {
+test("one event may be longer than the buffer: it is sent, and then dropped", async () => {
   const { replay, say } = turnOf("turn-1", new Replays(new TestClock()));
   let got = 0;
   const write = (text: string) => {

@@ -5,7 +5,7 @@ import { chatHarness, dataLines, readEvents } from "./chat.ts";
 /** Cut as a server may cut them. */
 const words = say("<thi", "nk>\n", "Two and ", "two</thi", "nk>\n\n", "It is ", "4.");
 
-test("what a model thinks in its text is reasoning, and stands in no reply", async () => {
+test("a model's thoughts within its text are reasoning, and part of no reply", async () => {
   const provider = await startFakeProvider({ stream: [words, done()] });
   const environmentKeys = { openai_compatible_base_url: provider.url };
   const h = await chatHarness(undefined, { provider: "openai-compatible", model: "m" }, { environmentKeys });
@@ -52,7 +52,7 @@ test("a model that thought before it called a tool gets its thoughts back with t
   ]);
 });
 
-test("a conversation goes on where a model wants the thoughts of earlier turns, which are not kept for it", async () => {
+test("a conversation continues where a model wants the thoughts of earlier turns, which are not kept for it", async () => {
   const missing = refusal(400, "The `reasoning_content` in the thinking mode must be passed back to the API.");
   const provider = await startFakeProvider(
     { stream: [think("The time?"), callTool("call_1", "currentTime", "{}"), done("tool_calls")] },

@@ -46,7 +46,7 @@ async function budgeted(script: Parameters<typeof scriptedModel>[0], fields: Rec
 }
 
 describe("an end user with a budget", () => {
-  test("is refused what the month has no tokens for, and nobody else is", async () => {
+  test("is refused once the month's tokens are used, and no other user is", async () => {
     const h = await budgeted(() => taking(900, 60), { userMonthlyTokenBudget: 1_000 });
     expect(await h.say("ada")).toBeUndefined();
     expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: 960, reserved: 0 }]);
@@ -150,7 +150,7 @@ describe("an end user with a budget", () => {
   });
 });
 
-test("who is nobody for one call has no budget, and leaves none", async () => {
+test("an anonymous caller has no budget, and leaves none", async () => {
   const h = await budgeted(() => taking(10, 10), { userMonthlyTokenBudget: 0 });
   expect((await h.complete("Hi")).status).toBe(200);
   expect((await h.complete("Hi", { user: "ada" })).status).toBe(429);
@@ -160,7 +160,7 @@ test("who is nobody for one call has no budget, and leaves none", async () => {
   expect(await h.ofAgent()).toEqual([{ used: 40, reserved: 0 }]);
 });
 
-test("what is two months old is deleted, once an hour", async () => {
+test("a row two months old is deleted, once an hour", async () => {
   const h = await budgeted(() => taking(10, 10), { userMonthlyTokenBudget: 1_000_000 });
   const engine = createEngine({ ...h.services, policies: new CurrentPolicies() });
   const months = async () => (await h.periods()).map((period) => period.month);
@@ -181,7 +181,7 @@ test("what is two months old is deleted, once an hour", async () => {
   expect(await months()).toEqual([]);
 });
 
-describe("beside the budget of the agent", () => {
+describe("along with the budget of the agent", () => {
   test("both are held, and both are charged", async () => {
     const h = await budgeted(() => taking(100, 20), { userMonthlyTokenBudget: 10_000, monthlyTokenBudget: 10_000 });
     expect(await h.say("ada")).toBeUndefined();
@@ -189,7 +189,7 @@ describe("beside the budget of the agent", () => {
     expect(await h.ofAgent()).toEqual([{ used: 120, reserved: 0 }]);
   });
 
-  test("what one of them refuses, the other does not keep", async () => {
+  test("tokens that one refuses are not held by the other either", async () => {
     const h = await budgeted([], { userMonthlyTokenBudget: 10_000, monthlyTokenBudget: 1 });
     expect(await h.say("ada")).toBe(agentSpent);
     expect(await h.say(null, "of a stranger")).toBe(agentSpent);

@@ -47,7 +47,7 @@ const textOf = (events: readonly { data: Record<string, unknown> }[]) =>
 const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 describe("a resumed stream of a turn that waits for a decision", () => {
-  test("stays open, is kept alive, and goes on with the result of an approval", async () => {
+  test("stays open, is kept alive, and continues with the result of an approval", async () => {
     const { h, events, done, resume, decide, follow } = await waitingTurn();
     const late = follow(await resume(done?.id));
     const whole = follow(await resume(undefined));
@@ -61,7 +61,7 @@ describe("a resumed stream of a turn that waits for a decision", () => {
     expect((await whole.events).map(({ id }) => id)).toEqual([...events, ...rest].map(({ id }) => id));
   });
 
-  test("is kept alive for as long as it waits, though the turn's own events are gone", async () => {
+  test("is kept alive for as long as it waits, though the turn's own events are dropped", async () => {
     const { h, done, resume, decide, follow } = await waitingTurn();
     await h.services.database.query("update turns set finished_at = now() - interval '2 hours'", []);
     await h.clock.advance(61_000);

@@ -57,7 +57,7 @@ describe("wrong keys", () => {
     expect((await call(h, bearing("guess"))).status).toBe(401);
   });
 
-  test("count at the completions door too, also while its own throttle is off", async () => {
+  test("count at the completions endpoint too, also while its own throttle is off", async () => {
     const h = await chatHarness(
       scriptedModel(() => reply("ok")),
       {},

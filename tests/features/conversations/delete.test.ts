@@ -122,7 +122,7 @@ test.each([
   expect(response.headers.get("X-Should-Retry")).toBe(status === 409 ? "false" : null);
 });
 
-test("a turn of it can't be resumed any more, on no replica, and what it said is kept for none", async () => {
+test("a turn of it can't be resumed on any replica, and none keeps its output", async () => {
   const h = await conversationHarness(scriptedModel(() => reply("canary")));
   const turn = await readEvents(await h.native("Hello", { chat_id: "c" }));
   const { chunks, resume } = resuming(h, String(turn.at(-1)?.data.messageId));
@@ -143,7 +143,7 @@ test("a turn of it can't be resumed any more, on no replica, and what it said is
   expect((await resume(createEngine(h.services))).status).toBe(404);
 });
 
-test("nothing more of a turn of it is kept for other replicas, whose followers are told an end", async () => {
+test("no replica keeps further events of its turns, and followers get an end", async () => {
   const held = gate();
   const model = scriptedModel([{ parts: [textDelta("So far "), held.promise, textDelta("never"), finish()] }]);
   const h = await conversationHarness(model);

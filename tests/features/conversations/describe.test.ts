@@ -76,7 +76,7 @@ describe("the fast model", () => {
     expect(h.asked[0]).toContain('"last"');
   });
 
-  test("never takes the place of a title that a person gave, not even meanwhile", async () => {
+  test("never replaces a title that a person gave, not even meanwhile", async () => {
     const h = await withModel([
       async () => {
         await h.database.db.update(conversations).set({ title: "A person's", metadata: { extractedSeq: 4 } });

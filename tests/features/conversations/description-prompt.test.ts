@@ -24,7 +24,7 @@ describe("the prompt", () => {
     expect([title.endsWith('{"title":"…"}'), summary.endsWith('{"summary":"…"}')]).toEqual([true, true]);
   });
 
-  test("nobody in it can end the data", () => {
+  test("no text in it can end the data", () => {
     const prompt = (content: string) =>
       descriptionPrompt({ messages: [{ role: "user", content }], wanted: both, summary: content, mark });
     const marks = (text: string) => text.split(mark).length;

@@ -64,7 +64,7 @@ describe("a conversation", () => {
     }
   });
 
-  test("of others is not there, in the same words as one that nobody has", async () => {
+  test("of other users is a 404, in the same words as a missing one", async () => {
     const h = await conversationHarness();
     const ref = await h.say("Hello");
     const foreign = await h.as("owner", { organization: await h.createOrganization("other") });

@@ -12,7 +12,7 @@ test("every word is looked for in each case, the last one as a beginning", () =>
   });
 });
 
-test("what steers a query of PostgreSQL is quoted, and signs alone are no words", () => {
+test("operators of PostgreSQL's query syntax are quoted, and punctuation alone is no word", () => {
   expect(readSearch("o'x\\y")?.query?.typed).toContain("('o''x\\\\y':*");
   expect(readSearch("& | ! :* ( ) <->")).toMatchObject({ query: null, words: [] });
   expect(readSearch(" \t\n")).toBeNull();

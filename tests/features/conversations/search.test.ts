@@ -110,7 +110,7 @@ describe("a snippet", () => {
   const snippets = async (h: Awaited<ReturnType<typeof conversationHarness>>, search: string) =>
     (await h.list({ search })).conversations.map(({ snippet }) => snippet);
 
-  test("shows what stands around the match, of the newest message that has it", async () => {
+  test("shows the text around the match, of the newest message that has it", async () => {
     const h = await conversationHarness(parrot());
     await h.say("ferry old");
     await h.say("nothing");

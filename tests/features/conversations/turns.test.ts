@@ -173,7 +173,7 @@ describe("a turn of an agent that is debugged", () => {
     ]);
   });
 
-  test("is kept where it failed before its first output, and nothing else of it is stored", async () => {
+  test("is kept when it failed before its first output, and nothing else of it is stored", async () => {
     const h = await debugged(scriptedModel([{ fail: refused(400, "The prompt is too long: 9000 tokens") }]));
     const actionConfig = { toolName: "setState", args: { key: "seen", value: "{{message.text}}" } };
     await change(h, "POST", `/api/instances/${h.agent.slug}/hooks`, { event: "message_received", actionConfig });
@@ -212,7 +212,7 @@ describe("a turn of an agent that is debugged", () => {
     expect(JSON.stringify(debug)).not.toContain("10.1.2.3");
   });
 
-  test("keeps no secret, wherever it stands and however long the text", async () => {
+  test("keeps no secret, wherever it is and however long the text", async () => {
     const canary = "canary-key-4711-geheim";
     const long = `${"x".repeat(16 * 1024 - 10)}${canary}${"y".repeat(2_000)}`;
     const model = scriptedModel([

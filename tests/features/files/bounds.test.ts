@@ -83,7 +83,7 @@ test("of files that come at once as many are taken as fit, also where their sum 
   expect(stores.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
 });
 
-test("a file that is on its way while the stored ones are added up anew counts, too", async () => {
+test("a file being uploaded while the stored ones are added up anew counts, too", async () => {
   const h = await filesHarness();
   allow(h, 3, 100);
   await h.store({ bytes: large(1) });
@@ -122,7 +122,7 @@ test("a file that the disk refuses, or whose conversation is gone, gives its spa
   await h.store({ bytes: large(3) });
 });
 
-test("what the disk refuses takes no space of a file that was deleted meanwhile", async () => {
+test("a file the disk refuses takes no space of one that was deleted meanwhile", async () => {
   const h = await filesHarness();
   allow(h, 3, 3);
   await h.store({ bytes: large(1) });

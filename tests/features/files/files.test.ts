@@ -239,7 +239,7 @@ describe("GET /api/files/{id}", () => {
     await cancelled.promise;
   }
 
-  test("lets go of the storage when its reader goes away", async () => {
+  test("closes the storage's stream when its reader goes away", async () => {
     await leave(await filesHarness(), { pull: (c) => c.enqueue(new Uint8Array(65_536)) });
   });
 

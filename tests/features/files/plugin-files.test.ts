@@ -89,7 +89,7 @@ describe("a file that a tool saves", () => {
 });
 
 describe("a new link", () => {
-  test("is made for a file of the same conversation, whoever it came from", async () => {
+  test("is made for a file of the same conversation, whatever its origin", async () => {
     const h = await filesHarness();
     const attached = await h.store();
     const linked = await h.link(attached.id);

@@ -53,7 +53,7 @@ test("a server answers what doctor examines, with the machine's checks around th
   expect(asked).toEqual([{ publicAddress: null, defaultModel: null }]);
 });
 
-test("a scheduler that stands still fails", async () => {
+test("a scheduler that hangs fails", async () => {
   const h = await harness();
   const owner = await h.as("owner");
   h.clock.advance(3 * 60_000);

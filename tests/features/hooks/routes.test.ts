@@ -157,7 +157,7 @@ describe("changing", () => {
     expect(await h.list()).toHaveLength(1);
   });
 
-  test("looks at event and mutates together, whichever of them is given", async () => {
+  test("checks event and mutates together, even when only one is given", async () => {
     const h = await withAgents("one");
     const { id } = await h.create({ ...seen, event: "response_generated", mutates: true });
     const status = async (json: Json) => (await h.call("PATCH", url("one", id), json)).status;

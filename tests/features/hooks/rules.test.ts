@@ -44,7 +44,7 @@ test.each<[string, unknown, string]>([
   expect(argsProblem(args)).toBe(problem);
 });
 
-test("what is nested without end is refused, not looked into", () => {
+test("a value nested without end is refused, not looked into", () => {
   let deep: unknown = "x";
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
   expect(argsProblem({ deep })).toBe("must not be nested deeper than 20 levels");

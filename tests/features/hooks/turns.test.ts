@@ -148,7 +148,7 @@ describe("the reply that a hook replaces", () => {
     expect(lines.join("")).not.toMatch(/swordfish|hook/);
   });
 
-  test("is not there when the provider fails midway: nobody sees the half of it", async () => {
+  test("is not there when the provider fails midway: no reader sees half of it", async () => {
     const model = scriptedModel(() => ({ parts: [text("The code is swordf"), new Error("gone")] }));
     const h = await hooked(model, [replacing()]);
     const events = await readEvents(await h.native("What is it?", { chat_id: "c" }));
@@ -177,7 +177,7 @@ test("/v1 shows nothing of hooks that replace nothing, and streams as without th
 });
 
 describe("executions", () => {
-  test("are stored once, in order, beside the conversation", async () => {
+  test("are stored once, in order, along with the conversation", async () => {
     const h = await hooked(saying("Hi."), [
       asking("response_sent", "sent"),
       asking("conversation_start", "start"),
@@ -230,7 +230,7 @@ describe("executions", () => {
     expect((await h.executions("c")).map(({ event }) => event)).toEqual(["message_received"]);
   });
 
-  test("hold no secret of the agent, whoever said it", async () => {
+  test("hold no secret of the agent, in whosever words", async () => {
     const secret = "sk-live-0123456789abcdef";
     const args = { url: "https://hooks.example/a", method: "POST", body: "{{message.text}}" };
     const hook = { event: "message_received", actionConfig: { toolName: "httpRequest", args } };
@@ -306,7 +306,7 @@ test("hooks read and write the state, which the turn and later ones see", async 
   expect((await h.stored()).conversations[0]?.state).toEqual({ last: "Two", reply: "Fine." });
 });
 
-test("what hooks found out is told to the model, and stays out of the transcript", async () => {
+test("the findings of hooks are told to the model, and stay out of the transcript", async () => {
   const h = await hooked(saying("Hi."), [asking("message_received", "who")], () => ({ body: "Ada, gold customer" }));
   await readEvents(await h.native("Hello", { chat_id: "c" }));
   const [call] = h.model.calls;
@@ -315,7 +315,7 @@ test("what hooks found out is told to the model, and stays out of the transcript
   expect(JSON.stringify((await h.stored()).messages)).not.toContain("Ada");
 });
 
-test("a hook that takes too long is cut off, and the turn goes on", async () => {
+test("a hook that takes too long is aborted, and the turn continues", async () => {
   const h = await hooked(
     saying("Hi."),
     [asking("message_received", "a", { timeoutMs: 2_000 })],

@@ -34,7 +34,7 @@ test.each([
   expect(await h.statuses()).toEqual(["done", "done", "done"]);
 });
 
-test("an album that names nobody is no message, and nothing of it stays", async () => {
+test("an album addressed to no agent is no message, and no part of it stays", async () => {
   const h = await messengerHarness();
   const { db } = h.services.database;
   const store = await storing(h, h.agent.slug);

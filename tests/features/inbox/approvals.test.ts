@@ -64,7 +64,7 @@ async function paying({ fails = false } = {}) {
 }
 
 describe("a messenger's turn that a person has to approve", () => {
-  test("tells the one who asked, and what came of it once it is decided", async () => {
+  test("tells the person who asked, and the result once it is decided", async () => {
     const h = await paying();
     await h.say("Please pay");
     await h.told(1);
@@ -90,7 +90,7 @@ describe("a messenger's turn that a person has to approve", () => {
     expect(h.asked).toEqual([]);
   });
 
-  test("goes on once after a restart, however many replicas there are, and is told once", async () => {
+  test("continues once after a restart, however many replicas there are, and is reported once", async () => {
     const h = await paying();
     await h.say("Please pay");
     await h.told(1);

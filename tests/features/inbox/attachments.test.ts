@@ -101,7 +101,7 @@ test("a second attempt stores and asks for nothing twice", async () => {
   expect(await t.rows()).toHaveLength(2);
 });
 
-test("an agent that takes no attachments is told so, and nothing is loaded", async () => {
+test("an agent without attachments is told so, and nothing is loaded", async () => {
   const t = await attaching();
   const { texts, fileIds } = await t.run([await t.stored("", photo, voice)], { attachmentsEnabled: false });
   expect(texts).toEqual([
@@ -116,7 +116,7 @@ test("an agent that takes no attachments is told so, and nothing is loaded", asy
   expect(await t.rows()).toEqual([]);
 });
 
-test("what is too large is not loaded, whoever says so", async () => {
+test("a file too large is not loaded, whether its header or its bytes say so", async () => {
   const t = await attaching();
   const large = { ...note, name: "a.csv", size: 20 * 1024 * 1024 + 1 };
   t.on.download = async () => {
@@ -206,7 +206,7 @@ test("a few files are loaded at a time, and a turn takes so many only", async ()
   expect((await t.run([await t.stored("", ...large)])).fileIds).toHaveLength(2);
 });
 
-test("a turn takes 40 MB only, also from a messenger that tells no sizes beforehand", async () => {
+test("a turn loads 40 MB only, also from a messenger that tells no sizes beforehand", async () => {
   const t = await attaching();
   t.on.download = async () => new Uint8Array(15 * 1024 * 1024);
   const unknown = Array.from({ length: 4 }, (_, at) => ({ ...voice, name: `${at}.ogg`, size: null }));
@@ -249,7 +249,7 @@ test("files that were stored in an earlier attempt count among the 40 MB, also w
   expect(texts[0]).toContain("was left out: too many files came at once");
 });
 
-test("without a place for files, the agent is told and the log says why", async () => {
+test("without storage for files, the agent is told and the log says why", async () => {
   const t = await attaching({ store: "none" });
   expect((await t.run([await t.stored("", photo)])).texts).toEqual(["[The picture photo.jpg could not be loaded.]"]);
   expect(t.logs.some((line) => line.includes("There is nowhere to store files"))).toBe(true);

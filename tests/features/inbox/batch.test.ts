@@ -21,7 +21,7 @@ const message = (seq: number, fields: Partial<PendingMessage> = {}): PendingMess
 
 const texts = ({ messages }: ReturnType<typeof batchOf>) => messages.map(({ text }) => text);
 
-test("a correction takes the place of its message, also when it came first", () => {
+test("a correction replaces its message, also when it came first", () => {
   const batch = batchOf(
     [message(1, { edits: "p-2", text: "new" }), message(2), message(3), message(4, { edits: "gone", text: "late" })],
     false,

@@ -90,7 +90,7 @@ test("a turn that began is brought to its end although its message is taken back
   expect(await h.statuses()).toEqual(["done"]);
 });
 
-test("nobody takes back a message of another agent", async () => {
+test("no message of another agent can be taken back", async () => {
   const h = await messengerHarness({ names: ["slack"] });
   const store = await storing(h, h.agent.slug, "slack");
   await store(slackMessage("1.1"));

@@ -12,8 +12,8 @@ import { ref, roomRef, withRoom } from "./told.ts";
 
 const unasked = ["user", expect.stringContaining("of your own accord")];
 
-describe("what an agent sends of itself", () => {
-  test("is what a person's answer is understood by, also where nothing was said before", async () => {
+describe("a message an agent sends unasked", () => {
+  test("explains a person's answer, also where nothing was said before", async () => {
     const h = await withRoom();
     const turnId = await h.work("The shelf is empty");
     await h.say("Shall I order more?", { turnId });
@@ -42,7 +42,7 @@ describe("what an agent sends of itself", () => {
     expect(h.texts()).toEqual(["Shall I order more?", "Re: Yes, do it"]);
   });
 
-  test("stands behind what was said before, whether results of tools are remembered or not", async () => {
+  test("follows the earlier messages, whether results of tools are remembered or not", async () => {
     const h = await withRoom();
     const json = { toolResultsInHistoryEnabled: false };
     await h.request("/api/instances/support", { method: "PATCH", headers: h.agent.headers, json });

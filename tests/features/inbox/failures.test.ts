@@ -71,7 +71,7 @@ test("a message that fails each time fails alone; the others are answered, and t
   expect((await h.rows()).inbox[0]?.attempts).toBe(10);
 });
 
-test("what the model refuses in company is tried alone and given up at once", async () => {
+test("messages the model refuses in a batch are tried one by one and given up at once", async () => {
   const h = await answering((call) => (asked(call).includes("poison") ? failing(400) : reply("Fine.")));
   await h.say("Good morning");
   await h.say("poison");
@@ -112,7 +112,7 @@ test("a budget of each person counts the person", async () => {
   expect(fates).toEqual({ "1000:42:1": "done", "1000:42:2": "failed", "1000:43:3": "done" });
 });
 
-test("what waits while the agent or its channel is turned off is given up, and nobody is told", async () => {
+test("messages that wait while the agent or its channel is turned off are given up silently", async () => {
   const h = await answering(doing());
   await h.say("Hello");
   await h.request(`/api/instances/${h.agent.slug}`, {

@@ -126,7 +126,7 @@ test("a message whose storing fails is not acknowledged, and comes again", async
   await expect.poll(t.texts).toEqual(["Hello"]);
 });
 
-test("what Telegram is asked for waits there while too many messages wait here, and is stored once there is space", async () => {
+test("Telegram's updates wait there while too many messages wait here, and are stored once there is space", async () => {
   const t = await following();
   await t.engine.renewLeases();
   await t.start("telegram");
@@ -149,7 +149,7 @@ test("what Telegram is asked for waits there while too many messages wait here, 
   expect(warnings()).toHaveLength(1);
 });
 
-test("what was stored and not acknowledged when the process died is stored once", async () => {
+test("updates stored but not acknowledged when the process died are stored once", async () => {
   const t = await following();
   await t.start("telegram");
   const dying = t.replica();
@@ -223,7 +223,7 @@ test("a lease is renewed while it is followed", async () => {
   expect(t.polls()).toBeLessThanOrEqual(2);
 });
 
-test("a process that stops lets go, and another one takes over at once", async () => {
+test("a process that stops gives up its lease, and another one takes over at once", async () => {
   const t = await following();
   await t.start("telegram");
   const stopping = t.replica();
@@ -287,7 +287,7 @@ test("credentials that are withdrawn are told of, and the channel runs again wit
   await expect.poll(t.texts).toEqual(["Hello"]);
 });
 
-test("a channel that gets a webhook is let go at once, and polled again without", async () => {
+test("a channel that gets a webhook is no longer polled, and polled again without", async () => {
   const t = await following();
   await t.start("telegram");
   await t.engine.renewLeases();
@@ -305,7 +305,7 @@ test("a channel that gets a webhook is let go at once, and polled again without"
   await expect.poll(async () => (await t.channel())?.status).toBe("running");
 });
 
-test("a channel that is turned off is let go at once", async () => {
+test("a channel that is turned off is no longer polled", async () => {
   const t = await following();
   await t.start("slack");
   await t.engine.renewLeases();
@@ -328,7 +328,7 @@ test("the follower of a deleted agent ends", async () => {
   expect(t.telegram.updates).toHaveLength(1);
 });
 
-test("while the agent is off, what comes is dropped, as from a webhook", async () => {
+test("while the agent is off, incoming messages are dropped, as from a webhook", async () => {
   const t = await following();
   await t.start("telegram");
   await t.engine.renewLeases();

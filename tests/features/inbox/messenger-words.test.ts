@@ -41,7 +41,7 @@ const refusal = (status: number, description: string) => ({
   json: { ok: false, error_code: status, description },
 });
 
-test("what a messenger says is stored, told and logged without any secret of the agent", async () => {
+test("an error text of a messenger is stored, told and logged without any secret of the agent", async () => {
   const h = await holding();
   h.telegram.fail("sendMessage", refusal(500, words), refusal(400, words));
   await h.say("Hello");
@@ -68,7 +68,7 @@ test("the test of a channel shows no secret of the agent, nor a part of one that
   for (const secret of Object.values(held)) expect([first, second].join()).not.toContain(secret.slice(0, 8));
 });
 
-test("the log tells without secrets why a former account could not be left, also of an agent that is gone", async () => {
+test("the log says without secrets why a former account could not be left, also of a deleted agent", async () => {
   const h = await holding();
   h.telegram.fail("deleteWebhook", refusal(400, words));
   // A turn of this process knows the secrets.
@@ -83,7 +83,7 @@ test("the log tells without secrets why a former account could not be left, also
   for (const secret of Object.values(held)) expect(h.logs.join()).not.toContain(secret);
 });
 
-test("words are left out while nobody can tell which secrets they hold", async () => {
+test("error texts are left out while the secrets they may hold can't be read", async () => {
   const h = await holding();
   h.services.agentSecrets.loadBy(async () => Promise.reject(new Error("A value does not open")));
   h.telegram.fail("sendMessage", refusal(400, words));

@@ -68,7 +68,7 @@ test("that it moved may be known from a refusal first: what waits goes on, and s
   expect(at).toEqual([{ ref: `support:telegram:${was}` }]);
 });
 
-test("what is sent to the new id belongs to the same conversation", async () => {
+test("messages sent to the new id belong to the same conversation", async () => {
   const h = await inAGroup();
   await h.store({ movedFrom: was, movedTo: is }, inGroup(is, "Hello"));
   await h.answered(1);

@@ -67,7 +67,7 @@ test("a long text is no keyword, and is not normalized, which makes 18 character
   normalize.mockRestore();
 });
 
-test("who stops the agent is told so, is answered nothing, and comes back by keyword; no model hears of it", async () => {
+test("a person who stops the agent is told so, gets no answers, and returns by keyword; no model hears of it", async () => {
   const h = await answering(doing(reply("Hello again.")), { agent: optout });
   await h.say("Hello");
   await h.say("stop");
@@ -115,7 +115,7 @@ test("a turn that runs when the person stops the agent says nothing, even after 
   expect(await h.transcript()).toEqual([]);
 });
 
-test("others in a group are answered, whoever stopped the agent there", async () => {
+test("others in a group are answered, although one of them stopped the agent there", async () => {
   const h = await answering(doing(reply("Hello Bob.")), { agent: optout });
   const store = await storing(h, h.agent.slug);
   const inGroup = { channelId: "-5", isPrivate: false };
@@ -142,7 +142,7 @@ test("keywords in one delivery are heeded in their order", async () => {
   expect(h.prompts()).toEqual([["Three", "START"]]);
 });
 
-test("who stopped the agent is left alone although the keywords were turned off since", async () => {
+test("a person who stopped the agent gets nothing although the keywords were turned off since", async () => {
   const h = await answering(doing(reply("Hello.")), { agent: optout });
   await h.say("STOP");
   const patch = { method: "PATCH", headers: h.agent.headers, json: { optoutEnabled: false } };
@@ -156,7 +156,7 @@ test("who stopped the agent is left alone although the keywords were turned off 
   expect(h.prompts()).toEqual([["STOP"]]);
 });
 
-test("who stopped the agent in one thread of a private chat is sent nothing in the others", async () => {
+test("a person who stopped the agent in one thread of a private chat is sent nothing in the others", async () => {
   const h = await answering(doing(), { agent: optout });
   const { db } = h.services.database;
   const store = await storing(h, h.agent.slug);

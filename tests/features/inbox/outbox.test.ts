@@ -13,7 +13,7 @@ const refusal = (status: number, description: string, parameters?: object) => ({
 });
 
 describe("the outbox", () => {
-  test("sends a reply to its place, notes where it went and when the channel last sent", async () => {
+  test("sends a reply to its destination, notes its id and when the channel last sent", async () => {
     const h = await messaging();
     const turnId = await h.answer("Hello");
     const [row] = await h.allSent();

@@ -48,7 +48,7 @@ test("a reply on WhatsApp comes with the words that it answers, of either side",
   );
 });
 
-test("nobody reads what another person was told by naming its id", async () => {
+test("naming its id shows no message that another person was sent", async () => {
   const { last } = await onWhatsApp();
   const other = { sender: "+393330000000", channelId: "+393330000000" };
   for (const id of ["SM1", "SM2"]) expect(await last(answer(id, "agent", other))).toContain("is not known here");

@@ -47,7 +47,7 @@ test("a turn that ends within the grace of a stop is answered once", async () =>
   expect(h.model.calls).toHaveLength(1);
 });
 
-test("a job that another process took over does not answer twice, whichever is first", async () => {
+test("a job that another process claimed answers only once, whichever is first", async () => {
   const h = await held();
   const { database } = h.services;
   // This process lost touch: its job's lease ended, and its turn goes on.

@@ -14,7 +14,7 @@ import { incoming, storing } from "./messengers.ts";
 import { adaTarget, paragraphs } from "./sending.ts";
 import { roomRef, withRoom } from "./told.ts";
 
-test("what is sent to a person by their id is part of the private chat in which they write, once they have written", async () => {
+test("a message sent to a person by their id is part of the private chat in which they write, once they have written", async () => {
   const h = await withRoom();
   await h.turnOn(h.agent.id, "slack");
   const store = await storing(h, "support", "slack");

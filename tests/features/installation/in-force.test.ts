@@ -27,7 +27,7 @@ test("the rate limit counts from the next call on", async () => {
   expect((await call()).status).toBe(429);
 });
 
-test("whoever used the rate limit up, however often refused, still reads and mends the policies", async () => {
+test("a caller who used up the rate limit, however often refused, still reads and repairs the policies", async () => {
   const h = await harness();
   const owner = await h.as("owner");
   const policies = (init: { method?: string; json?: unknown } = {}) =>

@@ -216,7 +216,7 @@ describe("forgetting", () => {
 });
 
 describe("who may", () => {
-  test("readers read, writers write, and nobody without a right to either", async () => {
+  test("readers read, writers write, and callers without either right do neither", async () => {
     const h = await memoryHarness();
     const { memory } = await h.add({ content: "One" });
     const viewer = await h.as("viewer");

@@ -91,7 +91,7 @@ describe("saving", () => {
     expect(await h.rows()).toHaveLength(2);
   });
 
-  test("the first of an end user takes one statement, and is compared with what came meanwhile", async () => {
+  test("the first of an end user takes one statement, and is compared with those added meanwhile", async () => {
     const h = await memoryHarness();
     await h.save("The user lives in Bern", { subject: "web:ada" });
     const statements = spyOnStatements(h.database);
@@ -115,7 +115,7 @@ describe("saving", () => {
     expect(await h.rows()).toHaveLength(1);
   });
 
-  test("two that become the same at once collide with nobody", async () => {
+  test("two that become the same at once do not collide", async () => {
     const h = await memoryHarness();
     await h.save("one two three four five six seven eight nine ten");
     const words = ["eleven", "twelve", "thirteen", "fourteen"];

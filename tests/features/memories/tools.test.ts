@@ -58,7 +58,7 @@ describe("saveMemory", () => {
 });
 
 describe("searchMemory", () => {
-  test("finds what fits of the end user of the turn, and of nobody else", async () => {
+  test("finds the matching memories of the turn's end user, and of no other", async () => {
     const h = await withTools();
     await h.call("saveMemory", { content: "Likes green tea", importance: 7 });
     await h.call("saveMemory", { content: "canary-bob's tea" }, h.context("web:bob"));

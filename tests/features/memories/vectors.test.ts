@@ -11,7 +11,7 @@ import { memoryHarness } from "./memories.ts";
 import { meaningOf, quiet, requireVectors, vectorHarness } from "./vectors.ts";
 
 describe("meaning", () => {
-  test("finds what has no word of the query, of the end user alone, beside what has one", async (context) => {
+  test("finds memories that share no word with the query, of the end user alone, along with those that do", async (context) => {
     const h = await vectorHarness(context);
     await h.add({ content: "Loves green tea", subject: "ada" });
     await h.add({ content: "Rides a bicycle", subject: "ada" });
@@ -215,7 +215,7 @@ describe("a database", () => {
     expect(texts).toHaveLength(1);
   });
 
-  test("that has no such extension, or lets nobody create it, is used as it is", async () => {
+  test("that has no such extension, or doesn't allow creating it, is used as it is", async () => {
     const lines: string[] = [];
     const log = { ...quiet, info: (_fields: object, message: string) => void lines.push(message) };
     const answering = (row: object, transaction: () => Promise<never>) =>
@@ -230,7 +230,7 @@ describe("a database", () => {
     await expect(addVectors(answering({ made: false, available: true }, never), log)).rejects.toThrow("It was tried");
   });
 
-  test("gets its table once, whoever starts at the same time", async (context) => {
+  test("gets its table once, however many processes start at the same time", async (context) => {
     const h = await memoryHarness();
     await requireVectors(h.database, context);
     await h.database.query("drop table memory_vectors", []);

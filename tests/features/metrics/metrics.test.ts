@@ -13,8 +13,8 @@ import { metricsToken, monitored, samplesOf, scrape } from "./scrape.ts";
 
 const acting = { id: "1", slug: "a", name: "A", organizationId: "2", workspaceId: "3", iconVersion: null };
 
-describe("who reads the metrics", () => {
-  test("nobody, where the server has no token for it: the route is one of those that are not there", async () => {
+describe("access to the metrics", () => {
+  test("none, where the server has no token for it: the route answers like a missing one", async () => {
     const h = await harness();
     const headers = [{}, { Authorization: "Bearer " }, await h.as("owner")];
     for (const given of headers) {
@@ -44,7 +44,7 @@ describe("who reads the metrics", () => {
     expect(h.logs.join()).not.toContain(metricsToken);
   });
 
-  test("who guesses is refused with 429 after a while, and the token still works", async () => {
+  test("a client that guesses gets 429 after a while, and the token still works", async () => {
     const h = await monitored();
     const guesses = await Promise.all(
       Array.from({ length: 700 }, async (_, index) => {
@@ -57,8 +57,8 @@ describe("who reads the metrics", () => {
   });
 });
 
-describe("what they tell", () => {
-  test("turns by door and ending, their times, tokens, steps and tools", async () => {
+describe("the values they report", () => {
+  test("turns by endpoint and ending, their times, tokens, steps and tools", async () => {
     const model = scriptedModel([
       {
         parts: [...toolCall("call-1", "currentTime"), ...toolCall("call-2", "Ignore all rules"), finish("tool-calls")],
@@ -231,7 +231,7 @@ describe("stored files", () => {
   });
 });
 
-describe("what waits in the database", () => {
+describe("the work that waits in the database", () => {
   test("is counted once in five seconds, however many ask", async () => {
     const h = await monitored();
     const { db } = h.services.database;

@@ -194,7 +194,7 @@ describe("an invitation", () => {
     await expectVoid(h, ada, id);
   });
 
-  test("is for nobody while somebody else knows the account's password", async () => {
+  test("can't be accepted while another person knows the account's password", async () => {
     const { h, ada, id } = await invited();
     const { db } = h.services.database;
     const set = (passwordOrganization: string | null) =>

@@ -63,7 +63,7 @@ describe("renewing a member's password", () => {
     expect(JSON.stringify([audit, h.logs])).not.toContain(body.password);
   });
 
-  test("is no way around one's own current password", async () => {
+  test("can't replace one's own password without the current one", async () => {
     const { h, ada } = await withAda("owner");
     const own = [409, "This is your own account: use /api/me/password and /api/me/sessions"];
     for (const act of both) {

@@ -276,7 +276,7 @@ describe("a role", () => {
 describe("the last Owner", () => {
   const stays = [409, "The last Owner stays: make another member an Owner first"];
 
-  test("stays, whoever asks", async () => {
+  test("stays, for every caller", async () => {
     const h = await harness();
     // Owners of another organization do not count as Owners of this one.
     const other = await h.createOrganization("other");
@@ -378,7 +378,7 @@ describe("a removed member", () => {
     expect((await agent()).status).toBe(404);
   });
 
-  test("who belonged nowhere else has an account and nothing more", async () => {
+  test("a member of no other organization has an account and nothing more", async () => {
     const h = await harness();
     const [admin, someone] = [await h.as("admin"), await person(h, "viewer")];
     expect((await remove(h, admin, someone.id)).status).toBe(200);

@@ -6,7 +6,7 @@ import { harness } from "../../harness.ts";
 const mixed = ["zoe", "Émile", "eve", "Zoé", "adam", "Österreich", "Oslo", "Emil", "öde"];
 const sorted = ["adam", "Emil", "Émile", "eve", "öde", "Oslo", "Österreich", "zoe", "Zoé"];
 
-test("every list by name has accents beside their letters, whatever the case and the database", async () => {
+test("every list by name sorts accented letters next to the plain ones, whatever the case and the database", async () => {
   const h = await harness();
   const headers = await h.as("owner");
   const { db } = h.services.database;

@@ -67,7 +67,7 @@ describe("workspaces", () => {
     expect(JSON.stringify(all)).not.toContain(id);
   });
 
-  test("list who has an entry, by name, to whoever reaches them", async () => {
+  test("list their members by name, to callers who reach them", async () => {
     const h = await harness();
     const second = await made(h, "second");
     const [admin, viewer] = [await h.as("admin", { reach: false }), await h.as("viewer")];

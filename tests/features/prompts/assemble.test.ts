@@ -71,7 +71,7 @@ describe("the default prompt", () => {
 });
 
 describe("placeholders", () => {
-  test("are filled in wherever they stand, as often as they do", () => {
+  test("are filled in wherever and as often as they occur", () => {
     expect(only("{{name}}/{{name}} ({{timezone}}) {{{userName}}}", values)).toBe("Ada/Ada (UTC) {Bo}");
     expect(only("{{ name }}/{{name  }} ({{\ttimezone}})", values)).toBe("Ada/Ada (UTC)");
   });
@@ -222,7 +222,7 @@ describe("what has nothing to say", () => {
 });
 
 describe("sections of one's own", () => {
-  test("stand in order, whatever order they were stored in", () => {
+  test("are in order, whatever order they were stored in", () => {
     const stored = new Map(promptKeys.toReversed().map((key) => [key, `${key}`] as const));
     expect(assemblePrompt(stored, none)).toBe(promptKeys.join("\n\n"));
   });

@@ -38,7 +38,7 @@ test("the preview is what the model gets, and drafts take the place of the store
   expect(reset.prompt).not.toContain("Be brief");
 });
 
-test("people read the preview of agents within their reach, and nobody else does", async () => {
+test("people read the preview of agents within their reach, and no others do", async () => {
   const h = await chatHarness(scriptedModel(() => reply("Hello.")));
   expect((await preview(h, {}, await h.as("viewer"))).status).toBe(200);
   const stranger = await h.as("owner", { organization: await h.createOrganization("globex") });

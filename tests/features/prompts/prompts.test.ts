@@ -267,7 +267,7 @@ describe("refused, and nothing changed", () => {
     expect(await h.own()).toEqual({});
   });
 
-  test("for another organization as for no agent, byte for byte", async () => {
+  test("for another organization as for a missing agent, byte for byte", async () => {
     const h = await withAgents("theirs");
     await h.save([{ key: "02-soul", content: "Mine." }], "theirs");
     const stranger = await h.as("owner", { organization: await h.createOrganization("globex") });

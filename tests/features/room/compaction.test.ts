@@ -132,7 +132,7 @@ describe("a Room's long history", () => {
   });
 });
 
-test("what stays begins with a message to the agent", () => {
+test("the remaining history begins with a message to the agent", () => {
   const of = (...sizes: [string, number][]) => sizes.map(([role, bytes], index) => ({ role, bytes, index }));
   const older = (...sizes: [string, number][]) => olderPart(of(...sizes)).map(({ index }) => index);
   const turn: [string, number][] = [
@@ -146,7 +146,7 @@ test("what stays begins with a message to the agent", () => {
   expect(older(["user", 20_000], ["assistant", 20_000])).toEqual([0, 1]);
 });
 
-test("what no model summed up for long is still little enough for one", () => {
+test("a history that no model summarised for long still fits into one call", () => {
   const said = Array.from({ length: 300 }, (_, index) => ({
     role: "assistant",
     content: `work ${index} ${"x".repeat(9_000)}`,

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const minute = 60_000;
 
 describe("a turn of the Room", () => {
-  test("takes up what waits, and completes what the agent marks", async () => {
+  test("claims the waiting events, and completes those the agent marks", async () => {
     const h = await workingRoom(marking, { room: { prompt: "Look after the shop." } });
     const definition = await h.define({ name: "Refund", interpretationPrompt: "Refund {{payload.amount}} at once" });
     const first = await h.add({ order: 1 });
@@ -69,7 +69,7 @@ describe("a turn of the Room", () => {
     expect(h.model.calls).toHaveLength(0);
   });
 
-  test("takes up ten events at most, and 256 KB of them, and goes on with the rest at once", async () => {
+  test("claims ten events at most, and 256 KB of them, and continues with the rest at once", async () => {
     const h = await workingRoom(marking);
     for (let n = 0; n < 12; n += 1) await h.add({ n });
     for (let n = 0; n < 4; n += 1) await h.add({ n, text: "x".repeat(100_000) });
@@ -182,7 +182,7 @@ describe("a turn of the Room", () => {
     expect(await h.statuses()).toEqual(["completed 1"]);
   });
 
-  test("takes up again what a dead process left, and fails what no process survives", async () => {
+  test("claims again the events a dead process left, and fails those that kill every process", async () => {
     const h = await workingRoom(marking);
     const [left, worn] = [await h.add({ order: 1 }), await h.add({ order: 2 })];
     const lost = { status: "processing", claim: left, notBefore: null } as const;

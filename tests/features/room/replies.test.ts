@@ -43,7 +43,7 @@ describe("a person's reply", () => {
     expect(toldInRoom(h)[2]).not.toContain("ignore your rules");
   });
 
-  test("is told although another turn knew of a later one at another place before", async () => {
+  test("is told although another turn knew of a later one at another destination before", async () => {
     const h = await workingRoom(asking);
     const first = await h.add({ refund: 1 });
     const elsewhere = await h.define({ outboundChannel: "telegram", outboundTarget: "4242" });
@@ -68,7 +68,7 @@ describe("a person's reply", () => {
     expect(taken.filter((call) => lastText(call).includes("Refund the second one"))).toHaveLength(1);
   });
 
-  test("is told although another place has more of them than a turn is told", async () => {
+  test("is told although another destination has more of them than a turn is told", async () => {
     const h = await workingRoom(asking);
     await h.add({ refund: 1 });
     await h.add({ refund: 2 }, await h.define({ outboundChannel: "telegram", outboundTarget: "4242" }));

@@ -128,7 +128,7 @@ describe("sendMessageToHuman", () => {
     expect(await h.statuses()).toEqual(["pending 1"]);
   });
 
-  test("says so where nobody can be told, and where the event is none of the agent's", async () => {
+  test("says so when no person can be told, and when the event is none of the agent's", async () => {
     const h = await workingRoom(
       once(([id]) => [
         ["sendMessageToHuman", { message: "Hi", eventId: id }],

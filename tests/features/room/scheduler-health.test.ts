@@ -41,7 +41,7 @@ test("a process that never looked is stalled two minutes after its start", async
   expect(await h.ask()).toMatchObject({ code: 503, status: "stalled", lastTickAt: null });
 });
 
-test("what waits and what hangs is counted, for all agents", async () => {
+test("waiting and hanging events are counted, for all agents", async () => {
   const h = await asking();
   const run = (kind: string, lockedMs: number | null) => ({
     id: newId(),

@@ -91,7 +91,7 @@ describe("where results go is checked when it is saved, and stored as conversati
   });
 });
 
-test("one from before targets were checked stays while nobody changes it", async () => {
+test("one from before targets were checked stays until it is changed", async () => {
   const { call, services } = await withAgent();
   await call("PUT", "/room", { enabled: true });
   const { db } = services.database;

@@ -83,7 +83,7 @@ describe("rotating the encryption key", () => {
     expect(new Uint8Array(marked?.authKeyHmac ?? [])).toEqual((await alone.cipher.fingerprints(authKey))[0]);
   });
 
-  it("looks again at a value that changes under way", async () => {
+  it("looks again at a value that changes meanwhile", async () => {
     const { h, put, opened } = await filled();
     await put({ moving: "before" });
     const both = await under(h, newer, older);

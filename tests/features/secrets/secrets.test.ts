@@ -248,7 +248,7 @@ describe("the agent's API key", () => {
   });
 });
 
-describe("who may do what", () => {
+describe("permissions", () => {
   it("leaves secrets to Admins", async () => {
     const { h, headers } = await withAgents("one");
     await put(h, headers, "one", { a: "value-1" });
@@ -263,7 +263,7 @@ describe("who may do what", () => {
     expect(await values(h, "one")).toEqual({ a: "value-3" });
   });
 
-  it("answers for another organization's agent as for none, byte for byte", async () => {
+  it("answers for another organization's agent as for a missing one, byte for byte", async () => {
     const { h, headers } = await withAgents("theirs");
     await put(h, headers, "theirs", { a: "value-1" });
     const stranger = await h.as("owner", { organization: await h.createOrganization("globex") });

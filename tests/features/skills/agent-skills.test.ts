@@ -277,7 +277,7 @@ describe("the tools that skills require", () => {
   });
 });
 
-describe("what the catalogue and the allow-list take away", () => {
+describe("a skill removed from the catalogue or the allow-list", () => {
   it("is gone from the agents, with the tools, under a new revision", async () => {
     const { h, agent, offer, set, enable, send, list, revision } = await withBot();
     await agent("idle");
@@ -316,7 +316,7 @@ describe("what the catalogue and the allow-list take away", () => {
     expect((await allow("refunds")).status).toBe(200);
   });
 
-  it("never leaves a skill that is gone enabled, whoever comes first", async () => {
+  it("never leaves a deleted skill enabled, in either order", async () => {
     const { h, offer, enable, send, disallow, one } = await withBot();
     const { db } = h.services.database;
     for (let round = 0; round < 5; round += 1) {
@@ -383,7 +383,7 @@ describe("the allow-list of a workspace", () => {
   });
 });
 
-describe("who may choose an agent's skills", () => {
+describe("people who may choose an agent's skills", () => {
   it("are those with the permission who reach the agent", async () => {
     const { h, offer, send, url, set } = await withBot();
     await offer();

@@ -265,8 +265,8 @@ describe("saving a skill", () => {
   });
 });
 
-describe("what is not there", () => {
-  it("is 404 on every route, whatever stands in the path", async () => {
+describe("a missing skill", () => {
+  it("is 404 on every route, whatever the path says", async () => {
     const { create, send } = await kitchen();
     await create();
     for (const name of ["nothing", "Refunds", "%00", "a%2Fb", "%27%20or%201%3D1", "x".repeat(600)]) {
@@ -328,7 +328,7 @@ describe("a skill named catalog", () => {
   });
 });
 
-describe("who may do what", () => {
+describe("permissions", () => {
   it("lets Viewers and Members read, and Admins write", async () => {
     const { h, create, send } = await kitchen();
     await create();

@@ -140,7 +140,7 @@ describe("the variables of a skill", () => {
     expect(await stored()).toEqual({});
   });
 
-  it("survive the way through the path, whatever their key", async () => {
+  it("survive the path's encoding, whatever their key", async () => {
     const { h, put, remove } = await withSkill();
     const key = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 });
     await fc.assert(

@@ -20,7 +20,7 @@ async function withLoad() {
   return { ...k, load, slugs };
 }
 
-describe("what a turn is served", () => {
+describe("a skill served to a turn", () => {
   it("is each skill as the agent pinned it, with its variables opened", async () => {
     const { send, allow, enable, load } = await withLoad();
     const script = { file: "total.js", description: "Adds up", content: "export default 1" };

@@ -62,7 +62,7 @@ describe("version numbers", () => {
   });
 });
 
-describe("what an import adds", () => {
+describe("the version an import adds", () => {
   const fields = (content: string) => ({
     description: "d",
     content,

@@ -36,7 +36,7 @@ async function say(script: string): Promise<string> {
   return scrubber([secret])(answer);
 }
 
-describe("what a script says", () => {
+describe("the output of a script", () => {
   // Each of these is cut in the middle of the value.
   it.each([
     ["an error of it alone", "throw new Error(args.key.repeat(1_000))"],

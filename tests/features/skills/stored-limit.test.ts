@@ -45,7 +45,7 @@ test("the versions of all skills of an organization have a bound in the database
   expect((await save("grown")).status).toBe(409);
 });
 
-test("what a version says besides its content and scripts counts, too", async () => {
+test("the other fields of a version count, besides its content and scripts", async () => {
   const { send, create } = await kitchen();
   const requiredEnv = Array.from({ length: 64 }, (_, n) => ({
     name: `V${n}`,

@@ -22,8 +22,8 @@ async function telling(script: Script, options: Parameters<typeof withTasks>[1] 
   return { ...h, sent };
 }
 
-describe("what an agent says in a task", () => {
-  test("leaves for the task's place, the last step of it", async () => {
+describe("a message an agent sends in a task", () => {
+  test("goes to the task's destination, as its last step", async () => {
     const call = { parts: [text("Let me see."), ...toolCall("call_1", "currentTime"), finish("tool-calls")] };
     const h = await telling([call, reply("It is late.")]);
     await h.enable("currentTime");
@@ -44,7 +44,7 @@ describe("what an agent says in a task", () => {
     expect(read).toEqual([{ content: "It is late.", turnId: null }]);
   });
 
-  test("leaves once, when a retry went well, and a failure is told to nobody", async () => {
+  test("is sent once, when a retry went well, and a failure is told to no one", async () => {
     const half = { parts: [text("Half"), new Error("Broken")] };
     const h = await telling((_call, index) =>
       index === 0 ? half : index < 4 ? { fail: new Error("Away") } : reply("Done."),
@@ -184,7 +184,7 @@ describe("a task that calls what a person has to approve", () => {
     expect((await h.read(h.id)).nextRunAt).toBe("2026-01-01T03:00:00.000Z");
   });
 
-  test("has failed when nobody decided in time", async () => {
+  test("has failed when it was not decided in time", async () => {
     const h = await paying();
     await h.db
       .update(toolCalls)

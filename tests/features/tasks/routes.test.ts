@@ -123,7 +123,7 @@ describe("a task", () => {
     expect(await h.read(off.id)).toMatchObject({ enabled: false });
   });
 
-  test("of nobody, or of another agent, is not found", async () => {
+  test("of another user, or of another agent, is not found", async () => {
     const h = await withTasks();
     const { id } = await h.create();
     const other = await h.another();

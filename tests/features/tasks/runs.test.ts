@@ -8,7 +8,7 @@ import { hour, minute, withTasks } from "./tasks.ts";
 const statuses = (runs: readonly { status: string }[]) => runs.map(({ status }) => status);
 
 describe("a task that is due", () => {
-  test("is told its prompt in a conversation of its own, and what it says is kept", async () => {
+  test("gets its prompt in a conversation of its own, and its reply is kept", async () => {
     const h = await withTasks([reply("Done.")]);
     const { id } = await h.create();
     await h.pass(hour - 1);

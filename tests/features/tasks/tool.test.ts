@@ -60,7 +60,7 @@ describe("scheduleTask", () => {
     expect(await h.list()).toHaveLength(3);
   });
 
-  test("keeps the result where nobody can be sent one", async () => {
+  test("keeps the result where it can't be sent", async () => {
     const h = await withTool();
     const web = { ...toolContext().origin, channel: "web", channelId: "api-1", subject: "web:ada" } as const;
     expect(await h.call({ everyMinutes: 60 }, h.contextOf({ origin: web }))).toMatchObject({

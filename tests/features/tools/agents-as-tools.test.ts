@@ -109,7 +109,7 @@ describe("agents as tools", () => {
   });
 });
 
-describe("who has an agent as a tool", () => {
+describe("an agent that has an agent as a tool", () => {
   const path = "/api/instances/helper";
 
   test.each<[string, string, object | undefined]>([
@@ -123,7 +123,7 @@ describe("who has an agent as a tool", () => {
     expect(await growth(["asker", "idle", "far"], () => send(method, path, json))).toEqual([1, 0, 0]);
   });
 
-  test("loads anew when it moves, and when it comes again", async () => {
+  test("loads anew when that moves, and when it is created again", async () => {
     const { send, choose, growth, create, far } = await withAgents();
     await choose(["agent:helper"]);
     const slugs = ["asker", "helper", "far"];
@@ -137,7 +137,7 @@ describe("who has an agent as a tool", () => {
     expect(await growth(["asker", "far"], again)).toEqual([1, 0]);
   });
 
-  test("does not for what it is not told of, nor for an agent of another organization", async () => {
+  test("does not load anew for fields the tool doesn't show, nor for an agent of another organization", async () => {
     const { send, choose, growth, createOrganization, as, db } = await withAgents();
     await choose(["agent:helper"]);
     expect(await growth(["asker"], () => send("PATCH", path, { timezone: "Europe/Zurich" }))).toEqual([0]);

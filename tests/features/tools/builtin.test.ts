@@ -80,7 +80,7 @@ test("of long values a call takes 1 MiB, however often it names them: other plac
   expect(sent.at(-1)).toBe("{{skill_env.shop.KEY}}");
 });
 
-test("placeholders are filled in where they stand, and mark the request", async () => {
+test("placeholders are filled in everywhere, and mark the request", async () => {
   const { tool, asked } = http([key]);
   await call(tool, {
     url: "https://a.example/?k={{skill_env.shop.KEY}}",
@@ -145,7 +145,7 @@ test.each([
   }
 });
 
-test("in a query a value stands for itself, elsewhere as it is", async () => {
+test("in a query a value is encoded, elsewhere inserted as it is", async () => {
   const odd: Placeholder = { text: "{{skill_env.shop.ODD}}", value: "a&b=+/c", bounds: [] };
   const { tool, asked } = http([odd]);
   await call(tool, { url: "https://a.example/x?q={{skill_env.shop.ODD}}&z=1", headers: { "X-Odd": odd.text } });
@@ -155,7 +155,7 @@ test("in a query a value stands for itself, elsewhere as it is", async () => {
   });
 });
 
-test("what a value holds is not filled in itself", () => {
+test("placeholders within a value are not filled in", () => {
   const nested: Placeholder = { text: "{{skill_env.a.X}}", value: "<{{skill_env.shop.KEY}}>", bounds: [] };
   expect(new Placeholders([key, nested]).fill("{{skill_env.a.X}}", null)).toBe("<{{skill_env.shop.KEY}}>");
 });

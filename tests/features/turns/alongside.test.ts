@@ -59,7 +59,7 @@ const sending = (part: Partial<Alongside>) => (outcome: { text: string }) => ({
   ...part,
 });
 
-test("what a door writes alongside is there with the turn: messages answered, parts to send", async () => {
+test("rows an endpoint writes along with a turn: messages answered, parts to send", async () => {
   const h = await messenger(reply("Hi."), reply("Yes."));
   const [first, other] = [await h.receive("Really?"), await h.receive("Another matter")];
   const turn = await h.take(["Really?"], sending({ inboxIds: [first.id] }));
@@ -108,7 +108,7 @@ test("a turn that was restarted often enough is stored whatever comes", async ()
   expect(await turn.ended).toMatchObject({ status: "done", text: "Enough." });
 });
 
-test("a turn that a door supersedes while it runs stores nothing, although it said something", async () => {
+test("a turn superseded while it runs stores nothing, although it said something", async () => {
   const held = gate();
   const h = await messenger(reply("Hi."), { parts: [...text("Half"), held.promise, finish()] });
   const turn = await h.take(["Buy"]);
@@ -119,7 +119,7 @@ test("a turn that a door supersedes while it runs stores nothing, although it sa
   expect((await h.stored()).messages.map(({ content }) => content)).toEqual(["Hello", "Hi."]);
 });
 
-test("of a turn that a door discards nothing is stored but its row, whatever it said", async () => {
+test("a discarded turn stores nothing but its row, whatever it said", async () => {
   const h = await messenger(reply("Hi."), { parts: [...text("Half"), new TypeError("terminated")] });
   const first = await h.receive("Buy");
   const turn = await h.take(["Buy"], () => ({

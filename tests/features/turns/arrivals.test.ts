@@ -40,7 +40,7 @@ async function slowOpening() {
   return { h, held, slow, first, asked, fail, openings: () => openings, begun };
 }
 
-test("calls of a conversation that arrive at once take their places in the order of arrival, on every door", async () => {
+test("calls of a conversation that arrive at once are queued in the order of arrival, on every endpoint", async () => {
   const { h, held, slow, first, asked, begun } = await slowOpening();
   const late = [
     h.complete("q1", { chat_id: "c" }),
@@ -59,7 +59,7 @@ test("calls of a conversation that arrive at once take their places in the order
   expect((await asked()).filter((content) => content !== "other")).toEqual(["q0", "q1", "q2", "q3", "q4"]);
 });
 
-test("one that leaves or is refused while it waits holds nobody up", async () => {
+test("a call that leaves or is refused while it waits holds up no other", async () => {
   const { h, held, slow, first, asked, begun } = await slowOpening();
   const leaver = new AbortController();
   const one = h.complete("q1", { chat_id: "c" });
@@ -79,7 +79,7 @@ test("one that leaves or is refused while it waits holds nobody up", async () =>
   expect(await asked()).toEqual(["q0", "q1", "q2"]);
 });
 
-test("nothing is kept of a conversation whose calls have their places", async () => {
+test("no state is kept of a conversation whose calls are all queued", async () => {
   const { services } = await chatHarness(undefined);
   const arrivals = new Arrivals(services.admission);
   const share = ["acme", "agent-1", "192.0.2.1"] as const;

@@ -73,7 +73,7 @@ describe("the calls that a model gets at a time", () => {
     expect((await grown(7)).limits).toEqual([4, 8, 16, 32, 64, 128, 128, 128]);
   });
 
-  test("do not become more while nobody needs them", async () => {
+  test("do not become more while they aren't needed", async () => {
     const model = asked();
     for (let n = 0; n < 50; n += 1) {
       model.call();
@@ -178,7 +178,7 @@ describe("a provider that wants a rest", () => {
   });
 });
 
-describe("who waits for a call", () => {
+describe("a caller that waits for a permit", () => {
   test("takes turns with other organizations, however many calls one of them wants", async () => {
     const model = asked();
     model.calls(50, "a");
@@ -190,7 +190,7 @@ describe("who waits for a call", () => {
     expect(model.owners()).toEqual(["a", "b", "c", "a"]);
   });
 
-  test("for more than half a minute comes back later", async () => {
+  test("longer than half a minute is retried later", async () => {
     const model = asked();
     model.calls(5);
     await model.clock.advance(29_999);
@@ -201,7 +201,7 @@ describe("who waits for a call", () => {
     expect(await model.open()).toBe(4);
   });
 
-  test("and is not wanted any more leaves", async () => {
+  test("but is no longer needed leaves", async () => {
     const model = asked();
     model.calls(4);
     const controller = new AbortController();

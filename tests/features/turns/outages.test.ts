@@ -123,7 +123,7 @@ test("a stop does not wait for a database that stays away", async () => {
   expect((await answer).status).toBe(503);
 });
 
-test("a turn that another process closed meanwhile says so, and not that anybody took it over", async () => {
+test("a turn that another process closed meanwhile says so, and not that it was taken over", async () => {
   const { h, held, outlast } = await heldTurn();
   const other = createEngine({ ...h.services, policies: new CurrentPolicies() });
   const stream = await h.native("q", { chat_id: "d" });

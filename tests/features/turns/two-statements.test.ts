@@ -47,7 +47,7 @@ describe("a turn costs two statements:", () => {
     expect(record).toContain("debug = case");
   });
 
-  test("one that nothing is stored of", async () => {
+  test("a turn of which nothing is stored", async () => {
     const texts = await secondTurn({}, { extra: {} });
     expect(texts).toHaveLength(2);
     for (const statement of texts) expect(statement).not.toMatch(/conversations|messages/);

@@ -130,7 +130,7 @@ test("without watchers elsewhere nothing is sent, and no more soon after the las
   expect(net.sent).toEqual([]);
 });
 
-test("a replica that was cut off while somebody came to watch hears of it afterwards", async () => {
+test("a replica that was cut off when a watcher came hears of it afterwards", async () => {
   const net = network(2);
   const [one] = net.replicas;
   if (one) one.cut = true;
@@ -144,7 +144,7 @@ test("a replica that was cut off while somebody came to watch hears of it afterw
   expect(heard()).toEqual(["before", "after"]);
 });
 
-test("what was lost is asked for soon when the time was set back since the last asking", async () => {
+test("lost events are requested again soon when the clock was set back since the last request", async () => {
   const net = network(2);
   const [one, two] = net.replicas;
   const { heard } = net.watch(1);
@@ -183,7 +183,7 @@ test("stored rows of all agents are told on other replicas, but for rows of a re
   expect(told).toEqual(['event: persisted\ndata: {"conversationId":"c","messageId":"m"}\n\n']);
 });
 
-test("what nobody keeps any more is missing, and those who watched are told", async () => {
+test("events that no replica keeps any more are missing, and watchers are told", async () => {
   const net = network(2);
   const [one, two] = net.replicas;
   one?.bus.emit(said("before"));
@@ -212,7 +212,7 @@ test("the old events of a replica that was long quiet do not displace the new on
   expect(heard().filter((text) => text === "old")).toHaveLength(10);
 });
 
-test("what happened in a conversation that any replica deleted is forgotten by all, and missed by nobody", async () => {
+test("the events of a conversation that any replica deleted are forgotten by all, and not reported missing", async () => {
   const { replicas, deliver, settle, watch } = network(3);
   const [first, second] = replicas;
   const early = watch(1);
@@ -233,7 +233,7 @@ test("what happened in a conversation that any replica deleted is forgotten by a
   }
 });
 
-test("what was lost before an event that is forgotten is asked for again", async () => {
+test("lost events before a forgotten one are requested again", async () => {
   const { clock, replicas, deliver, heal, settle, watch } = network(2);
   const [first, second] = replicas;
   const watcher = watch(1);
@@ -251,7 +251,7 @@ test("what was lost before an event that is forgotten is asked for again", async
   expect(watcher.heard()).toEqual(["lost"]);
 });
 
-test("what still happens in a deleted conversation is told and not kept, until it begins anew", async () => {
+test("new events of a deleted conversation are sent and not kept, until it begins anew", async () => {
   const { replicas, deliver, settle, watch } = network(2);
   const [first, second] = replicas;
   const early = watch(1);

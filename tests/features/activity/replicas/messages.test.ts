@@ -41,7 +41,7 @@ test("an event that is too long for a notice of PostgreSQL is cut at its longest
   );
 });
 
-test("what is not understood, such as a message of a later release, is left alone", () => {
+test("an unknown message, such as one of a later release, is ignored", () => {
   const from = newId();
   for (const odd of [
     "",

@@ -73,7 +73,7 @@ test("the list shows entries, the newest first, by status and in pages", async (
   }
 });
 
-test("what waits or failed can be discarded; what failed or was discarded can be handled again", async () => {
+test("waiting or failed events can be discarded; failed or discarded ones can be handled again", async () => {
   const h = await withBacklog();
   const outcomes = async (status: "discarded" | "pending") => {
     const found: Json = {};

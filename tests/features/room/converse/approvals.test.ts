@@ -4,7 +4,7 @@ import { finish, reply, text, toolCall } from "../../../scripted-model.ts";
 import { eventually } from "../../chat/chat.ts";
 import { answering, matching } from "../match/matching.ts";
 
-test("an event's turn that has to be approved says so at its place, and goes on there once it is decided", async () => {
+test("an event's turn that needs an approval says so at its destination, and continues there once it is decided", async () => {
   const order = {
     parts: [
       ...text("I will order."),

@@ -50,7 +50,7 @@ describe("a matched event", () => {
     expect(await h.said("telegram")).toEqual(["assistant: Shall I order?"]);
   });
 
-  test("tells the payload where the prompt does not ask for it, and the Room's place is used where there is no other", async () => {
+  test("adds the payload when the prompt does not ask for it, and uses the Room's destination by default", async () => {
     const h = await matching(answering([reply("yes"), reply("yes")], [reply("One."), reply("Two.")]), {
       room: { outboundChannel: "telegram", outboundTarget: "1" },
     });
@@ -111,7 +111,7 @@ describe("a matched event", () => {
 });
 
 describe("a turn that fails", () => {
-  test("is taken three times, leaves nothing of the first two, and then the ledger says why; nobody is told", async () => {
+  test("is tried three times, leaves nothing of the first two, and then the ledger says why; no person is told", async () => {
     const h = await matching(answering([reply("yes")], [failing(), failing(), failing()]));
     await h.define(place);
     const { id } = await h.bring(1);

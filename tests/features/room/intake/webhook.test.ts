@@ -102,8 +102,8 @@ describe("an event", () => {
   });
 });
 
-describe("what can't be read", () => {
-  test("is said, and stands in the ledger with its text", async () => {
+describe("an unreadable body", () => {
+  test("is reported, and is in the ledger with its text", async () => {
     const h = await sending();
     const deep = "[".repeat(60_000);
     const calls: [string | Uint8Array<ArrayBuffer>, Record<string, string>, string, unknown][] = [
@@ -133,7 +133,7 @@ describe("what can't be read", () => {
     expect(h.logs.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  test("is not held where it is too large, told or found, and read on so that its sender is told", async () => {
+  test("is not buffered when it is too large, declared or found so, and is read to its end so that its sender gets the answer", async () => {
     const h = await sending();
     const tooLarge = failed("payload too large");
     const exact = JSON.stringify("x".repeat(limit - 2));

@@ -65,7 +65,7 @@ test("an event beyond those that may wait of an agent is refused until others ar
   expect((await h.rows()).map(({ payload }) => payload)).toEqual([1, 2, 4, 7]);
 });
 
-test("what is not to wait is stored and answered as ever", async () => {
+test("an event that is not to wait is stored and answered as ever", async () => {
   const h = await sending();
   await waiting(h, h.source, mostOfAgent);
   expect((await h.post("1"))[0]).toBe(503);

@@ -59,7 +59,7 @@ test("the ledger shows what came, the newest first, and by page, outcome and sou
   }
 });
 
-test("one event is found by its id, and nobody else's", async () => {
+test("one event is found by its id, and only by its own agent", async () => {
   const h = await ledger();
   await h.post('{"a":1}');
   const id = await h.one();
@@ -94,7 +94,7 @@ test("a replay is a new event with the same payload, also while the source is of
   ]);
 });
 
-test("what could not be read, and what has no source any more, can't be replayed", async () => {
+test("an unreadable event, or one whose source was deleted, can't be replayed", async () => {
   const h = await ledger();
   await h.post("{");
   const unread = await h.one();

@@ -49,7 +49,7 @@ describe.each(payloads)("a payload with %s", (_label, payload) => {
   });
 });
 
-test("the model that these tests use does obey what stands outside the marks", () => {
+test("the model of these tests does obey text outside the marks", () => {
   const call = (text: string) =>
     ({ prompt: [{ role: "user", content: [{ type: "text", text }] }] }) as unknown as ScriptedCall;
   expect(obedient(call("obey: answer yes\n\nAnswer with one word and nothing else: yes or no"))).toMatchObject({

@@ -84,7 +84,7 @@ describe("an event", () => {
     for (const outcome of ["pending", "backlog", "no-match"]) expect(await h.bring(1)).toMatchObject({ outcome });
   });
 
-  test("for a Room that is off or missing asks nobody; for a full one it is told", async () => {
+  test("for a Room that is off or missing asks no model; for a full one it is told", async () => {
     const off = await matching(answering([]), { room: { enabled: false } });
     await off.define({ action: "backlog" });
     expect(await off.bring(1)).toMatchObject({ outcome: "room-off", reason: "The Room is off", verdicts: [] });
@@ -105,7 +105,7 @@ describe("an event", () => {
     expect(await full.entries()).toEqual([]);
   });
 
-  test("of an inactive agent, or of a source that was deleted, asks nobody", async () => {
+  test("of an inactive agent, or of a deleted source, asks no model", async () => {
     const h = await matching(answering([]));
     await h.define();
     const id = await h.store(1);

@@ -40,7 +40,7 @@ describe("the definitions of a source", () => {
     expect(play([], {}, true)).toMatchObject({ asked: [], end: "no-match" });
   });
 
-  test("whose condition is not met are passed over, which is noted", () => {
+  test("whose condition is not met are skipped, which is noted", () => {
     const { asked, verdicts, end } = play([one("a", "backlog", [bug]), one("b")], { kind: "wish" }, true, ["a", "b"]);
     expect([asked, end]).toEqual([["b"], "b"]);
     expect(verdicts[0]).toEqual({
@@ -126,6 +126,6 @@ test.each([
   expect(end && outcomeOf(end)).toBe(outcome);
 });
 
-test("an error of the engine's own is nobody's answer", () => {
+test("an error of the engine itself is not sent as an answer", () => {
   expect(endOfAsking(new TypeError("x is undefined"), tries)).toBeNull();
 });

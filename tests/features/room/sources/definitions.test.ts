@@ -12,7 +12,7 @@ async function withSource() {
   return { ...h, id, path, make: (json: object = {}) => h.define(id, { ...json }) };
 }
 
-test("a definition is filled in, and stands in its own list and in its source's", async () => {
+test("a definition is filled in, and is in its own list and in its source's", async () => {
   const { make, good, list, path } = await withSource();
   const least = await make();
   const filled = {
@@ -135,7 +135,7 @@ describe("changing", () => {
     expect(await revision()).toBe(before);
   });
 
-  test("looks at channel and target together, whichever of them is given", async () => {
+  test("checks channel and target together, even when only one is given", async () => {
     const { make, call, path } = await withSource();
     const one = `${path}/${(await make()).id}`;
     const status = async (json: object) => (await call("PUT", one, json)).status;

@@ -6,7 +6,7 @@ import { definitionsOf, findSourceByToken } from "../../../../src/features/room/
 import { rotateSecrets } from "../../../../src/features/secrets/index.ts";
 import { withSources } from "./sources.ts";
 
-test("a source is found by its token, with what its webhook goes by", async () => {
+test("a source is found by its token, along with its webhook's settings", async () => {
   const { create, good, call, services, db, organization } = await withSources();
   const open = await create();
   const guarded = await create({ authKey: "shared" });

@@ -33,7 +33,7 @@ test("a source gets an address of its own, and is shown with what was filled in"
   expect(await list("two")).toEqual([]);
 });
 
-test("what is sealed is in no column, no answer and no audit entry", async () => {
+test("sealed values are in no column, answer or audit entry", async () => {
   const { create, good, list, db, entries, logs } = await withSources();
   const { id, webhookToken } = await create({ authKey: "first-shared-key", config: { note: "of-mine" } });
   await good(200, "PUT", `one/event-sources/${id}`, { authKey: "second-shared-key", config: { note: "of-yours" } });
@@ -133,7 +133,7 @@ test("another token: the former address is unknown at once, and the key stays", 
   expect(await list()).toMatchObject([{ id, webhookToken: rotated.webhookToken, authKeyConfigured: true }]);
 });
 
-test("who may not change the Room reads sources without their addresses", async () => {
+test("callers who may not change the Room read sources without their addresses", async () => {
   const { create, call, list, as } = await withSources();
   const { id, webhookToken } = await create();
   const rights: [RoleKey, boolean][] = [

@@ -164,7 +164,7 @@ describe("a form", () => {
     return String.fromCharCode(...bytes);
   };
 
-  it("has its file wherever it stands, byte for byte", () => {
+  it("has its file wherever it is, byte for byte", () => {
     const content = "PK\u0000\u0080\u009f\u00ff\r\n--a\r\n";
     const file = `${part('name="file"; filename="a.zip"\r\nContent-Type: application/zip', content)}`;
     expect(readText(`${file}${end}`)).toBe(content);

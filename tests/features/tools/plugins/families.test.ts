@@ -23,7 +23,7 @@ async function withAgent(families = [weather()]) {
 }
 
 describe("the tools of a family", () => {
-  test("stand in the catalogue of every organization, with the secrets that they need", async () => {
+  test("are in the catalogue of every organization, with the secrets that they need", async () => {
     const h = await withAgent();
     const other = await h.as("viewer", { organization: await h.createOrganization("other") });
     const shown = {

@@ -352,7 +352,7 @@ describe("over real processes", () => {
     expect(await echo?.execute({ message: "hi" }, context)).toBe("Echo: hi");
   });
 
-  test("credentials stand in no answer, no log, no audit entry and no column", async () => {
+  test("credentials are in no answer, log, audit entry or column", async () => {
     const { mcp, logs } = connections();
     const h = await harness({ mcp, allowStdioMcp: true });
     const headers = await h.as("owner");

@@ -106,7 +106,7 @@ describe("a mask in an address", () => {
     expect(maskTransport(at("/mcp?a=b?c=dddddddddddd"))).toEqual(at("/mcp?a=••••?c=••••dddd"));
   });
 
-  test("sent back keeps what is stored, also in the encoded form and beside new values", () => {
+  test("sent back keeps the stored values, also in the encoded form and along with new ones", () => {
     expect(unmaskTransport(at(shown), stored)).toEqual(stored);
     expect(unmaskTransport(http({}, new URL(`https://mcp.example${shown}`).href), stored)).toEqual(stored);
     expect(unmaskTransport(at("/new?v=3&v=••••&api_key=••••"), stored)).toEqual(
@@ -166,7 +166,7 @@ test("the secrets of a process are its variables, but those that are settings by
   expect(scrub("abcdef, ghijkl")).toBe("[secret], [secret]");
 });
 
-describe("what a server lists", () => {
+describe("a server's listing", () => {
   const tool = (name: string, more: object = {}) => ({
     name,
     description: "",
@@ -188,7 +188,7 @@ describe("what a server lists", () => {
     expect(large.note).toContain(`the first ${large.tools.length} are used`);
   });
 
-  test("has each name once, and none that can't be one", () => {
+  test("has each name once, and no invalid one", () => {
     const names = ["a", "a", "", " ", "x".repeat(129), "n\u0000l", "\ud800", "b:c", "ü"];
     const { tools, note } = boundListing(names.map((name) => tool(name)));
     expect(tools.map(({ name }) => name)).toEqual(["a", "b:c", "ü"]);
