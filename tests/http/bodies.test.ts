@@ -46,7 +46,7 @@ test("bodies count until they end, and large ones are refused beyond the bounds 
   bodies.begin("c").grow(65_537);
 });
 
-test("bodies of callers who proved nothing are held up to a bound together; a proven caller passes", async () => {
+test("bodies of unauthenticated callers share one bound; an authenticated caller's passes", async () => {
   const h = await harness({ chatRequestsPerMinute: 0 });
   const { slug, key } = await h.agent();
   const size = { "Content-Length": String(mebibyte) };

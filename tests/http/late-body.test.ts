@@ -81,7 +81,7 @@ test("nor does one that changes the caller's password or onboarding", async () =
   expect(await db.select().from(users)).toEqual(before);
 });
 
-test("what stores nothing answers nothing either: a prompt's preview, and a turn in the playground", async () => {
+test("a request that stores nothing gets no answer either: a prompt's preview, and a turn in the playground", async () => {
   const { h, headers, db } = await owner();
   await h.request("/api/instances", { method: "POST", headers, json: { slug: "assistant" } });
   const { id, key } = await makeKey(h, headers);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { countFitting, mostCounted, totalOf } from "../../src/http/paging.ts";
 
-test("a page that ends tells the total", () => {
+test("the last page gives the total", () => {
   expect(totalOf(3, { limit: 20, offset: 40 })).toBe(43);
   expect(totalOf(0, { limit: 20, offset: 0 })).toBe(0);
   expect(totalOf(20, { limit: 20, offset: 0 })).toBeNull();

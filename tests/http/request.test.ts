@@ -101,7 +101,7 @@ describe("every answer", () => {
     expect(h.logs.join()).not.toContain("hush");
   });
 
-  test("has our shape for what the framework refuses", async () => {
+  test("has our format for the framework's refusals", async () => {
     const h = await harness();
     const cases: [string, RequestInit, number][] = [
       [signIn, { method: "POST", headers: json, body: "{" }, 400],
@@ -181,7 +181,7 @@ describe("a body", () => {
     expect(h.logs.join()).toContain('"status":413');
   });
 
-  test("of somebody unknown is dropped, and no more than 16 MiB of it are read", async () => {
+  test("of an unauthenticated caller is dropped, and no more than 16 MiB of it are read", async () => {
     const h = await harness();
     const piece = new Uint8Array(256 * 1024);
     let pieces = 0;
@@ -232,7 +232,7 @@ describe("a body", () => {
     expect(h.logs.join()).not.toContain('"level":"error"');
   });
 
-  test("is bounded on a socket, with a length and in chunks, and the server goes on", async () => {
+  test("is bounded on a socket, with a length and in chunks, and the server continues", async () => {
     const h = await harness();
     const address = await h.listen();
     const post = (body: string, headers: Record<string, string>) =>

@@ -63,7 +63,7 @@ test("a client that leaves more than 1 MiB unread is disconnected, and holds no 
   await expect(reader().read()).rejects.toThrow("The client reads too slowly");
 });
 
-test("one event may be longer than what may stay unread", async () => {
+test("one event may be longer than the unread limit", async () => {
   const { sink, response, onLeave } = open();
   const long = `data: ${"x".repeat(3 * mebibyte)}\n\n`;
   sink.write(": ping\n\n");
@@ -73,7 +73,7 @@ test("one event may be longer than what may stay unread", async () => {
   expect(onLeave).not.toHaveBeenCalled();
 });
 
-test("events that are kept elsewhere may be more than that, go out in parts, and leave room for what happens", async () => {
+test("replayed events may exceed that limit, are sent in parts, and leave space for live ones", async () => {
   const { sink, reader, onLeave } = open();
   const kept = Array.from({ length: 3000 }, (_, n) => `data: ${"x".repeat(1000)}${n}\n\n`);
   sink.writeKept(kept);
@@ -90,7 +90,7 @@ test("events that are kept elsewhere may be more than that, go out in parts, and
   expect(onLeave).toHaveBeenCalledOnce();
 });
 
-test("events that are kept elsewhere go out at once to a client that waits", async () => {
+test("replayed events are sent at once to a client that waits", async () => {
   const { sink, reader } = open();
   const next = reader().read();
   await new Promise((resolve) => setImmediate(resolve));

@@ -20,7 +20,7 @@ test("a window is fixed, and begins with its first call", async () => {
   expect(await call()).toEqual({ allowed: true, limit: 3, remaining: 2, resetSeconds: 60 });
 });
 
-test("a window gets no longer when the time is set back", async () => {
+test("a window gets no longer when the clock is set back", async () => {
   const { services, clock } = await harness();
   const call = () => countCall(services, "a", limit);
   await call();

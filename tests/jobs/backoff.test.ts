@@ -7,7 +7,7 @@ test("rests double up to 15 minutes", () => {
   expect(backoffMs(5000, 0)).toBe(900_000);
 });
 
-test("chance takes away up to half", () => {
+test("jitter takes away up to half", () => {
   expect(backoffMs(1, 1)).toBe(2_500);
   expect(backoffMs(1, 0.5)).toBe(3_750);
   expect(backoffMs(20, 0.999)).toBeGreaterThan(450_000);

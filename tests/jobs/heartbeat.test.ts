@@ -130,7 +130,7 @@ test("a renewal that loses a deadlock is repeated, and is no outage", async () =
   expect([times, made.mayTakeOver]).toEqual([2, true]);
 });
 
-test("one kind of work whose renewal fails does not keep the leases of the other kinds from theirs", async () => {
+test("a kind of work whose renewal fails doesn't keep the other kinds from renewing their leases", async () => {
   const { heartbeat: made, fail } = heartbeat();
   const renewed: string[] = [];
   made.add(async () => void renewed.push("other"));
@@ -139,7 +139,7 @@ test("one kind of work whose renewal fails does not keep the leases of the other
   expect(renewed).toEqual(["other"]);
 });
 
-test("one kind of work whose renewal hangs does not keep the others from theirs, and is not begun again meanwhile", async () => {
+test("a kind of work whose renewal hangs doesn't keep the others from renewing, and is not renewed twice meanwhile", async () => {
   const { clock, heartbeat: made, hang } = heartbeat();
   const renewed: string[] = [];
   made.add(async () => void renewed.push("other"));

@@ -52,7 +52,7 @@ describe("many jobs", () => {
     );
   });
 
-  test("of which one was taken over by another process: the others are done, and that one is left to it", async () => {
+  test("of which another process claimed one: the others are done, and that one is left to it", async () => {
     const h = await jobHarness();
     const other = "00000000-0000-7000-8000-00000000000f";
     const taken = Promise.withResolvers<void>();

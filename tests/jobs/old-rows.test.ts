@@ -24,7 +24,7 @@ async function withRows(count: number) {
 
 const table = { table: throttles, since: throttles.resetsAt };
 
-test("a call deletes a bounded number of old rows; while there are more, each call goes on", async () => {
+test("a call deletes a bounded number of old rows; while there are more, each next call does the same", async () => {
   const h = await withRows(10_005);
   const [deleteOld = async () => {}] = deleteOldRows(h, [{ ...table, afterMs: 0 }]);
   await deleteOld();
@@ -39,7 +39,7 @@ test("a call deletes a bounded number of old rows; while there are more, each ca
   expect(await h.left()).toBe(0);
 });
 
-test("rows stay that are too young, or are none of those, or while a policy keeps all", async () => {
+test("rows stay that are too young, of another kind, or kept by a policy", async () => {
   const h = await withRows(3);
   let afterMs: number | null = null;
   const tables = [

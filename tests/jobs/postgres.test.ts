@@ -170,7 +170,7 @@ describe.skipIf(!server)("several processes", () => {
     expect(done).toEqual([{ n: 2 }, { n: 1 }]);
   });
 
-  test("a claim keeps nothing from another one but what it takes: what a dead process left comes first", async () => {
+  test("a claim blocks only the rows it takes: a dead process's jobs come first", async () => {
     const { pools } = await twoPools();
     const h = await jobHarness(pools[0]);
     const organizationId = newId();

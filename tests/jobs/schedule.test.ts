@@ -32,7 +32,7 @@ async function withSource(due: { key: string; at: number }[]) {
 }
 
 describe("the tick", () => {
-  test("makes jobs of what falls due before the next one, once", async () => {
+  test("makes jobs of the work due before the next one, once", async () => {
     const h = await withSource([
       { key: "past", at: -60_000 },
       { key: "soon", at: 35_000 },
@@ -76,7 +76,7 @@ describe("the tick", () => {
     expect(texts()).toHaveLength(3);
   });
 
-  test("leaves alone what waits or runs, and what waits keeps its time", async () => {
+  test("leaves waiting and running jobs alone, and a waiting one keeps its time", async () => {
     const h = await withSource([
       { key: "waits", at: 0 },
       { key: "runs", at: 0 },

@@ -31,7 +31,7 @@ describe("a kind that stalls", () => {
     expect(slow.began).toHaveLength(8);
   });
 
-  test("wakes nobody for its own jobs while it has no place for them", async () => {
+  test("wakes no process for its own jobs while it has no slot for them", async () => {
     const h = await jobHarness();
     const slow = stall();
     const worker = h.worker({ slow: { run: slow.run, limit: 1 }, quick: async () => {} });
@@ -79,7 +79,7 @@ describe("an organization", () => {
     expect(slow.running()).toEqual(["a", "a", "a", "a", "b"]);
   });
 
-  test("never holds all slots: what another one enqueues later begins at once", async () => {
+  test("never holds all slots: a job that another one enqueues later begins at once", async () => {
     const h = await jobHarness();
     const slow = stall();
     const worker = h.worker({ slow: slow.run });
@@ -95,7 +95,7 @@ describe("an organization", () => {
     expect(slow.running()).toEqual(["a", "b", "b", "b", "b", "c"]);
   });
 
-  test("gets a second place when each other one with due jobs has one", async () => {
+  test("gets a second slot when each other one with due jobs has one", async () => {
     const h = await jobHarness();
     const slow = stall();
     const worker = h.worker({ slow: slow.run });
@@ -129,7 +129,7 @@ describe("an organization", () => {
     expect(slow.began).toEqual(["b", "c", "d", "a"]);
   });
 
-  test("keeps to its share of what a dead process left, too", async () => {
+  test("keeps to its share of a dead process's jobs, too", async () => {
     const h = await jobHarness();
     const [dead, slow] = [stall(), stall()];
     await enqueueOf(h.enqueue, "slow", { a: 6, b: 1 });

@@ -12,7 +12,7 @@ import { beatMs, gate, jobHarness, newJob } from "./jobs.ts";
 const minute = 60_000;
 
 describe("work", () => {
-  test("is done once, in the order it came, with what it was given, and leaves nothing behind", async () => {
+  test("is done once, in the order it was added, with its payload, and leaves nothing behind", async () => {
     const h = await jobHarness();
     for (const n of [1, 2, 3, 4, 5, 6]) await h.enqueue("count", { n, odd: "a\u0000b\ud800" });
     const done: unknown[] = [];
@@ -95,7 +95,7 @@ describe("work", () => {
 });
 
 describe("a key", () => {
-  test("makes one piece of work of many: the last payload, at the last time", async () => {
+  test("joins many jobs into one: the last payload, at the last time", async () => {
     const h = await jobHarness();
     const done: unknown[] = [];
     const worker = h.worker({ count: async ({ payload }) => void done.push(payload) });
@@ -114,7 +114,7 @@ describe("a key", () => {
     expect((await h.rows()).map(({ kind }) => kind)).toEqual(["other"]);
   });
 
-  test("never runs twice at a time; what comes meanwhile runs afterwards", async () => {
+  test("never runs twice at a time; a job added meanwhile runs afterwards", async () => {
     const h = await jobHarness();
     const [first, seen] = [gate(), [] as unknown[]];
     const worker = h.worker({
@@ -136,7 +136,7 @@ describe("a key", () => {
     expect(seen).toEqual([{ n: 1 }, { n: 3 }]);
   });
 
-  test("of work that is to be tried again and was enqueued anew: the newer one will do", async () => {
+  test("of work that is to be retried and was enqueued anew: only the newer one is done", async () => {
     const h = await jobHarness();
     const attempts: Job[] = [];
     const worker = h.worker({
@@ -177,7 +177,7 @@ describe("a key", () => {
 });
 
 describe("failing work", () => {
-  test("is tried again later and later, until it goes well", async () => {
+  test("is retried later and later, until it goes well", async () => {
     const h = await jobHarness();
     let tries = 0;
     const worker = h.worker({
@@ -204,7 +204,7 @@ describe("failing work", () => {
     expect([tries, await h.rows()]).toEqual([3, []]);
   });
 
-  test("is given up in the end, said once as an error, shown, and forgotten after 30 days", async () => {
+  test("is given up in the end, logged once as an error, shown, and deleted after 30 days", async () => {
     const h = await jobHarness();
     let tries = 0;
     const worker = h.worker({
@@ -253,7 +253,7 @@ describe("failing work", () => {
     expect((await h.rows()).map(({ lastError }) => lastError)).toEqual(["at once", "a text"]);
   });
 
-  test("a handler that hangs is cut off after 10 minutes, and its place is free", async () => {
+  test("a handler that hangs is aborted after 10 minutes, and its slot is free", async () => {
     const h = await jobHarness();
     let signal: AbortSignal | undefined;
     const worker = h.worker({
@@ -279,7 +279,7 @@ describe("a process that dies", () => {
   /** A clock whose timers never fire, as those of a process that hangs. */
   const stuck = (now: () => number) => ({ now, after: () => () => {} });
 
-  test("leaves its work to others once its lease is over; what it does later no longer counts", async () => {
+  test("leaves its work to others once its lease is over; its later writes no longer count", async () => {
     const h = await jobHarness();
     const [dead, rescue] = [gate(), gate()];
     await h.enqueue("count", {}, { key: "k" });
@@ -327,7 +327,7 @@ describe("a process that dies", () => {
     expect(h.lines).toMatchObject([{ level: "error", message: "A job failed for good", attempts: 2 }]);
   });
 
-  test("and took a job with it for good leaves its key to what came after", async () => {
+  test("and so fails its job for good leaves the key to a later job", async () => {
     const h = await jobHarness();
     await h.enqueue("count", { n: 1 }, { key: "k", maxAttempts: 1 });
     const hanging = { count: () => new Promise<void>(() => {}) };
@@ -449,7 +449,7 @@ describe("an outage of the database that outlasts the leases", () => {
     for (const worker of [stuckWorker, second]) await worker.work();
   });
 
-  test("leaves others a lease's time to renew theirs; what is not renewed then is taken over", async () => {
+  test("leaves others a lease's time to renew theirs; jobs not renewed then are claimed", async () => {
     const h = await outage();
     const [dead, living, rescue] = [gate(), gate(), gate()];
     const stuckWorker = h.worker({ left: dead.handler }, { now: () => h.clock.now(), after: () => () => {} });
@@ -478,7 +478,7 @@ describe("an outage of the database that outlasts the leases", () => {
 });
 
 describe("a stop", () => {
-  test("waits for what runs, and begins nothing more", async () => {
+  test("waits for running jobs, and begins no more", async () => {
     const h = await jobHarness();
     const { handler, begun, open, count } = gate();
     const worker = h.worker({ count: handler });
@@ -495,7 +495,7 @@ describe("a stop", () => {
     expect(await h.rows()).toMatchObject([{ attempts: 0, lockedBy: null }]);
   });
 
-  test("frees what takes longer than its grace, as if it had not been begun", async () => {
+  test("frees jobs that outlast its grace, as if they had not begun", async () => {
     const h = await jobHarness();
     const signals: AbortSignal[] = [];
     const worker = h.worker({

@@ -112,7 +112,7 @@ test("leaves that space also where files are written at the same time", async ()
   await store.put("3", bytes("coffee"), "text/plain");
 });
 
-test("closes a file whose size the disk does not tell, and says why", async () => {
+test("closes a file when the disk does not report its free space, and says why", async () => {
   const { store } = withDirectory();
   await store.put("one", bytes("tea"), "text/plain");
   const { open } = promises;

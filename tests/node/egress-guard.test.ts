@@ -80,7 +80,7 @@ test("a refusal says what it is about and what to do", async () => {
   await expect(ask("http://nobody.test/")).rejects.toThrow(new EgressError("The host name is not known"));
 });
 
-test("a name that changes its address between two looks is looked at once, and connected to as it was then", async () => {
+test("a name whose address changes between two lookups is looked up once, and connected to at that address", async () => {
   const { port, hits } = await canary();
   let looks = 0;
   const { ask, serve, resolved, dialled } = internet({
@@ -107,7 +107,7 @@ test("a redirect to the same host is checked anew", async () => {
   expect(dialled).toEqual([publicAddress]);
 });
 
-test("one address that is not public spoils the others of its name", async () => {
+test("one address that is not public rules out the others of its name", async () => {
   const { ask, serve, dialled } = internet({ "both.test": [publicAddress, "10.0.0.1"] });
   const base = await serve((_, response) => response.end());
   await expect(ask(base.replace("public.test", "both.test"))).rejects.toThrow("The address is not public");

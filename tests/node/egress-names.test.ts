@@ -74,7 +74,7 @@ test("a file of hosts has names, aliases and comments", () => {
   for (const name of ["10.0.0.7", "lan", "x", "", "all"]) expect(addressesIn(hosts, name), name).toEqual([]);
 });
 
-test("DNS is asked without a thread, and the system only for what it does not know, one name at a time", async () => {
+test("DNS is asked without a thread, and the system only for names unknown there, one name at a time", async () => {
   await nameServer();
   expect(await resolveBySystem("known.test", never)).toEqual(["192.0.2.1"]);
   expect(dns.asked).toEqual([]);

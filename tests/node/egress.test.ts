@@ -13,7 +13,7 @@ const tooMuchAtATime = "Too many large answers come in at the same time: ask aga
 const closing = (stream: EventEmitter) => new Promise((resolve) => stream.once("close", resolve));
 
 describe("a request", () => {
-  test("arrives as it was given, framed by the engine", async () => {
+  test("arrives as given, framed by the engine", async () => {
     const { ask, serve, asked } = internet();
     const base = await serve((_, response) => response.writeHead(201, { "X-Reply": "yes" }).end("Grüße"));
     const headers = { "Content-Type": "text/plain", Authorization: "Bearer 1" };
@@ -79,7 +79,7 @@ describe("a certificate", () => {
     expect((await ask(base.replace("public.test", publicAddress))).body).toBe("sealed");
   });
 
-  test("of another host, or of nobody known, is not", async () => {
+  test("of another host, or of an unknown authority, is not", async () => {
     const { ask, serve, asked } = internet();
     const base = await serve((_, response) => response.end(), { secure: true });
     const invalid = "The certificate of the host is not valid";
@@ -121,7 +121,7 @@ describe("an answer", () => {
     await expect(ask(base)).rejects.toThrow(new EgressError(message));
   });
 
-  test("in a million pieces is given up early, and holds up nobody", async () => {
+  test("in a million pieces is given up early, and holds up no other", async () => {
     const { ask, speak } = internet();
     let sent = 0;
     const base = await speak((socket) => {
@@ -151,7 +151,7 @@ describe("an answer", () => {
     await expect(ask(base, { maxBytes: 100 })).rejects.toThrow(new EgressError("The answer is larger than 100 bytes"));
   });
 
-  test("is refused while large ones hold all that may come in at a time, unless it is small", async () => {
+  test("is refused while large ones use all memory for answers, unless it is small", async () => {
     const { ask, serve } = internet({}, { unfinished: unfinishedAnswers({ most: 300_000, mostOfOne: 300_000 }) });
     const begun: http.ServerResponse[] = [];
     const base = await serve(({ url }, response) => {
@@ -171,7 +171,7 @@ describe("an answer", () => {
     expect((await next).body).toHaveLength(200_001);
   });
 
-  test("is refused to an owner while others of that owner hold its part, and comes in for another one", async () => {
+  test("is refused to an owner while that owner's other answers use its share, and read for another one", async () => {
     const { ask, serve } = internet({}, { unfinished: unfinishedAnswers({ most: 600_000, mostOfOne: 300_000 }) });
     const base = await serve(({ url }, response) => {
       if (url === "/whole") response.end(Buffer.alloc(100_000, "a"));
@@ -191,7 +191,7 @@ describe("an answer", () => {
     expect(await whole("one")).toBe(100_000);
   });
 
-  test("that is a bomb is not unpacked", async () => {
+  test("that is a decompression bomb is not unpacked", async () => {
     const { ask, serve } = internet();
     // Members of 1 MiB each, one after the other.
     const bomb = Buffer.concat(Array<Buffer>(900).fill(gzipSync(Buffer.alloc(limit))));
@@ -324,7 +324,7 @@ describe("a host that misbehaves", () => {
     ["never answers", ""],
     ["sends a header without end", "HTTP/1.1 200 OK\r\nA: "],
     ["sends a body without end", "HTTP/1.1 200 OK\r\n\r\nslow"],
-  ])("%s: after 15 seconds it is left, redirects included", async (_, start) => {
+  ])("%s: after 15 seconds it is given up, redirects included", async (_, start) => {
     const { ask, serve, speak, clock } = internet();
     const arrived = Promise.withResolvers<Socket>();
     const slow = await speak((socket) => {
@@ -458,7 +458,7 @@ describe("a redirect", () => {
   });
 });
 
-test("no failure tells the value of a header", async () => {
+test("no failure reveals the value of a header", async () => {
   const { ask, serve, speak } = internet();
   const headers = { Authorization: "Bearer s3cret" };
   const echo = await speak((socket) => socket.end("Bearer s3cret\r\n"));

@@ -42,7 +42,7 @@ test("the process doesn't wait for a reader that hangs, which finds all lines la
   expect(numbersOf(await linesOf(child, '"line":4999'))).toEqual(numbers(5_000));
 });
 
-test("a process that ends hands over what waits", async () => {
+test("a process that ends writes its waiting lines", async () => {
   const child = logging(5_000, "process.exit()");
   expect(numbersOf(await linesOf(child, "no line has it"))).toEqual(numbers(5_000));
 });
@@ -59,7 +59,7 @@ test("a process whose reader hung and died continues, and ends", async () => {
   expect(await once(child, "exit")).toEqual([3, null]);
 });
 
-test("lines that are too many are dropped, and their number is said", async () => {
+test("lines beyond the limit are dropped, and their number is logged", async () => {
   const child = logging(30_000);
   await told(child);
   const lines = await linesOf(child, "dropped");

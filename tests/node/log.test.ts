@@ -19,7 +19,10 @@ describe("the log", () => {
     ]);
   });
 
-  test.each([false, true])("shows what would steer a terminal or turn the writing around (pretty: %s)", (pretty) => {
+  test.each([
+    false,
+    true,
+  ])("escapes characters that would steer a terminal or reverse the writing (pretty: %s)", (pretty) => {
     const { log, raw } = capture([], pretty);
     log.info({ path: "/a\u009b31m\u202eb\u001b[31m\nc" }, "Request\u2066");
     const [line = ""] = raw;
@@ -46,7 +49,7 @@ describe("the log", () => {
     "botToken",
     "key",
     "clientSecret",
-  ])("blots out the field %s at any depth, in children too", (name) => {
+  ])("masks the field %s at any depth, in children too", (name) => {
     const { log, raw } = capture();
     log.info({ [name]: "hidden-1", deep: { list: [{ [name]: ["hidden-2"] }] } }, "fields");
     log.child({ [name]: "hidden-3" }).info({}, "child");
@@ -59,7 +62,7 @@ describe("the log", () => {
     expect(lines()[0]).toMatchObject({ promptTokens: 12, apiKeyConfigured: true, key: null });
   });
 
-  test("blots out known values wherever they turn up, in sentences and in escaped form too", () => {
+  test("masks known values wherever they occur, in sentences and in escaped form too", () => {
     const secret = 'pass"word\\1';
     const { log, raw } = capture([secret]);
     log.error({ text: `it is ${secret}`, err: new Error(`refused ${secret}`) }, `bad ${secret}`);
@@ -95,7 +98,7 @@ describe("the log", () => {
     expect(raw[0]).not.toMatch(/a@b\.c|digest/);
   });
 
-  test("survives circles, endless texts, bytes, maps and things JSON has no word for", () => {
+  test("survives circles, endless texts, bytes, maps and values JSON can't hold", () => {
     const circle: Line = {};
     circle.self = circle;
     const { log, raw, lines } = capture();

@@ -40,7 +40,7 @@ test("the policy publicAddress is asked before BASE_URL", async () => {
   });
 });
 
-test("no secret of the settings is told, and the database by its host alone", () => {
+test("no secret of the settings is shown, and only the host of the database", () => {
   const { scrub, databaseHost } = machine({
     OPENAI_API_KEY: "sk-of-the-machine-test",
     DATABASE_URL: "postgres://tea:hunter22@db.example:5432/tea",

@@ -90,7 +90,7 @@ describe("a server over HTTP", () => {
     expect(asked[3]?.message.params).toEqual({ name: "call", arguments: { a: 1 } });
   });
 
-  test("answers in a stream, among much that is not for us", async () => {
+  test("answers in a stream, among many messages for others", async () => {
     const { asked, answer } = await calling(({ message: { id = 0 } }, response) => {
       stream(response).write(": hello\r\nid: 1\r\ndata:\r\n\r\n");
       response.write(event({ method: "notifications/message", params: { data: "x" } }));
@@ -106,7 +106,7 @@ describe("a server over HTTP", () => {
     expect(asked.filter(({ message: { method } }) => method === undefined)).toEqual([]);
   });
 
-  test("floods a stream with events: empty ones do not count, of others there are 1,000, and everybody else goes on", async () => {
+  test("floods a stream with events: empty ones do not count, of others there are 1,000, and other calls continue", async () => {
     let longest = 0;
     let taken = processorTime();
     const watch = setInterval(() => {
@@ -137,7 +137,7 @@ describe("a server over HTTP", () => {
     expect(taken()).toBeLessThan(1_000);
   });
 
-  test("repeats a credential where its words are cut, and no part of it stays", async () => {
+  test("repeats a credential where its text is cut, and no part of it stays", async () => {
     const secret = "0123456789abcdefghijklmnopqrstuvwxyz";
     const { mcp } = connections();
     for (const [status, before] of [
@@ -167,7 +167,7 @@ describe("a server over HTTP", () => {
     expect(asked.filter(({ message: { method } }) => method === "tools/list")).toHaveLength(21);
   });
 
-  test("is asked for no more pages once they are as large together as one answer may be", async () => {
+  test("is asked for no more pages once they reach the size of one answer", async () => {
     const { mcp } = connections();
     const large = { ...tool("large"), description: "x".repeat(1024 * 1024) };
     const { known, asked } = await answering({
@@ -233,7 +233,7 @@ describe("a server over HTTP", () => {
     expect(asked.filter(({ message: { method } }) => method === "tools/call")).toHaveLength(1);
   });
 
-  test("that writes null for what is absent is understood, and one odd tool hides no other", async () => {
+  test("that writes null for absent fields is understood, and one odd tool hides no other", async () => {
     const { mcp } = connections();
     const { known } = await answering({
       initialize: ({ message: { id } }, response) =>
@@ -284,13 +284,13 @@ describe("a server over HTTP", () => {
     expect(await answer).toEqual(expected);
   });
 
-  test("that only speaks HTTP+SSE gets a sentence", async () => {
+  test("that only speaks HTTP+SSE gets an error that says so", async () => {
     const { mcp } = connections();
     const { known } = await answering({ initialize: (_, response) => response.writeHead(405).end() });
     await expect(mcp.list(known, 256)).rejects.toThrow(/older HTTP\+SSE transport, it can't be used: .* often \/mcp/);
   });
 
-  test("that refuses what a request asks for, by a 400, is asked once, and its words are heard", async () => {
+  test("that rejects a request by a 400 is asked once, and its error text is used", async () => {
     const { asked, answer } = await calling(({ message: { id } }, response) =>
       say(response, { id, error: { code: -32_602, message: "There is no region xy" } }, 400),
     );
@@ -298,7 +298,7 @@ describe("a server over HTTP", () => {
     expect(asked.filter(({ message: { method } }) => method === "tools/call")).toHaveLength(1);
   });
 
-  test("that knows only the newer protocol is spoken to in that", async () => {
+  test("that knows only the newer protocol is addressed in that", async () => {
     const { mcp } = connections();
     const refuse: Answer = ({ message: { id } }, response) =>
       say(response, { id, error: { code: -32_022, message: "Unsupported", data: { supported: ["2026-07-28"] } } }, 400);
@@ -334,13 +334,13 @@ describe("a server over HTTP that", () => {
     }),
   );
   test(
-    "answers another request than the one it was asked",
+    "answers another request's id",
     dies("is no answer to the request", ({ message: { id = 0 } }, response) =>
       say(response, { id: id + 1, result: text("wrong") }),
     ),
   );
   test(
-    "accepts a request and leaves it at that",
+    "accepts a request and never answers",
     dies("answers with something else, not JSON", (_, response) => response.writeHead(202).end()),
   );
   test(
@@ -350,13 +350,13 @@ describe("a server over HTTP that", () => {
     ),
   );
   test(
-    "answers with what is no JSON",
+    "answers with no JSON",
     dies("is no answer to the request", (_, response) =>
       response.writeHead(200, { "Content-Type": "application/json" }).end('{"jsonrpc":'),
     ),
   );
   test(
-    "answers with what is no result",
+    "answers with no result",
     dies("The server's answer is not as the protocol wants it: content", ({ message: { id } }, response) =>
       say(response, { id, result: { content: "text" } }),
     ),
@@ -385,7 +385,7 @@ describe("a server over HTTP that", () => {
     expect(taken()).toBeLessThan(1_500);
   });
 
-  test("lists more tools than anybody has", async () => {
+  test("lists more tools than are allowed", async () => {
     const { mcp } = connections();
     const { known } = await answering({
       "tools/list": ({ message: { id } }, response) => say(response, { id, result: { tools: numbers(10_001) } }),
@@ -400,7 +400,7 @@ describe("a server over HTTP that", () => {
     ),
   );
   test(
-    "fails without a word",
+    "fails without a text",
     dies("The tool failed without saying why", ({ message: { id } }, response) =>
       say(response, { id, result: { content: [], isError: true } }),
     ),
@@ -439,7 +439,7 @@ describe("a server over HTTP that", () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("refuses the credentials says so, and repeats them in vain", async () => {
+  test("refuses the credentials says so, and its echo of them is hidden", async () => {
     const { mcp, logs } = connections();
     const { known } = await answering({
       initialize: ({ headers }, response) => response.writeHead(401).end(`Bad token: ${headers.authorization}`),
@@ -450,7 +450,7 @@ describe("a server over HTTP that", () => {
     expect(logs.join()).not.toContain(canary);
   });
 
-  test("hangs is given up after 15 seconds, and by whoever calls when they like", async () => {
+  test("hangs is given up after 15 seconds, or whenever its caller aborts", async () => {
     const clock = new TestClock();
     const { mcp } = connections({ clock });
     const { known, asked } = await answering({ initialize: () => {} });
@@ -470,7 +470,7 @@ describe("a server over HTTP that", () => {
     await expect.poll(() => gone).toBe(true);
   });
 
-  test("does not answer the end of its session is left, so that no socket to it stays", async () => {
+  test("does not answer the end of its session is dropped, so that no socket to it stays", async () => {
     const clock = new TestClock();
     const { mcp } = connections({ clock });
     let [ending, gone] = [false, false];
@@ -490,7 +490,7 @@ describe("a server over HTTP that", () => {
   });
 });
 
-test("large answers that come in at the same time share what a process holds of them, and small ones come through", async () => {
+test("large answers that arrive at the same time share the process's memory bound, and small ones pass", async () => {
   const { mcp } = connections({ unfinished: unfinishedAnswers({ most: 300_000, mostOfOne: 300_000 }) });
   const begun: (() => void)[] = [];
   const { known } = await answering({

@@ -87,7 +87,7 @@ describe("the reference server `everything`", () => {
       expect(all).toEqual(["Echo: a", "Echo: b", "Echo: c", "Echo: d"]);
     });
 
-    test(`may be left in the middle of a call over ${kind}`, async () => {
+    test(`may be aborted in the middle of a call over ${kind}`, async () => {
       const { mcp } = connections();
       const everything = server(await transport());
       await mcp.list(everything, 256);
@@ -104,7 +104,7 @@ describe("the reference server `everything`", () => {
     expect(Object.keys(JSON.parse(String(env))).sort()).toEqual(["API_TOKEN", "HOME", "PATH"]);
   });
 
-  test("is connected to anew when it was started anew and knows the session no more", async () => {
+  test("is connected to anew when it was restarted and lost the session", async () => {
     const { mcp } = connections();
     const first = await everythingOverHttp();
     const everything = server(http(first.url));
@@ -139,11 +139,11 @@ describe("a process that", () => {
     return { mcp, logs, known, answer: mcp.call(known, tool("call"), {}, signal) };
   };
 
-  test("prints other things than messages is understood all the same", async () => {
+  test("prints other lines than messages is understood all the same", async () => {
     expect(await call("garbage").answer).toBe('"in spite of it"');
   });
 
-  test("knows only the newer protocol is spoken to in that", async () => {
+  test("knows only the newer protocol is addressed in that", async () => {
     const { mcp, known, answer } = call("modern");
     expect(await answer).toBe('"modern"');
     expect(await mcp.list(known, 256)).toMatchObject([{ name: "call" }]);
@@ -161,25 +161,25 @@ describe("a process that", () => {
     expect(await answer).toBe('"modern"');
   });
 
-  test("says something and ends is heard out", async () => {
+  test("answers and ends is read to its end", async () => {
     expect(await call("last-words").answer).toBe('"last words"');
   });
 
-  test("answers twice is heard once, and not taken for the answer to the next call", async () => {
+  test("answers twice is read once, and the second isn't taken for the answer to the next call", async () => {
     const { mcp, known, answer } = call("twice");
     expect(await answer).toBe('"first"');
     expect(await mcp.call(known, tool("call"), {}, never)).toBe('"first"');
   });
 
-  test("notifies without end before it answers is heard", async () => {
+  test("notifies without end before it answers is read", async () => {
     expect(await call("notify").answer).toBe('"after all"');
   });
 
-  test("asks without end is answered a while, and heard", async () => {
+  test("sends requests without end is answered a while, and read", async () => {
     expect(await call("ask").answer).toBe('"asked"');
   });
 
-  test.each(["flood", "endless"])("sends far more than it was asked for is ended (%s)", async (behaviour) => {
+  test.each(["flood", "endless"])("sends far more than was asked for is ended (%s)", async (behaviour) => {
     const before = process.memoryUsage().rss;
     const { mcp, known, answer } = call(behaviour);
     await expect(answer).rejects.toThrow("The server's process sent far more than it was asked for");
@@ -188,7 +188,7 @@ describe("a process that", () => {
     await expect(mcp.call(known, tool("call"), {}, never)).rejects.toThrow("sent far more");
   });
 
-  test("prints lines without end that are no messages is ended, and says why", async () => {
+  test("prints lines without end that are no messages is ended, and the error says why", async () => {
     const { mcp, known, answer } = call("bad-lines");
     const why = "printed 1,000 lines in a row that are no messages: its log belongs on its error stream";
     await expect(answer).rejects.toThrow(why);
@@ -235,7 +235,7 @@ describe("a process that", () => {
     expect(await mcp.list(known, 256)).toHaveLength(1);
   });
 
-  test("ends at once tells why, without its credentials", async () => {
+  test("ends at once says why, without its credentials", async () => {
     const { answer, logs } = call("crash");
     await expect(answer).rejects.toThrow("The server's process ended with code 1: Error: no access with [secret]");
     expect(logs.join()).toContain("no access with [secret]");
@@ -250,7 +250,7 @@ describe("a process that", () => {
     expect(logs.join()).not.toContain(canary);
   });
 
-  test("hangs costs one call, after which a fresh one is asked", async () => {
+  test("hangs costs one call, after which a fresh one is started", async () => {
     const clock = new TestClock();
     const { mcp } = connections({ clock });
     const known = server(behaving("hang"));
@@ -262,7 +262,7 @@ describe("a process that", () => {
     await expect(next).rejects.toThrow("The server's process does not answer");
   });
 
-  test("does not read what it is sent is ended", async () => {
+  test("does not read its input is ended", async () => {
     const { mcp } = connections();
     const known = server(behaving("deaf"));
     const large = { text: "x".repeat(1_000_000) };
@@ -272,7 +272,7 @@ describe("a process that", () => {
     }
   });
 
-  test("is merely slow goes on, and is told that nobody waits any more", async () => {
+  test("is merely slow continues, and is told of the cancelled call", async () => {
     const clock = new TestClock();
     const { mcp } = connections({ clock });
     const file = join(temporary(), "heard");
@@ -285,7 +285,7 @@ describe("a process that", () => {
     expect((await mcp.list(known, 256)).length).toBe(1);
   });
 
-  test("never says a word is given up after 15 seconds", async () => {
+  test("never answers is given up after 15 seconds", async () => {
     const clock = new TestClock();
     const { mcp } = connections({ clock });
     const listing = mcp.list(server(behaving("mute")), 256);
@@ -302,7 +302,7 @@ describe("a process that", () => {
     await expect(mcp.list(directory, 256)).rejects.toThrow("may not be run by the server's user");
   });
 
-  test("does not want to end is ended, with what it started", async () => {
+  test("does not want to end is killed, with its children", async () => {
     const { mcp } = connections();
     const file = join(temporary(), "pids");
     await mcp.list(server(behaving("stubborn", file)), 256);
@@ -313,7 +313,7 @@ describe("a process that", () => {
     await expect(mcp.list(server(behaving("hang")), 256)).rejects.toThrow("The engine is stopping");
   });
 
-  test("lists 10,000 tools is heard", async () => {
+  test("lists 10,000 tools is read", async () => {
     const { mcp } = connections();
     expect((await mcp.list(server(behaving("many")), 256)).length).toBeGreaterThan(256);
   });
@@ -338,7 +338,7 @@ describe("a connection", () => {
     expect(await who(mcp, "1")).toMatchObject({ calls: 1 });
   });
 
-  test("is another one for another configuration, and gone when it is forgotten", async () => {
+  test("is a new one for another configuration, and closed when it is forgotten", async () => {
     const { mcp } = connections();
     const first = await who(mcp, "1");
     const second = await who(mcp, "2");

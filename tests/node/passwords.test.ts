@@ -140,7 +140,7 @@ test("never ends its thread under a call that takes longer than five seconds", a
   expect(threads).toHaveLength(1);
 });
 
-test("a thread that dies fails what waits, and the next call starts another", async () => {
+test("a thread that dies fails the waiting calls, and the next call starts another", async () => {
   const { passwords, lines } = open();
   await passwords.hash("one");
   const waiting = [passwords.hash("two"), passwords.verify(null, "three")];

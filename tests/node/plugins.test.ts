@@ -47,7 +47,7 @@ test("paths and packages of the directory are loaded, in order, whatever their f
   );
 });
 
-test("each that can't be used is told with its reason, and the others are loaded", async () => {
+test("each one that can't be used is reported with its reason, and the others are loaded", async () => {
   const directory = directoryWith({
     "good.mjs": `export default ${source("good")};`,
     "again.mjs": `export default ${source("good")};`,

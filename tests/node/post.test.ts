@@ -23,7 +23,7 @@ async function serve(listener: RequestListener): Promise<{ url: string; sockets:
 
 const posted = { headers: { "X-Own": "1" }, body: "Zürich", signal: undefined };
 
-test("a text goes out whole, uncompressed answers are asked for, and the answer comes with its headers", async () => {
+test("a text is sent whole, uncompressed answers are asked for, and the answer arrives with its headers", async () => {
   const { url } = await serve(async (request, response) => {
     let body = "";
     for await (const piece of request.setEncoding("utf8")) body += piece;
@@ -187,7 +187,7 @@ test("a body wrongly declared as compressed is an error, as is an answer that br
   });
 });
 
-test("a post that was stopped before is not sent", async () => {
+test("a post that was aborted before is not sent", async () => {
   const { url, sockets } = await serve((_, response) => response.end("ok"));
   const reason = new Error("Too late");
   const post = pooledPost();
@@ -196,7 +196,7 @@ test("a post that was stopped before is not sent", async () => {
   expect(sockets).toHaveLength(1);
 });
 
-test("a post that is stopped while its connection opens is not sent, and the next one is", async () => {
+test("a post that is aborted while its connection opens is not sent, and the next one is", async () => {
   const paths: (string | undefined)[] = [];
   const { url } = await serve((request, response) => {
     paths.push(request.url);
@@ -228,7 +228,7 @@ test("posts go over the environment's proxy if Node is told so", async () => {
   expect([stdout, asked]).toEqual(["reached\n", ["http://provider.test/v1"]]);
 });
 
-test("a post that is stopped rejects with the reason, before and after the answer", async () => {
+test("a post that is aborted rejects with the reason, before and after the answer", async () => {
   const { url, sockets } = await serve(({ url: path }, response) => {
     if (path !== "/x") response.write("one");
   });

@@ -55,7 +55,7 @@ test.each([
   expect(await resultOf(run("export default [1].concat(2)"))).toEqual([1, 2]);
 });
 
-test("a script may use most of the 64 MB, and another has all of it again", async () => {
+test("a script may use most of the 64 MB, and the next one has all of it again", async () => {
   for (let i = 0; i < 3; i += 1) {
     expect(await resultOf(run("export default new Uint8Array(55e6).fill(1).length"))).toBe(55_000_000);
   }
@@ -106,7 +106,7 @@ test("__proto__ is a name like any other, in arguments and results", async () =>
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });
 
-test("a script that breaks the language under it gets no further than itself", async () => {
+test("a script that breaks its language's built-ins harms only itself", async () => {
   const broken = `
     JSON.stringify = () => { throw 1 }; String.prototype.slice = null; Array.prototype[Symbol.iterator] = null;
     Promise.prototype.then = () => {}; Reflect.apply = null; globalThis.Error = null;

@@ -95,7 +95,7 @@ test.each([
   expect(await scripts.run(script("export default 1"))).toEqual(one);
 });
 
-test("when both threads are stuck, those who wait have theirs afterwards", async () => {
+test("when both threads are stuck, the waiting scripts run afterwards", async () => {
   const { clock, scripts } = open({ timeoutMs: 600 });
   const runs = [stubborn, stubborn, endless, "export default 1"].map((content) => scripts.run(script(content)));
   const late = { ok: false, error: "The script did not finish within 0.6 seconds", logs: ["begin"] };
@@ -123,7 +123,7 @@ test("an abort ends a script that runs, or takes it from those that wait", async
   expect(lines).toEqual([]);
 });
 
-test("once all that run and wait are aborted, the next one has its turn at once", async () => {
+test("once all running and waiting ones are aborted, the next one runs at once", async () => {
   const { scripts, lines } = open();
   const controllers = Array.from({ length: 34 }, () => new AbortController());
   const runs = controllers.map(({ signal }) => scripts.run(script(endless, { signal })));
@@ -164,7 +164,7 @@ test("scripts of one owner that do not end hold up no other owner's", async () =
   expect((await ended).every(({ status }) => status === "rejected")).toBe(true);
 });
 
-test("when two owners hold all threads to their limit, a third one has the first that is free", async () => {
+test("when two owners' scripts run on all threads to their limit, a third one's gets the first free thread", async () => {
   const { clock, scripts } = open();
   const controller = new AbortController();
   const run = (owner: string) => scripts.run(script(stubborn, { owner, signal: controller.signal }));

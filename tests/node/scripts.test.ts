@@ -21,7 +21,7 @@ test.each([
   expect(await run(content, { args: { n: 2 } })).toEqual({ ok: true, result, logs: [] });
 });
 
-test("texts go in and out as they are, with NUL, quotes and half surrogates", async () => {
+test("texts are passed in and out unchanged, with NUL, quotes and half surrogates", async () => {
   const text = "a\u0000b \"'` </script> \u2028 \ud800 🙂";
   expect(await resultOf(run("export default (args) => [args, args.length]", { args: text }))).toEqual([
     text,
@@ -30,7 +30,7 @@ test("texts go in and out as they are, with NUL, quotes and half surrogates", as
   expect(await resultOf(run('export default "🙂\\0".length'))).toBe(3);
 });
 
-test("scripts know the time and chance, and none of a host", async () => {
+test("scripts have the time and random numbers, and nothing of a host", async () => {
   const [now, chance] = (await resultOf(run("export default [Date.now(), Math.random()]"))) as [number, number];
   expect(Math.abs(now - Date.now())).toBeLessThan(10_000);
   expect(chance).toSatisfy((n: number) => n >= 0 && n < 1);

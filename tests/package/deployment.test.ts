@@ -23,7 +23,7 @@ test("compose.yaml passes on every variable that the server reads, and no other"
   }
 });
 
-test("something else than Node is process 1, which reaps the processes that others left", () => {
+test("another program than Node is process 1, which reaps the processes that others left", () => {
   expect(parse(read("compose.yaml")).services.engine).toMatchObject({ init: true });
   expect(read("docs/deploy.md")).toMatch(/^docker run -d .* --init /m);
 });
@@ -68,7 +68,7 @@ test("no password and no key has a default in compose.yaml", () => {
   }
 });
 
-test("the texts that docs/operations.md explains are those that the program says", () => {
+test("the texts that docs/operations.md explains are those the program prints", () => {
   const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .map((name) => read(join("src", name)));

@@ -44,7 +44,7 @@ async function shownBy(server: ReturnType<typeof startIn>): Promise<{ url: strin
   return { url: shown("Address"), key: shown("Key") };
 }
 
-test("the tarball has what runs, and nothing of the workshop", () => {
+test("the tarball has the files to run, and no development files", () => {
   const allowed = [
     /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/agent-engine\.js)$/,
     /^dist\/(cli\.js|(embedded|password|scripts)-worker\.js|scripts\.wasm|template\.tar\.gz|THIRD-PARTY-LICENSES)$/,
@@ -99,7 +99,7 @@ test("a start loads no library that most servers have no use for", () => {
   expect(libraries.filter((library) => needless.test(library))).toEqual([]);
 });
 
-test("nothing runs at install, and one library comes along", () => {
+test("no script runs at install, and one library is installed with it", () => {
   const { scripts, dependencies, optionalDependencies, peerDependencies } = readManifest(root);
   const hooks = ["preinstall", "install", "postinstall", "prepare"];
   expect(Object.keys(scripts as object).filter((name) => hooks.includes(name))).toEqual([]);

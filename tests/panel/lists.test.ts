@@ -11,7 +11,7 @@ test.each([
   expect(textOf(items, text, ",")).toBe(text);
 });
 
-test("items that are not those of the text take its place", () => {
+test("items that are not in the text replace it", () => {
   expect(textOf(["stop", "halt"], "", ",")).toBe("stop, halt");
   expect(textOf(["stop"], "stop, halt", ",")).toBe("stop");
   expect(textOf(["a.example", "b.example"], "a.example", "\n")).toBe("a.example\nb.example");

@@ -26,7 +26,7 @@ describe("a reply as it comes in", () => {
     expect(wordsOf(reply)).toBe("It is noon.");
   });
 
-  test("a stored reply, whose events have no ids, is known by what its end says", () => {
+  test("a stored reply, whose events have no ids, is identified by its end", () => {
     const reply = replyOf(
       { id: "", event: "text-delta", data: { text: "Hello." } },
       { id: "", event: "done", data: { conversationId: "c", messageId: "m7" } },
@@ -34,7 +34,7 @@ describe("a reply as it comes in", () => {
     expect(reply).toMatchObject({ messageId: "m7", lastEventId: null, state: "done" });
   });
 
-  test("a call that waits for a person is in its place once it is made", () => {
+  test("a call that waits for a person is shown in order once it is made", () => {
     const waiting = replyOf(
       { id: at(1), event: "tool-call", data: { id: "c1", name: "httpRequest", args: { url: "https://a.example" } } },
       {
@@ -121,7 +121,7 @@ describe("a stored message", () => {
     ]);
   });
 
-  test("a call waits only while nothing came after it, and is shown where it was made", () => {
+  test("a call waits only while nothing follows it, and is shown where it was made", () => {
     const [asked, answer] = message.steps;
     if (!asked || !answer) throw new Error("A message of two steps is meant");
     const waiting: Message = {

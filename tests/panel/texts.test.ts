@@ -74,7 +74,7 @@ test("a field is read and changed at its path, and leaves its neighbours alone",
   expect(changeAt(values, "on a.b", false)).toEqual({ "on a.b": false });
 });
 
-test("how long something goes on is said in whole units", () => {
+test("durations are shown in whole units", () => {
   expect([86_399, 82_800, 3_600, 90, 5, -1].map(remainingText)).toEqual([
     "for 24 more hours",
     "for 23 more hours",
@@ -118,7 +118,7 @@ test("Owners alone are offered to make Owners", () => {
   expect(given("owner")).toContain("owner");
 });
 
-test("a page says which entries it shows, and of a list that is not counted to its end no wrong number", () => {
+test("a page says which entries it shows, and gives no wrong total for a list that is not counted to its end", () => {
   expect(pageText({ total: 45, limit: 20, offset: 40 })).toBe("41–45 of 45");
   expect(pageText({ total: 10_000, limit: 20, offset: 0 })).toBe(`1–20 of ${countText(10_000)}`);
   expect(pageText({ total: 10_001, limit: 20, offset: 20 })).toBe(`21–40 of more than ${countText(10_000)}`);

@@ -58,7 +58,7 @@ test("today is compared with the seven days before", () => {
   expect(compareToday([day(0, null), day(1, null)]).turns).toEqual({ today: 1, usual: null });
 });
 
-test("failures are told in words, and lead to their conversation where there is one", () => {
+test("failures are described in words, and link to their conversation if there is one", () => {
   const failed: FailureItem = {
     kind: "turn",
     instanceId: "tea",

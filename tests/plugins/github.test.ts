@@ -72,7 +72,7 @@ describe("issues", () => {
     expect(service.last().url).toContain("?page=3&per_page=2");
   });
 
-  test("a time is checked", async () => {
+  test("a time is validated", async () => {
     const service = github({ [`GET ${at}/issues`]: { body: [] } });
     await service.call("listIssues", { ...shop, since: "2026-11-23T10:00:00+01:00" });
     expect(new URL(service.last().url).searchParams.get("since")).toBe("2026-11-23T10:00:00+01:00");
@@ -366,7 +366,7 @@ describe("searches", () => {
   });
 });
 
-describe("refusals say what to do", () => {
+describe("refusals say how to fix them", () => {
   const { errors } = recorded;
   const reset = String(Date.parse("2026-11-23T10:20:00Z") / 1_000);
   const { primaryLimit } = errors;
@@ -433,7 +433,7 @@ describe("refusals say what to do", () => {
     expect(String(error).length).toBeLessThan(560);
   });
 
-  test("a write that is not answered may have been done, a read is harmless", async () => {
+  test("a write without an answer may have been done, a read is harmless", async () => {
     const late = new Error("There was no whole answer within 15 seconds");
     const service = github({
       [`GET ${at}/issues`]: late,
@@ -458,7 +458,7 @@ describe("refusals say what to do", () => {
   });
 });
 
-describe("the token stays where it is", () => {
+describe("the token is sent nowhere else", () => {
   test("a surrounding blank is not sent", async () => {
     const service = github({ [`GET ${at}/issues`]: { body: [] } }, { github_token: `${token}\n` });
     await service.call("listIssues", shop);
@@ -584,7 +584,7 @@ describe("hostile arguments", () => {
   });
 });
 
-test("a GitHub Enterprise Server is asked below its path, and nothing else may be", async () => {
+test("a GitHub Enterprise Server is asked below its path, and no other path is possible", async () => {
   const plugin = githubPlugin({ baseUrl: "https://git.acme.example:8443/api/v3/" });
   expect(plugin.hosts).toEqual(["git.acme.example:8443"]);
   const answers = { "GET /api/v3/repos/acme/shop/issues": { body: [] } };
@@ -593,7 +593,7 @@ test("a GitHub Enterprise Server is asked below its path, and nothing else may b
   expect(githubPlugin().hosts).toEqual(["api.github.com"]);
 });
 
-test("writes want an approval and are never repeated; reads are free", () => {
+test("writes need an approval and are never repeated; reads are free", () => {
   const writes = githubPlugin().tools.filter((tool) => tool.needsApproval);
   expect(writes.map((tool) => tool.name)).toEqual([
     "createIssue",

@@ -293,7 +293,7 @@ test.each([
   expect(service.asked).toEqual([]);
 });
 
-test("a search that is not answered changed nothing; a note may be there", async () => {
+test("a search without an answer changed nothing; a note may exist", async () => {
   const late = new Error("The host closed the connection without an answer");
   const service = hubspot({
     [`POST ${at}/contacts/search`]: late,
@@ -306,7 +306,7 @@ test("a search that is not answered changed nothing; a note may be there", async
   await expect(note).rejects.toThrow(`${late.message}. The change may have been made`);
 });
 
-test("writes want an approval and are never repeated; reads are free", () => {
+test("writes need an approval and are never repeated; reads are free", () => {
   const plugin = hubspotPlugin();
   expect(plugin.hosts).toEqual(["api.hubapi.com"]);
   expect(plugin.tools.map(({ name, effect, needsApproval }) => [name, effect, needsApproval])).toEqual([

@@ -12,7 +12,7 @@ const render = (answers: Parameters<typeof fakeService>[0]["answers"] = {}) =>
   fakeService({ plugin: renderPlugin(), secrets: { render_api_key: key }, answers });
 
 describe("services", () => {
-  test("a full page leads on by the cursor of its last item", async () => {
+  test("a full page is followed by the cursor of its last item", async () => {
     const service = render({ "GET /v1/services": { body: recorded.services } });
     const filters = { name: "shop & co", type: "web_service", suspended: false, cursor: "a+/=" };
     expect(await service.call("listServices", { ...filters, limit: 3 })).toEqual({
@@ -162,7 +162,7 @@ test.each([
   expect(service.asked).toEqual([]);
 });
 
-test("only createDeploy wants an approval; another address is asked below its path", async () => {
+test("only createDeploy needs an approval; another address is asked below its path", async () => {
   const plugin = renderPlugin({ baseUrl: "http://127.0.0.1:8080/render" });
   expect(plugin.hosts).toEqual(["127.0.0.1:8080"]);
   const answers = { "GET /render/services": { body: [] } };

@@ -15,7 +15,7 @@ test.each(
   expect(text.length).toBeLessThan(1_500);
 });
 
-test("a model that gives no argument, or one of another kind, is told so by every tool that wants one", async () => {
+test("a missing argument, or one of another type, is reported by every tool that needs one", async () => {
   const strict = tools.filter(({ parameters }) => Array.isArray(parameters.required));
   expect(strict.length).toBeGreaterThan(20);
   for (const { execute } of strict) {

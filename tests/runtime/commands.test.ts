@@ -10,7 +10,7 @@ import { dataDirectory, run, serve, start } from "./program.ts";
 
 const stackTrace = /\n\s+at |node:internal|Error:/;
 
-test("help and version, for the whole and for one command", async () => {
+test("help and version, for the program and for one command", async () => {
   const [help, verb, version, bin] = await Promise.all([
     run(["--help"]),
     run(["quickstart", "--help"]),

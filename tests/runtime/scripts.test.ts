@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import type { ScriptOrder, ScriptReport } from "../../src/adapters/node/scripts/order.ts";
 
-test("the built thread runs a script, with the sandbox that lies beside it", async () => {
+test("the built thread runs a script, with the sandbox next to it", async () => {
   const worker = new Worker(new URL("../../dist/scripts-worker.js", import.meta.url));
   const reports: ScriptReport[] = [];
   const done = new Promise((resolve, reject) => {

@@ -30,7 +30,7 @@ const one = (kind: string, more: Record<string, Schema> = {}): Schema => ({
   required: ["kind"],
 });
 
-test("a document has not changed towards itself, whatever its texts and examples say", () => {
+test("a document has no change against itself, whatever its texts and examples say", () => {
   const before = inBody({ ...field({ ...text, description: "Leaves.", example: "oolong" }), description: "Tea." });
   expect(lines(before, before)).toEqual([]);
   expect(lines(before, inBody({ ...field({ ...text, example: "assam", title: "Leaf", "x-order": 1 }) }))).toEqual([]);
@@ -458,7 +458,7 @@ describe("schemas with names", () => {
     ]);
   });
 
-  test("a name that goes takes a type of the client along", () => {
+  test("a removed name removes a type of the client", () => {
     const before = named({ Cup: field(text), Saucer: field(text) });
     expect(lines(before, named({ Cup: field(text) }))).toEqual(["! Saucer: no schema has that name any more"]);
   });
@@ -476,7 +476,7 @@ describe("the interface of this release", () => {
     return lines(current(), after);
   };
 
-  test("has not changed towards itself, whatever its schemas are said to be", () => {
+  test("has no change against itself, whatever its schemas' descriptions say", () => {
     expect(changed(() => {})).toEqual([]);
     const described = changed(({ components }) => {
       for (const schema of Object.values<Record<string, unknown>>(components.schemas)) schema.description = "Other.";
@@ -484,7 +484,7 @@ describe("the interface of this release", () => {
     expect(described).toEqual([]);
   });
 
-  test("what breaks is found in the midst of it", () => {
+  test("a breaking change is found among others", () => {
     const found = changed(({ paths, components }) => {
       delete paths["/api/instances/{slug}"].delete;
       paths["/api/instances"].post["x-permission"] = "agent:read";

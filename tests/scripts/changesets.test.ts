@@ -46,7 +46,7 @@ test("a compatible change needs no changeset", () => {
   expect(unannounced([harmless], [], "0.1.0")).toEqual([]);
 });
 
-test("before 1.0 the second number tells that something breaks", () => {
+test("before 1.0 the second number says that something breaks", () => {
   expect(["0.1.0", "0.12.3", "1.0.0", "2.3.4"].map(breakingBump)).toEqual(["minor", "minor", "major", "major"]);
 });
 

@@ -76,7 +76,7 @@ test.each<[string, ScriptStep]>([
   expect(model.calls).toHaveLength(2);
 });
 
-test("also in its only step, where it may then call no tool", async () => {
+test("also in its only step, where it then can't call a tool", async () => {
   expect((await runSteps([silent, silent], 1)).outcome).toMatchObject(nothingSaid);
   const { model, outcome } = await runSteps([silent, asks, reply("Here.")], 1);
   expect(outcome).toMatchObject({ status: "done", text: "Here." });
@@ -88,13 +88,13 @@ test("a turn that calls a tool when asked once more continues as ever", async ()
   expect(outcome).toMatchObject({ status: "done", text: "Here." });
 });
 
-test("after calls of tools nothing needs to be said", async () => {
+test("after calls of tools a reply isn't required", async () => {
   const { model, outcome } = await runSteps([asks, silent]);
   expect(outcome).toMatchObject({ status: "done", text: "" });
   expect(model.calls).toHaveLength(2);
 });
 
-test("no hook runs for a reply that there is not", async () => {
+test("no hook runs without a reply", async () => {
   const model = scriptedModel([silent, silent]);
   const hook: Hook = {
     id: "h",

@@ -225,7 +225,7 @@ function expectDropped(cut: Played, whole: Played, by: Left, { waitMs, prepareMs
   expect(cut.endedMs).toBeLessThanOrEqual(Math.max(by.ms, (waitMs ?? 0) + prepareMs));
 }
 
-test("1,000 cuts: what becomes of a turn follows from whether anything had come out of it", {
+test("1,000 aborts: a turn's ending depends on whether it had any output", {
   timeout: 60_000,
 }, async () => {
   const counts = { done: 0, failed: 0, dropped: 0, approval: 0 };

@@ -48,7 +48,7 @@ test.each([
   expect(events.filter(({ type }) => type === "model-retry")).toMatchObject(told);
 });
 
-test("a stream that breaks before its first output is tried again, its remains forgotten", async () => {
+test("a stream that breaks before its first output is retried, its remains forgotten", async () => {
   const clock = new TestClock();
   const model = scriptedModel([{ parts: [{ type: "text-start", id: "1" }, droppedSocket()] }, reply("ok")]);
   const { outcome } = await drive(clock, runTurn(turnInput(model), { clock }));
@@ -211,7 +211,7 @@ test.each([
   expect(model.calls[0]?.options.abortSignal?.aborted).toBe(true);
 });
 
-test("parts that come together are told one by one, and no further one once the turn is stopped", async () => {
+test("parts that arrive together are passed on one by one, and none once the turn is stopped", async () => {
   const parts = [...text("some"), ...text(" more"), finish()];
   const model = {
     doStream: async () => ({
@@ -235,7 +235,7 @@ test("parts that come together are told one by one, and no further one once the 
   expect(outcome).toMatchObject({ status: "aborted", reason: "stop", text: "some" });
 });
 
-test("an abort before the first call calls nothing", async () => {
+test("an abort before the first call makes none", async () => {
   const model = scriptedModel([reply("never")]);
   const { outcome } = await runTurn(turnInput(model), { signal: AbortSignal.abort("stop") });
   expect(outcome).toMatchObject({ status: "aborted", reason: "stop", produced: false });
@@ -259,7 +259,7 @@ test("an abort while a tool ignores its signal ends the turn, and leaves no call
   ]);
 });
 
-test("a tool that hangs is cut off, and the turn goes on", async () => {
+test("a tool that hangs is aborted, and the turn continues", async () => {
   const clock = new TestClock();
   const seen: AbortSignal[] = [];
   const hang = tool("hang", (_args, { signal }) => {
@@ -297,7 +297,7 @@ test("events a tool emits after it was cut off reach no reader", async () => {
   expect(events).not.toContainEqual(late);
 });
 
-test("usage that no database holds is clamped", async () => {
+test("token counts too large for the database are clamped", async () => {
   const model = scriptedModel([{ parts: [...text("x"), finish("stop", { input: 1e15, output: -3 })] }]);
   const { outcome } = await runTurn(turnInput(model));
   expect(outcome.usage).toEqual({ promptTokens: 1_000_000_000, completionTokens: 0 });

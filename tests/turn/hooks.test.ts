@@ -252,7 +252,7 @@ describe("the text for the model", () => {
 });
 
 describe("a hook that fails", () => {
-  test("because it would be filled in with too much is not called, and keeps its arguments as they were written", async () => {
+  test("is not called when filling it in would take too much, and keeps its arguments as they were written", async () => {
     const given: unknown[] = [];
     const args = (times: number) => ({ text: "{{message.text}}".repeat(times) });
     const hooks = [5, 4].map((times) => hook("message_received", noting(given, "ok"), { args: args(times) }));
@@ -284,7 +284,7 @@ describe("a hook that fails", () => {
     ]);
   });
 
-  test("for want of a tool, or of fitting arguments, too", async () => {
+  test("also without a tool, or with arguments that don't fit", async () => {
     const picky = {
       ...tool("picky", answering("x")),
       validate: () => {
@@ -314,7 +314,7 @@ describe("a hook that fails", () => {
     expect((await running).outcome).toMatchObject({ status: "done", text: "Hi." });
   });
 
-  test.each([[1_000], [30_000]])("a hook that takes longer than its %d ms is cut off", async (timeoutMs) => {
+  test.each([[1_000], [30_000]])("a hook that takes longer than its %d ms is aborted", async (timeoutMs) => {
     const clock = new TestClock();
     let signal: AbortSignal | undefined;
     const begun = gate();
@@ -342,7 +342,7 @@ describe("a hook that fails", () => {
     ]);
   });
 
-  test("a tool that a person has to approve is called all the same", async () => {
+  test("a tool that needs an approval is called all the same", async () => {
     const asks = { ...tool("pay", answering("paid")), needsApproval: true };
     const all = [hook("message_received", answering(null), { tool: asks, toolName: "pay" })];
     const { outcome } = await runTurn(turnInput(scriptedModel([reply("Hi.")]), { hooks: all }));
@@ -350,7 +350,7 @@ describe("a hook that fails", () => {
   });
 });
 
-test("secrets are blotted out of arguments, results and errors; a tool that sees secrets gets them as they are", async () => {
+test("secrets are masked in arguments, results and errors; a tool that sees secrets gets them unmasked", async () => {
   const secret = "top-secret-value";
   const given: unknown[] = [];
   const args = { said: "{{message.text}}" };
@@ -417,7 +417,7 @@ describe("a hook that replaces the reply", () => {
     expect(JSON.stringify(model.calls[1]?.prompt)).toContain("Let me see. ");
   });
 
-  test("several: each gets what the one before made of it, and the last one counts", async () => {
+  test("several: each gets the reply of the one before, and the last one counts", async () => {
     const add = (word: string) =>
       replacing(async (args) => `${(args as { text: string }).text} ${word}`, { args: { text: "{{response.text}}" } });
     const all = [add("one"), add("two"), hook("response_generated", answering("ignored"))];
@@ -484,7 +484,7 @@ describe("a hook that replaces the reply", () => {
     expect(outcome).toMatchObject({ status: "aborted", reason: "stop", text: "", messages: [] });
   });
 
-  test("a stop while it runs leaves no text behind, and its execution is told and noted", async () => {
+  test("a stop while it runs leaves no text behind, and its execution is reported and recorded", async () => {
     const controller = new AbortController();
     const stuck = replacing(() => {
       controller.abort("stop");
@@ -518,7 +518,7 @@ describe("a stop", () => {
     expect(model.calls).toEqual([]);
   });
 
-  test("after the reply was said ends the hooks, not the turn", async () => {
+  test("after the reply was sent ends the hooks, not the turn", async () => {
     const controller = new AbortController();
     const all = [
       hook("response_generated", () => {
@@ -591,7 +591,7 @@ describe("a turn that stops for an approval", () => {
   });
 });
 
-test("nothing takes less than no time when the system's time is set back meanwhile", async () => {
+test("no duration is negative when the clock is set back meanwhile", async () => {
   const clock = new TestClock();
   const setBack = async () => {
     clock.setBack(60_000);

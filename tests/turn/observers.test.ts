@@ -96,7 +96,7 @@ describe.each(Object.entries(bad))("an observer that %s", (_, { observer, errors
     expect(errors).toHaveLength(count);
   });
 
-  test("costs a turn of the engine nothing: its reply, its rows and what others are told", async () => {
+  test("costs a turn of the engine nothing: its reply, its rows and other listeners stay the same", async () => {
     const h = await chatHarness(scriptedModel(() => reply("one ", "two")));
     const good = diary();
     const { slug } = h.agent;
@@ -152,7 +152,7 @@ describe("observers are told", () => {
     ]);
   });
 
-  test("of each call that waits for a person, behind the results of the others", async () => {
+  test("of each call that waits for a person, after the results of the others", async () => {
     const good = diary();
     const steps = [calling(["p", "pay", { amount: 1 }], ["a", "shop__look"], ["q", "pay", { amount: 2 }])];
     const { outcome } = await observed([good.observer], steps, { tools, conversation }, clock);

@@ -31,7 +31,7 @@ function relayed(
   return { turn, recorded, events };
 }
 
-test("every event is told, in order", async () => {
+test("every event is passed on, in order", async () => {
   const { turn, events } = relayed(reply("one", "two"));
   await turn.ended;
   expect(events[0]).toMatchObject({ type: "step-start" });

@@ -127,7 +127,7 @@ test("calls of one step run at once; the model gets their results in the order i
   expect(model.calls[1]?.prompt.at(-1)).toMatchObject({ content: [{ toolCallId: "a" }, { toolCallId: "b" }] });
 });
 
-test("of a tool that does not exist no more than a name's length is kept, but for the model itself", async () => {
+test("of the name of a tool that does not exist only a name's length is kept, but the model sees all of it", async () => {
   const name = "x".repeat(100_000);
   const model = scriptedModel([{ parts: [...toolCall("c", name, {}), finish("tool-calls")] }, reply("I see.")]);
   const { events, outcome } = await runTurn(turnInput(model));
@@ -201,7 +201,7 @@ test("the results of one reply are bounded together; what is too long is an erro
   expect(events.filter(({ type }) => type === "tool-result").at(-1)).toMatchObject({ result: refused });
 });
 
-test("a call's arguments count as what the model said", async () => {
+test("a call's arguments count as the model's output", async () => {
   const parts = toolCall("c", "look", { text: "x".repeat(4_000_000) });
   const { outcome } = await runTurn(turnInput(scriptedModel([{ parts: [...parts, finish("tool-calls")] }])));
   expect(outcome).toMatchObject({ status: "failed", failure: { code: "provider-failed" } });
@@ -219,7 +219,7 @@ test.each([
   expect(outcome.steps[0]?.toolResults).toMatchObject([{ toolCallId: expect.stringMatching(/^call_[0-9a-f]{24}$/) }]);
 });
 
-test("of one step, 64 calls are made; the model is told of the others that it may ask again", async () => {
+test("of one step, 64 calls are made; the model hears that it may ask again for the others", async () => {
   let made = 0;
   const look = tool("look", async () => {
     made += 1;
@@ -353,7 +353,7 @@ test("the last step may not ask for tools, so that there is an answer", async ()
   expect(outcome.steps).toHaveLength(3);
 });
 
-test("a model that asks on in its last step leaves no call without a result behind", async () => {
+test("a model that still calls tools in its last step leaves no call without a result", async () => {
   const model = scriptedModel([{ parts: [...text("x"), ...toolCall("c", "echo", {}), finish("tool-calls")] }]);
   const input = turnInput(model, { tools: new Map([["echo", tool("echo", answering("x"))]]) });
   const { outcome } = await runTurn({ ...input, limits: { ...input.limits, maxSteps: 1 } });

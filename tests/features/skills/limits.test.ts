@@ -7,7 +7,7 @@ const statuses = async (answers: readonly Promise<Response>[]) =>
   (await Promise.all(answers)).map(({ status }) => status).sort();
 
 describe("an organization", () => {
-  it("has at most 500 skills, however they come and however many come at once", async () => {
+  it("has at most 500 skills, also when many are added at once", async () => {
     const { send, create } = await kitchen();
     const named = (from: number, count: number) =>
       Array.from({ length: count }, (_, n) => ({ ...refunds, name: `s${from + n}` }));
@@ -28,7 +28,7 @@ describe("an organization", () => {
 });
 
 describe("the skills of an organization", () => {
-  it("have at most 16 MiB in all, of which nothing is refused that makes them smaller", async () => {
+  it("have at most 16 MiB in all, and changes that make them smaller are never refused", async () => {
     const { h, send, create } = await kitchen();
     const large = "x".repeat(250_000);
     const named = (from: number, count: number) =>
@@ -55,7 +55,7 @@ describe("the skills of an organization", () => {
 });
 
 describe("a skill", () => {
-  it("has at most 500 versions, however they come and however many come at once", async () => {
+  it("has at most 500 versions, also when many are added at once", async () => {
     const { send } = await kitchen();
     const { name, ...last } = refunds;
     const history = (count: number) =>

@@ -91,7 +91,7 @@ describe("a skill served to a turn", () => {
     ]);
   });
 
-  it("is a sensitive value where an older version named its hosts and said that it is not", async () => {
+  it("is a sensitive value when an older version named its hosts and said that it is not sensitive", async () => {
     const { h, offer, enable, send, load } = await withLoad();
     await offer();
     await enable("bot", ["refunds"]);
@@ -178,7 +178,7 @@ describe("a skill served to a turn", () => {
   });
 });
 
-it("long values that contents name again and again take 1 MiB of a prompt, whose other placeholders stay", () => {
+it("long values that contents repeat take 1 MiB of a prompt, and the other placeholders stay", () => {
   const env = [{ skill: "long", key: "TEXT", value: "v".repeat(8_192), sensitive: false, bounds: [] }];
   const content = "{{skill_env.long.TEXT}}".repeat(10_000);
   const fields = {

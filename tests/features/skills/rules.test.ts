@@ -49,7 +49,7 @@ describe("version numbers", () => {
     expect(() => nextVersion("999999.999999.0")).toThrow("No version comes after 999999.999999.0");
   });
 
-  it("compare as numbers, and the next one is always newer, and one that an import takes", () => {
+  it("compare as numbers, and the next one is always newer, and valid in an import", () => {
     expect(["0.10.0", "0.9.0", "1.0.0", "0.9.1"].sort(compareVersions)).toEqual(["0.9.0", "0.9.1", "0.10.0", "1.0.0"]);
     const number = fc.nat(999_999);
     fc.assert(
@@ -76,11 +76,11 @@ describe("the version an import adds", () => {
     return [additions.map(({ version, content }) => `${version} ${content}`), current];
   };
 
-  it("is the first version of what is not there", () => {
+  it("is the first version of a new skill", () => {
     expect(added([], fields("a"))).toEqual([["0.1.0 a"], "0.1.0"]);
   });
 
-  it("is nothing when the newest says the same, in whatever order the database keeps its fields", () => {
+  it("is none when the newest has the same content, in whatever order the database keeps its fields", () => {
     const stored = {
       ...numbered("0.2.0", "b"),
       requiredEnv: [{ hosts: ["h"], sensitive: true, name: "A", description: "x" }],
@@ -88,11 +88,11 @@ describe("the version an import adds", () => {
     expect(added([stored, numbered("0.1.0", "a")], fields("b"))).toEqual([[], "0.2.0"]);
   });
 
-  it("is a version on top when it says something else, even what an older one said", () => {
+  it("is one on top when the content differs, even if it equals an older one", () => {
     expect(added([numbered("0.2.0", "b"), numbered("0.1.0", "a")], fields("a"))).toEqual([["0.3.0 a"], "0.3.0"]);
   });
 
-  it("is the history that is missing, under its own numbers", () => {
+  it("is the missing history, under its own numbers", () => {
     const versions = [numbered("1.0.0", "c"), numbered("0.1.0", "a")];
     expect(added([], { ...fields("c"), versions })).toEqual([["1.0.0 c", "0.1.0 a"], "1.0.0"]);
     expect(added([numbered("0.1.0", "a")], { ...fields("c"), versions })).toEqual([["1.0.0 c"], "1.0.0"]);

@@ -66,7 +66,7 @@ describe("a tool that a skill turned on", () => {
     expect(await k.tool()).toEqual(["skill", true]);
   });
 
-  it("keeps asking when somebody chooses it instead, until they say otherwise", async () => {
+  it("keeps asking when somebody enables it instead, until they change that", async () => {
     const k = await withSkill();
     await read(k.save(["httpRequest"], ["httpRequest"]));
     const changed = await read<{ toolsChanged: object }>(k.enable("bot", []));
@@ -82,7 +82,7 @@ describe("a tool that a skill turned on", () => {
     expect(await k.tool()).toEqual(["skill", false]);
   });
 
-  it("stays on without the skill where it was chosen before, and not where it was only named", async () => {
+  it("stays on without the skill when it was enabled before, and not when it was only named", async () => {
     const k = await withSkill();
     await k.enable("bot", []);
     await read(k.save(["readSkill", "httpRequest"]));
@@ -98,7 +98,7 @@ describe("a tool that a skill turned on", () => {
     expect(await k.tool()).toEqual([null, false]);
   });
 
-  it("goes and comes with the workspace that the agent is in", async () => {
+  it("is on or off with the workspace that the agent is in", async () => {
     const k = await withSkill();
     const { workspaceId } = k.h.organization;
     const created = await read<{ workspace: { id: string } }>(
@@ -114,7 +114,7 @@ describe("a tool that a skill turned on", () => {
     expect((await k.save([])).status).toBe(400);
   });
 
-  it("is not asked for while its plugin is gone, and keeps its setting", async () => {
+  it("asks no approval while its plugin is missing, and keeps its setting", async () => {
     const k = await withSkill({ requiredTools: ["httpRequest"] });
     const { db } = k.h.services.database;
     await db.insert(plugins).values(plugin(k.h.organization.id));
@@ -131,7 +131,7 @@ describe("a tool that a skill turned on", () => {
 });
 
 describe("a tool that a skill requires of a plugin", () => {
-  it("is one that its server listed, once it did", async () => {
+  it("is found once its server listed it", async () => {
     const k = await kitchen();
     const { db } = k.h.services.database;
     const said = (tool: string) => refusal(k.create({ name: tool, requiredTools: [tool] }));

@@ -79,7 +79,7 @@ describe("a message an agent sends in a task", () => {
 describe("a task that the agent made because a person asked for it", () => {
   const fieldsOf = (allowedUserIds: string) => ({ fields: { ...telegramFields, allowedUserIds } });
 
-  test("is skipped once the person is on the channel's list no more, until the person is on it again", async () => {
+  test("is skipped once the person is removed from the channel's list, and until they are added again", async () => {
     const h = await telling([reply("For 42."), reply("For all to see."), reply("For 42 again.")]);
     const { id } = await h.create(place);
     const ofOperator = await h.create({ ...place, name: "The operator's" });
@@ -104,7 +104,7 @@ describe("a task that the agent made because a person asked for it", () => {
     expect((await h.sent())[2]).toBe("42: For 42 again.");
   });
 
-  test("is skipped while the person has stopped the agent, and goes on in a group", async () => {
+  test("is skipped while the person has stopped the agent, and continues in a group", async () => {
     const h = await telling([reply("For the group.")]);
     const [agent] = await h.db.select({ id: agents.id }).from(agents);
     const { id } = await h.create(place);
@@ -121,7 +121,7 @@ describe("a task that the agent made because a person asked for it", () => {
   });
 });
 
-describe("a task that calls what a person has to approve", () => {
+describe("a task whose call needs an approval", () => {
   async function paying() {
     const asked: string[] = [];
     const egress = {
@@ -146,7 +146,7 @@ describe("a task that calls what a person has to approve", () => {
     return { ...h, id, asked, decide };
   }
 
-  test("tells a person nothing who was taken off the channel's list before the decision", async () => {
+  test("sends nothing to a person who was removed from the channel's list before the decision", async () => {
     const h = await paying();
     await h.db.update(scheduledTasks).set({ source: "agent", subject: "telegram:42" });
     await saveChannel(h, h.own.slug, "telegram", { fields: { ...telegramFields, allowedUserIds: "7" } });
@@ -158,7 +158,7 @@ describe("a task that calls what a person has to approve", () => {
     expect(await h.sent()).toEqual([`42: I will pay.\n\n${waits}`]);
   });
 
-  test("waits, and ends when the call was made, with its reply for the task's place", async () => {
+  test("waits, and ends when the call was made, with its reply for the task's destination", async () => {
     const h = await paying();
     expect(await h.runs(h.id)).toMatchObject([
       { status: "running", error: "Somebody has to approve a call of the agent", completedAt: null },
@@ -174,7 +174,7 @@ describe("a task that calls what a person has to approve", () => {
     expect(h.asked).toHaveLength(1);
   });
 
-  test("is in the way of no upkeep, and its later times are skipped meanwhile", async () => {
+  test("does not block upkeep, and its later times are skipped meanwhile", async () => {
     const h = await paying();
     await h.pass(hour);
     expect(await h.runs(h.id)).toMatchObject([

@@ -47,7 +47,7 @@ async function withPeople() {
 }
 
 describe("the tasks of a person", () => {
-  test("are five of an agent, also when they are made at once, and say so to the model", async () => {
+  test("are at most five per agent, also when they are made at once, and the model is told so", async () => {
     const h = await withPeople();
     const made = await Promise.allSettled(Array.from({ length: 8 }, (_, nth) => h.remind(nth)));
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
@@ -75,7 +75,7 @@ describe("the tasks of a person", () => {
     expect(await h.list()).toHaveLength(6);
   });
 
-  test("say in the list for whom they are", async () => {
+  test("are listed with the person they are for", async () => {
     const h = await withPeople();
     await h.remind(1);
     await h.create();
@@ -123,7 +123,7 @@ describe("the tasks of a person", () => {
     expect(await h.list()).toHaveLength(3);
   });
 
-  test("leave 20 of an agent's 100 places to the API", async () => {
+  test("leave 20 of an agent's 100 tasks to the API", async () => {
     const h = await withPeople();
     await plant(
       h.db,

@@ -14,7 +14,7 @@ const minutely: Schedule = { type: "interval", everyMs: minute };
 const plan = (schedule: Schedule, dueAt: Date, now: Date, onMissed: "run" | "skip" = "run") =>
   planOf({ schedule, anchorAt: at("01-01T00:00"), dueAt, onMissed }, now);
 
-describe("a time that has come", () => {
+describe("a time that is due", () => {
   it.each([0, 60_000])("is on time %i ms after it", (late) => {
     const due = at("06-01T07:00");
     expect(plan(daily, due, new Date(due.getTime() + late))).toEqual({
@@ -24,7 +24,7 @@ describe("a time that has come", () => {
     });
   });
 
-  it("is missed later on, and run late unless the task says otherwise", () => {
+  it("is missed later, and run late unless the task says otherwise", () => {
     const due = at("06-01T07:00");
     const now = new Date(due.getTime() + 60_001);
     const nextRunAt = at("06-02T07:00");
@@ -39,7 +39,7 @@ describe("a time that has come", () => {
   });
 });
 
-describe("times that were missed", () => {
+describe("missed times", () => {
   it("are recorded but for the last one, which is run", () => {
     const { run, missed } = plan(everyHour, at("06-01T07:00"), at("06-01T10:30"));
     expect(run).toEqual({ dueAt: at("06-01T10:00"), triggerType: "missed" });
@@ -52,7 +52,7 @@ describe("times that were missed", () => {
     expect(missed.map(({ dueAt }) => dueAt)).toEqual(["07", "08", "09", "10"].map((h) => at(`06-01T${h}:00`)));
   });
 
-  it("leave the run on time whose time has come by now", () => {
+  it("leave on time the run that has come due meanwhile", () => {
     const { run, missed } = plan(everyHour, at("06-01T07:00"), at("06-01T09:00"), "skip");
     expect(run).toEqual({ dueAt: at("06-01T09:00"), triggerType: "schedule" });
     expect(missed).toHaveLength(2);

@@ -66,7 +66,7 @@ it("the next run after a later time is never earlier", () => {
   );
 });
 
-it("what was missed is what would have run, each once", () => {
+it("the missed times are those that would have run, each once", () => {
   fc.assert(
     fc.property(schedule, moment, fc.nat(12), (some, after, length) => {
       const from = some.type === "interval" ? anchor : after;

@@ -27,7 +27,7 @@ test("however many replicas look, each time of each task is one run and one turn
   for (const replica of replicas.slice(1)) await replica.stop(0);
 });
 
-test("a run whose server stops is run by the next one, as if nothing had been", async () => {
+test("a run whose server stops is run by the next one, as if nothing had happened", async () => {
   const h = await withTasks((_call, index) => (index === 0 ? { opens: new Promise(() => {}) } : reply("Done.")));
   const { id } = await h.create({ maxRetries: 0 });
   await h.runNow(id);

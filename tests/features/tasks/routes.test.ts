@@ -11,7 +11,7 @@ const bodyOf = async (response: Promise<Response> | Response) => {
 };
 
 describe("a task", () => {
-  test("has what is given, and the rest by itself", async () => {
+  test("has the given values, and defaults for the rest", async () => {
     const h = await withTasks();
     const least = await h.create();
     expect(least).toEqual({
@@ -93,7 +93,7 @@ describe("a task", () => {
     });
   });
 
-  test("of 100 that the agent made for a time that has passed makes room, the oldest first, unless its run goes on", async () => {
+  test("of 100 that the agent made for a past time is deleted for a new one, the oldest first, unless its run is under way", async () => {
     const h = await withTasks(() => ({ fail: new Error("Away") }));
     const once = { schedule: { type: "one-shot", runAt: "2026-01-01T00:30:00Z" }, deleteAfterRun: true, maxRetries: 0 };
     const first = await h.create({ ...once, name: "First" });
@@ -168,7 +168,7 @@ describe("a task", () => {
     });
   });
 
-  test("loses its place by two nulls", async () => {
+  test("loses its destination by two nulls", async () => {
     const h = await withTasks();
     const { id } = await h.create({ outboundChannel: "slack", outboundTarget: "C1" });
     expect((await bodyOf(h.call("PATCH", `/${id}`, { outboundChannel: null }))).status).toBe(400);

@@ -74,7 +74,7 @@ describe("a task that is due", () => {
     expect(statuses(await h.runs(id))).toEqual(["completed"]);
   });
 
-  test("that was put off runs at the new time only", async () => {
+  test("that was postponed runs at the new time only", async () => {
     const h = await withTasks([reply("Done.")]);
     const { id } = await h.create({ schedule: { type: "one-shot", runAt: "2026-01-01T00:00:20Z" } });
     await h.update(id, { schedule: { type: "one-shot", runAt: "2026-01-01T02:00:00Z" } });
@@ -95,7 +95,7 @@ describe("a task that is due", () => {
     expect(await h.db.select().from(conversations)).toHaveLength(2);
   });
 
-  test("goes to its end when the task is deleted meanwhile", async () => {
+  test("runs to its end when the task is deleted meanwhile", async () => {
     const held = gate();
     const h = await withTasks([{ opens: held.promise, ...reply("Done.") }]);
     const { id } = await h.create();
@@ -109,7 +109,7 @@ describe("a task that is due", () => {
     expect(await h.readJobs()).toEqual([]);
   });
 
-  test("keeps nothing of what was said when its conversation is deleted, be it before its end or after", async () => {
+  test("keeps none of its messages when its conversation is deleted, before its end or after", async () => {
     const held = gate();
     const midway = [textDelta("canary"), held.promise, textDelta(" bird"), finish()];
     const h = await withTasks([reply("canary"), { parts: midway }]);
@@ -194,7 +194,7 @@ describe("times that passed without a run", () => {
 describe("a run that fails", () => {
   const away = { fail: new Error("Away") };
 
-  test("is tried again with growing pauses, and the conversation has no half of it", async () => {
+  test("is retried with growing pauses, and the conversation has no half of it", async () => {
     const h = await withTasks((_call, index) => (index < 2 ? away : reply("Done.")));
     const { id } = await h.create({ maxRetries: 2 });
     await h.runNow(id);
@@ -221,7 +221,7 @@ describe("a run that fails", () => {
     expect(await h.readJobs()).toEqual([]);
   });
 
-  test("after it changed something outside is not tried again", async () => {
+  test("after it changed something outside is not retried", async () => {
     const call = [
       ...text("I will."),
       ...toolCall("call_1", "httpRequest", { url: "https://shop.example/pay", method: "POST" }),
@@ -250,7 +250,7 @@ describe("a run that fails", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("because somebody stopped it is not tried again", async () => {
+  test("because somebody stopped it is not retried", async () => {
     const h = await withTasks([{ parts: [text("Half"), new Promise(() => {})] }]);
     const { id } = await h.create();
     await h.runNow(id);
@@ -284,7 +284,7 @@ test("a schedule that can't be read any more ends with a failed run, not in a lo
   expect(await h.read(id)).toMatchObject({ enabled: true, nextRunAt: null });
 });
 
-test("a run whose model says nothing has failed", async () => {
+test("a run without a reply from its model has failed", async () => {
   const h = await withTasks(() => ({ parts: [finish("stop")] }));
   const { id } = await h.create();
   await h.pass(hour);

@@ -52,7 +52,7 @@ describe.each(zones)("a year in $name", (zone) => {
     expect(year("15,45 1-2 * * *", zone)).toEqual(iso(runsOf2027(zone, times, true)));
   });
 
-  it("lets times that repeat run when the clock shows them: not in a gap, and twice where they come twice", () => {
+  it("runs at repeated local times when the clock shows them: not in a gap, and twice when they occur twice", () => {
     const times = [1, 2].flatMap((hour) => [0, 30].map((minute) => ({ hour, minute })));
     expect(year("*/30 1-2 * * *", zone)).toEqual(iso(runsOf2027(zone, times, false)));
   });

@@ -69,7 +69,7 @@ describe("scheduleTask", () => {
     expect(await h.list()).toMatchObject([{ outboundChannel: null, outboundTarget: null }]);
   });
 
-  test("in a task's run sends the result where those of the task go", async () => {
+  test("in a task's run sends the result to the task's destination", async () => {
     const call = toolCall("call_1", "scheduleTask", { name: "Again", prompt: "Ask Ada once more.", everyMinutes: 90 });
     const h = await withTool([{ parts: [call, finish("tool-calls")] }, reply("Later.")]);
     await h.enable("scheduleTask");
@@ -96,7 +96,7 @@ describe("scheduleTask", () => {
     expect(await h.list()).toEqual([]);
   });
 
-  test("makes nothing for a turn of which nothing is stored", async () => {
+  test("makes nothing for a turn that is not stored", async () => {
     const h = await withTool();
     await expect(h.call({ everyMinutes: 5 }, h.contextOf({ conversation: null }))).rejects.toThrow("Nothing of this");
   });

@@ -22,7 +22,7 @@ test("runs are kept for 90 days, and each task's last one as long as the task", 
   expect(await h.runs(once.id)).toHaveLength(1);
 });
 
-test("a run whose job failed for good has failed, and the task runs on", async () => {
+test("a run whose job failed for good has failed, and the task continues", async () => {
   const h = await withTasks();
   const { id } = await h.create();
   await h.engine.stop(0);

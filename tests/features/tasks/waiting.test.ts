@@ -27,7 +27,7 @@ test("a task whose time comes while its request waits for the database runs at o
   expect(await h.read(id)).toMatchObject({ nextRunAt: null });
 });
 
-test("so does one whose schedule is changed, and one that comes much later is late or missed as it says", async () => {
+test("also one whose schedule is changed, and one that begins much later is late or missed as it says", async () => {
   const h = await waiting();
   const { id } = await h.create();
   const schedule = h.soon();

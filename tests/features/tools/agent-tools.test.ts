@@ -28,7 +28,7 @@ async function requireBySkill({ services }: Harness, name: string): Promise<void
 }
 
 describe("an agent's tools", () => {
-  test("are all that it can have; a new agent reads skills", async () => {
+  test("are all its possible ones; a new agent reads skills", async () => {
     const h = await withAgent();
     const tools = await h.list();
     expect(tools.map(({ name }) => name)).toEqual([
@@ -49,7 +49,7 @@ describe("an agent's tools", () => {
     expect(tools[3]).toMatchObject({ enabled: false, source: null });
   });
 
-  test("are exactly those that were named last", async () => {
+  test("are exactly those of the last request", async () => {
     const h = await withAgent();
     expect((await h.save({ enabled: ["httpRequest", "currentTime", "httpRequest"] })).status).toBe(200);
     expect(await h.on()).toEqual(["currentTime", "httpRequest"]);
@@ -69,7 +69,7 @@ describe("an agent's tools", () => {
     expect(await asking()).toEqual([]);
   });
 
-  test("leave in the audit log which of them ask, and which do no longer", async () => {
+  test("are in the audit log with the change of which ask for approval", async () => {
     const h = await withAgent();
     await requireBySkill(h, "currentTime");
     await h.save({

@@ -32,7 +32,7 @@ function http(placeholders: Placeholder[] = []) {
 const key: Placeholder = { text: "{{skill_env.shop.KEY}}", value: "sk-1", bounds: [] };
 const bound: Placeholder = { text: "{{skill_env.shop.BOUND}}", value: "sk-2", bounds: [["api.example"]] };
 
-test("every tool says what it is, takes an object, and has a name of its own", () => {
+test("every tool has a description, takes an object, and has a name of its own", () => {
   expect(new Set(builtins.map(({ name }) => name)).size).toBe(builtins.length);
   for (const definition of builtins) {
     const tool = definition.implement(async () => null);
@@ -49,13 +49,13 @@ test("only requests to the web change something outside and see secrets", () => 
   expect(named(tools.filter(({ seesSecrets }) => seesSecrets))).toEqual(["httpRequest"]);
 });
 
-test("arguments that are not as declared are told apart by field", () => {
+test("arguments that are not as declared are reported by field", () => {
   const { tool } = http();
   expect(() => tool.validate({ url: 7, method: "BREW" })).toThrow(/^The arguments are not valid: url .*; method /);
   expect(() => tool.validate("x")).toThrow(/not valid/);
 });
 
-test("a request goes out as asked, a value as JSON, under the installation's policy", async () => {
+test("a request is sent as asked, a value as JSON, under the installation's policy", async () => {
   const { tool, asked } = http();
   expect(await call(tool, { url: "https://a.example/x" })).toEqual({
     status: 201,
@@ -71,7 +71,7 @@ test("a request goes out as asked, a value as JSON, under the installation's pol
   ]);
 });
 
-test("of long values a call takes 1 MiB, however often it names them: other placeholders stay", async () => {
+test("of long values a call takes 1 MiB, however often they occur: other placeholders stay", async () => {
   const { tool, asked } = http([{ ...key, value: "v".repeat(8_192) }]);
   const many = Array.from({ length: 20_000 }, () => "{{skill_env.shop.KEY}}");
   await call(tool, { url: "https://a.example/", method: "POST", headers: { "X-Key": many[0] }, body: many });
@@ -97,7 +97,7 @@ test("placeholders are filled in everywhere, and mark the request", async () => 
   ]);
 });
 
-test("a value bound to hosts goes to them only, and can't choose the host itself", async () => {
+test("a value bound to hosts is sent to them only, and can't choose the host itself", async () => {
   const host: Placeholder = { text: "{{skill_env.shop.HOST}}", value: "evil.example/", bounds: [["api.example"]] };
   const { tool, asked } = http([bound, host]);
   const headers = { "X-Key": bound.text };
@@ -160,11 +160,11 @@ test("placeholders within a value are not filled in", () => {
   expect(new Placeholders([key, nested]).fill("{{skill_env.a.X}}", null)).toBe("<{{skill_env.shop.KEY}}>");
 });
 
-test("names of fields are no place for a value", () => {
+test("placeholders in field names are not filled in", () => {
   expect(new Placeholders([key]).fillJson({ [key.text]: key.text }, null)).toEqual({ [key.text]: "sk-1" });
 });
 
-test("the time is told in the agent's zone, in another, and not in one that is none", async () => {
+test("the time is given in the agent's zone or in another one, and an unknown zone is refused", async () => {
   const clock = new TestClock();
   const tool = currentTimeTool(clock, "Europe/Zurich");
   const utc = new Date(clock.now()).toISOString();

@@ -13,7 +13,7 @@ test("plain names stay, a namespace becomes two underscores, an agent is asked",
   });
 });
 
-test("names that would be the same get a hash, but for the one that is so called", async () => {
+test("names that would be the same get a hash, except the one that is exactly that", async () => {
   const names = await shown("a:b", "a__b", "agent:x-y", "agent:x.y");
   expect(names.a__b).toBe("a__b");
   expect(names["a:b"]).toMatch(/^a__b_[0-9a-f]{8}$/);
@@ -21,7 +21,7 @@ test("names that would be the same get a hash, but for the one that is so called
   expect(names["agent:x-y"]).not.toBe(names["agent:x.y"]);
 });
 
-test("whatever they are called, providers take them and each is another", async () => {
+test("whatever their names, providers accept them and each is unique", async () => {
   const name = fc.oneof(fc.string({ minLength: 1, maxLength: 200 }), fc.stringMatching(/^[ab]{1,2}[:_.-]{1,3}[ab]$/));
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(name, { maxLength: 30 }), async (names) => {

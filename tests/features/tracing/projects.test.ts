@@ -40,7 +40,7 @@ test("a turn looks at the project too, and does not wait for it", async () => {
   expect(root?.attributes["langfuse.observation.input"]).toBe("Hello");
 });
 
-test("an agent without a key, or that is not traced, asks nobody", async () => {
+test("an agent without a key, or that is not traced, sends no request", async () => {
   const h = await named();
   const { headers, slug } = h.agent;
   await h.request(`/api/instances/${slug}/secrets/tracing_api_key`, { method: "DELETE", headers });
@@ -67,7 +67,7 @@ test("a value that is no pair of keys can't be stored", async () => {
   }
 });
 
-test("a backend that refuses the key, or is away, is said; a slow one is not waited for", async () => {
+test("a backend that refuses the key, or is down, is reported; a slow one is not waited for", async () => {
   const h = await named();
   await h.secret(h.agent.slug, "pk-lf-other:sk-lf-other");
   expect(await h.answer(await h.patch({ tracingProject: "Support" }))).toEqual([

@@ -73,7 +73,7 @@ describe("a traced turn", () => {
     expect(only?.body).not.toMatch(/usage|tokens|gen_ai|model/i);
   });
 
-  test("costs no statement more, and does not wait for a backend that never answers", async () => {
+  test("takes no further statement, and does not wait for a backend that never answers", async () => {
     const h = await traced(
       scriptedModel(() => reply("Hi.")),
       { operator: true },
@@ -95,7 +95,7 @@ describe("a traced turn", () => {
     expect(h.receiver.received).toEqual([]);
   });
 
-  test("the switch counts from the next turn on, and the key stays", async () => {
+  test("the switch applies from the next turn on, and the key stays", async () => {
     const h = await traced(scriptedModel(() => reply("Hi.")));
     await h.complete("one");
     await h.patch({ tracingEnabled: false });

@@ -100,7 +100,7 @@ test("newer messages supersede a turn at its end: nothing of it is stored but it
   expect((await h.rows()).inbox.map(({ turnId }) => turnId)).toEqual([next.id, next.id]);
 });
 
-test("a turn that was restarted often enough is stored whatever comes", async () => {
+test("a turn that was restarted often enough is stored, even when messages arrive", async () => {
   const h = await messenger(reply("Hi."), reply("Enough."));
   const first = await h.receive("One");
   await h.receive("Two");
@@ -149,7 +149,7 @@ test("a turn whose messages were settled meanwhile stores nothing: they are not 
   expect((await h.rows()).outbox.map(([turnId]) => turnId)).toEqual([one.id, one.id]);
 });
 
-test("in a conversation that was deleted while its turn ran nothing is said any more", async () => {
+test("in a conversation that was deleted while its turn ran nothing more is sent", async () => {
   const held = gate();
   const h = await messenger(reply("Hi."), { parts: [held.promise, ...text("Too late."), finish()] });
   const first = await h.receive("Buy");

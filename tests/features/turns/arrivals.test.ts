@@ -116,7 +116,7 @@ test("an outage fails the calls that wait behind it at once, and not each after 
   expect((await h.complete("q4", { chat_id: "c" })).status).toBe(200);
 });
 
-test("calls that ask for places are at most as many as may have one; a further one is a 429", async () => {
+test("calls waiting to open are at most as many as may wait in the conversation; a further one is a 429", async () => {
   const { h, held, slow, first, begun } = await slowOpening();
   const one = h.complete("q", { chat_id: "c" });
   await begun(1);

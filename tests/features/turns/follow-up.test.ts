@@ -87,7 +87,7 @@ const titles = "titleConversations";
 const followUps = "followUpConversations";
 
 describe("one job of an agent", () => {
-  test("takes all its due conversations, page by page, each once, and many at a time", async () => {
+  test("handles all its due conversations, page by page, each once, and many at a time", async () => {
     const h = await following(wellRead);
     const ids: string[] = [];
     for (let n = 0; n < 150; n += 1) ids.push(await h.due(`said ${n}`, 1_000 * (n % 3)));
@@ -110,7 +110,7 @@ describe("one job of an agent", () => {
     );
   });
 
-  test("leaves those of other agents, and those that are due later, for which it comes back", async () => {
+  test("leaves those of other agents, and is due again for those that are due later", async () => {
     const h = await following(wellRead);
     const other = await h.createAgent({ fastModel: "openai:fast" });
     const [now, later, foreign] = [
@@ -125,7 +125,7 @@ describe("one job of an agent", () => {
     expect(await h.waiting()).toEqual([{ kind: titles, key: h.agent.id, after: 20_000, attempts: 0 }]);
   });
 
-  test("comes back no sooner than in a second, so that conversations are gathered", async () => {
+  test("is due again no sooner than in a second, so that conversations are gathered", async () => {
     const h = await following(wellRead);
     await h.due("said soon", -10);
     await h.begin(titles);
@@ -153,7 +153,7 @@ describe("one job of an agent", () => {
     expect(unnamed.map(({ titleDueAt }) => titleDueAt !== null)).toEqual(Array(200 - h.asked.length).fill(true));
   });
 
-  test("of an agent that is gone ends quietly", async () => {
+  test("of a deleted agent ends quietly", async () => {
     const h = await following(wellRead);
     await h.begin(titles, { ...h.agent, id: newId() });
     await h.worker.work();
@@ -162,7 +162,7 @@ describe("one job of an agent", () => {
 });
 
 describe("a conversation", () => {
-  test("that goes on meanwhile is followed up again when it has rested", async () => {
+  test("that continues meanwhile is followed up again when it has rested", async () => {
     const anew = new Date("2100-01-01");
     const h = await following(async (prompt) => {
       await goOn(h, id, [["said more", "Fine"]], { subject: "web:said once" });
@@ -178,7 +178,7 @@ describe("a conversation", () => {
     expect(await h.waiting()).toMatchObject([{ kind: followUps, after: anew.getTime() - h.clock.now() }]);
   });
 
-  test("whose model fails is tried again by itself, and holds up no other", async () => {
+  test("whose model fails is retried by itself, and holds up no other", async () => {
     let away = true;
     const h = await following((prompt) => {
       if (away && prompt.includes("said bad")) throw new Error("Model provider error");
@@ -204,7 +204,7 @@ describe("a conversation", () => {
     away = false;
   });
 
-  test("whose agent may ask no model now waits for its next turn", async () => {
+  test("whose agent may not call a model now waits for its next turn", async () => {
     const h = await following(() => {
       throw new EngineError("rate-limited", "The agent's budget is spent");
     });
@@ -216,7 +216,7 @@ describe("a conversation", () => {
     expect(await h.waiting()).toEqual([]);
   });
 
-  test("stays due while its model wants to be left alone, for a minute at most", async () => {
+  test("stays due while its model asks for a pause, for a minute at most", async () => {
     let until = 0;
     const h = await following((prompt) => {
       if (h.clock.now() < until) throw new Postponed("Model provider is rate limited", until);
@@ -269,7 +269,7 @@ describe("a conversation", () => {
     expect((await h.rows()).map(({ content }) => content)).toEqual(["Talks slowly"]);
   });
 
-  test("whose model gives no title with the facts is asked for it by itself", async () => {
+  test("whose model gives no title with the facts gets a call for the title alone", async () => {
     const h = await following((prompt) =>
       prompt.includes("long-term memory") ? { facts: [{ content: "Sings" }] } : { title: "On songs" },
     );
@@ -280,7 +280,7 @@ describe("a conversation", () => {
     expect([h.asked.length, (await h.rows()).map(({ content }) => content)]).toEqual([2, ["Sings"]]);
   });
 
-  test("whose model gives a title and no facts keeps the title, and is not asked for it again", async () => {
+  test("whose model gives a title and no facts keeps the title, and gets no second call", async () => {
     const h = await following(() => ({ title: "On nothing" }));
     const id = await h.due("said nothing");
     await h.begin(titles);
@@ -290,7 +290,7 @@ describe("a conversation", () => {
     expect(h.asked.every((prompt) => prompt.includes("long-term memory"))).toBe(true);
   });
 
-  test("with two people gets a title that is about both, and each one's memories", async () => {
+  test("with two people gets a title about both, and each one's memories", async () => {
     const h = await following(wellRead);
     const id = await h.due("said first");
     await goOn(h, id, [["said second", "Fine"]], { subject: "web:bob" });

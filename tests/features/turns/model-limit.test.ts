@@ -112,7 +112,7 @@ describe("the calls that a model gets at a time", () => {
     expect(await model.open()).toBe(1);
   });
 
-  test("become fewer while this process is late, which its turns would feel, and more once it is not", async () => {
+  test("become fewer while this process is late, which would delay its turns, and more once it is not", async () => {
     const model = await grown(3);
     model.loop.lateMs = 20;
     const limits: number[] = [];
@@ -126,7 +126,7 @@ describe("the calls that a model gets at a time", () => {
     expect(await model.open()).toBe(16);
   });
 
-  test("stay as many when the provider refuses the key or the request, which is not made again", async () => {
+  test("stay as many when the provider refuses the key or the request, which is not repeated", async () => {
     const model = asked();
     model.calls(8);
     await model.end(refused, 4);
@@ -134,8 +134,8 @@ describe("the calls that a model gets at a time", () => {
   });
 });
 
-describe("a provider that wants a rest", () => {
-  test("gets it, and is then asked the same again, three times at most", async () => {
+describe("a provider that asks for a pause", () => {
+  test("gets it, and then the same request again, three times at most", async () => {
     const model = asked();
     model.call();
     await model.end(throttled(7));
@@ -150,7 +150,7 @@ describe("a provider that wants a rest", () => {
     expect(model.results[0]).toMatchObject({ until: model.clock.now() + 7_000 });
   });
 
-  test("gets none for longer because the clock was set back", async () => {
+  test("gets no longer one because the clock was set back", async () => {
     const model = asked();
     model.call();
     await model.end(throttled(60));
@@ -161,7 +161,7 @@ describe("a provider that wants a rest", () => {
     expect([await model.open(), model.results.length]).toEqual([1, 2]);
   });
 
-  test("of more than 10 seconds has those that wait come back later, whose places are free meanwhile", async () => {
+  test("of more than 10 seconds postpones the waiting jobs, whose slots are free meanwhile", async () => {
     const model = asked();
     model.calls(6);
     await model.end(throttled(60));

@@ -47,7 +47,7 @@ test("upkeep that runs before the renewal closes no turn that lives in this proc
   expect((await h.stored()).messages.map(({ content }) => content)).toEqual(["q", "some more"]);
 });
 
-test("nor does the next turn of its conversation, a repeat of its request, or a full line", async () => {
+test("nor does the next turn of its conversation, a repeat of its request, or a full queue", async () => {
   const { h, held, answer, outlast, statusOf } = await heldTurn();
   const headers = { "Idempotency-Key": "one" };
   const first = h.complete("again", { chat_id: "c" }, { headers });
@@ -99,7 +99,7 @@ test("a turn that ends during an outage of a minute is stored when the database 
   expect((await h.stored()).messages.map(({ content }) => content)).toEqual(["q", "some more"]);
 });
 
-test("a caller who gets the reply whole is told within seconds that it can't be stored", async () => {
+test("a caller who receives the whole reply is told within seconds that it can't be stored", async () => {
   const { h, held, answer } = await heldTurn();
   takeAway(h, record);
   held.open();
@@ -141,7 +141,7 @@ test("a turn that another process closed meanwhile says so, and not that it was 
   expect(h.logs.join("\n")).not.toMatch(/taken over|process is gone/);
 });
 
-test("a turn whose agent was deleted says that", async () => {
+test("the error of a turn whose agent was deleted says so", async () => {
   const { h, held } = await heldTurn();
   const stream = await h.complete("q", { chat_id: "d", stream: true });
   await readUntil(stream, (said) => said.includes("some"));
@@ -151,7 +151,7 @@ test("a turn whose agent was deleted says that", async () => {
   await eventually(async () => h.logs.join("\n").includes("The agent was deleted while the turn ran"));
 });
 
-test("a start that is alone on its database frees what the process before it left open at once", async () => {
+test("a start that is alone on its database frees at once what the process before it left open", async () => {
   const { h, answer, held } = await heldTurn({ soleProcess: true });
   const { db } = h.services.database;
   await db
@@ -166,7 +166,7 @@ test("a start that is alone on its database frees what the process before it lef
   await answer;
 });
 
-test("a start that may have company leaves them alone", async () => {
+test("a start that may not be alone leaves them open", async () => {
   const { h, answer, held, statusOf } = await heldTurn();
   await createEngine({ ...h.services, policies: new CurrentPolicies() }).boot({});
   expect(await statusOf()).toBe("running");

@@ -87,7 +87,7 @@ test("what such a hook writes to the state stays, and never what is private", as
   expect((await h.executions()).map(({ success }) => success)).toEqual([true, false]);
 });
 
-test("a turn that is gone has no hooks to run, and an agent that is off runs none", async () => {
+test("a deleted turn has no hooks to run, and an agent that is off runs none", async () => {
   const h = await messaged([saying]);
   await h.turns.replySent(newId(), signal);
   await h.send("PATCH", h.own, { active: false });

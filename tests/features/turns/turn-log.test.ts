@@ -17,7 +17,7 @@ const lines = (h: { logs: string[] }, request: string) =>
 const busy = () =>
   new APICallError({ message: `busy, said ${canary}`, url: "http://x", requestBodyValues: {}, statusCode: 503 });
 
-test("one request id finds the whole story of a turn, without a word of what was said", async () => {
+test("one request id finds the whole story of a turn, without a word of its messages", async () => {
   const model = scriptedModel([
     { fail: busy() },
     {

@@ -111,7 +111,7 @@ test.each<[string, unknown, Tries, object]>([
   expect(endOfError(error, rules)).toMatchObject(expected);
 });
 
-test("work rests longer after each attempt, and at once what is tried alone", () => {
+test("work rests longer after each attempt, and is tried at once when it is alone", () => {
   const clock = new TestClock();
   const restOf = (end: AttemptEnd, tried: number) => {
     try {

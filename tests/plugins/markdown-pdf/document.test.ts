@@ -26,7 +26,7 @@ describe("a document", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("shows boxes for what the fonts lack, says so, and readers still find the text", async () => {
+  test("shows boxes for characters the fonts lack, says so, and readers still find the text", async () => {
     const { texts, warnings } = await readBack("Hello 你好, שלום and 👍🏽 ❤️");
     expect(texts[0]).toContain("你好");
     expect(texts[0]).toContain("👍 ❤");
@@ -125,7 +125,7 @@ describe("a document", () => {
     expect(new TextDecoder("latin1").decode(bytes)).not.toContain("/Metadata");
   });
 
-  test("is called by its first heading, and has no title above that", async () => {
+  test("is titled by its first heading, and has no title above that", async () => {
     const { title, texts, sizes } = await readBack({ markdown: "# Own `title`\n\nx", title: "Other" });
     expect([title, texts, sizes]).toEqual(["Other", ["Own title\nx"], [[595.28, 841.89]]]);
     expect((await made("text\n\n## Own `title`")).name).toBe("Own title.pdf");

@@ -58,7 +58,7 @@ test("markdown of more than 512 KB is refused", async () => {
   await expect(made("ж".repeat(256 * kilobyte + 1))).rejects.toThrow("markdown: at most 512 KB");
 });
 
-test("others have their turn while a long document is made, and a call that nobody waits for ends", async () => {
+test("other work continues while a long document is made, and an abandoned call ends", async () => {
   const prose = filled(
     "The quick **brown** fox [jumps](https://example.com) over `the` lazy dog. ".repeat(9).concat("\n\n"),
     512 * kilobyte,

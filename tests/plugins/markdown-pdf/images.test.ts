@@ -9,7 +9,7 @@ const rgb = png({ width: 2, height: 1 }, [[0, 1, 2, 3, 4, 5, 6]]);
 const read = (source: string) => readPicture(source, new Pace(new AbortController().signal, 10_000));
 
 describe("an image", () => {
-  test("stands where it was written, once in the file however often it is shown", async () => {
+  test("is where it was written, and once in the file however often it is shown", async () => {
     const { images, warnings, bytes, texts } = await readBack(
       `a ![x](${address(rgb)}) b\n\n![x](${address(rgb)})\n\n| ![x](${address(rgb)}) |\n|-|`,
     );

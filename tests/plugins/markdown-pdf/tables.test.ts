@@ -7,7 +7,7 @@ const table = (head: string[], rows: (string | number)[][], signs = head.map(() 
   row(...head) + row(...signs) + rows.map((cells) => row(...cells)).join("");
 
 describe("a table", () => {
-  test("goes on over pages under its head, and no row is lost or parted", async () => {
+  test("continues on further pages under its header, and no row is lost or split", async () => {
     const rows = Array.from({ length: 90 }, (_, index) => [
       index,
       `city ${index}`,
@@ -23,7 +23,7 @@ describe("a table", () => {
     expect(long.reduce((sum, count) => sum + count, 0)).toBe(400);
   });
 
-  test("parts a row that is higher than a page, in all of its cells", async () => {
+  test("splits a row that is higher than a page, in all of its cells", async () => {
     const { texts } = await readBack(table(["A", "B"], [["left ".repeat(900), "right ".repeat(900)]]));
     expect(texts.length).toBeGreaterThan(1);
     const count = (word: string) => texts.map((text) => text.match(new RegExp(word, "g"))?.length ?? 0);
@@ -52,7 +52,7 @@ describe("a table", () => {
     expect(texts[0]?.match(/\bc0\b/g)?.length).toBeGreaterThan(3);
   });
 
-  test("inside of a list in a quote keeps its place", async () => {
+  test("inside of a list in a quote keeps its position", async () => {
     const { texts } = await readBack(`> - item\n>\n>   ${table(["A"], [["x"]]).replaceAll("\n", "\n>   ")}`);
     expect(texts[0]?.replace(/\s+/g, " ")).toBe("• item A x");
   });
@@ -67,7 +67,7 @@ describe("the widths of columns", () => {
     expect(widths(wish(20, 50), wish(30, 100))).toEqual([[50, 100]]);
   });
 
-  test("spare narrow columns when there is not", () => {
+  test("spare narrow columns when there is not enough", () => {
     expect(widths(wish(20, 50), wish(30, 1000), wish(40, 800))).toEqual([[50, 175, 175]]);
   });
 

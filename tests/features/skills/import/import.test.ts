@@ -45,7 +45,7 @@ describe("importing JSON", () => {
     expect(skills[0]).toMatchObject({ scripts: [script], versions: [{ version: "0.2.0" }, { version: "0.1.0" }] });
   });
 
-  it("carries a skill with its whole history to another organization, and again what is new", async () => {
+  it("carries a skill with its whole history to another organization, and later only its new versions", async () => {
     const { h, create, send } = await kitchen();
     await create({ category: "support" });
     await send("PUT", `${catalogue}/refunds`, { ...refunds, content: "two", changelog: "Second" });
@@ -132,7 +132,7 @@ describe("importing JSON", () => {
     expect(await read(send("GET", catalogue))).toEqual({ skills: [] });
   });
 
-  it("keeps imported numbers, and goes on from the highest", async () => {
+  it("keeps imported numbers, and continues from the highest", async () => {
     const { send } = await kitchen();
     const versions = ["1.4.2", "0.3.0", "0.10.0"].map((version) => ({ version, ...refunds, content: version }));
     await send("POST", url, { skills: [{ ...refunds, content: "1.4.2", versions }] });
@@ -152,7 +152,7 @@ describe("importing JSON", () => {
     expect(versions).toHaveLength(1);
   });
 
-  it("writes down what it made, and nothing where it made nothing", async () => {
+  it("is in the audit log, unless it changed nothing", async () => {
     const { h, send } = await kitchen();
     await send("POST", url, { skills: [full, { ...refunds, name: "Other" }] });
     await send("POST", url, { skills: [full] });
@@ -199,7 +199,7 @@ describe("the body of an import", () => {
     expect(await post(null, form)).toEqual([400, "file: must be a zip archive, sent as a file"]);
   });
 
-  it("may have 8 MiB, where others may have one", async () => {
+  it("may have 8 MiB, where other bodies may have one", async () => {
     const { h, headers, send } = await kitchen();
     const skills = Array.from({ length: 20 }, (_, n) => ({
       ...refunds,
@@ -217,7 +217,7 @@ describe("the body of an import", () => {
     expect(await refusal(send("POST", catalogue, large))).toEqual([413, "The body may have at most 1048576 bytes"]);
   });
 
-  it("comes over a real connection, in one piece or as a stream", async () => {
+  it("is read over a real connection, in one piece or as a stream", async () => {
     const { h, headers } = await kitchen();
     const address = `${await h.listen()}${url}`;
     const zip = new Uint8Array(zipSync({ "SKILL.md": strToU8("---\nname: Refunds\ndescription: d\n---\nx") }));
@@ -227,7 +227,7 @@ describe("the body of an import", () => {
     expect(await read(fetch(address, streamed))).toMatchObject({ skipped: 1 });
   });
 
-  it("is read on for 16 MiB and dropped when the caller may not import", async () => {
+  it("is read up to 16 MiB and dropped when the caller may not import", async () => {
     const { h } = await kitchen();
     const viewer = await h.as("viewer");
     const attempts: [Record<string, string>, number][] = [

@@ -45,7 +45,7 @@ describe("the tools of a family", () => {
     ]);
   });
 
-  test("ask for approval as the plugin says when they are turned on, unless somebody chose", async () => {
+  test("ask for approval as the plugin says when they are turned on, unless a person decided otherwise", async () => {
     const h = await withAgent();
     expect((await h.save({ enabled: ["weather:forecast", "weather:order"] })).status).toBe(200);
     expect(await h.asking()).toEqual(["weather:order"]);
@@ -62,7 +62,7 @@ describe("the tools of a family", () => {
     expect(await h.asking()).toEqual(["weather:order"]);
   });
 
-  test("that a skill turns on ask for approval as well, and keep what somebody chose before", async () => {
+  test("that a skill turns on ask for approval as well, and keep an earlier choice", async () => {
     const h = await withAgent();
     const skill = {
       name: "Rain",
@@ -96,7 +96,7 @@ describe("the tools of a family", () => {
     expect((await h.send("POST", "/api/organizations/acme/skills", skill)).status).toBe(400);
   });
 
-  test("are told by required-secrets while they are on", async () => {
+  test("are listed by required-secrets while they are on", async () => {
     const h = await withAgent();
     await h.save({ enabled: ["weather:forecast", "weather:order"] });
     await h.send("PUT", `${h.own}/secrets`, { secrets: [{ key: "weather_units", value: "us" }] });

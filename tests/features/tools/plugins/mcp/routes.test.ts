@@ -96,7 +96,7 @@ describe("a plugin", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("names in the log what was replaced, and shows nothing of it", async () => {
+  test("names the replaced fields in the log, without their values", async () => {
     const { h, put } = await withServers({ allowStdioMcp: true });
     const save = (transport: object) => pluginOf(put("crm", { kind: "mcp", transport }));
     const stdio = { type: "stdio", command: "crm", args: ["--read-only"], env: { TOKEN: canary } };
@@ -119,7 +119,7 @@ describe("a plugin", () => {
     expect(JSON.stringify(updates)).not.toMatch(new RegExp(`${canary}|v2|--all|--read-only`));
   });
 
-  test("whose address holds a key shows it nowhere: no answer, no entry, no error, no log", async () => {
+  test("whose address holds a key shows it in no answer, entry, error or log", async () => {
     const { h, put, get, asked, say, owner } = await withServers();
     const keyed = { ...http, url: `https://mcp.example/mcp?k=${canary}&v=1`, headers: {} };
     say.tools = async () => Promise.reject(new Error("The server is away"));
@@ -199,7 +199,7 @@ describe("a plugin", () => {
     expect(await refusal(none)).toEqual([404, "Plugin not found"]);
   });
 
-  test("makes every agent of its organization, and no other, forget what it knew", async () => {
+  test("makes every agent of its organization, and no other, load anew", async () => {
     const { h, put, owner } = await withServers();
     const { slug } = await h.agent();
     const beside = await h.createOrganization("beside");

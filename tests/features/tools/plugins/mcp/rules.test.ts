@@ -61,13 +61,13 @@ describe("a mask", () => {
     expect(maskTransport(stdio({ TOKEN: "0123456789ab" }))).toEqual(stdio({ TOKEN: "••••89ab" }));
   });
 
-  test("sent back keeps what is stored, and what is new replaces it", () => {
+  test("sent back keeps the stored value, and a new value replaces it", () => {
     const stored = http({ A: "first", B: "second" });
     expect(unmaskTransport(http({ A: "••••", C: "third" }), stored)).toEqual(http({ A: "first", C: "third" }));
     expect(unmaskTransport(stdio({ T: "••••x" }), stdio({ T: "value" }))).toEqual(stdio({ T: "value" }));
   });
 
-  test("of nothing is refused", () => {
+  test("of a missing value is refused", () => {
     const nothing = "transport.headers.A: nothing is stored that it could stand for";
     expect(() => unmaskTransport(http({ A: "••••" }), null)).toThrow(nothing);
     expect(() => unmaskTransport(http({ A: "••••" }), http({ B: "x" }))).toThrow(nothing);
@@ -114,7 +114,7 @@ describe("a mask in an address", () => {
     );
   });
 
-  test("of nothing is refused, and none goes to another server", () => {
+  test("of a missing value is refused, and none is sent to another server", () => {
     const nothing = "transport.url: nothing is stored";
     expect(() => unmaskTransport(at("/mcp?key=••••"), stored)).toThrow(nothing);
     expect(() => unmaskTransport(at("/mcp?v=••••&v=••••&v=••••"), stored)).toThrow(nothing);
@@ -148,7 +148,7 @@ describe("a mask in an address", () => {
   });
 });
 
-test("the secrets of a transport are its values, what is in them, and telling parameters of its address", () => {
+test("the secrets of a transport are its values, their parts, and secret parameters of its address", () => {
   const url = "https://mcp.example/mcp?api_key=in-the-url&toolset=default";
   const basic = `Basic ${btoa("ada:lovelace")}`;
   expect(
@@ -242,7 +242,7 @@ describe("a server's listing", () => {
 describe("arguments", () => {
   const check = (schema: object) => argumentCheck(schema as Record<string, unknown>);
 
-  test("are checked by what the server says of them", () => {
+  test("are checked by the server's schema", () => {
     const person = check({
       type: "object",
       properties: {
@@ -262,7 +262,7 @@ describe("arguments", () => {
     for (const none of ["x", null, [], 7]) expect(() => person(none)).toThrow("they must be an object");
   });
 
-  test("pass where the schema is broken, or says what can't be checked without risk", () => {
+  test("pass when the schema is broken, or can't be checked without risk", () => {
     const anything = { a: 1, pattern: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" };
     for (const schema of [
       { type: 7, required: "a", enum: "abc", properties: "x" },
@@ -286,7 +286,7 @@ describe("arguments", () => {
     expect(() => check({ properties: { pattern: { type: "number" } } })(anything)).toThrow("pattern");
   });
 
-  test("pass where their number times the schema's length would take too long", () => {
+  test("pass when their number times the schema's length would take too long", () => {
     const numbers = (length: number) => Array.from({ length }, () => 1);
     const texts = { a: { items: { type: "string" } } };
     expect(() => check({ properties: texts })({ a: numbers(1_000) })).toThrow("a/0");
