@@ -130,7 +130,7 @@ describe("the layers of the code", () => {
   });
 });
 
-/** The files of one circle of imports, imports of types included; empty when there is none. */
+/** The files of one circle of imports, type imports included; empty when there is none. */
 function findCircle(): string[] {
   const done = new Set<string>();
   const path: string[] = [];

@@ -20,18 +20,18 @@ export class TestClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Whether a timer of so many milliseconds from now waits. */
+  /** Whether a timer this many milliseconds from now waits. */
   waiting(ms: number): boolean {
     return [...this.#timers].some(({ at }) => at === this.#now + ms);
   }
 
-  /** Moves the clock at once, and then fires the timers that fell due: what they begin is not overtaken by the clock. */
+  /** Moves the clock at once, and then fires the due timers, whose work then has this time. */
   async jump(ms: number): Promise<void> {
     this.#now += ms;
     await this.advance(0);
   }
 
-  /** Sets the time back, as an operator may. A timer still fires as late as it was asked to. */
+  /** Sets the time back, as an operator may. Timers still fire after the delay they were set for. */
   setBack(ms: number): void {
     this.#now -= ms;
     for (const timer of this.#timers) timer.at -= ms;

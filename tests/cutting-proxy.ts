@@ -71,7 +71,7 @@ async function pass(
       await new Promise((resolve) => response.write(block, resolve));
       if (!block.startsWith(":")) events += 1;
     }
-    // A stream that waits is cut here too, without another event behind the last one.
+    // A stream that waits is cut here too, without another event after the last one.
     if (events === cut) throw new Error("cut");
   }
   response.end(rest);

@@ -40,7 +40,7 @@ export async function openTestDatabase(options: { dialect?: Dialect } = {}): Pro
     await lent.close();
     if (await isAtRest(server.pool)) idle.push(server);
     else {
-      // A test left a transaction, or a statement that hangs.
+      // A test left an open transaction, or a statement that hangs.
       await server.pool.close();
       idle.push(serverAt(server.dialect, server.target));
     }
@@ -48,7 +48,7 @@ export async function openTestDatabase(options: { dialect?: Dialect } = {}): Pro
   return { database: databaseOn(lent), close };
 }
 
-/** A pool for one test: what the test left running reaches the database of the next one no more. */
+/** A pool for one test: statements that the test left running can't reach the next test's database. */
 function lend(pool: Pool): Pool {
   let closed = false;
   const lent = <T>(use: () => Promise<T>): Promise<T> =>
@@ -64,7 +64,7 @@ function lend(pool: Pool): Pool {
   };
 }
 
-/** Whether all statements and transactions ended, some of them within the time that a closing pool would give them. */
+/** Whether all statements and transactions ended, if necessary within the time that a closing pool gives them. */
 async function isAtRest({ use }: Pool): Promise<boolean> {
   for (const until = Date.now() + 5_000; Date.now() < until; await sleep(5)) {
     const { busy, waiting } = use();

@@ -24,7 +24,7 @@ export async function startEmbedded(): Promise<EmbeddedDatabase> {
 
 /**
  * Fills an empty data directory as the first start of the built program does. The program from its sources has no
- * template and would make the database anew, which takes seconds.
+ * template and would create the database, which takes seconds.
  */
 export async function fillDirectory(directory: string): Promise<void> {
   await loadEncryptionKeys(parseSettings({ DATA_DIR: directory }));

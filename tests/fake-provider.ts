@@ -8,12 +8,12 @@ type Item = string | Promise<unknown> | typeof drop;
 export type Reply =
   | { stream: readonly (Item | readonly Item[])[]; headers?: Record<string, string> }
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** Takes the request and never answers. */
+  /** Reads the request and never answers. */
   | "hang";
 
 interface Exchange {
   path: string;
-  /** Of the client: requests over one connection have the same. */
+  /** The client's port: requests over one connection have the same. */
   port: number | undefined;
   headers: IncomingHttpHeaders;
   body: Record<string, unknown>;
@@ -114,7 +114,7 @@ export function think(...deltas: string[]): string[] {
   return deltas.map((reasoning_content) => chunk({ reasoning_content }));
 }
 
-/** A tool call whose arguments come in pieces. */
+/** A tool call whose arguments are sent in pieces. */
 export function callTool(id: string, name: string, ...pieces: string[]): string[] {
   return [
     chunk({ tool_calls: [{ index: 0, id, type: "function", function: { name, arguments: "" } }] }),

@@ -37,7 +37,7 @@ import { memoryFiles } from "./stored-files.ts";
 type Headers = Record<string, string>;
 
 interface Options {
-  /** A database that the test opens and closes; absent for an empty one of the harness. */
+  /** A database that the test opens and closes; by default an empty one of the harness. */
   database?: Database;
   /** The model of every turn, whatever provider the agent names. */
   model?: LanguageModelV4;
@@ -53,9 +53,9 @@ interface Options {
   /** Without it, files are in memory, and no bucket can be reached. */
   files?: Files;
   allowStdioMcp?: boolean;
-  /** Whether the engine takes itself for the only process on the database. */
+  /** Whether the engine assumes that it is the only process on the database. */
   soleProcess?: boolean;
-  /** Two harnesses with the same one are replicas; absent for one that tells only its own process. */
+  /** Two harnesses with the same one are replicas; by default notices stay within the process. */
   notify?: Notify;
   /** Without it, nothing is traced. */
   tracer?: (clock: Clock, log: Log) => Tracer;
@@ -63,9 +63,9 @@ interface Options {
   collector?: Collector;
   /** Absent for the real sandbox. */
   scripts?: Scripts;
-  /** How late the event loop is, in milliseconds; absent: never. */
+  /** The event loop's delay in milliseconds; by default none. */
   loopDelay?: () => number;
-  /** The token that monitoring shows; absent where nobody monitors. */
+  /** The token that monitoring sends; absent without monitoring. */
   metricsToken?: string;
   panel?: boolean;
   trustProxy?: number;
@@ -91,7 +91,7 @@ export interface Harness {
   request(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
   /** The headers of a new user with this role; with `reach: false` the user is in no workspace of the organization. */
   as(role: RoleKey, options?: { organization?: Organization; reach?: boolean }): Promise<Headers>;
-  /** The organization that `as` uses unless told otherwise. */
+  /** The default organization of `as`. */
   organization: Organization;
   createOrganization(slug: string): Promise<Organization>;
   /** An agent with Web on and a key, made through the API. */
@@ -105,7 +105,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
   const database = options.database ?? (await openOwn());
   const clock = new TestClock();
   const logs: string[] = [];
-  /** The credentials that the harness made: no line of the log may hold one. */
+  /** The credentials that the harness made: no line of the log may contain one. */
   const handedOut = new Set<string>();
   onTestFinished(() => {
     for (const credential of handedOut) {

@@ -24,16 +24,16 @@ export interface Received {
   headers: IncomingMessage["headers"];
   resource: Record<string, unknown>;
   spans: ReceivedSpan[];
-  /** As it came. */
+  /** The body as received. */
   body: string;
 }
 
-/** What the next requests get; the last one is repeated. `hang`: no answer. */
+/** The answers to the next requests; the last one is repeated. `hang`: no answer. */
 export type Answer = "hang" | { status: number; headers?: Record<string, string>; body?: string };
 
 const taken: Answer = { status: 200, body: "{}" };
 
-/** A collector of traces and a Langfuse server on the loopback. It refuses what the specification of OTLP does not allow. */
+/** A collector of traces and a Langfuse server on the loopback. It refuses requests that violate OTLP. */
 export async function otlpReceiver() {
   const received: Received[] = [];
   let answers: Answer[] = [taken];
@@ -60,7 +60,7 @@ export async function otlpReceiver() {
     }
     const body = await text(request);
     const answer = body.length > longestBody ? { status: 413 } : next();
-    // What is refused was not received.
+    // A refused request counts as not received.
     if (answer !== "hang" && answer.status === 200)
       received.push({ path, authorization, headers, body, ...decode(body) });
     give(response, answer);

@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-// `vi.waitFor` gives up after a second unless it is told otherwise, which a shared machine may take for anything.
+// `vi.waitFor` gives up after a second unless it is told otherwise, which a shared machine may take for any step.
 const { waitFor } = vi;
 const patientMs = 15_000;
 if (waitFor.name !== "patient") {

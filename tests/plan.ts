@@ -14,18 +14,18 @@ interface PlanNode {
 }
 
 /**
- * How a statement reads a table at one place. Tests ask for this and never for the kind of a step: the planner chooses
+ * How a statement reads a table at one place. Tests check this and never the kind of a step: the planner chooses
  * between scans of the same index by figures that differ from machine to machine.
  */
 export interface Access {
-  /** Empty where the table is read as a whole. */
+  /** Empty when the table is read as a whole. */
   indexes: string[];
-  /** Rows that are read, and those of them that are read in vain. */
+  /** The number of rows read, and of those read in vain. */
   read: number;
   inVain: number;
 }
 
-/** A database that explains what it runs, and answers no rows. `reads` gives how all of it read a table. */
+/** A database that explains its statements, and answers no rows. `reads` shows how all of them read a table. */
 export function explaining(database: Database): { database: Database; reads: (table: string) => Access[] } {
   const plans: PlanNode[] = [];
   return {
@@ -42,7 +42,7 @@ export function explaining(database: Database): { database: Database; reads: (ta
   };
 }
 
-/** How the plan that PostgreSQL keeps for all values of a statement reads a table: the indexes at each place. */
+/** How PostgreSQL's generic plan of a statement reads a table: the indexes at each place. */
 export async function keptIndexes(database: Database, text: string, table: string): Promise<string[][]> {
   const [row] = await database.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
     `explain (generic_plan, format json) ${text}`,
@@ -80,7 +80,7 @@ export async function countReads(tx: Db, tables: readonly string[]): Promise<() 
   return async () => (await rowsCounted(tx, tables)) - before;
 }
 
-/** PostgreSQL counts for a connection: the rows that earlier transactions read are in it for a while. */
+/** PostgreSQL counts per connection: the rows that earlier transactions read are included for a while. */
 async function rowsCounted(tx: Db, tables: readonly string[]): Promise<number> {
   const [row] = await tx.execute<{ rows: number }>(sql`
     select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables

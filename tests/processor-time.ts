@@ -1,4 +1,4 @@
-/** Measures the processor time of this process since the call, in milliseconds, which other processes don't change. */
+/** Measures the processor time of this process since the call, in milliseconds, unaffected by other processes. */
 export function processorTime(): () => number {
   const before = process.cpuUsage();
   return () => {

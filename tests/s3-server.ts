@@ -35,7 +35,7 @@ export function signatureOf({ method, path, query, headers, signed, region, secr
   return createHmac("sha256", key).update(text).digest("hex");
 }
 
-/** The headers that a link asks for. */
+/** The headers that a link signs. */
 const wanted = (query: string) =>
   [...new URLSearchParams(query)].flatMap(([name, value]): [string, string][] =>
     name.startsWith("response-") ? [[name.slice("response-".length), value]] : [],
@@ -54,11 +54,11 @@ const authorization =
 const timeOf = (moment: string) =>
   Date.parse(moment.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
 
-/** Percent-encoding in the spelling of Amazon's documentation. */
+/** Percent-encoding as in Amazon's documentation. */
 const encoded = (text: string) =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** The refusal of a GET whose signature stands in its query, or null. Signed are all other parameters. */
+/** The refusal of a GET whose signature is in its query, or null. All other parameters are signed. */
 function complaintOfLink(path: string, query: string, host: string, now: number): Failure | null {
   const asked = new URLSearchParams(query);
   const of = (name: string) => asked.get(`X-Amz-${name}`) ?? "";
@@ -93,7 +93,7 @@ function complaint(request: IncomingMessage, body: Uint8Array, now: number): Fai
 }
 
 /**
- * An S3 that checks every signature, and when links expire by `now`. `state.failing` makes every request fail with it.
+ * An S3 that checks every signature, and the expiry of links by `now`. `state.failing` makes every request fail with it.
  */
 export async function s3Server(now: () => number = Date.now) {
   const objects = new Map<string, { bytes: Buffer; mime: string | undefined }>();

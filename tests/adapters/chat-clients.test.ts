@@ -53,7 +53,7 @@ async function official(fetch: Fetch): Promise<Read | "thrown"> {
 
 type Delta = Partial<OpenAI.ChatCompletionChunk.Choice.Delta>;
 
-/** Where the engine says less than the client, or puts it together in another way. */
+/** Shapes for which the engine reads less than the client, or joins the parts differently. */
 const apart: Record<string, string> = {
   nothing: "a broken connection is no empty reply",
   "calls without an index": "the client leaves them to its caller",
@@ -187,7 +187,7 @@ describe("[DONE] ends a reply, whatever happens to the connection afterwards", (
     const { step, error } = await readStep(await modelAt("openai-compatible", provider.url), "Hi");
     expect(error).toBeUndefined();
     expect(step).toMatchObject({ text: "Hi", finish: { reason: "stop" } });
-    // One that stays open is closed.
+    // A stream that stays open is closed.
     await provider.exchanges[0]?.closed;
   });
 

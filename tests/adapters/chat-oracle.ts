@@ -17,7 +17,7 @@ export function ours(wire: Wire, fetch: Fetch, model = "m"): Promise<StreamingMo
   return createModels({ fetch }).resolve({ ...specs[wire], model, apiKey: key });
 }
 
-/** The provider's package, which says what is right. */
+/** The provider's package, which defines the correct result. */
 export function oracle(wire: Wire, fetch: Fetch, model = "m"): StreamingModel {
   if (wire === "mistral") return createMistral({ apiKey: key, baseURL: "https://api.mistral.ai/v1", fetch })(model);
   const baseURL = specs["openai-compatible"].baseUrl;
@@ -41,7 +41,7 @@ export function answering(pieces: readonly Uint8Array[]): Fetch {
   };
 }
 
-/** All that a model says, in a form in which both say the same. */
+/** All output of a model, in a form that is the same for both readers. */
 export async function said(model: StreamingModel): Promise<unknown[]> {
   const names = new Map<string, string>();
   const parts: unknown[] = [];
@@ -54,7 +54,7 @@ export async function said(model: StreamingModel): Promise<unknown[]> {
   return parts;
 }
 
-/** How much of a text comes at once says nothing, and neither does a piece of no length. */
+/** How a text is divided into deltas doesn't matter, and neither does an empty delta. */
 function add(parts: unknown[], part: unknown): void {
   const [last, next] = [parts.at(-1), part] as Partial<Record<"type" | "delta", string>>[];
   if (next?.delta === "") return;
@@ -80,7 +80,7 @@ function comparable(part: LanguageModelV4StreamPart, names: Map<string, string>)
     case "reasoning-start":
     case "reasoning-delta":
     case "reasoning-end":
-      // Only one block is open at a time, so its name says nothing.
+      // Only one block is open at a time, so its id doesn't matter.
       return { ...part, id: "" };
     case "tool-input-start":
     case "tool-input-delta":

@@ -18,7 +18,7 @@ const recordings: Record<Wire, string[]> = {
   mistral: files.map((file) => `mistral/${file}`),
 };
 
-/** Where the reader of Mistral's streams is the one of all others, and so differs from Mistral's package. */
+/** Cases in which the common reader, which also reads Mistral's streams, differs from Mistral's package. */
 const apart: Record<string, string> = {
   nothing: "an error part says so, which the package leaves to the finish",
   "a last chunk with usage only": "the package fails at a chunk without a choice",

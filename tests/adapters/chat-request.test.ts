@@ -83,7 +83,7 @@ const calls: Record<string, ModelCall> = {
   "words to go on with": { prompt: [user("Hi"), { role: "assistant", content: [{ type: "text", text: "It is" }] }] },
 };
 
-/** What a model sends for a call: the bytes of its body, and the headers that matter. */
+/** The request that a model sends for a call: the bytes of its body, and the headers that matter. */
 async function sent(
   make: (fetch: typeof globalThis.fetch) => StreamingModel | Promise<StreamingModel>,
   asked: ModelCall,
@@ -127,7 +127,7 @@ test.each([
   };
   const [request] = await sent((fetch) => ours("openai-compatible", fetch), asked);
   const { messages } = JSON.parse((request as { body: string }).body);
-  // The package repeats the signature under the name of its option, which no server knows.
+  // The package repeats the signature under its option's name, which no server knows.
   expect(messages[1].tool_calls).toEqual([
     {
       id: "call_1",
@@ -173,7 +173,7 @@ test.each([
   const { step } = await readStep(model, "What time is it?");
   expect([step.reasoning, step.calls.map(({ id }) => id)]).toEqual(["Hm", [first, second]]);
   const said = step.message(() => true);
-  // The id may be one that is not to be stored.
+  // The id may be a secret that is not to be stored.
   expect(JSON.stringify(step.calls[0]?.providerOptions)).not.toContain(first);
   await readStep(model, said ? [user("What time is it?"), said] : []);
   const [, message] = provider.exchanges[1]?.body.messages as object[];

@@ -12,7 +12,7 @@ export const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 
 export const stop = chunk({}, "stop", { usage }) + event("[DONE]");
 const stopForTools = chunk({}, "tool_calls", { usage }) + event("[DONE]");
 
-/** Replies of servers, beside the recorded ones. */
+/** Replies of servers, in addition to the recorded ones. */
 export const shapes: Record<string, string> = {
   "a call in pieces":
     tool({ index: 0, id: "call_1", type: "function", function: { name: "clock", arguments: "" } }) +

@@ -8,7 +8,7 @@ import { readStep } from "./read-step.ts";
 
 const model = demoModel();
 
-/** What each reply says of the model, once. */
+/** The sentence that each reply says once of the model. */
 const it = "I am the demo model, not a language model.";
 
 function user(text: string): LanguageModelV4Prompt[number] {

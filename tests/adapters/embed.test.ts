@@ -21,7 +21,7 @@ const openAi = {
 };
 const google = { embeddings: vectors.map((values) => ({ values })) };
 
-/** Answers every request, and keeps what was asked. */
+/** Answers every request, and keeps the requests. */
 function answering(body: unknown) {
   const asked: { url: string; headers: Headers; body: string }[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {

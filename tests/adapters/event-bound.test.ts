@@ -10,7 +10,7 @@ const limit = 8 * 1024 * 1024;
 const delta = (content: string) => `data: {"id":"c","choices":[{"index":0,"delta":{"content":"${content}"}}]}`;
 const end = 'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
 
-/** Asks a provider that sends these pieces, each when the one before was taken. */
+/** Reads from a provider that sends these pieces, each after the one before was read. */
 async function ask(pieces: Iterable<Uint8Array>) {
   let sent = 0;
   let cancelled = false;
@@ -70,7 +70,7 @@ describe("an event that never ends is a failure and closes the connection", () =
 });
 
 describe("a long stream of short events is read completely", () => {
-  /** More than the limit in all; the comments are what the parser skips. */
+  /** More than the limit in all; the parser skips the comments. */
   const event = (newline: string) => `: ${"x".repeat(2000)}${newline}${delta("a")}${newline}${newline}`;
   const count = Math.ceil((limit * 1.25) / event("\n").length);
 

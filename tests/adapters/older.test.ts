@@ -28,7 +28,7 @@ async function start(...replies: Reply[]) {
   const clock = new TestClock();
   const models = createModels({ now: () => clock.now() });
   const model = await models.resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
-  /** What the users said in each call. */
+  /** The users' messages in each call. */
   const heard = () =>
     provider.exchanges.map(({ body }) =>
       (body.messages as { role: string; content: string }[])
@@ -57,7 +57,7 @@ test("leaves out the same messages at once in later steps and turns", async () =
   const step = await readStep(model, [...long, ...called]);
   expect([step.step.text, step.step.shortened]).toEqual(["ok", true]);
   await readStep(model, [...long, assistant("e!"), user("f")]);
-  // The oldest messages are no part of the history any more.
+  // The oldest messages are no longer part of the history.
   await readStep(model, [...system, ...long.slice(6), assistant("e!"), ...exchange("f"), user("g")]);
   expect(heard().slice(3)).toEqual(["d e", "d e f", "d e f g"]);
 });
@@ -193,7 +193,7 @@ test("leaves out a token limit above the model's context once no older message i
 });
 
 test("leaves out a token limit that alone is refused, and keeps the conversation whole", async () => {
-  // Groq's words.
+  // Groq's error text.
   const words =
     "`max_completion_tokens` must be less than or equal to `16384`, the maximum value for `max_completion_tokens` is less than the `context_window` for this model";
   const { provider, model, heard } = await start(refusal(400, words), ok);

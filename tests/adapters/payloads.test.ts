@@ -64,7 +64,7 @@ test.each([
 
   expect(error).toBeUndefined();
   const { text, reasoning, finish, usage } = step;
-  // Nothing here is secret, so that callers are shown what the tool gets.
+  // Nothing here is secret, so callers see the same arguments as the tool.
   const calls = step.calls.map(({ shown, tool, ...call }) => {
     expect([shown, tool]).toEqual([call.args, call.name]);
     return call;

@@ -14,7 +14,7 @@ const late = { code: "provider-timeout", message: "Model provider timed out" };
 const page = { "Content-Type": "text/html; charset=utf-8" };
 const html = "<html><body>Please sign in</body></html>";
 
-/** Lets no pause between attempts last, and no time-out pass. */
+/** Ends pauses between attempts at once, and lets no time-out pass. */
 const hurried: Clock = {
   now: () => 0,
   after(ms, fn) {
@@ -35,10 +35,10 @@ describe.each(Object.keys(wires) as RemoteProvider[])("%s", (name) => {
     what: string;
     reply: (cut: Awaited<ReturnType<typeof cutAnswer>>) => Reply;
     failure?: object;
-    /** How often the provider is asked. */
+    /** The number of requests to the provider. */
     asked?: number;
     logged: string;
-    /** What reached the caller before. */
+    /** The text that reached the caller before. */
     said?: string;
   }
 
@@ -62,7 +62,7 @@ describe.each(Object.keys(wires) as RemoteProvider[])("%s", (name) => {
     {
       what: "an error body with 200",
       reply: () => refused(200, "not today"),
-      // Ollama's is read as an error event of its stream, whose words may pass.
+      // Ollama's is read as an error event of its stream, which may be temporary.
       asked: name === "ollama" ? 3 : 1,
       logged: "not today",
     },
@@ -168,6 +168,6 @@ test("google sends the time to wait in the body", async () => {
   const { outcome } = await runTurn(turnInput(await modelAt("google", provider.url)), { clock: hurried });
   expect(outcome).toMatchObject({ failure: { ...limited, retryAfterSeconds: 35 } });
   if (outcome.status === "failed") expect(inWords(outcome.failure.cause)).toContain("current quota");
-  // Nobody waits that long within a turn.
+  // A turn doesn't wait that long.
   expect(provider.exchanges).toHaveLength(1);
 });

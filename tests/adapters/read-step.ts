@@ -7,7 +7,7 @@ import type { TurnEvent } from "../../src/turn/types.ts";
 export interface ReadStep {
   step: StepFold;
   events: TurnEvent[];
-  /** What the call or its stream threw, error parts included. */
+  /** The error of the call or its stream, error parts included. */
   error: unknown;
 }
 
@@ -46,7 +46,7 @@ export async function* partsOf(stream: Stream): AsyncGenerator<LanguageModelV4St
   for (let read = await reader.read(); read.value; read = await reader.read()) yield* [read.value].flat();
 }
 
-/** All that an error says, as deep as it goes. */
+/** The texts of an error and all its causes. */
 export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return JSON.stringify(error);
   const { responseBody, statusCode } = error as { responseBody?: string; statusCode?: number };

@@ -42,7 +42,7 @@ function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** A spec of each provider as an agent with nothing but a key has it. */
+/** A spec of each provider for an agent that has only a key. */
 export const specs = {
   openai: { provider: "openai", model: "gpt-6.1-terra", baseUrl: undefined, apiKey: "sk-test" },
   anthropic: { provider: "anthropic", model: "claude-sonnet-5-5", baseUrl: undefined, apiKey: "sk-test" },

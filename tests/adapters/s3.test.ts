@@ -224,7 +224,7 @@ describe("a file that a bucket sends", () => {
     source.enqueue(bytes("t"));
     expect((await piece).value).toEqual(bytes("t"));
     const ended = expect(reader.read()).rejects.toThrow("It took longer than 120 seconds");
-    // The stream asks for the next piece once it is through with the last one.
+    // The stream asks for the next piece once it has passed on the last one.
     await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(120_000);
     await ended;

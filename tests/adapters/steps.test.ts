@@ -11,7 +11,7 @@ const noon = { time: "12:00" };
 const signature = "EqQBCkYICRgCKkDjD+Rq9Zz7w0xV3n1uA8m2b/6T8vYkGJ1c5oXh4rL9sWfE0pQ==";
 const encrypted = "gAAAAABpH8xq-encrypted-thoughts-Zm9yIHRoZSBuZXh0IHN0ZXA=";
 
-/** What the second request of a turn says: the first step verbatim, with its signatures, and the tool's result. */
+/** The second request of a turn: the first step verbatim, with its signatures, and the tool's result. */
 const replays: Record<RemoteProvider, { url: string; thinking: object; second: object }> = {
   openai: {
     url: "https://api.openai.com/v1/responses",
@@ -31,7 +31,7 @@ const replays: Record<RemoteProvider, { url: string; thinking: object; second: o
             { type: "summary_text", text: " the time." },
           ],
         },
-        // Nothing is stored there, so these two have no ids to refer to.
+        // Nothing is stored at the provider, so these two have no ids to refer to.
         { role: "assistant", content: "Let me look." },
         { type: "function_call", call_id: "call_Qm7", name: "currentTime", arguments: JSON.stringify(call) },
         { type: "function_call_output", call_id: "call_Qm7", output: JSON.stringify(noon) },
@@ -165,7 +165,7 @@ test.each(
     finishReason: "tool-calls",
   });
   expect(outcome.steps[1]?.finishReason).toBe("stop");
-  // 125 with the tokens that came from the cache, then 155; what was thought counts as written.
+  // 125 with the cached tokens, then 155; reasoning counts as output.
   expect(outcome.usage).toEqual({ promptTokens: 280, completionTokens: 72 });
 
   const { url, thinking, second } = replays[name];
@@ -185,7 +185,7 @@ test.each(names)("%s: the last step may not call, but still knows its tools", as
   expect(first).not.toMatch(/"(?:none|NONE)"/);
   expect(last).toMatch(/"(?:none|NONE)"/);
   expect(JSON.stringify(requests[1]?.body.tools)).toContain("currentTime");
-  // Nothing is thought that nobody asked for.
+  // No reasoning is requested without a setting.
   expect(requests[0]?.body).not.toHaveProperty("reasoning_effort");
   expect(first).not.toContain("includeThoughts");
 });

@@ -8,7 +8,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 
 type Told = Partial<Record<"type" | "delta" | "toolName", string>> & { providerMetadata?: object };
 
-/** What is said in these pieces of a stream, as `thoughts | words`; a call is named in brackets. */
+/** The output of these pieces of a stream, as `thoughts | words`; a call's name is in brackets. */
 async function told(pieces: readonly string[], wire: Wire = "openai-compatible"): Promise<string[]> {
   return toldBy(await ours(wire, answering(pieces.map(bytes))));
 }

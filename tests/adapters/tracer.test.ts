@@ -38,14 +38,14 @@ async function tracing() {
     resource: { "service.name": "test" },
   });
   const send = (name: string, to = "a") => tracer.send(collector(to), () => [span(name)]);
-  /** Moves the clock until so many spans in all have come. */
+  /** Moves the clock until this many spans in all have arrived. */
   const arrived = (count: number) =>
     eventually(async () => {
       await clock.advance(100);
       const { spans } = receiver;
       return spans().length >= count && spans().map(({ name }) => name);
     });
-  /** Waits for the collector's word on so many spans in all, which comes after them. */
+  /** Waits until the collector acknowledged this many spans in all, which is after they arrived. */
   const acknowledged = (count: number) => expect.poll(() => tracer.counts().sent).toBe(count);
   const settled = (dropped: number) =>
     eventually(async () => {
@@ -159,7 +159,7 @@ describe("an unreachable collector", () => {
       return t.lines.length > 0;
     });
     for (let n = 0; n < 20; n += 1) t.tracer.send(t.collector("a"), () => [span(`${n}`, { long })]);
-    // 13 of these are 8 MB.
+    // 13 of these take 8 MB.
     await t.settled(7);
     t.receiver.answer({ status: 200 });
     expect(await t.arrived(14)).toEqual(["first", ...Array.from({ length: 13 }, (_, n) => `${n}`)]);

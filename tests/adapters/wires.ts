@@ -3,13 +3,13 @@ import { createModels } from "../../src/adapters/models/index.ts";
 import { pooledPost } from "../../src/adapters/node/post/post.ts";
 import { type RemoteProvider, specs } from "./recorded.ts";
 
-/** How a provider says that something is wrong, in its own words. */
+/** A provider's own formats for errors. */
 interface Wire {
   /** The body of an HTTP error. */
   refusal(status: number, message: string): object;
   /** The event of a stream that breaks off, since the provider has too much to do. */
   overloaded: string;
-  /** Whether the package knows that such an event may pass. */
+  /** Whether the package treats such an event as temporary. */
   passing: boolean;
 }
 
@@ -78,10 +78,10 @@ export async function cutAnswer(name: RemoteProvider): Promise<{ begun: string; 
   };
 }
 
-/** A provider's model that asks the server at `url` (which ends with `/v1`), whatever its own address. */
+/** A model of this provider that sends its requests to `url` (which ends with `/v1`). */
 export function modelAt(name: RemoteProvider, url: string) {
   const spec = specs[name];
-  // OpenAI's responses are only asked for at its own address.
+  // OpenAI's responses API is only used at OpenAI's own address.
   if (name !== "openai") return createModels({ post: pooledPost() }).resolve({ ...spec, baseUrl: url });
   const models = createModels({
     fetch: (input, init) => fetch(String(input).replace("https://api.openai.com/v1", url), init),

@@ -12,9 +12,9 @@ import type { PostgresCpu } from "./postgres-cpu.ts";
 import { cpuMs, type ServerProcess, startMeasured } from "./processes.ts";
 
 const conversations = 5_000;
-/** Before anything is measured: what a server runs for long is compiled then. */
+/** Before measuring: the code that a long-lived server runs is compiled then. */
 const warmUp = 1_500;
-/** The model's price, turns and turns with background work take turns, so that what the machine does meanwhile is in all. */
+/** The model's price, turns and turns with background work alternate, so that other load on the machine affects all. */
 const blocks = 5;
 const ofBlock = conversations / blocks;
 /** Turns that background work must not hold up. */
@@ -22,7 +22,7 @@ const turns = 2_000;
 const concurrency = 16;
 const [rounds, ofRound] = [20, 200];
 const shape = "whole";
-/** Turns of both recall what is remembered; nothing follows those of the agent without a fast model. */
+/** Turns of both recall memories; turns of the agent without a fast model leave no background work. */
 const [slug, plainSlug] = ["remembering", "recalling"];
 
 export const backgroundHead = [
@@ -39,7 +39,7 @@ export const backgroundHead = [
   `Background of ${ofRound} conversations, round 1 and ${rounds}: CPU-ms each`,
 ];
 
-/** What follows turns in new conversations, which is one call for the title and what to remember: what it costs and holds up. */
+/** The background work after turns in new conversations, one call for title and memories: its cost and delay. */
 export async function measureBackground(
   modelUrl: string,
   databaseUrl: string,
@@ -92,7 +92,7 @@ async function measure(
     await settle(engine.pid, 500);
     return { server: (cpuMs(engine.pid) - before) / ofBlock, postgres: own() / ofBlock };
   };
-  /** For each conversation, of a process that calls the model as background work does, and does nothing else. */
+  /** Per conversation, for a process that only makes the model calls of background work. */
   const priceOf = async (count: number): Promise<number> => {
     const before = cpuMs(floor.pid);
     await fetch(`${floor.url}/${count}`);
@@ -136,21 +136,21 @@ async function measure(
   ];
 }
 
-/** What the same work costs at first, and when its tables were filled and emptied many times. */
+/** The cost of the same work at first, and after its tables were filled and emptied many times. */
 async function measureRounds(background: Background): Promise<string> {
   const costs: string[] = [];
   for (let round = 0; round < rounds; round += 1) {
     await background.begin(ofRound);
     const before = cpuMs(background.engine.pid);
     await background.drain();
-    // The model was asked, and what it said is not stored yet.
+    // The model was called, and its answer is not stored yet.
     await settle(background.engine.pid, 500);
     costs.push(((cpuMs(background.engine.pid) - before) / ofRound).toFixed(2));
   }
   return `${costs[0]}, ${costs.at(-1)}`;
 }
 
-/** So many turns as fast as they go. */
+/** This many turns as fast as possible. */
 async function pace(target: Target, turns: number): Promise<string> {
   const startedAt = performance.now();
   const took = await load(target, shape, { turns, concurrency, streamed: false });
@@ -164,13 +164,13 @@ function targetOf({ url }: ServerProcess, slug: string): Target {
   return { url, door: { ...completions, body, headers } };
 }
 
-/** Conversations that leave work, and the model's word for how much of it is done. */
+/** Conversations that leave background work, whose progress is read from the model's number of calls. */
 export class Background {
   readonly engine: ServerProcess;
   readonly plain: Target;
   readonly #remembering: Target;
   readonly #modelUrl: string;
-  /** How often the model will have been asked when all is done that is due. */
+  /** The number of model calls once all due work is done. */
   #due = 0;
 
   constructor(engine: ServerProcess, modelUrl: string) {
@@ -195,7 +195,7 @@ export class Background {
     this.#due = await this.#asked();
   }
 
-  /** The model was asked so often for something else. */
+  /** Adds model calls made for something else. */
   expectAsked(count: number): void {
     this.#due += count;
   }
@@ -205,7 +205,7 @@ export class Background {
     this.#due += count;
   }
 
-  /** Waits until the model was asked for the titles and the memories of all conversations; answers for how long, in ms. */
+  /** Waits for the model calls for titles and memories of all conversations; answers the time in ms. */
   async drain(): Promise<number> {
     const startedAt = performance.now();
     while ((await this.#asked()) < this.#due) await sleep(20);

@@ -16,11 +16,11 @@ export interface Contestant {
   target: Target;
   /** Of its own; null: embedded. */
   databaseUrl: string | null;
-  /** Where it writes what it uses; see collect.ts. */
+  /** The file for its memory use; see collect.ts. */
   memoryPath: string;
   /** From its start, on an empty database, until it listened. */
   startMs: number;
-  /** When a turn is over, what it left for the background comes this much later at the latest. */
+  /** The longest time after a turn until its background work ends. */
   settleMs: number;
 }
 
@@ -35,7 +35,7 @@ interface Kind {
   peers?: readonly Peer[];
 }
 
-/** Garbage collection on demand; costs nothing while nobody asks. */
+/** Garbage collection on demand; costs nothing until it is used. */
 export const collectable = `--expose-gc --import=${new URL("collect.ts", import.meta.url).href}`;
 
 const floors = [

@@ -14,7 +14,7 @@ const turns = 240;
 const counted = 50;
 const concurrency = 16;
 const messages = 200;
-/** Enough that none gets its next message while it still answers. */
+/** Enough that no conversation gets its next message while it is still answered. */
 const conversations = 3 * concurrency;
 
 interface Kind {
@@ -40,7 +40,7 @@ export const conversationHead = [
   "After it",
 ];
 
-/** What a short turn costs after a long history, beside one without any. The kinds of conversation take turns. */
+/** The cost of a short turn after a long history, compared to one without any. The kinds of conversation alternate. */
 export async function measureConversation(modelUrl: string, databaseUrl: string): Promise<string[][]> {
   const wire = await tap(databaseUrl);
   const sql = postgres(databaseUrl, { max: 1 });
@@ -57,11 +57,11 @@ export async function measureConversation(modelUrl: string, databaseUrl: string)
     const be = async ({ historyLimit }: Kind) => {
       await sql.unsafe(restored);
       await send(engine.url, "PATCH", "/api/instances/short", { historyLimit }, token);
-      // The first that come after a change load the agent.
+      // The first turns after a change load the agent.
       await load(target, "short", { turns: concurrency, concurrency });
     };
     const costs = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]));
-    // The first round is for the compiler.
+    // The first round lets V8 compile.
     for (let round = 0; round <= rounds; round += 1) {
       for (const kind of kinds) {
         await be(kind);
@@ -115,14 +115,14 @@ const restored = `
   delete from messages where seq > ${messages} and conversation_id in (${kept});
   update conversations set last_seq = ${messages}, message_count = ${messages} where id in (${kept})`;
 
-/** A history that the model never saw would cost nothing. */
+/** A history that the model is not shown would cost nothing. */
 async function requireShown(sql: postgres.Sql, { name, historyLimit, chatId }: Kind): Promise<void> {
   if (!chatId) return;
   const [found] = await sql<{ tokens: number; exchange: number }[]>`
     select (select min(context_tokens) from conversations where ref like 'short:web:api-kept-%') as tokens,
       (select sum(length(content))::int from messages where conversation_id =
         (select id from conversations where ref = 'paragraph:web:api-pattern')) as exchange`;
-  // What was said meanwhile is shorter.
+  // The messages sent meanwhile are shorter.
   const least = (((historyLimit / 2) * (found?.exchange ?? 0)) / 4) * 0.8;
   if (!found || found.tokens < least) throw new Error(`${name}: the model saw ${found?.tokens} tokens, not ${least}`);
 }

@@ -2,13 +2,13 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 export interface Cores {
-  /** The core of the measured servers, which take turns. */
+  /** The core of the measured servers, which use it in turn. */
   server: number;
-  /** Those of the load, the model server and PostgreSQL. */
+  /** The cores of the load, the model server and PostgreSQL. */
   rest: number[];
 }
 
-/** How the cores are shared out; null where there is but one, or no `taskset` to do it. */
+/** How the cores are divided; null with only one core, or without `taskset`. */
 export const cores: Cores | null = shareOut();
 
 function shareOut(): Cores | null {
@@ -22,12 +22,12 @@ function shareOut(): Cores | null {
   return server !== undefined && allowed.length > 0 ? { server, rest: allowed } : null;
 }
 
-/** Leaves the core of the servers to them; what this process starts from now on does the same. */
+/** Moves this process, and those it starts from now on, off the servers' core. */
 export function stepAside(): void {
   if (cores) execFileSync("taskset", ["-acp", cores.rest.join(","), String(process.pid)]);
 }
 
-/** The words that start a measured server, which stays on its core. */
+/** The command that starts a measured server, which stays on its core. */
 export function onServerCore(words: string[]): [string, ...string[]] {
   const [program = process.execPath, ...rest] = words;
   return cores ? ["taskset", "-c", String(cores.server), program, ...rest] : [program, ...rest];

@@ -6,10 +6,10 @@ import { replyShapes } from "./shapes.ts";
 
 const turns = 320;
 const concurrency = 16;
-/** None gets its next message while it still answers. */
+/** No conversation gets its next message while it is still answered. */
 const conversations = 4 * concurrency;
 
-/** What turns cost that are not streamed. The contestants take turns, and idle meanwhile. */
+/** The cost of turns that are not streamed. The contestants alternate, and idle meanwhile. */
 export async function measureTurns(contestants: Contestant[], meter: Meter, rounds: number): Promise<Line[]> {
   const lines = new Lines(contestants);
   await eachRound(contestants, rounds, async (contestant) => {
@@ -37,7 +37,7 @@ export async function measureTurns(contestants: Contestant[], meter: Meter, roun
 
 const perTurn = ({ postgres }: Cost) => (postgres === null ? null : postgres / turns);
 
-/** What streamed tokens cost. */
+/** The cost of streamed tokens. */
 export async function measureTokens(contestants: Contestant[], meter: Meter, rounds: number): Promise<Line[]> {
   const lines = new Lines(contestants, 0);
   for (const streams of [50, 200]) {

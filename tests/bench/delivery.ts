@@ -7,7 +7,7 @@ import { replyShapes } from "./shapes.ts";
 
 const streams = 200;
 
-/** How much of what the model says has reached the clients when the model has said all, in percent. */
+/** The share of the model's output that has reached the clients when the model has sent all, in percent. */
 export async function measureDelivery(contestants: Contestant[], meter: Meter, rounds: number): Promise<Line[]> {
   const { tokens, everyMs } = replyShapes.fast;
   const lines = new Lines(contestants, 0);

@@ -11,21 +11,21 @@ export interface Question {
   streamed: boolean;
 }
 
-/** How a server is asked, and what shows that its reply is whole. */
+/** How a server is called, and which text shows that its reply is complete. */
 export interface Door {
   path(question: Question): string;
   body(question: Question): object;
   headers?(question: Question): Record<string, string>;
-  /** Stands before each token once. */
+  /** Precedes each token once. */
   mark: string;
-  /** Stands in the last 500 characters of a streamed reply. */
+  /** A text in the last 500 characters of a streamed reply. */
   ending: string;
 }
 
 const content = "What is the capital of Switzerland, and why?";
 const messages = [{ role: "user", content }];
 
-/** One key opens one agent of the engine. Others don't look at it. */
+/** One key opens one agent of the engine. Other servers ignore it. */
 export const keyOf = (slug: string) => `bench-key-of-${slug}`;
 
 /** Of the engine, the floors and the model server. */

@@ -10,7 +10,7 @@ const owner = { email: "owner@example.com", password: "bench-password" };
 /** The program that this checkout builds. */
 const built = new URL("../../dist/cli.js", import.meta.url).pathname;
 
-/** The built server as anyone would start it, but on the core of the measured servers. */
+/** The built server as a user would start it, but on the core of the measured servers. */
 export function spawnEngine(env: Record<string, string>, program = built): ChildProcess {
   const [command, ...words] = onServerCore([process.execPath, program, "serve"]);
   return spawn(command, words, {
@@ -38,7 +38,7 @@ export async function startEngine(env: Record<string, string>, program = built):
   return asServer(child, port);
 }
 
-/** To the end, since a full pipe would stop the server. */
+/** To the end, since a full pipe would block the server. */
 export function readLog({ stderr }: ChildProcess, onLine: (line: string) => void = () => {}): void {
   if (!stderr) return;
   createInterface(stderr).on("line", (line) => {
@@ -47,7 +47,7 @@ export function readLog({ stderr }: ChildProcess, onLine: (line: string) => void
   });
 }
 
-/** The floors remember nothing either. */
+/** The floors have no memories either. */
 const agent = { provider: "openai-compatible", memoryEnabled: false };
 
 /** One agent for each of the replies, made over the API as a user would. */
@@ -78,5 +78,5 @@ export async function send(url: string, method: string, path: string, body: obje
   return (await response.json()) as { token?: string };
 }
 
-/** Agents that exist. */
+/** Agents that exist already. */
 export const engineTarget = (url: string): Target => ({ url, door: completions });

@@ -8,7 +8,7 @@ export interface Asked {
   chat_id: string;
 }
 
-/** The two statements of a floor, which needs to know an agent's model and stores what was said. */
+/** The two statements of a floor, which needs to know an agent's model and stores the messages. */
 export interface Store {
   modelOf(agent: string): Promise<string | undefined>;
   keep(id: string, chat: string, content: string): Promise<unknown>;

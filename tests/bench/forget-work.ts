@@ -1,8 +1,8 @@
 import postgres from "postgres";
 
 /**
- * Lets an engine's turns leave no work for the background, in a database that it has made its own. Titles come sooner
- * in new conversations than in others, and would be counted with the turns that happen to run meanwhile.
+ * Keeps an engine's turns from leaving background work in its database. Titles come sooner in new conversations than in
+ * others, and would be counted with the turns that happen to run meanwhile.
  */
 export async function forgetWork(databaseUrl: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1 });

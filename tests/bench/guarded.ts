@@ -11,7 +11,7 @@ const paths = ["/api/instances/models", "/api/instances/short", "/api/instances"
 
 export const guardedHead = ["Request", "Statements", "Requests a second", "CPU-ms each"];
 
-/** What a management route costs behind its guard, which counts, authenticates and authorizes in one statement. */
+/** The cost of a management route behind its guard, which counts, authenticates and authorizes in one statement. */
 export async function measureGuarded(modelUrl: string, databaseUrl: string): Promise<string[][]> {
   const wire = await tap(databaseUrl);
   const engine = await startEngine({

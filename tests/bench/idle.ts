@@ -2,7 +2,7 @@ import type { Contestant } from "./contestants.ts";
 import { type Line, Lines } from "./lines.ts";
 import { memoryKiB } from "./processes.ts";
 
-/** What it takes to start, and to stand there after the turns that have run so far. */
+/** The cost of a start, and of idling after the turns that have run so far. */
 export function measureIdle(contestants: Contestant[]): Line[] {
   const lines = new Lines(contestants, 0);
   for (const contestant of contestants) {

@@ -1,7 +1,7 @@
 import type { Contestant } from "./contestants.ts";
 import { table } from "./figures.ts";
 
-/** A line of the table in which contestants stand side by side. */
+/** A row of the table that compares the contestants. */
 export interface Line {
   name: string;
   cells: Cell[];
@@ -9,11 +9,11 @@ export interface Line {
 
 interface Cell {
   text: string;
-  /** What is compared; null: was not to be seen. */
+  /** The compared value; null: not measurable. */
   value: number | null;
 }
 
-/** Collects what was found for each contestant in each round. */
+/** Collects the values of each contestant in each round. */
 export class Lines {
   readonly #contestants: Contestant[];
   readonly #digits: number;
@@ -30,7 +30,7 @@ export class Lines {
     found.set(name, [...(found.get(name) ?? []), ...(value === null ? [] : [value])]);
   }
 
-  /** Without those for which nothing was to be seen. */
+  /** Without rows that have no values. */
   all(): Line[] {
     const lines = [...this.#found].map(([name, found]) => ({
       name,
@@ -39,7 +39,7 @@ export class Lines {
     return lines.filter(({ cells }) => cells.some(({ value }) => value !== null));
   }
 
-  /** Least–most; the least is what the machine's other work has disturbed least. */
+  /** Least–most; the least is the value least disturbed by the machine's other work. */
   #cell(values: number[]): Cell {
     if (values.length === 0) return { text: "–", value: null };
     const [least, most] = [Math.min(...values), Math.max(...values)];
@@ -48,7 +48,7 @@ export class Lines {
   }
 }
 
-/** Contestants take turns, so that all see the machine in the same mood. */
+/** Contestants alternate, so that the machine's other load affects all. */
 export async function eachRound(
   contestants: Contestant[],
   rounds: number,
@@ -59,7 +59,7 @@ export async function eachRound(
   }
 }
 
-/** With how the engine compares to each of the floors, and to another build of it. */
+/** With the engine's ratio to each of the floors, and to another build of it. */
 export function sideBySide(database: string, names: string[], lines: Line[]): string {
   const others = ["relay", "streamText", "other engine"].filter((name) => names.includes(name));
   const ratio = (cells: Cell[], other: string) => {

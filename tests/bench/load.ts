@@ -5,10 +5,10 @@ import { type ReplyShape, replyShapes } from "./shapes.ts";
 export interface TurnOptions {
   /** True unless given. */
   streamed?: boolean;
-  /** Absent: a conversation of its own. */
+  /** Absent: a new conversation. */
   chatId?: string;
   onFirst?: () => void;
-  /** Told how many tokens have come. */
+  /** Called with the number of tokens so far. */
   onTokens?: (count: number) => void;
 }
 
@@ -21,7 +21,7 @@ function poolOf(url: string): Pool {
   return pool;
 }
 
-/** One turn; rejects unless the whole reply came. Answers the milliseconds to the first token. */
+/** One turn; rejects unless the whole reply arrives. Answers the milliseconds to the first token. */
 export function turn({ url, door }: Target, shape: ReplyShape, options: TurnOptions = {}): Promise<number> {
   calls += 1;
   const { streamed = true, chatId = `bench-${process.pid}-${calls}` } = options;
@@ -40,7 +40,7 @@ export function turn({ url, door }: Target, shape: ReplyShape, options: TurnOpti
   });
 }
 
-/** What a reply is known by that is not streamed. Some repeat it. */
+/** The text in a reply that is not streamed. Some replies repeat it. */
 const whole = { mark: "token ", ending: "" };
 
 interface Expected extends TurnOptions {
@@ -76,7 +76,7 @@ class Reader implements Dispatcher.DispatchHandler {
     const { mark, onFirst, onTokens } = this.#expected;
     const text = this.#tail + piece.toString("latin1");
     let count = 0;
-    // A mark may lie across two pieces.
+    // A mark may be divided between two pieces.
     const start = Math.max(0, this.#tail.length - mark.length + 1);
     for (let at = text.indexOf(mark, start); at >= 0; at = text.indexOf(mark, at + mark.length)) count += 1;
     this.#tail = text.slice(-500);
@@ -115,7 +115,7 @@ export interface Load {
   onTokens?: (count: number) => void;
 }
 
-/** So many turns, so many at a time, begun evenly over `spreadMs`. Answers the milliseconds to each first token. */
+/** This many turns, this many at a time, begun evenly over `spreadMs`. Answers the milliseconds to each first token. */
 export async function load(
   target: Target,
   shape: ReplyShape,

@@ -15,7 +15,7 @@ export const memoryHead = [
   "KiB a stream, in use",
 ];
 
-/** What many open streams of 4 tokens a second take, beside none: resident, and in use after a collection. */
+/** The memory of many open streams of 4 tokens a second, compared to none: resident, and used after a collection. */
 export async function measureMemory(contestants: Contestant[]): Promise<string[][]> {
   await sleep(settleMs);
   const before = await sample(contestants);
@@ -54,7 +54,7 @@ const nothing: Memory = { resident: 0, used: 0 };
 const sample = (contestants: Contestant[]): Promise<Memory[]> =>
   Promise.all(contestants.map(({ process, memoryPath }) => memoryOf(process, memoryPath)));
 
-/** What a process takes that was started `collectable` and writes to this path. */
+/** The memory of a process that was started `collectable` and writes to this path. */
 export async function memoryOf({ pid }: ServerProcess, memoryPath: string): Promise<Memory> {
   const resident = memoryKiB(pid);
   rmSync(memoryPath, { force: true });

@@ -8,11 +8,11 @@ import { cpuMs } from "./processes.ts";
 /** CPU-milliseconds. */
 export interface Cost {
   server: number;
-  /** Null: not to be seen. */
+  /** Null: not measurable. */
   postgres: number | null;
 }
 
-/** Measures what a contestant's server takes, and whether the machine left it room. */
+/** Measures the cost of a contestant's server, and whether other load slowed it down. */
 export class Meter {
   readonly #postgres: PostgresCpu | null;
   #fullest = 0;
@@ -22,7 +22,7 @@ export class Meter {
     this.#postgres = postgres;
   }
 
-  /** What `work` costs by its end; what it leaves for later is waited for, so that it disturbs nobody. */
+  /** The cost of `work` at its end; waits for the work it leaves behind, so that it disturbs no other measurement. */
   async cost({ process, databaseUrl, settleMs }: Contestant, work: () => Promise<unknown>): Promise<Cost> {
     const postgres = databaseUrl === null ? null : this.#postgres?.count(new URL(databaseUrl).pathname.slice(1));
     const before = cpuMs(process.pid);
@@ -50,7 +50,7 @@ export class Meter {
   }
 }
 
-/** Begins to look; the function answers which share of some cores was busy since. */
+/** Starts measuring; the function answers the busy share of some cores since. */
 function busyShare(): (which: number[]) => number {
   const before = cpus();
   return (which) => {
@@ -67,7 +67,7 @@ function busyShare(): (which: number[]) => number {
   };
 }
 
-/** Waits until a process has nothing left to do, and at least so long. */
+/** Waits until a process is idle, and at least this long. */
 export async function settle(pid: number, leastMs: number): Promise<void> {
   if (leastMs === 0) return;
   await sleep(leastMs);

@@ -4,8 +4,8 @@ import { pooledPost } from "../../src/adapters/node/post/post.ts";
 import { extractionPrompt } from "../../src/features/memories/extraction/prompt.ts";
 import { announce } from "./processes.ts";
 
-// The floor of background work: it only asks the model what the engine asks about a conversation, and reads no database.
-// A call of `/<count>` asks about so many conversations.
+// The floor of background work: it only makes the engine's model calls about a conversation, and reads no database. A
+// call of `/<count>` makes those of this many conversations.
 
 const models = createModels({ post: pooledPost() });
 const spec = {

@@ -2,10 +2,10 @@ import { createServer, type ServerResponse } from "node:http";
 import { announce } from "./processes.ts";
 import { type ReplyShape, replyShapes, shapeNames } from "./shapes.ts";
 
-// A model server that streams at a steady pace; the model's name says how much. It shares its core with the load, so it
-// makes every piece once, writes it to the socket in the framing of HTTP itself, and has one timer for all streams.
+// A model server that streams at a steady pace; the model's name sets its length. It shares its core with the load, so
+// it makes every piece once, writes it to the socket in the framing of HTTP itself, and has one timer for all streams.
 
-/** What was answered that the engine asks in the background. */
+/** The number of answers to the engine's background calls. */
 let described = 0;
 
 const server = createServer((request, response) => {
@@ -64,7 +64,7 @@ function say(stream: Stream, at: number): void {
   }
   response.socket?.write(piece);
   stream.sent += 1;
-  // From when it was due, so that late timers don't add up.
+  // From the due time, so that late timers don't add up.
   const due = at + everyMs;
   const others = calendar.get(due);
   if (others) others.push(stream);
@@ -98,7 +98,7 @@ const contentEvent = (model: string, content: string) =>
 
 const asEvent = (model: string) => (content: string) => contentEvent(model, content);
 
-/** A piece of a body whose length is not known before. */
+/** A piece of a body of unknown length. */
 function chunk(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }
@@ -112,7 +112,7 @@ const contents = ofShapes((shape) =>
 );
 const framed = ofShapes((shape) => contents[shape].map((content) => chunk(contentEvent(shape, content))));
 
-/** In the background, the engine asks for what stands in lists and for what to remember. */
+/** The text of the engine's background prompts, for titles and for memories. */
 const askedForJson = "Answer with JSON and nothing else";
 const aboutConversation = JSON.stringify({
   title: "Capital of Switzerland",

@@ -14,7 +14,7 @@ const [rounds, turns] = [7, 4_000];
 
 const turn = startedTurn();
 
-/** A turn of two steps with one call of a tool, which says 100 tokens. */
+/** A turn of two steps with one call of a tool, and 100 tokens of text. */
 const events: TurnEvent[] = [
   { type: "step-start", index: 0, stepType: "initial" },
   { type: "tool-call", id: "call-1", name: "currentTime", args: {} },
@@ -45,7 +45,7 @@ const outcome: TurnOutcome = {
 };
 const ending: TurnEnding = { outcome, replyKept: true, stored: { messageIds: [], hookExecutionIds: [] } };
 
-/** What the log's line and the metrics of a turn cost, without the turn. The best of some rounds that take turns. */
+/** The cost of a turn's log line and metrics, without the turn. The best of some alternating rounds. */
 export function measureObserving(): string[][] {
   const nowhere = openSync("/dev/null", "w");
   const logAt = (level: "info" | "warn") =>

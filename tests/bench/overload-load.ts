@@ -1,18 +1,18 @@
 import { connect, type Socket } from "node:net";
 
-// Offers turns from a process of its own, over raw sockets: it must not be slower than the server that it overloads.
+// Offers turns from a process of its own, over raw sockets: the load must not be slower than the server that it overloads.
 
 export interface Offer {
   url: string;
-  /** The models by their keys, in turn. */
+  /** The agents with their keys, used in turn. */
   agents: readonly { slug: string; key: string }[];
   ms: number;
-  /** So many at a time, each after the one before; else `perSecond`, whether or not any is answered. */
+  /** This many at a time, each after the one before; else `perSecond`, whether or not any is answered. */
   concurrency?: number;
   perSecond?: number;
 }
 
-/** One answer: when it was sent, after how long it was whole, and its status; 0 for a connection that broke. */
+/** One answer: when its request was sent, the time until it was complete, and its status; 0 for a broken connection. */
 export interface Answer {
   at: number;
   ms: number;
@@ -22,7 +22,7 @@ export interface Answer {
 const free: Socket[] = [];
 let calls = 0;
 
-/** Sends one streamed turn; resolves when its reply is whole. */
+/** Sends one streamed turn; resolves when its reply is complete. */
 export function ask(
   url: URL,
   { slug, key }: Offer["agents"][number],
@@ -85,7 +85,7 @@ async function offer({ url, agents, ms, concurrency, perSecond = 0 }: Offer): Pr
     for (; sent < due; sent += 1) asked.push(one());
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  // Those who still wait give up, so that the server's recovery is its own.
+  // Waiting callers give up, so that the server's recovery is its own.
   await Promise.race([Promise.all(asked), new Promise((resolve) => setTimeout(resolve, 2_000))]);
   return answers;
 }

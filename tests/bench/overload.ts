@@ -17,7 +17,7 @@ import { replyShapes } from "./shapes.ts";
 const sustainedMs = 8_000;
 const floodMs = 15_000;
 const times = 5;
-/** Whoever waits longer has gone. */
+/** A caller that waits longer has left. */
 const goodMs = 2_000;
 const streams = 20;
 
@@ -35,7 +35,7 @@ export const overloadHead = [
   "Another organization, 10 % of it, within 2 s",
 ];
 
-/** What is left of the server when it is offered five times what it sustains. */
+/** The remaining throughput of a server that is offered five times its capacity. */
 export async function measureOverload(modelUrl: string, databaseUrl: string): Promise<string[][]> {
   const rows: string[][] = [];
   for (const [database, url] of [
@@ -94,7 +94,7 @@ async function flood({ url, pid }: ServerProcess): Promise<string[]> {
       (sustained * times).toFixed(0),
       goodput.toFixed(0),
       percent(goodput, sustained),
-      // What others on the machine take away is not the server's doing.
+      // Without the CPU time that other processes of the machine take.
       percent(good(answers).length / floodCpuMs, good(closed).length / sustainedCpuMs),
       shares(refused),
       quantile(health, 0.99).toFixed(0),
@@ -137,7 +137,7 @@ function starter(): { offer(wanted: Offer): Promise<Answer[]>; end(): void } {
   };
 }
 
-/** Streams that run, and `/health`, seen from this process, which does nothing else. */
+/** Running streams, and `/health`, as seen from this process, which does nothing else. */
 function watchServer(url: string): { stop(): Promise<{ health: number[]; lateness: number[] }> } {
   const health: number[] = [];
   const lateness: number[] = [];
@@ -171,7 +171,7 @@ function timed(url: string): Promise<number> {
   });
 }
 
-/** How late each token of a stream is, behind the first one and the model's own pace. */
+/** The delay of each token of a stream, compared to the first one and the model's own pace. */
 async function heldStream(url: string, lateness: number[]): Promise<void> {
   let first: number | null = null;
   let tokens = 0;
@@ -185,7 +185,7 @@ async function heldStream(url: string, lateness: number[]): Promise<void> {
   });
 }
 
-/** How long after the flood every turn is answered within half a second again. */
+/** The time after the flood until every turn is answered within half a second again. */
 async function recovery(url: string, agent: Offer["agents"][number]): Promise<number> {
   const startedAt = performance.now();
   const server = new URL(url);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Begins so many works at this pace, whether or not earlier ones have ended. Answers what they came to, in order. */
+/** Begins this many works at this pace, whether or not earlier ones have ended. Answers their results, in order. */
 export async function paced<T>(
   { count, perSecond }: { count: number; perSecond: number },
   work: (index: number) => Promise<T>,

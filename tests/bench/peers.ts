@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Door } from "./doors.ts";
 
-/** A program of others that keeps conversations in PostgreSQL too, behind the server that it comes with. */
+/** Another project's program that keeps conversations in PostgreSQL too, with its own server. */
 export interface Peer {
   name: string;
   script: string;
@@ -63,10 +63,10 @@ const described: Described[] = [
   },
 ];
 
-/** Keeps a peer from calling anything beyond this machine. */
+/** Keeps a peer from connecting to other machines. */
 export const stayHome = `--import=${new URL("peers/stay-home.mjs", import.meta.url).href}`;
 
-/** Installs them from npm into a folder of their own, which `remove` deletes. */
+/** Installs the peers from npm into a folder, which `remove` deletes. */
 export function installPeers(): { peers: Peer[]; remove: () => void } {
   const directory = mkdtempSync(join(tmpdir(), "agent-engine-peers-"));
   const remove = () => rmSync(directory, { recursive: true, force: true });

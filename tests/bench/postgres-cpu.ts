@@ -30,7 +30,7 @@ export async function watchPostgres(url: string): Promise<PostgresCpu | null> {
         let ms = 0;
         for (const [pid, used] of after)
           if (titleOf(pid).includes(` ${database} `)) ms += used - (before.get(pid) ?? 0);
-        // Such as workers of a query. What they had used before was counted then.
+        // Sessions such as workers of a query. Their time until then was counted before.
         let gone = exited() - exitedBefore;
         for (const [pid, used] of before) if (!after.has(pid)) gone -= used;
         return ms + Math.max(0, gone);

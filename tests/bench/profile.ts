@@ -31,10 +31,10 @@ export async function measureProfile(modelUrl: string, databaseEnv: () => Promis
   return rows;
 }
 
-/** Of the time in which the engine's own thread was busy: by module, then by function. */
+/** The shares of the engine thread's busy time: by module, then by function. */
 export type Shares = Map<string, Map<string, number>>;
 
-/** Profiles an engine of its own while `work` is done with it. */
+/** Profiles an engine of its own during `work`. */
 export async function profileShares(
   env: Record<string, string>,
   work: (url: string) => Promise<void>,
@@ -110,7 +110,7 @@ function ofRuntime(url: string, name: string): string {
   return families.find(([pattern]) => pattern.test(url))?.[1] ?? (url || "V8 and native code");
 }
 
-/** A file of the bundle says above each module which one it is. */
+/** A comment in the bundle precedes each module with its name. */
 async function bundleModules(url: string): Promise<(line: number) => string> {
   const lines = (await readFile(new URL(url), "utf8")).split("\n");
   let module = url.slice(url.lastIndexOf("/dist/") + 1);

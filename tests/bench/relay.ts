@@ -4,8 +4,8 @@ import { request } from "undici";
 import { type Asked, openStore } from "./floor.ts";
 import { announce } from "./processes.ts";
 
-// The first floor: as lean as a server can be that rewrites what the model says, with one SELECT before and one INSERT
-// after. It authenticates nobody, has no time-outs and keeps no order.
+// The first floor: the leanest server that rewrites the model's output, with one SELECT before and one INSERT after. It
+// authenticates nobody, has no time-outs and keeps no order.
 
 interface Completion {
   choices: { delta?: { content?: string }; message?: { content: string }; finish_reason: string | null }[];

@@ -36,7 +36,7 @@ import { measureTools, toolsHead } from "./tools.ts";
 import { measureTracing, tracingHead } from "./tracing/turns.ts";
 import { measureTtft } from "./ttft.ts";
 
-// What the engine costs, beside two floors that do as little as a chat door can. See docs/benchmarks.md.
+// The cost of the engine, compared to two floors that do the minimum of a chat endpoint. See docs/benchmarks.md.
 
 const { values } = parseArgs({
   options: {
@@ -61,7 +61,7 @@ if (!postgres) console.error("No PostgreSQL for this platform: set TEST_DATABASE
 const watched = postgres && (await watchPostgres(postgres.url));
 const startedAt = performance.now();
 
-/** Of this run's own, without a schema: the engine makes it. */
+/** A new database of this run, without a schema: the engine makes it. */
 const fresh =
   postgres &&
   (async () => {
@@ -79,7 +79,7 @@ interface Part {
   title: string;
   head: string[];
   measure(database: Database): Promise<string[][]>;
-  /** Only when it is asked for. */
+  /** Only on request. */
   unusual?: true;
 }
 
@@ -206,7 +206,7 @@ const parts: Part[] = [
   },
 ];
 
-/** For these, the contestants stand side by side in one table. */
+/** The parts that compare the contestants in one table. */
 const sides: Record<string, (contestants: Contestant[], meter: Meter, rounds: number) => Promise<Line[]>> = {
   idle: async (contestants) => measureIdle(contestants),
   turns: measureTurns,

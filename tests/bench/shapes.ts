@@ -8,11 +8,11 @@ interface Reply {
 const shapes = {
   /** A turn that is not streamed. */
   whole: { tokens: 100, everyMs: 0 },
-  /** One of a conversation that goes on. */
+  /** A turn of a conversation that continues. */
   next: { tokens: 5, everyMs: 0 },
-  /** What a token costs. */
+  /** The cost of a token. */
   stream: { tokens: 150, everyMs: 30 },
-  /** More than one core can relay 200 times. */
+  /** More than one core can relay for 200 streams. */
   fast: { tokens: 600, everyMs: 10 },
   /** A short streamed turn. */
   short: { tokens: 12, everyMs: 5 },
@@ -20,9 +20,9 @@ const shapes = {
   brief: { tokens: 2, everyMs: 8 },
   /** Streams that are open while others begin. */
   steady: { tokens: 24, everyMs: 25 },
-  /** Streams that are open and have little to do. */
+  /** Streams that are open and mostly idle. */
   held: { tokens: 40, everyMs: 250 },
-  /** What long conversations are made of. */
+  /** The messages of long conversations. */
   paragraph: { tokens: 80, everyMs: 2 },
 } satisfies Record<string, Reply>;
 

@@ -1,19 +1,19 @@
 import { createServer, type ServerResponse } from "node:http";
 
-/** A call of the model, as far as stand-ins read it. */
+/** The parts of a model call that stand-ins read. */
 export interface Asked {
   model: string;
   stream?: boolean;
   messages: { role: string; content: unknown }[];
 }
 
-/** What a model says: a text, or the call of a tool. */
+/** A model's answer: a text, or the call of a tool. */
 export type Said = string | { tool: string; input: object };
 
-/** A model that answers at once what a function says, or once it is let go. */
+/** A model that answers with a function's result, at once or when it is released. */
 export interface StandInModel {
   url: string;
-  /** Calls that wait. */
+  /** The number of waiting calls. */
   held: () => number;
   hold(): void;
   release(): void;

@@ -25,7 +25,7 @@ interface Start {
   firstMs: number;
 }
 
-/** From spawn to the first 200 of /health and to the first token of a reply, of an agent that is made first where all is empty. */
+/** From spawn to the first 200 of /health and to the first token of an agent's reply, which is made first if needed. */
 async function start(env: Record<string, string>, fresh: boolean): Promise<Start> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -60,7 +60,7 @@ function healthy(url: string): Promise<boolean> {
   });
 }
 
-/** Fresh: no schema, no owner, no agent. Again: all of it is there. */
+/** Fresh: no schema, owner or agent. Again: all of them exist. */
 export async function measureStart(
   modelUrl: string,
   makeDatabase: (() => Promise<string>) | null,

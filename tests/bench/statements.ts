@@ -13,8 +13,8 @@ const aftermathMs = 50;
 export const statementsHead = ["Turns", "Before the first token", "After it", "Beside the turns", "Which"];
 
 /**
- * Every statement of so many turns one after the other, as heard on the wire; what they leave for the background is
- * forgotten. One that comes at another rate than the turns do is upkeep, such as the renewal of leases every five seconds.
+ * Every statement of so many turns one after the other, as heard on the wire; without background work. One at another
+ * rate than the turns is upkeep, such as the renewal of leases every five seconds.
  */
 export async function measureStatements(modelUrl: string, databaseUrl: string): Promise<string[][]> {
   const wire = await tap(databaseUrl);
@@ -39,7 +39,7 @@ export async function measureStatements(modelUrl: string, databaseUrl: string): 
 }
 
 export interface Counted {
-  /** Statements a turn that come as often as turns do. */
+  /** Statements per turn that run as often as turns do. */
   before: number;
   after: number;
   /** All others. */
@@ -48,7 +48,7 @@ export interface Counted {
   times: Map<string, number>;
 }
 
-/** What so many turns send to the database, one turn after the other. */
+/** The statements of this many turns, one turn after the other. */
 export async function countStatements(
   wire: Tap,
   target: Target,
@@ -61,7 +61,7 @@ export async function countStatements(
   for (let index = 0; index < turns; index += 1) {
     const named = chatId ? { chatId: chatId(index) } : {};
     await turn(target, shape, { ...named, onFirst: () => void before.push(...wire.take()) });
-    // What a turn sets off must not be counted with the next one.
+    // The work after a turn must not be counted with the next one.
     await sleep(aftermathMs);
     after.push(...wire.take());
   }
@@ -82,5 +82,5 @@ function row(name: string, { before, after, beside, times }: Counted): string[] 
   return [name, before.toFixed(2), after.toFixed(2), String(beside), which.join("; ")];
 }
 
-/** Enough of a statement to find it in the source. */
+/** A beginning long enough to find the statement in the source. */
 const gist = (text: string) => `\`${text.replace(/\s+/g, " ").replaceAll("|", "").trim().slice(0, 60)}…\``;

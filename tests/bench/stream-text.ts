@@ -8,7 +8,7 @@ import { newId } from "../../src/core/ids.ts";
 import { type Asked, openStore } from "./floor.ts";
 import { announce } from "./processes.ts";
 
-// The second floor: the same over the libraries that most such servers are written with.
+// The second floor: the same with the libraries that most such servers use.
 
 const provider = createOpenAICompatible({ name: "bench", baseURL: `${process.env.MODEL_URL}/v1`, includeUsage: true });
 const store = await openStore();

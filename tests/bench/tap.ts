@@ -2,9 +2,9 @@ import { connect, createServer, type Socket } from "node:net";
 import { withDatabase } from "../real-postgres.ts";
 
 export interface Tap {
-  /** The database's address through here. */
+  /** The address of the database behind the tap. */
   url: string;
-  /** What was executed since the last call, oldest first. */
+  /** The statements executed since the last call, oldest first. */
   take(): Executed[];
   stop(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function tap(databaseUrl: string): Promise<Tap> {
   };
 }
 
-/** Reads one connection's messages: Parse names a text, Bind chooses a name, Execute runs what was bound; Query is all in one. */
+/** Reads one connection's messages: Parse names a text, Bind chooses it, Execute runs it; Query is all in one. */
 function listener(executed: (text: string) => void): (piece: Buffer) => void {
   const texts = new Map<string, string>();
   let rest = Buffer.alloc(0);
@@ -62,7 +62,7 @@ function listener(executed: (text: string) => void): (piece: Buffer) => void {
   let bound = "";
   return (piece) => {
     rest = Buffer.concat([rest, piece]);
-    // Only the greeting has no letter before its length.
+    // Only the startup message has no letter before its length.
     for (;;) {
       const start = greeted ? 1 : 0;
       if (rest.length < start + 4) return;

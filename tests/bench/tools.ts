@@ -10,7 +10,7 @@ const turns = 300;
 
 export const toolsHead = ["Agent", "CPU-ms a turn", "to the first"];
 
-/** What 50 skills and 100 tools cost a turn that uses none of them. */
+/** The cost of 50 skills and 100 tools for a turn that uses none of them. */
 export async function measureTools(modelUrl: string, databaseUrl: string): Promise<string[][]> {
   const engine = await startEngine({
     DATABASE_URL: databaseUrl,

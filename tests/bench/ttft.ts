@@ -9,14 +9,14 @@ const alone = 100;
 const busy = { turns: 300, concurrency: 50, spreadMs: replyShapes.steady.tokens * replyShapes.steady.everyMs };
 
 /**
- * Milliseconds to the first token over those of the model server when it is asked directly; p10 / p50 / p99. Each quantile
- * is subtracted from its like.
+ * Milliseconds to the first token beyond those of direct calls to the model server; p10 / p50 / p99. Quantiles are
+ * subtracted from each other.
  */
 export async function measureTtft(modelUrl: string, contestants: Contestant[]): Promise<Line[]> {
   const direct: Target = { url: modelUrl, door: completions };
   const targets = [direct, ...contestants.map(({ target }) => target)];
 
-  // One after the other within each sample, so that all see the machine in the same mood.
+  // One after the other within each sample, so that the machine's other load affects all.
   const one: number[][] = targets.map(() => []);
   for (const target of targets) await load(target, "brief", { turns: 20, concurrency: 1 });
   for (let sample = 0; sample < alone; sample += 1) {

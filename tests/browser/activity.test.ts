@@ -50,7 +50,7 @@ browserTest("activity goes on behind a broken connection, and a conversation gro
   const lines = page.getByRole("list", { name: "What happened" }).getByRole("listitem");
   await lines.filter({ hasText: "The second message" }).first().waitFor();
   await page.getByText("live", { exact: true }).waitFor();
-  // Each message is told of once, and the newest is the first.
+  // Each message is shown once, and the newest first.
   const inbound = page.locator(".activity [data-kind=inbound]");
   await expect
     .poll(async () => (await inbound.allTextContents()).map((text) => /The (\w+) message/.exec(text)?.[1]))
@@ -61,7 +61,7 @@ browserTest("activity goes on behind a broken connection, and a conversation gro
   await say("While it was paused");
   await page.getByRole("button", { name: /Go on \(\d+ new\)/ }).click();
   await lines.filter({ hasText: "While it was paused" }).first().waitFor();
-  // A line is made once, with its time in short and at length, however many come after it.
+  // A line is rendered once, with its short and its long time, however many follow.
   expect(await page.evaluate("timesWritten")).toBe(2 * (await lines.count()));
   await page.getByLabel("What", { exact: true }).selectOption("tool");
   await page.getByRole("heading", { name: "Nothing happens" }).waitFor();

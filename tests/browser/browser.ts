@@ -7,7 +7,7 @@ export { hasBrowser, views };
 if (!hasBrowser)
   console.warn("SKIPPED: no Chromium on this machine; install it, or set CHROMIUM to run the browser tests");
 
-/** Where to put pictures of the pages, for somebody to look at. */
+/** The folder for screenshots of the pages, for people to look at. */
 const pictures = process.env.SCREENSHOTS;
 
 export async function picture(page: Page, name: string): Promise<void> {
@@ -24,18 +24,18 @@ function start(): Promise<Browser> {
   });
 }
 
-/** A page with cookies of its own in a browser that speaks to nobody by itself, closed with the test. */
+/** A page with cookies of its own in a browser that makes no requests of its own, closed with the test. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= start();
   const context = await (await browser).newContext(options);
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  // A browser wants more of a busy machine than anything else here.
+  // A browser needs more of a busy machine than anything else here.
   page.setDefaultTimeout(90_000);
   return page;
 }
 
-/** What a page does that nobody should see: errors, violations of its policy, and requests to other hosts. */
+/** Faults of a page: errors, violations of its policy, and requests to other hosts. */
 export function watch(page: Page, origin: string): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {

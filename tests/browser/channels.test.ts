@@ -127,7 +127,7 @@ browserTest("secrets and hooks are kept, and an agent is copied with its picture
   await page.getByLabel("Temperature").fill("0.75");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
-  // Somebody else's change meanwhile is not overwritten unseen.
+  // Another person's change meanwhile is not overwritten unseen.
   const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
   const other = createAgentEngine({ baseUrl: server.url, token });
   await other.updateAgent({ slug: "assistant", body: { description: "Changed meanwhile." } });

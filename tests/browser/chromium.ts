@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-/** The one without a window comes first: these tests take three quarters of the time in it. */
+/** The one without a window is first: these tests take three quarters of the time in it. */
 const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
-/** The machine's own browser: none is downloaded. `CHROMIUM` names one elsewhere. */
+/** The machine's own browser: none is downloaded. `CHROMIUM` names another one. */
 const executable = [process.env.CHROMIUM ?? "", ...names.map((name) => `/usr/bin/${name}`)].find(
   (path) => path !== "" && existsSync(path),
 );
@@ -17,7 +17,7 @@ export const wholeBrowser = names
   .map((name) => `/usr/bin/${name}`)
   .find((path) => existsSync(path));
 
-/** The screens that every page is tried on. */
+/** The screens on which every page is tried. */
 export const views = [
   { width: 1440, colorScheme: "light" },
   { width: 1440, colorScheme: "dark" },
@@ -25,7 +25,7 @@ export const views = [
   { width: 390, colorScheme: "dark" },
 ] as const;
 
-/** Starts a browser that speaks to nobody by itself. */
+/** Starts a browser that makes no requests of its own. */
 export function launch(): Promise<Browser> {
   return chromium.launch({
     timeout: 90_000,

@@ -13,7 +13,7 @@ browserTest("from the setup link to the first reply in under a minute, by keyboa
 
   await page.goto(server.url);
   await page.getByText("Nobody owns it yet").waitFor();
-  // The whole first load, compressed; what a page needs beside comes with the page.
+  // The whole first load, compressed; a page's other needs are loaded with the page.
   const sizes = await page.evaluate(() => {
     const loaded = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
     return loaded.filter(({ name }) => name.endsWith(".js")).map(({ encodedBodySize }) => encodedBodySize);
@@ -87,7 +87,7 @@ browserTest("from the setup link to the first reply in under a minute, by keyboa
   await looksRight(page, "palette");
   await page.keyboard.press("Enter");
   await page.getByLabel("Name", { exact: true }).fill("Tea master");
-  // What is not saved outlives a reload.
+  // Unsaved input outlives a reload.
   page.once("dialog", (dialog) => dialog.accept());
   await page.reload();
   await page.getByText("Changes are not saved yet.").waitFor();
@@ -102,7 +102,7 @@ browserTest("from the setup link to the first reply in under a minute, by keyboa
   await page.getByLabel("Password").fill("correct horse");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Tea master" }).waitFor();
-  // The refusal of the slug is the only answer that a browser complains of.
+  // The refusal of the slug is the only answer that the browser reports.
   expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
   expect(server.stderr()).not.toContain(key);
 });

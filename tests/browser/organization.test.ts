@@ -121,12 +121,12 @@ browserTest("people see to their own account, and every page is about one organi
   await open(page, server.url, "agents", "Agents");
   await page.getByRole("heading", { name: "No agents yet" }).waitFor();
   await page.getByLabel("Organization", { exact: true }).selectOption("default");
-  // Another organization begins with its first page.
+  // Switching to another organization opens its first page.
   await page.getByRole("link", { name: "Open the playground" }).waitFor();
   await page.goto(`${server.url}/#/agents`);
   await page.getByRole("link", { name: "assistant" }).waitFor();
 
-  // Somebody whose password another person made is led to a password of their own.
+  // A person whose password another one made is asked for a new one.
   const other = await openPage();
   await other.goto(server.url);
   await signIn(other, { email: "eve@example.com", password });
@@ -150,7 +150,7 @@ browserTest("people see to their own account, and every page is about one organi
   await other.goto(`${server.url}/#/conversations`);
   await other.getByRole("heading", { name: "Sign in to Agent Engine" }).waitFor();
 
-  // Who left the last organization is told so, and can still sign out.
+  // A person who left the last organization is told so, and can still sign out.
   await elsewhere.getByRole("button", { name: "Leave" }).click();
   await elsewhere.getByRole("button", { name: "Leave the organization" }).click();
   await elsewhere.getByText("You belong to none.").waitFor();

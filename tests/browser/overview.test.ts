@@ -18,7 +18,7 @@ const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 const dayMs = 86_400_000;
 
-/** A data directory in which an agent was asked for a month, a little more each day. */
+/** A data directory in which an agent was called for a month, a little more each day. */
 async function month(): Promise<string> {
   const DATA_DIR = dataDirectory();
   await fillDirectory(DATA_DIR);
@@ -92,13 +92,13 @@ browserTest(
     await turns.locator("canvas").waitFor();
     await looksRight(page, "overview");
     await turns.locator(".u-over").hover({ position: { x: 5, y: 50 } });
-    // The first of the thirty days, and no more today.
+    // The first of the thirty days, and no turns today.
     const first = new Intl.DateTimeFormat("en-US", { day: "numeric", month: "short", timeZone: "UTC" });
     await turns
       .locator(".chart-legend")
       .getByText(first.format(Date.now() - 29 * dayMs))
       .waitFor();
-    // The system is dark by now.
+    // The system's theme is dark by now.
     const picture = () => turns.locator("canvas").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
     const before = await picture();
     await page.getByRole("button", { name: /^Appearance: system/ }).click();
@@ -117,7 +117,7 @@ browserTest(
     await page.getByText("1 agent has used 80% or more.").waitFor();
     await page.getByRole("figure", { name: "Tokens by day" }).locator("canvas").waitFor();
     await looksRight(page, "usage");
-    // A screen of 1280 pixels at four times the size.
+    // A screen of 1280 pixels at 400 % zoom.
     await page.setViewportSize({ width: 320, height: 800 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -10,9 +10,9 @@ interface Audit {
   violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
 }
 
-/** The page has its place on every screen, in both themes, and axe finds nothing wrong with it. */
+/** The page fits every screen, in both themes, and axe finds no fault. */
 export async function looksRight(page: Page, name: string): Promise<void> {
-  // The page's policy admits no script but its own: a test's one comes from outside, as an extension's would.
+  // The page's policy admits only its own scripts: a test's is added from outside, as an extension's would be.
   await page.evaluate(axe);
   for (const { width, colorScheme } of views) {
     await page.setViewportSize({ width, height: 900 });
@@ -21,7 +21,7 @@ export async function looksRight(page: Page, name: string): Promise<void> {
     const where = `${name} at ${width} px, ${colorScheme}`;
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(wide, where).toBeLessThanOrEqual(0);
-    // What axe looks at beside colours is the same on a screen of either theme.
+    // Apart from colours, axe's checks give the same result in both themes.
     if ((width === 1440) !== (colorScheme === "light")) continue;
     const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as Audit;
     const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));

@@ -38,7 +38,7 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   expect(curl).toContain(`curl ${server.url}/v1/chat/completions`);
   expect(curl).toContain(`"content":"It'\\''s **tea** time"}]}'`);
 
-  // Before its first event a turn is stopped by leaving it, and a reload asks again what nothing was said to.
+  // Before its first event a turn is stopped by leaving it, and a reload sends the unanswered message again.
   const message = page.getByLabel("Message to assistant");
   const thinking = page.getByText("Thinking…");
   let held = true;
@@ -52,7 +52,7 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   await message.fill("Ask this once more");
   await page.keyboard.press("Enter");
   await thinking.waitFor();
-  // The route stays: without one, the browser would let the held request go.
+  // The route stays: without one, the browser would continue the held request.
   held = false;
   await page.reload();
   await page.getByText("You said: Ask this once more").waitFor();
@@ -61,7 +61,7 @@ browserTest("two models answer side by side, and a prompt is read before it is s
     "You:Ask this once more",
   ]);
 
-  // What is written in Hebrew ends at the left, in the field and above it.
+  // Hebrew text is aligned to the right, in the field and above it.
   await message.fill("שלום.");
   expect(await message.evaluate((area) => getComputedStyle(area).direction)).toBe("rtl");
   await page.keyboard.press("Enter");
@@ -78,7 +78,7 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   expect(end).toBeLessThan(first ?? 0);
   await page.getByRole("button", { name: "Send" }).waitFor();
 
-  // A reply that comes in has those before it not read again.
+  // A new reply doesn't make the page render earlier ones again.
   await message.fill(`[Link](${server.url})`);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Link" }).waitFor();

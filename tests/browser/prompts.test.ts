@@ -43,7 +43,7 @@ test.skipIf(!hasBrowser)("shows a prompt that somebody else saved meanwhile, bef
   await warning.waitFor({ state: "detached" });
   await save.waitFor({ state: "detached" });
 
-  // A draft that comes back after a reload is still based on the text from before.
+  // A draft restored after a reload is still based on the earlier text.
   await text.fill("You are mine again.");
   await saveElsewhere("01-identity", "You are theirs again.");
   page.once("dialog", (dialog) => dialog.accept());
@@ -54,7 +54,7 @@ test.skipIf(!hasBrowser)("shows a prompt that somebody else saved meanwhile, bef
   expect((await stored())?.content).toBe("You are mine again.");
   await warning.waitFor({ state: "detached" });
 
-  // Another section is no reason to look for a difference.
+  // Another section's change causes no question about a difference.
   await text.fill("You are mine alone.");
   await saveElsewhere("02-soul", "Calm.");
   await save.click();

@@ -12,7 +12,7 @@ const server = shared(() =>
   quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
 );
 
-/** Has the events of a reply reach the page one by one, each with a call of `next`. */
+/** Delivers the events of a reply to the page one by one, each with a call of `next`. */
 const paced = `{
   const real = globalThis.fetch;
   const blocks = [];
@@ -63,7 +63,7 @@ const translator = (keepsNode: boolean) => `{
   }).observe(document.body, { childList: true, subtree: true });
 }`;
 
-/** Asks, and lets the events of the reply come one after the other. */
+/** Sends a message, and lets the reply's events arrive one after the other. */
 async function ask(page: Page, text: string): Promise<void> {
   const message = page.locator("textarea.input");
   await message.fill(text);
@@ -100,7 +100,7 @@ browserTest("an Enter that ends an input method's composition sends nothing", as
   await signIn(page, owner);
   const message = page.getByLabel("Message to assistant");
   await message.fill("にほん");
-  // Safari tells of the end of the composition first, so that the key is none of it.
+  // Safari reports the end of the composition first, so that the key is not part of it.
   const safari = { key: "Enter", keyCode: 229, bubbles: true, cancelable: true };
   for (const init of [safari, { ...safari, keyCode: 13, isComposing: true }]) {
     const isPrevented = await message.evaluate(

@@ -10,7 +10,7 @@ const owner = { email: "ada@example.com", password: "correct horse battery" };
 const orgSlug = "default";
 const slug = "assistant";
 
-/** An agent with something on each of its pages. */
+/** Gives an agent content on each of its pages. */
 async function furnish(engine: AgentEngine): Promise<void> {
   const { workspaces } = await engine.listWorkspaces({ orgSlug });
   const workspaceId = workspaces[0]?.id ?? "";
@@ -35,7 +35,7 @@ async function furnish(engine: AgentEngine): Promise<void> {
   });
 }
 
-/** Buttons that only look, or are about the person. */
+/** Buttons that change nothing, or concern only the person. */
 const harmless =
   /^(Copy|Preview|New conversation|Copy as curl|Why this answer|Find|Menu|Close the menu|Appearance|Sign out|Pause|Go on \(|Check again|Runs|curl|TypeScript|Python|Open$|Newer|Older|Earlier|Later|Send|Change the password|Download|Today|\d+ days|Sign out everywhere else|Leave|Clear|Show|Day by day|This month|Last month|Other days|Export)/;
 
@@ -102,14 +102,14 @@ browserTest("a viewer sees everything of the agents, and is offered nothing that
     if (tempting.length > 0) found[place] = tempting;
   }
   expect(found).toEqual({});
-  // Nothing that a page asked for was refused.
+  // No request of a page was refused.
   expect(complaints).toEqual([]);
 
   await page.goto(`${server.url}/#/agents/${slug}/settings`);
   await page.getByText("As viewer you can read this.").waitFor();
   expect(await page.getByLabel("Name", { exact: true }).isDisabled()).toBe(true);
   await looksRight(page, "viewer-settings");
-  // A tab is no more asked for than a page.
+  // A forbidden tab makes no requests either.
   await page.goto(`${server.url}/#/agents/${slug}/secrets`);
   await page.getByText("It takes the permission agent.secret:read").waitFor();
   for (const [place, title] of [
@@ -122,7 +122,7 @@ browserTest("a viewer sees everything of the agents, and is offered nothing that
     await page.getByText("you can't see this page").waitFor();
   }
 
-  // What a role may do holds from the next look on.
+  // A role's new rights apply from the next page on.
   await engine.changeMemberRole({ orgSlug, userId: added.userId, body: { roleKey: "member" } });
   await page.goto(`${server.url}/#/agents/${slug}/settings`);
   await page.reload();
@@ -135,9 +135,9 @@ browserTest("a viewer sees everything of the agents, and is offered nothing that
   await engine.changeMemberRole({ orgSlug, userId: added.userId, body: { roleKey: "viewer" } });
   await page.getByRole("link", { name: "Secrets" }).click();
   await page.getByRole("alert").getByText("Missing permission: agent.secret:read").waitFor();
-  // To try again helps nobody without the permission.
+  // Without the permission, trying again is not offered.
   expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
-  // What the person does says so: then what would be refused goes, without a reload.
+  // The answer to the person's action shows it: then forbidden controls disappear, without a reload.
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("button", { name: "Delete the agent" }).waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Desk");

@@ -35,7 +35,7 @@ browserTest("a system reports an event, which is tried out first and then answer
   expect(await page.getByLabel("Results go").locator("option").first().textContent()).toBe("To nobody");
   await page.getByLabel("Results go").selectOption("Telegram");
   await page.getByLabel("Id of the chat").fill("4711");
-  // An emptied number is no longer the former one.
+  // An emptied number field doesn't keep the former number.
   const minutes = page.getByLabel("Without events, every so many minutes");
   await minutes.fill("");
   await page.getByText("A number is needed here.").waitFor();
@@ -54,7 +54,7 @@ browserTest("a system reports an event, which is tried out first and then answer
 
   await page.getByRole("link", { name: "Event sources" }).click();
   await page.getByRole("button", { name: "New source" }).click();
-  // A known system says how it is told the address; GitHub can bring no key.
+  // A known system has instructions for its webhook; GitHub can send no key.
   await page.getByLabel("What sends the events").selectOption("GitHub");
   await page.getByText("GitHub brings no key with its calls").waitFor();
   expect(await page.getByLabel("Name").inputValue()).toBe("GitHub");
@@ -68,7 +68,7 @@ browserTest("a system reports an event, which is tried out first and then answer
   await page.getByText("Nothing says yet which of its events matter").waitFor();
   await page.getByRole("button", { name: "New definition" }).click();
   await page.getByLabel("Name").fill("Complaints");
-  // A definition without a channel of its own writes to where the Room's results go.
+  // A definition without a channel of its own writes to the Room's destination.
   const results = page.getByLabel("Results go");
   await expect.poll(() => results.locator("option").first().textContent()).toBe("Where the Room's go: Telegram 4711");
   await page.getByLabel("Which events it is about").fill('The customer says that it is "broken"');
@@ -116,7 +116,7 @@ browserTest("a system reports an event, which is tried out first and then answer
   await opened.getByRole("listitem").getByText("Complaints: matches").waitFor();
   await opened.getByText(/, came .*(ago|now)/).waitFor();
   await looksRight(page, "room-event");
-  // A dialog covers what is said elsewhere.
+  // A dialog covers messages elsewhere.
   await page.route(
     "**/replay",
     (route) => route.fulfill({ status: 409, json: { message: "Not now", statusCode: 409 } }),
@@ -137,7 +137,7 @@ browserTest("a system reports an event, which is tried out first and then answer
   await page.getByRole("button", { name: "Give another address" }).click();
   await page.getByText("The source has another address").waitFor();
   expect(await (await post({ Authorization: `Bearer ${key}` })).json()).toEqual({ ok: false, error: "unknown token" });
-  // The refusal of the minutes is the only answer that a browser complains of.
+  // The refusal of the minutes is the only answer that the browser reports.
   expect(complaints.filter((text) => !/400 \(Bad Request\)|409 \(Conflict\)/.test(text))).toEqual([]);
 });
 
@@ -164,7 +164,7 @@ browserTest("a task is planned, runs at once, and tells how it went", async () =
   await run.getByRole("link").click();
   await page.locator(".reply", { hasText: "Summarise the orders" }).waitFor();
 
-  // A time that a field can't say to the second stays while nobody changes it.
+  // A time with more precision than a field shows stays until it is edited.
   const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
   const engine = createAgentEngine({ baseUrl: server.url, token });
   const schedule = { type: "one-shot", runAt: new Date(Date.now() + 86_412_345).toISOString() } as const;
@@ -173,7 +173,7 @@ browserTest("a task is planned, runs at once, and tells how it went", async () =
   const once = page.locator("section", { has: page.getByRole("heading", { name: "Once", exact: true }) }).last();
   await once.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Name").fill("Once only");
-  // What was written outlives a reload.
+  // Input outlives a reload.
   page.once("dialog", (dialog) => dialog.accept());
   await page.reload();
   await once.getByRole("button", { name: "Edit" }).click();

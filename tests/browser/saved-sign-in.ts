@@ -6,19 +6,19 @@ import { onTestFinished } from "vitest";
 import { wholeBrowser } from "./chromium.ts";
 
 interface SignIn {
-  /** Where it was saved, such as `http://127.0.0.1:4000`. */
+  /** The origin for which it was saved, such as `http://127.0.0.1:4000`. */
   origin: string;
   email: string;
   password: string;
 }
 
-/** A browser whose password manager has a saved sign-in. It resolves no other name, so that it speaks to nobody else. */
+/** A browser whose password manager has a saved sign-in. It resolves no other name, so it connects nowhere else. */
 export async function browserWithSignIn(profile: string, signIn: SignIn): Promise<BrowserContext> {
   const start = async () => {
     const context = await chromium.launchPersistentContext(profile, {
       timeout: 90_000,
       executablePath: wholeBrowser ?? "",
-      // Playwright asks for the old headless mode, which has no password manager.
+      // Playwright uses the old headless mode by default, which has no password manager.
       headless: false,
       args: [
         ...["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],

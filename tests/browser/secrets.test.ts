@@ -15,7 +15,7 @@ const server = shared(() =>
   quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
 );
 
-/** Gives the agent a tool and a skill that want secrets. */
+/** Gives the agent a tool and a skill that need secrets. */
 async function furnish(): Promise<void> {
   const { url } = server();
   const { token } = await createAgentEngine({ baseUrl: url }).signIn({ body: owner });
@@ -97,7 +97,7 @@ test.skipIf(!wholeBrowser)(
     for (const place of places) {
       const field = await openPlace(page, place);
       await field.waitFor();
-      // A browser that has filled in this form has looked at the page's own, too.
+      // A browser that has filled in this form has also seen the page's own field.
       await page.evaluate(() => {
         const form = document.createElement("form");
         for (const type of ["email", "password"]) form.append(Object.assign(document.createElement("input"), { type }));

@@ -71,7 +71,7 @@ browserTest(
     await page.getByRole("button", { name: "Take 0.2.0" }).click();
     await page.getByText("on, 0.2.0").waitFor();
     await page.getByRole("button", { name: "Another version" }).click();
-    // What appears while a button is pressed would move it from under the pointer.
+    // An element that appears while a button is pressed would move it from under the pointer.
     const held = Promise.withResolvers<void>();
     await page.route("**/versions/0.1.0", async (route) => {
       await held.promise;
@@ -88,7 +88,7 @@ browserTest(
     await page.getByText("in every prompt").waitFor();
     await looksRight(page, "agent-skills");
 
-    // What was exported is taken again, and an archive that is none says so.
+    // The exported archive can be imported, and an invalid one is refused.
     await page.goto(`${server.url}/#/skills/weather`);
     const [saved] = await Promise.all([
       page.waitForEvent("download"),

@@ -58,7 +58,7 @@ browserTest("nine tabs share one connection, and the next one leads when the lea
   }
   const ninth = await openTab(context, "activity");
   const complaints = watch(ninth, server().url);
-  // Also what happened before it came.
+  // Also the events before it was opened.
   await happened(ninth, "The first message").waitFor();
   expect(open.size).toBe(1);
   await say("To all tabs");
@@ -76,7 +76,7 @@ browserTest("nine tabs share one connection, and the next one leads when the lea
   await say("After the leader");
   await happened(first, "After the leader").waitFor();
   await tabs[2]?.locator(".question", { hasText: "After the leader" }).waitFor();
-  // Each is shown once, though the new leader was told of it again.
+  // Each is shown once, though the new leader received it again.
   for (const text of ["The first message", "To all tabs", "After the leader"]) {
     expect(await happened(first, text).count()).toBe(1);
   }
@@ -151,13 +151,13 @@ browserTest("the reply to a call that somebody else approved comes without a rel
   await api.decideApproval({ ...first, body: { approved: true } });
   await shown(1);
   const second = await ask();
-  // Of a reply that was stored, the page knows no event by which to go on.
+  // A stored reply has no event ids from which the page could resume.
   await page.reload();
   await page.getByText("waits for you").waitFor();
   await reader.getByText("waits for you").waitFor();
   await api.decideApproval({ ...second, body: { approved: true } });
   await shown(2);
-  // Decided in the page itself, behind a reload too.
+  // Decided in the page itself, also after a reload.
   await ask();
   await page.reload();
   await page.getByRole("button", { name: "Approve" }).click();

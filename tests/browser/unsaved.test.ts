@@ -13,7 +13,7 @@ const server = shared(() =>
   quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
 );
 
-/** Keeps the calls of this method to the addresses back, until they are let go. */
+/** Holds back the calls of this method to the addresses until they are released. */
 async function hold(
   page: Page,
   method: string,
@@ -53,7 +53,7 @@ browserTest(
     expect(await name.inputValue()).toBe("Helper");
     reading.release();
     await page.getByText("Saved", { exact: true }).waitFor();
-    // The new name is the page's title, and the page no other one.
+    // The page has the new name as its title, and is still the same page.
     await page.getByRole("heading", { name: "Helper" }).waitFor();
     await description.and(page.locator(":focus")).waitFor();
     expect(await name.inputValue()).toBe("Helper");
@@ -89,7 +89,7 @@ browserTest("what is stored as soon as it is chosen is shown while it is stored 
   boxIsRead.release();
   await page.getByText("Grace reaches it now").waitFor();
   expect(await box.isChecked()).toBe(true);
-  // What is chosen before the last choice is stored follows it.
+  // A choice made before the last one is stored is sent after it.
   const boxIsStored = await hold(page, "DELETE", "**/workspaces/*/members/*");
   await box.click();
   await boxIsStored.began;
@@ -110,7 +110,7 @@ browserTest("what is stored as soon as it is chosen is shown while it is stored 
   await roleIsRead.began;
   expect(await role.inputValue()).toBe("viewer");
   roleIsRead.release();
-  // What is refused is not shown any more.
+  // A refused choice is no longer shown.
   await page.route("**/organizations/default/members/*", (route) =>
     route.fulfill({ status: 500, json: { error: "Internal server error" } }),
   );
@@ -261,7 +261,7 @@ browserTest(
   },
 );
 
-/** The page with the agent's tasks, whose button opens a dialog. */
+/** The agent's task page, whose button opens a dialog. */
 async function openTasks() {
   const { url } = server();
   const page = await openPage();
@@ -275,7 +275,7 @@ async function openTasks() {
 
 browserTest("a dialog gives the focus to its first field at once, and back when it is left", async () => {
   const { page, complaints, add, dialog } = await openTasks();
-  // Whoever is quicker than the first field's own focus keeps the field of his choice.
+  // A person faster than the first field's automatic focus keeps the focus of their own choice.
   const kept = await add.evaluate(async (button: HTMLElement) => {
     const shown = Promise.withResolvers<HTMLTextAreaElement>();
     const look = new MutationObserver(() => {
@@ -297,7 +297,7 @@ browserTest("a dialog gives the focus to its first field at once, and back when 
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
 
-  // The keyboard goes on where it was before the dialog.
+  // The focus returns to where it was before the dialog.
   const addHasFocus = page.locator(":focus").and(add);
   await add.focus();
   for (const leave of ["Escape", "Cancel"]) {
@@ -313,7 +313,7 @@ browserTest("a dialog gives the focus to its first field at once, and back when 
 
 browserTest("a dialog with something typed is closed by the second Escape, which drops it", async () => {
   const { page, complaints, add, dialog } = await openTasks();
-  // So small that the fields fill it.
+  // So small that the fields fill the screen.
   await page.setViewportSize({ width: 390, height: 700 });
   await add.click();
   await page.getByLabel("What the agent is told").pressSequentially("A long story");
@@ -330,7 +330,7 @@ browserTest("a dialog with something typed is closed by the second Escape, which
   expect(await page.getByLabel("What the agent is told").inputValue()).toBe("A long story, told on");
   await page.keyboard.press("Escape");
   await warning.waitFor();
-  // The button works again as soon as the dialog is gone: Chromium says that a dialog closed a moment after it did.
+  // The button works again as soon as the dialog is gone: Chromium reports the closing a moment later.
   await add.evaluate((button: HTMLElement) => {
     const look = new MutationObserver(() => {
       if (document.querySelector("dialog[open]")) return;

@@ -108,7 +108,7 @@ browserTest("tabs that go on beyond an edge of the screen are shaded there", asy
   const { page } = await open(`agents/${slug}/settings`);
   await page.setViewportSize({ width: 390, height: 800 });
   const tabs = page.getByRole("navigation", { name: "Parts of the agent" });
-  /** Above the letters, where there is nothing but the row itself. */
+  /** Above the letters, where only the row itself is. */
   const edge = async (side: "left" | "right") => {
     const { x, y, width } = (await tabs.boundingBox()) ?? { x: 0, y: 0, width: 0 };
     const clip = { x: side === "left" ? x : x + width - 4, y: y + 1, width: 4, height: 3 };

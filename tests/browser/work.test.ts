@@ -19,7 +19,7 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
   await page.getByLabel("E-mail").fill("ada@example.com");
   await page.getByLabel("Password").fill(password);
   await page.keyboard.press("Enter");
-  // The address that somebody came for is still there after the sign-in.
+  // The address that was opened is kept through the sign-in.
   await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
   await looksRight(page, "approvals-none");
 
@@ -31,7 +31,7 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
   await looksRight(page, "tools");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText(/^Missing: .* Until then/).waitFor();
-  // What a plugin wants asked is asked, though another tool's asking was chosen.
+  // A plugin's default approval applies, though another tool's was changed.
   await expect.poll(() => page.getByLabel("Ask before each call of github:createIssue").isChecked()).toBe(true);
   expect(await page.getByLabel("Ask before each call of currentTime").isChecked()).toBe(true);
   const token = "github_pat_of_the_browser_test";
@@ -62,7 +62,7 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
   await page.goBack();
   await page.getByRole("row").nth(1).waitFor();
   await looksRight(page, "conversations");
-  // What was typed on the way to it is no page to go back to.
+  // The text typed meanwhile adds no page to the history.
   await page.goBack();
   await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
   await page.goForward();
@@ -93,7 +93,7 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
     .waitFor();
   expect(complaints).toEqual([]);
 
-  // A session that ended is noticed by what is done next, and the page is still there after the sign-in.
+  // An ended session is noticed at the next action, and the page is still there after the sign-in.
   await page.goto(`${server.url}/#/agents/assistant/channels`);
   await page.getByRole("button", { name: "New key" }).click();
   await page.context().clearCookies();
@@ -123,7 +123,7 @@ browserTest("one agent of many is found by words, and opens beside the list wher
   await page.goto(`${server.url}/#/agents`);
   await signIn(page, owner);
 
-  // On a phone the menu opens over the page, and leaves the focus where it was opened.
+  // On a phone the menu covers the page, and returns the focus to where it was opened.
   await page.setViewportSize({ width: 390, height: 800 });
   const menu = page.getByRole("button", { name: "Menu", exact: true });
   await menu.click();
@@ -145,7 +145,7 @@ browserTest("one agent of many is found by words, and opens beside the list wher
   await page.getByLabel("Search").fill("nobody");
   await page.getByText("No agent has these words").waitFor();
 
-  // What begins with the words comes first.
+  // Entries that begin with the words are first.
   await page.keyboard.press("Control+k");
   await page.keyboard.type("help 5");
   await expect.poll(() => page.getByRole("option").first().textContent()).toContain("Help 5");
@@ -157,7 +157,7 @@ browserTest("one agent of many is found by words, and opens beside the list wher
   await page.keyboard.press("Enter");
   await expect.poll(() => page.url()).toMatch(/#\/agents\/desk-5\/settings$/);
 
-  // What somebody else turned on, or has asked, since the page was read stays so.
+  // Another person's change since the page was read is kept.
   const slug = "desk-5";
   await page.goto(`${server.url}/#/agents/${slug}/tools`);
   await page.getByLabel("Plan tasks", { exact: true }).check();

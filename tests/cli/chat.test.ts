@@ -20,7 +20,7 @@ function configuration(): { XDG_CONFIG_HOME: string } {
 
 type Environment = Record<string, string>;
 
-/** A chat at a terminal that is a test: `typed` is what the keyboard sends, `sees` waits for the screen. */
+/** A chat whose terminal is the test: `typed` is the keyboard's input, `sees` waits for the screen. */
 function sit(slug: string, environment: Environment, flags: Record<string, boolean> = {}) {
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const screen = Object.assign(new PassThrough(), { isTTY: true });
@@ -35,7 +35,7 @@ function sit(slug: string, environment: Environment, flags: Record<string, boole
     ended,
     shown: () => shown,
     typed: (keys: string) => void input.write(keys),
-    /** Waits for a text behind all that was seen before. */
+    /** Waits for a text after all text seen before. */
     async sees(wanted: string) {
       await expect.poll(() => shown.indexOf(wanted, looked), { interval: 5 }).toBeGreaterThan(-1);
       looked = shown.indexOf(wanted, looked) + wanted.length;
@@ -181,7 +181,7 @@ test("as JSON the events come whole, one a line; a failed reply is refused with 
 });
 
 describe("a connection that breaks", () => {
-  /** A terminal in front of a proxy that cuts. */
+  /** A terminal in front of a proxy that cuts connections. */
   async function far(model: ReturnType<typeof scriptedModel>, cuts: Cut[] | ((index: number) => Cut)) {
     const h = await harness({ model });
     const { slug, key } = await h.agent();

@@ -79,7 +79,7 @@ describe("the public address of the policy", () => {
     [inside, policy, other, /^fail: https:\/\/tea\.example .* check the proxy and the policy publicAddress$/],
     [inside, null, other, /^fail: http:\/\/10\.0\.0\.1:4000 .* check the proxy and BASE_URL$/],
     [inside, policy, nothing("ENOTFOUND"), /^fail: https:\/\/tea\.example does not answer \(ENOTFOUND\)/],
-    // The line of the policies says it already.
+    // The line of the policies says so already.
     [inside, "http://tea.example", engine, /^ok: http:\/\/tea\.example answers$/],
     [inside, null, engine, /^warn: http:\/\/10\.0\.0\.1:4000 answers, but unencrypted: put a proxy with TLS/],
     [
@@ -354,7 +354,7 @@ describe("stored settings that are weak", () => {
 });
 
 describe("the report on an installation", () => {
-  /** An installation with an Owner and what shows who that is, made by the first test that needs one. */
+  /** An installation with an Owner and a token of theirs, made by the first test that needs one. */
   let first: Promise<{ directory: string; token: string }> | undefined;
   afterAll(async () => first && rmSync((await first).directory, { recursive: true }));
 
@@ -487,7 +487,7 @@ describe("the report on an installation", () => {
       "policies warn",
     ]);
 
-    // A server whose database is out of order, as on a full disk, answers 503 where it has to ask.
+    // A server with a failing database, as on a full disk, answers 503 when it needs the database.
     const failing = createServer((_request, response) => void response.writeHead(503).end("{}"));
     await new Promise<void>((resolve) => failing.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void failing.close());
@@ -551,7 +551,7 @@ test.each([
 });
 
 test("a start warns of retired variables", () => {
-  // The log writes through this, past the streams of the process.
+  // The log writes by this, past the streams of the process.
   const write = vi.spyOn(fs, "writeSync").mockReturnValue(1_000);
   onTestFinished(() => write.mockRestore());
   prepare({ AGENT_CALL_TIMEOUT_MS: "1", PORT: "1" }, { terminal: false });

@@ -28,7 +28,7 @@ const wholeTurns = () =>
 
 type CutOf = (index: number, passed: Passed) => Cut | Promise<Cut>;
 
-/** A chat with an agent through a proxy that cuts. */
+/** A chat with an agent through a proxy that cuts connections. */
 async function behindProxy(model: Parameters<typeof chatHarness>[0], cuts: Cut[] | CutOf) {
   const h = await chatHarness(model);
   const proxy = await cuttingProxy(await h.listen(), (passed, index) =>
@@ -40,11 +40,11 @@ async function behindProxy(model: Parameters<typeof chatHarness>[0], cuts: Cut[]
   return { h, proxy, chat, lost, options };
 }
 
-/** The server has seen by then that nobody listens any more. */
+/** The server has noticed by then that no client listens. */
 const givenUp = (h: ChatHarness) =>
   eventually(async () => (await h.stored()).turns.every(({ status }) => status === "aborted"));
 
-/** Where nothing listens. */
+/** A port without a server. */
 async function closedPort(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -58,7 +58,7 @@ afterEach(() => vi.useRealTimers());
 
 describe("a stream whose connection breaks", () => {
   test("goes on behind the last event, wherever it was cut, and no event comes twice", async () => {
-    // Before output comes a turn would be given up, so not behind the first event.
+    // A turn without output would be aborted, so no cut after the first event.
     const cuts = [null, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     let cut: Cut = null;
     const { h, proxy, chat, lost, options } = await behindProxy(wholeTurns(), () => {
@@ -243,7 +243,7 @@ describe("failures that can't be repaired", () => {
     const events: ChatEvent[] = [];
     const reading = (async () => {
       for await (const event of chat.stream(stored)) {
-        // As a crash leaves it: a turn that runs, whose owner is gone.
+        // The state after a crash: a running turn whose owner is gone.
         if (events.push(event) === 2) {
           proxy.target = await serveAnother(h);
           await h.services.database.query("update turns set lease_until = now() - interval '1 s'", []);
@@ -271,7 +271,7 @@ describe("failures that can't be repaired", () => {
 });
 
 describe("time", () => {
-  /** A server that says what it is told to, over no network. */
+  /** A server whose two answers are given, without a network. */
   function silent(first: string, second: string) {
     const encode = (value: string) => new TextEncoder().encode(value);
     const asked: string[] = [];
@@ -336,7 +336,7 @@ describe("time", () => {
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(50_000);
   });
 
-  /** A server that says so much of a turn, and then only that it is there, for so long on each connection. */
+  /** A server that sends the beginning of a turn, and then only pings, for this long on each connection. */
   function pinging(first: string, lastsMs: number) {
     const asked: string[] = [];
     const call: typeof fetch = async (_url, init) => {

@@ -9,11 +9,11 @@ export interface Answer {
   text: string;
   /** Its id in log and audit log. */
   requestId: string;
-  /** All that a caller could tell two answers apart by. */
+  /** All parts of an answer by which a caller could tell two answers apart. */
   bytes: string;
 }
 
-/** The ways to show who one is. */
+/** Ways to send credentials. */
 export const bearer = (token: string): Headers => ({ Authorization: `Bearer ${token}` });
 export const ownOrigin = { Origin: "http://localhost" };
 export const cookie = (token: string): Headers => ({ Cookie: `agent_engine.session_token=${token}` });
@@ -40,10 +40,10 @@ export async function call({ h }: World, route: Route, prepared: Prepared, heade
   };
 }
 
-/** The whole answer; of an activity stream, which only its reader ends, what it begins with. */
+/** The whole answer; for an activity stream, which only its reader ends, the beginning. */
 export async function readText(response: Response): Promise<string> {
   let text = "";
-  // Who ends the loop cancels the stream.
+  // Ending the loop cancels the stream.
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk;
     if (text.startsWith(connected)) break;
@@ -54,7 +54,7 @@ export async function readText(response: Response): Promise<string> {
 /** The first line of an activity stream. */
 export const connected = ": connected";
 
-/** Collects what is not as it should be, so that a run shows all of it. */
+/** Collects violations, so that a run shows all of them. */
 export function findings() {
   const found: string[] = [];
   const expectStatus = (label: string, { status, text }: Answer, ...wanted: number[]) => {

@@ -5,11 +5,11 @@ import type { Prepared } from "./requests.ts";
 import { type Entry, routes } from "./routes.ts";
 import { createWorld, type Home, type Person, type World } from "./world.ts";
 
-/** A guarded route with its entry, and what the document says of it. */
+/** A guarded route with its entry, and its part of the document. */
 export interface Case extends Route {
   entry: Entry;
   permission: Permission | null;
-  /** What a management key is to it. */
+  /** How it treats a management key. */
   key: "owner" | "refused" | "unknown";
 }
 
@@ -36,13 +36,13 @@ function keyOf(route: Route): Case["key"] {
   return takes(route, "agentApiKey") ? "unknown" : "refused";
 }
 
-/** A request that goes well for whoever may make it. */
+/** A successful request of a permitted caller. */
 export async function prepare(world: World, { entry }: Case, home: Home, caller: Person): Promise<Required<Prepared>> {
   const { params = {}, query = "", json = {} } = (await entry.prepare?.(world, home, caller)) ?? {};
   return { params: { orgSlug: home.slug, slug: home.agentSlug, ...params }, query, json };
 }
 
-/** Prepares and sends it: a person's own session, freshly opened, since some routes end it. */
+/** Prepares and sends it, with a fresh session of the person's own, since some routes end it. */
 export async function attempt(
   world: World,
   one: Case,

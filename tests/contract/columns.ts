@@ -7,10 +7,10 @@ const all = Object.values(schema)
   .flatMap((one) => (is(one, PgTable) ? [getTableColumns(one)] : []))
   .flatMap((columns) => Object.entries(columns));
 
-/** Every column of the database, in the spelling of the wire and in its own. */
+/** Every column of the database, by its API name and its SQL name. */
 export const columnNames = [...new Set([...all.flatMap(([camel, { name }]) => [camel, name]), "__proto__"])].sort();
 
-/** Marks that are nowhere unless a route stored what it was not to. */
+/** Values that are found nowhere unless a route stored a field it should ignore. */
 export const marks = ["planted", "424242", "1999-12-31"];
 
 /** A value for each column that its type takes: the ids are another organization's. */

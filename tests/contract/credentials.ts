@@ -4,7 +4,7 @@ import { accessTokens } from "../../src/db/schema.ts";
 import { bearer, cookie, type Headers } from "./call.ts";
 import type { Person, World } from "./world.ts";
 
-/** What opens nothing, though some of it looks as if it did or once has. */
+/** Invalid credentials, some of which look valid or once were. */
 export async function worthless(world: World, person: Person): Promise<Record<string, Headers>> {
   const { acme, db, h, key, session } = world;
   const lapsed = await session(person);

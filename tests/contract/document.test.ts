@@ -99,7 +99,7 @@ test("a method that a path does not have is a 405 that names those it has", asyn
 /** A part of the document, be it an object or a list. */
 type Tree = { [key: string]: Tree };
 
-/** A schema and the example beside it. */
+/** A schema with its example. */
 interface Shown {
   where: string;
   schema: Schema;
@@ -108,7 +108,7 @@ interface Shown {
 
 /** The examples of a part of the document, each with its schema from the same part without examples. */
 function examplesIn(part: Tree, bare: Tree, where = ""): Shown[] {
-  // A parameter and an answer have theirs beside the schema.
+  // A parameter and an answer have theirs next to the schema.
   const own = "example" in part ? [{ where, schema: bare.schema ?? bare, example: part.example }] : [];
   const below = Object.keys(bare).filter((key) => typeof bare[key] === "object" && bare[key] !== null);
   return [...own, ...below.flatMap((key) => examplesIn(part[key] ?? {}, bare[key] ?? {}, `${where}/${key}`))];
@@ -116,7 +116,7 @@ function examplesIn(part: Tree, bare: Tree, where = ""): Shown[] {
 
 test("every example is what its own schema allows", async () => {
   const { document } = await operations();
-  // An example may have fields that mean something in a schema, such as `id`.
+  // An example may have fields that are keywords in a schema, such as `id`.
   const bare = JSON.parse(JSON.stringify(document, (key, value) => (key === "example" ? undefined : value)));
   const lookup = dereference(bare);
   const shown = examplesIn(document as unknown as Tree, bare);
@@ -125,7 +125,7 @@ test("every example is what its own schema allows", async () => {
   expect(wrong.map(({ where, example }) => [where, example])).toEqual([]);
 });
 
-/** The parts of a schema that have all to hold, wherever one of them allows null. */
+/** The parts of a schema that must all hold, if one of them allows null. */
 function nullableParts(part: Tree): Tree[] {
   const below = Object.values(part).filter((one) => typeof one === "object" && one !== null);
   const own = Object.values(part.allOf ?? {});
@@ -140,7 +140,7 @@ test("every nullable value is nullable in each part of its schema", async () => 
   expect(parts.filter((part) => !allowsNull(resolve(document, part as DocumentSchema)))).toEqual([]);
 });
 
-/** What a reader sends who fills in nothing: the examples of a schema. */
+/** The request of a reader who changes nothing: the examples of a schema. */
 function exampleOf(document: Document, schema: DocumentSchema): unknown {
   const { example, type, items, properties = {} } = resolve(document, schema);
   if (example !== undefined) return example;

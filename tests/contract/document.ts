@@ -43,7 +43,7 @@ export type Document = {
   components: { schemas: Record<string, Schema>; securitySchemes: Record<string, { description?: string }> };
 };
 
-/** An operation with where it is: `name` is `GET /api/me`. */
+/** An operation with its address: `name` is `GET /api/me`. */
 export interface Route {
   name: string;
   method: string;
@@ -66,17 +66,17 @@ export async function readDocument(h: Harness): Promise<{ document: Document; li
   return { document, list };
 }
 
-/** Whether the operation takes this scheme of the document. */
+/** Whether the operation accepts this security scheme. */
 export function takes({ operation }: Route, scheme: string): boolean {
   return operation.security?.some((one) => scheme in one) ?? false;
 }
 
-/** Guarded is what a signed-in person may be let in to. */
+/** Routes for signed-in people are guarded. */
 export const isGuarded = (route: Route) => takes(route, "sessionBearer");
 
 export const isWrite = ({ method }: Pick<Route, "method">) => method !== "GET";
 
-/** Every parameter of a path filled with something that is nowhere. */
+/** A path with every parameter set to a value that doesn't exist. */
 export const filled = (path: string) => path.replaceAll(/\{[^}]+\}/g, "x");
 
 /** The schema itself where it is a reference. */

@@ -10,7 +10,7 @@ import { openRoutes } from "./routes.ts";
 import { compare, takeSnapshot } from "./rows.ts";
 import { besieged, damage, jsonSchema, send } from "./siege.ts";
 
-/** Other ones in each run of the suite. */
+/** More cases than in each run of the suite. */
 const runs = Number(process.env.FUZZ_RUNS ?? 15);
 /** Of paths, queries and headers, which every route has. */
 const addresses = Math.ceil(runs / 2);
@@ -56,7 +56,7 @@ test(
     for (const one of all.filter(jsonSchema)) {
       const { params, json } = await prepare(world, one, world.acme, owner);
       const headers = bearer(await world.session(owner));
-      // Where something is made, each with a name of its own: else all but the first collide.
+      // For routes that create something, each with a name of its own: else all but the first collide.
       const more = Array.from({ length: one.entry.status === 201 ? runs : 0 }, () =>
         prepare(world, one, world.acme, owner),
       );

@@ -6,14 +6,14 @@ import { type Case, cases, patience, prepare } from "./cases.ts";
 import type { Prepared } from "./requests.ts";
 import type { Person } from "./world.ts";
 
-/** Of things that are not there, one that could be. */
+/** Ids of missing objects, in valid form. */
 const nowhere = { slug: "nowhere", orgSlug: "nowhere", id: newId() };
 const absent = (name: string) => (name === "slug" || name === "orgSlug" ? nowhere[name] : nowhere.id);
 
 const within = (value: Required<Prepared>, field: "params" | "json", change: Record<string, unknown>) =>
   ({ ...value, [field]: { ...value[field], ...change } }) as Required<Prepared>;
 
-/** The requests that reach from `own` for one thing of `foreign`, each beside the same for what does not exist. */
+/** The requests from `own` for one object of `foreign`, each with the same request for a missing one. */
 function reaching({ path, entry }: Case, own: Required<Prepared>, foreign: Required<Prepared>) {
   const { names = [], things = [] } = entry;
   const params = [...path.matchAll(/\{([^}]+)\}/g)]
@@ -53,7 +53,7 @@ test(
           compared += 1;
         }
       }
-      // All of it foreign at once, as somebody who found the address would try.
+      // All of it foreign at once, as an attacker with the address would try.
       if (!one.path.includes("{") || one.entry.scope === "self") continue;
       expectStatus(one.name, await call(world, one, foreign, bearer(await world.session(mine))), 404);
     }
@@ -74,7 +74,7 @@ test(
     const key = bearer((await world.key(other)).token);
     for (const one of all) {
       if (one.entry.scope === "installation") continue;
-      // Something of every kind that this route knows, on both sides.
+      // An object of every kind that this route reads, on both sides.
       await call(world, one, await prepare(world, one, acme, neighbour), bearer(await world.session(neighbour)));
       for (const headers of [bearer(await world.session(owner)), ...(one.key === "owner" ? [key] : [])]) {
         const { status, text } = await call(world, one, await prepare(world, one, other, owner), headers);

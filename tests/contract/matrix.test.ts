@@ -96,7 +96,7 @@ test(
     const owner = await world.person("owner", world.acme);
     for (const one of all) {
       const { params, ...prepared } = await prepare(world, one, world.acme, owner);
-      // Another organization than the key's is not there at all.
+      // An organization other than the key's is a 404.
       const addressed = { ...prepared, params: { ...params, orgSlug: world.acme.slug } };
       const answer = await call(world, one, addressed, bearer(token));
       if (one.key === "owner") expectStatus(one.name, answer, one.entry.status);
@@ -139,7 +139,7 @@ test(
     const expected: { label: string; answer: Answer; actor: string | null }[] = [];
     for (const one of all) {
       const audited = isWrite(one) ? !one.entry.unaudited : one.entry.audited === true;
-      // Of one caller only so many refusals are written down.
+      // Only a limited number of one caller's refusals is logged.
       for (const caller of [owner, await world.person("viewer", world.acme)]) {
         const answer = await attempt(world, one, { home: world.acme, caller, headers: bearer });
         const actor = (audited && answer.status < 300) || answer.status === 403 ? caller.id : null;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type Document, resolve, type Schema } from "./document.ts";
 
-/** JSON text as it is sent: some of it no `JSON.stringify` writes. */
+/** JSON text that is sent unchanged: some of it no `JSON.stringify` writes. */
 class Raw {
   readonly text: string;
 
@@ -48,10 +48,10 @@ const oddTree: fc.Arbitrary<Tree> = fc.oneof(
   fc.double(),
 );
 
-/** Any text where a URL, a query string or a header has room for it. */
+/** Any text, for URLs, query strings and headers. */
 export const oddText = fc.oneof(fc.constantFrom(...strings), fc.string({ unit: "binary", maxLength: 30 }));
 
-/** What belongs at a place by its schema, and what is just outside. */
+/** Values that a schema allows, and some just outside. */
 function fitting(document: Document, given: Schema): Tree[] {
   const { enum: choices = [], minimum, maximum, maxLength, items, anyOf = [], type } = resolve(document, given);
   const numbers = [minimum, maximum].flatMap((limit) => (limit === undefined ? [] : [limit - 1, limit, limit + 1]));
@@ -69,7 +69,7 @@ function fitting(document: Document, given: Schema): Tree[] {
   ];
 }
 
-/** The properties that a schema names, whatever it is put together from. */
+/** The properties that a schema names, in all its parts. */
 function propertiesOf(document: Document, given: Schema | undefined): Record<string, Schema> {
   const { properties = {}, allOf = [], anyOf = [], oneOf = [], items } = resolve(document, given);
   const parts = [...allOf, ...anyOf, ...oneOf, ...(items ? [items] : [])].map((one) => propertiesOf(document, one));
@@ -82,7 +82,7 @@ export function toTree(value: unknown): Tree {
   return new Map(Object.entries(value).map(([key, member]) => [key, toTree(member)]));
 }
 
-/** Objects get each of their keys once, `__proto__` too. */
+/** Objects keep all their keys, `__proto__` too. */
 export function serialise(tree: Tree): string {
   if (tree instanceof Raw) return tree.text;
   if (Array.isArray(tree)) return `[${tree.map(serialise).join()}]`;
@@ -117,7 +117,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   fit: fc.option(fc.nat()),
 });
 
-/** Bodies near one of some good ones: fields of the schema and of `columns` put in or replaced by what may not fit. */
+/** Bodies close to some valid ones: fields of the schema and of `columns` added or replaced by odd values. */
 export function oddBody(
   document: Document,
   good: readonly unknown[],

@@ -2,14 +2,14 @@ import type { Case } from "./cases.ts";
 import { isWrite } from "./document.ts";
 import type { Change, Row } from "./rows.ts";
 
-/** What no request changes in a row that is there, unless its route says so by name. */
+/** Columns that no request changes in an existing row, unless its route says so by name. */
 const identity = new Set([
   ...["id", "organization_id", "workspace_id", "agent_id", "user_id", "conversation_id", "skill_id"],
   ...["created_at", "created_by", "kind", "digest", "legacy_hash", "prefix", "active_organization_id"],
   ...["auth_key_hmac", "password_hash", "role_key", "slug", "revision", "key_check", "key_check_key_id"],
 ]);
 
-/** What authentication and `write` do by themselves. */
+/** Columns that authentication and `write` change themselves. */
 const usual = new Set([
   "access_tokens.last_used_at",
   "access_tokens.expires_at",
@@ -18,13 +18,13 @@ const usual = new Set([
 ]);
 
 interface Boundary {
-  /** Of the agent that the requests were addressed to, if any. */
+  /** The agent that the requests were addressed to, if any. */
   agentId: unknown;
-  /** Ids of what belongs to others. */
+  /** Ids of other owners' objects. */
   foreign: readonly string[];
 }
 
-/** What a route changed that was not its own to change, in words. */
+/** The changes of a route beyond its own, in words. */
 export function trespasses(one: Case, changes: readonly Change[], { agentId, foreign }: Boundary): string[] {
   const owns = new Set(one.entry.owns);
   return changes.flatMap(({ table, before, after, columns }): string[] => {
@@ -33,7 +33,7 @@ export function trespasses(one: Case, changes: readonly Change[], { agentId, for
     if (theirs.length > 0) return theirs.map((words) => `${one.name}: ${words}`);
     if (!before && table === "audit_logs" && (isWrite(one) || one.entry.audited)) return [];
     const row = before ?? after;
-    // What belongs to a conversation or a job of it does not name its agent.
+    // Rows that belong to a conversation or to a job of it do not name its agent.
     const nameless = owns.has(table) && row && table !== "agents" && !("agent_id" in row);
     const elsewhere = one.entry.scope === "agent" && row && !nameless && agentOf(table, row) !== agentId;
     if (elsewhere) return [`${label} of another agent: ${columns} ${JSON.stringify(row)}`];
@@ -46,14 +46,14 @@ export function trespasses(one: Case, changes: readonly Change[], { agentId, for
   });
 }
 
-/** What came, went or changed that belongs to others, in words. */
+/** The other owners' rows that were added, deleted or changed, in words. */
 export function intrusions(changes: readonly Change[], foreign: readonly string[]): string[] {
   return changes
     .filter(({ before, after }) => [before, after].some((row) => row && namesAny(row, foreign)))
     .map(({ table, before, after }) => `${table} of others: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
 }
 
-/** Whether one of the ids stands in a column, not in somebody's words. */
+/** Whether a column, other than a user's text, contains one of the ids. */
 const namesAny = (row: Row, ids: readonly string[]) =>
   Object.values(row).some((value) => typeof value === "string" && ids.includes(value));
 

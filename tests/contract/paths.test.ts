@@ -39,7 +39,7 @@ test(
     const viewer = await world.person("viewer", world.acme);
     const found: string[] = [];
     for (const one of all) {
-      // What the permission allows, it does not allow in a workspace that this Viewer does not reach.
+      // The permission doesn't allow it in a workspace that this Viewer does not reach.
       const permitted = one.permission === null || roles.viewer.has(one.permission);
       const home = one.entry.scope === "agent" && permitted ? world.annex : world.acme;
       const { params, json } = await prepare(world, one, home, viewer);
@@ -69,7 +69,7 @@ test("no other method opens a guarded path, nor a header that names another", as
     const { params } = await prepare(world, one, world.acme, owner);
     const path = pathOf(one, params);
     for (const method of ["HEAD", "OPTIONS", "TRACE", "PROPFIND"]) {
-      // The chat's own answer to browsers, which holds nothing.
+      // The chat's own CORS answer to browsers, which is empty.
       if (method === "OPTIONS" && path.startsWith("/v1/")) continue;
       const status = await send({ method, path });
       if (good(status) || status >= 500) found.push(`${method} ${path}: ${status}`);
@@ -119,7 +119,7 @@ test(
       const { params, json } = await prepare(world, one, world.acme, owner);
       const body = isWrite(one) ? { json } : {};
       for (const headers of odd) {
-        // Whoever sends a bearer token means it: a good cookie beside it changes nothing.
+        // A bearer token takes precedence: a valid cookie next to it changes nothing.
         for (const more of [[], ["Cookie", `agent_engine.session_token=${token}`, "Origin", "http://localhost"]]) {
           if (more.length > 0 && headers[0] !== "Authorization") continue;
           const path = pathOf(one, params);

@@ -4,7 +4,7 @@ import { connected } from "./call.ts";
 
 export interface RawRequest {
   method: string;
-  /** Sent as it is, without the tidying that a URL gets. */
+  /** Sent unchanged, without the normalization of a URL. */
   path: string;
   /** Name and value by turns: names may repeat. */
   headers?: readonly string[];

@@ -38,26 +38,26 @@ import { sealTransport } from "../../src/features/tools/plugins/mcp/store.ts";
 import { passwords } from "../passwords.ts";
 import { fresh, type Home, type Person, type World } from "./world.ts";
 
-/** What goes into a request: the values of its path, its query string, its JSON body. */
+/** The variable parts of a request: the values of its path, its query string, its JSON body. */
 export interface Prepared {
   params?: Record<string, string>;
   query?: string;
   json?: Record<string, unknown>;
 }
 
-/** Makes what a request needs that is to go well, anew for each; the caller may be anybody of the home's organization. */
+/** Makes a request's objects, anew for each; the caller may be any member of the home's organization. */
 export type Prepare = (world: World, home: Home, caller: Person) => Promise<Prepared>;
 
 export const json =
   (body: Record<string, unknown>): Prepare =>
   async () => ({ json: body });
 
-/** An agent as a file, without what takes more than the permission to change agents. */
+/** An agent as a file, only with parts that need no other permission than to change agents. */
 export const bundle: Prepare = async () => ({
   json: { version: "1.3", type: "instance", instance: { slug: fresh("bundle"), name: fresh("Bundle") } },
 });
 
-/** An agent of its own, for what would spoil the home's. */
+/** A separate agent, for requests that would spoil the home's. */
 export const ownAgent: Prepare = async (world, home) => ({ params: { slug: (await world.agent(home)).agentSlug } });
 
 const png = Uint8Array.from(`\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR${"\0".repeat(17)}`, (character) =>
@@ -79,7 +79,7 @@ export const withoutIcon: Prepare = async ({ db }, { agentId }) => {
   return { json: { icon: iconAsText } };
 };
 
-/** A secret with a value of its own: nothing is written of one that is stored already. */
+/** A secret with a new value: a value that is stored already writes nothing. */
 export const newSecret: Prepare = async () => ({
   json: { secrets: [{ key: "openai_api_key", value: fresh("sk-123") }] },
 });
@@ -121,7 +121,7 @@ export const unsentMessage: Prepare = async ({ db }, { agentId }) => {
   return { params: { type: "telegram", id } };
 };
 
-/** What is on before. */
+/** Tools that are on before. */
 export const toolsOff: Prepare = async ({ db }, { agentId }) => {
   await db.insert(agentTools).values({ agentId, name: "currentTime", source: "manual" }).onConflictDoNothing();
   return { json: { enabled: ["readSkill"] } };
@@ -140,14 +140,14 @@ export const ownMember =
     ...(body ? { json: body } : {}),
   });
 
-/** Somebody of the home's organization who is signed in. */
+/** A signed-in member of the home's organization. */
 export const signedInMember: Prepare = async (world, home) => {
   const person = await world.person("viewer", home);
   await world.session(person);
   return { params: { userId: person.id } };
 };
 
-/** An offer of an organization by its Owner. */
+/** An invitation to an organization by its Owner. */
 async function invitation(world: World, home: Home, userId: string) {
   const [id, inviter] = [newId(), await world.person("owner", home)];
   const offer = { organizationId: home.id, userId, roleKey: "viewer", invitedByUser: inviter.id };
@@ -155,7 +155,7 @@ async function invitation(world: World, home: Home, userId: string) {
   return { params: { id } };
 }
 
-/** Of the home's organization, to somebody elsewhere. */
+/** Of the home's organization, to a person elsewhere. */
 export const sentInvitation: Prepare = async (world, home) => {
   const id = newId();
   await world.db.insert(users).values({ id, email: `${id}@example.com`, name: "Ada" });
@@ -278,7 +278,7 @@ export const skillWithEnv: Prepare = async (world, home, caller) => {
 
 const calls = { event: "message_received", actionConfig: { toolName: "currentTime" } };
 
-/** For an agent of its own, since one has only so many. */
+/** For a separate agent, since an agent has a limited number. */
 export const newHook: Prepare = async (world, home) => ({
   params: { slug: (await world.agent(home)).agentSlug },
   json: calls,
@@ -293,7 +293,7 @@ export const hook =
     return { params: { id }, ...(body ? { json: body } : {}) };
   };
 
-/** For an agent of its own, since one has only so many. */
+/** For a separate agent, since an agent has a limited number. */
 export const newSource: Prepare = async (world, home) => ({
   params: { slug: (await world.agent(home)).agentSlug },
   json: { name: "Issues", sourceType: "webhook", authKey: "shared-with-the-sender" },
@@ -319,7 +319,7 @@ const daily = {
   schedule: { type: "cron", expression: "0 9 * * *", timezone: "Europe/Rome" },
 };
 
-/** For an agent of its own, since one has only so many. */
+/** For a separate agent, since an agent has a limited number. */
 export const newTask: Prepare = async (world, home) => ({
   params: { slug: (await world.agent(home)).agentSlug },
   json: daily,
@@ -411,7 +411,7 @@ export const followed: Prepare = async (world, home, caller) => {
   return { query: `?${new URLSearchParams({ ...params, instanceId: home.agentSlug })}` };
 };
 
-/** A turn of the playground that ended just now on another replica, which wrote down what it said. */
+/** A turn of the playground that ended just now on another replica, which stored its events. */
 export const playedTurn: Prepare = async ({ db }, { id: organizationId, agentId, agentSlug }) => {
   const [id, turnId] = [newId(), newId()];
   const [channelId, subject] = [fresh("play"), "web:ada"] as const;

@@ -47,32 +47,32 @@ import {
 } from "./requests.ts";
 import { fresh } from "./world.ts";
 
-/** Whom a route belongs to; for `agent` and `organization` it is told by the path where the path names one. */
+/** The owner of a route's objects; for `agent` and `organization` the path names it where it can. */
 type Scope = "agent" | "organization" | "installation" | "self";
 
 export interface Entry {
   scope: Scope;
-  /** Of a request that went well. */
+  /** Of a successful request. */
   status: 200 | 201;
-  /** A write that is no entry of the audit log. */
+  /** A write without an entry in the audit log. */
   unaudited?: true;
-  /** A read that is one. */
+  /** A read with an entry in the audit log. */
   audited?: true;
-  /** Parameters that name no thing of a tenant: another organization's are not there to be found. */
+  /** Parameters that name no tenant's object, so that another organization's can't be looked for. */
   names?: readonly string[];
-  /** Fields of the body that name a thing of a tenant. */
+  /** Fields of the body that name a tenant's object. */
   things?: readonly string[];
-  /** Parameters that name what all workspaces of an organization share. */
+  /** Parameters that name objects shared by all workspaces of an organization. */
   shared?: readonly string[];
   /** Columns that are refused in its body with 400 (decisions §3). */
   refuses?: readonly string[];
   /** The field of the body whose object takes no unknown fields. */
   closed?: string;
-  /** Its body has fields of the caller's own choosing. */
+  /** Its body has fields with names chosen by the caller. */
   freeForm?: true;
   /** What it may change, as `table` (all but what identifies its rows) or `table.column`. */
   owns?: readonly string[];
-  /** What it needs beyond the agent and the organization of its path; made anew for each request that may go well. */
+  /** Makes the objects it needs besides the agent and the organization of its path; anew for each request. */
   prepare?: Prepare;
 }
 
@@ -110,9 +110,7 @@ const password = [
 ];
 const shared: More = { shared: ["skillSlug"] };
 
-/**
- * How to make a good request to every guarded route. Without more it is the path with the home's agent and organization.
- */
+/** A valid request for every guarded route. By default the path with the home's agent and organization. */
 export const routes: Record<string, Entry> = {
   "GET /v1/models": ok("organization"),
   "GET /v1/models/{id}": ok("agent", async (_world, { agentSlug }) => ({ params: { id: agentSlug } })),
@@ -400,7 +398,7 @@ export const routes: Record<string, Entry> = {
   "POST /api/auth/sign-out": ok("self", undefined, { owns: ["access_tokens"] }),
 };
 
-/** What anybody may call, with a good body where it takes one. A new route belongs here or above. */
+/** Routes without authentication, with a valid body where they take one. A new route belongs here or above. */
 export const openRoutes: Record<string, ((agentSlug: string) => Record<string, unknown>) | null> = {
   "GET /health": null,
   "GET /health/scheduler": null,
@@ -421,7 +419,7 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
   "POST /api/setup": () => ({ token: "x", email: "owner@example.com", password: "correct horse battery" }),
 };
 
-/** What is not in the document: pages and what they load, and the chat's answers to browsers. */
+/** Routes that are not in the document: pages and their files, and the chat's CORS answers. */
 export const undocumented = [
   ...[
     "GET /",

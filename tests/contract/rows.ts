@@ -7,15 +7,15 @@ export type Snapshot = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
 export interface Change {
   table: string;
-  /** Null: it was not there before. */
+  /** Null: the row is new. */
   before: Row | null;
-  /** Null: it is gone. */
+  /** Null: the row was deleted. */
   after: Row | null;
-  /** The columns whose values differ; none for a row that came or went. */
+  /** The columns whose values differ; none for an added or deleted row. */
   columns: string[];
 }
 
-/** Counting calls is every route's business. */
+/** Every route counts its calls. */
 const skipped = new Set(["throttles"]);
 
 /** Reads the whole database, which is small in tests. */
@@ -42,7 +42,7 @@ export async function takeSnapshot(database: Database): Promise<Snapshot> {
   return snapshot;
 }
 
-/** What is different, row by row. */
+/** The differences, row by row. */
 export function compare(before: Snapshot, after: Snapshot): Change[] {
   const changes: Change[] = [];
   for (const [table, now] of after) {

@@ -23,7 +23,7 @@ export async function besieged() {
 
 let calls = 0;
 
-/** Sends it from an address of its own, and demands that the server knows what to say. */
+/** Sends it from an address of its own, and expects no 500. */
 export async function send({ h, settle }: World, route: Route, path: string, headers: Headers, body?: string) {
   settle();
   calls += 1;
@@ -37,12 +37,12 @@ export async function send({ h, settle }: World, route: Route, path: string, hea
   if (response.status >= 500 || errors.length > 0) {
     throw new Error(`${route.name}: ${response.status} ${text} ${errors} for ${path} ${body?.slice(0, 500)}`);
   }
-  // A route's own throttle, of wrong passwords for one, is not to hide the rest of it.
+  // A route's own throttle, such as that of wrong passwords, should not hide the rest of it.
   if (response.status === 429) await h.services.database.query("delete from throttles", []);
   return { status: response.status, text };
 }
 
-/** Waits for the work that earlier routes began: what it changes is not of the next one. */
+/** Waits for the background work of earlier routes, whose changes are not this one's. */
 async function rested({ h }: World): Promise<void> {
   const open = "select from jobs where locked_until is not null or (status = 'pending' and run_at <= $1)";
   const isLeft = async () => (await h.services.database.query(open, [new Date(h.clock.now())])).length > 0;
@@ -54,7 +54,7 @@ async function rested({ h }: World): Promise<void> {
     .toBe(false);
 }
 
-/** What `attack` changed in the database beyond what the route may. */
+/** The changes of `attack` in the database beyond those the route may make. */
 export async function damage(
   one: Case,
   { world, foreign }: Besieged,
@@ -65,7 +65,7 @@ export async function damage(
   const before = await takeSnapshot(world.h.services.database);
   await attack();
   const changes = compare(before, await takeSnapshot(world.h.services.database));
-  // A route that renames the organization does not take it away from the next ones.
+  // A route that renames the organization should not break the next ones.
   await world.db.update(organizations).set({ slug: world.acme.slug }).where(eq(organizations.id, world.acme.id));
   const addressed = [...(before.get("agents")?.values() ?? [])].find((row) => row.slug === slug);
   return { changes, found: trespasses(one, changes, { agentId: addressed?.id, foreign }) };

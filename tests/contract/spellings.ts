@@ -1,4 +1,4 @@
-/** Other spellings of a path, such as proxies and routers are known to read differently. */
+/** Other spellings of a path that some proxies and routers are known to read differently. */
 export function spellings(path: string): string[] {
   const segments = path.split("/").slice(1);
   const each = (change: (segment: string, index: number) => string) =>

@@ -35,15 +35,15 @@ export interface Person {
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
-/** Nobody in these tests is to meet the rate limit, whatever a route makes the server read from the database. */
+/** No test here should meet the rate limit, however much a route makes the server read from the database. */
 const calm = { rateLimit: { limit: 1_000_000, windowSeconds: 3_600 } };
 
 /**
- * Two organizations with two workspaces each and an agent in all four, and makers of whatever a request needs. They
- * write to the database directly: what they make is there before the first request, whoever may make it.
+ * Two organizations with two workspaces each and an agent in all four, and functions that make a request's objects.
+ * They write to the database directly, before the first request, without permissions.
  */
 export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
-  // Requests give agents keys of providers that nobody here is to reach.
+  // Requests give agents keys of providers, which no test should reach.
   const h = await harness({ model: scriptedModel(() => reply("Hi.")), ...options });
   const { db } = h.services.database;
   const settle = () => h.services.policies.set(readPolicies(calm).policies);
@@ -72,7 +72,7 @@ export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
     if (reach) await db.insert(workspaceMembers).values({ workspaceId: home.workspaceId, userId: id });
     return { id, email, role, home };
   };
-  /** A management key; `expired` is one whose time is over. */
+  /** A management key; `expired` is one past its expiry. */
   const key = async (home: Home, { expired = false } = {}) => {
     const { token, digest } = await newToken("management");
     const id = newId();
@@ -94,7 +94,7 @@ export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
   return { h, db, acme, annex, other, agent, workspace, person, key, session, settle };
 }
 
-/** A name that nothing has yet. */
+/** An unused name. */
 export function fresh(noun: string): string {
   return `${noun}-${randomToken(9)
     .toLowerCase()

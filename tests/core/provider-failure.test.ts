@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { lengthWords } from "../../src/core/models/provider-failure.ts";
 
-/** The words in which providers say it, as people have reported them. */
+/** The error texts of providers, as people have reported them. */
 describe("a prompt is too long", () => {
   test.each([
-    // OpenAI, Azure, and those that speak as they do.
+    // OpenAI, Azure, and compatible servers.
     "This model's maximum context length is 4097 tokens. However, you requested 4203 tokens (3703 in the messages, 500 in the completion). Please reduce the length of the messages or completion.",
     "This model's maximum context length is 8192 tokens, however you requested 8977 tokens (8977 in your prompt; 0 for the completion). Please reduce your prompt; or completion length.",
     '{"error":{"message":"Bad","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}',
@@ -18,7 +18,7 @@ describe("a prompt is too long", () => {
     "input length exceeds maximum context length",
     "Trying to keep the first 5000 tokens when context overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.",
     "Prompt exceeds maximum context length",
-    // OpenRouter, with the words of those behind it.
+    // OpenRouter, with the texts of the providers behind it.
     "This endpoint's maximum context length is 131072 tokens. However, you requested about 150000 tokens (100000 of text input, 50000 in the output). Please reduce the length of either one.",
     "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.",
     // Cerebras, Bedrock, MiniMax, and others behind LiteLLM.
@@ -26,7 +26,7 @@ describe("a prompt is too long", () => {
     "Input is too long for requested model.",
     "invalid params, context window exceeds limit",
     "litellm.BadRequestError: Prompt token count of 4662 exceeds max token count of 4095.",
-    // Anthropic, where the limit of tokens counts with the prompt.
+    // Anthropic, where the token limit of the reply counts with the prompt.
     "input length and `max_tokens` exceed context limit: 170636 + 34048 > 200000, decrease input length or `max_tokens` and try again",
     "the length of the prompt and max_tokens exceeds the context window",
   ])("%s", (words) => {

@@ -9,7 +9,7 @@ describe("the parts of a reply", () => {
   test("a short reply is one part, and a blank one is none", () => {
     expect(replyParts("Hello **you**.\n\n- one\n- two", 100)).toEqual(["Hello **you**.\n\n- one\n- two"]);
     for (const blank of [" \n\n ", "\u200b", "\u2060\n\n \u200d\ufeff"]) expect(replyParts(blank, 100)).toEqual([]);
-    // Letters without ink: fillers of Hangul, the blank of Braille, and what only changes its neighbours.
+    // Invisible letters: fillers of Hangul, the blank of Braille, and characters that only modify their neighbours.
     const inkless = ["\u3164", "\u115f\u1160", "\uffa0", "\u2800", "\u00ad\u034f", "\ufe0f", "\u{e0041}", "\u0007"];
     for (const blank of [...inkless, inkless.join(" \n")]) expect(replyParts(blank, 100)).toEqual([]);
     for (const seen of ["\u3164.", "\u2801", "가", "❤\ufe0f", "-"]) expect(replyParts(seen, 100)).toEqual([seen]);

@@ -1,4 +1,4 @@
-// Does the background work of conversations until it kills itself at the moment it is told, or until none is left.
+// Does the background work of conversations until it kills itself at the given moment, or until none is left.
 import { setTimeout as sleep } from "node:timers/promises";
 import { PostgresJsPreparedQuery } from "drizzle-orm/postgres-js";
 import type { Database } from "../../src/db/client.ts";
@@ -9,7 +9,7 @@ import { openPlace, servicesOf } from "./services.ts";
 
 const [, , place = "", wanted = "", moment = "", ordinal = ""] = process.argv;
 
-/** The statements that note what the work gave, each for many conversations. */
+/** The statements that store the results, each for many conversations. */
 const gathered: Record<string, RegExp> = {
   titles: /^update conversations set .* title_due_at /,
   facts: /^with fact as materialized /,
@@ -26,7 +26,7 @@ async function watched<Row>(sql: string, send: () => Promise<Row>): Promise<Row>
   if (left !== 0) return send();
   if (moment === "before") die();
   const sent = send();
-  // The statement is on its way by then, and nobody knows how far it came.
+  // The statement is being sent by then, and may have run or not.
   if (moment === "sent") setImmediate(die);
   const answer = await sent;
   if (moment === "after") die();
@@ -50,7 +50,7 @@ const engine = createEngine(await servicesOf(database, model));
 // As a server does: without it, a job that takes longer than a lease would be taken over.
 setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
 await engine.tick();
-/** Conversations that are due, and jobs whose end is not noted yet. */
+/** Conversations that are due, and jobs whose end is not stored yet. */
 const unfinished = () =>
   database.query(
     `select from conversations where title_due_at is not null or follow_up_due_at is not null

@@ -10,7 +10,7 @@ afterAll(() => server?.stop());
 
 const bundle = bundled("background-victim");
 
-/** When a process kills itself: at the so-manieth such statement, which notes what many jobs gave. */
+/** When a process kills itself: at the n-th such statement, which stores the results of many jobs. */
 type Moment = readonly [
   statement: "titles" | "facts" | "followed",
   moment: "before" | "sent" | "after",
@@ -19,7 +19,7 @@ type Moment = readonly [
 
 const conversations = 64;
 
-/** Conversations of one exchange with as many end users, whose titles are due, and memories with them. */
+/** Conversations of one exchange with as many end users, whose titles and memories are due. */
 async function prepare(database: Database): Promise<void> {
   const h = await harness({ database });
   const { slug } = await h.agent({ provider: "openai", model: "gpt-x", fastModel: "gpt-y", memoryEnabled: true });
@@ -42,7 +42,7 @@ async function prepare(database: Database): Promise<void> {
   );
 }
 
-/** Nothing was learned from these conversations, which have rested. */
+/** Makes conversations that have rested and whose memories are due. */
 async function rest(database: Database): Promise<void> {
   await database.query("delete from memories", []);
   await database.query("update conversations set metadata = '{}', follow_up_due_at = '2020-01-01'", []);
@@ -53,7 +53,7 @@ interface Row {
   title: string | null;
   memories: string[];
   read: number | null;
-  /** Whether it is due for its title, and for having rested. */
+  /** Whether its title is due, and its follow-up after resting. */
   due: [title: boolean, rested: boolean];
 }
 
@@ -66,7 +66,7 @@ const readAll = (database: Database) =>
     [],
   );
 
-/** What is not due any more is done, and what is done is done once. */
+/** Work that is no longer due is done, and done once. */
 async function expectNothingLost(database: Database): Promise<void> {
   for (const { n, title, memories, read, due } of await readAll(database)) {
     if (!due[0]) expect(title).not.toBeNull();
@@ -77,7 +77,7 @@ async function expectNothingLost(database: Database): Promise<void> {
   }
 }
 
-/** The process that ran these jobs is gone. A job is given up when ten died with it; here more do. */
+/** The process that ran these jobs is gone. A job is given up when ten processes died with it; here more do. */
 async function endLeases(database: Database): Promise<void> {
   const ended = await database.query<{ kind: string }>(
     "update jobs set locked_until = '2020-01-01', attempts = 1 where locked_until is not null returning kind",

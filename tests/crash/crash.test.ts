@@ -13,7 +13,7 @@ afterAll(() => server?.stop());
 
 const bundle = bundled("victim");
 
-/** When a process kills itself: at the so-manieth such moment in it, or so many milliseconds after its beginning. */
+/** When a process kills itself: at the n-th such moment, or this many milliseconds after its start. */
 type Moment = readonly [
   moment: "opened" | "streaming" | "answering" | "committing" | "sent" | "committed" | "after",
   ordinal: number,
@@ -29,14 +29,14 @@ interface Agent {
   key: string;
 }
 
-/** Runs a victim to its end; answers what it was told. */
+/** Runs a victim to its end; answers the answers it received. */
 async function kill(place: string, { slug, key }: Agent, name: string, [moment, ordinal]: Moment): Promise<string[]> {
   const { ended, stdout, stderr } = await bundle.run(place, slug, key, name, moment, String(ordinal));
   expect([ended, stderr]).toEqual(["SIGKILL", ""]);
   return stdout.split("\n").filter((line) => line !== "");
 }
 
-/** An agent with everything that is written with a turn: state, tools, hooks, a budget, work for the background. */
+/** An agent for which a turn writes every kind of row: state, tools, hooks, a budget, background work. */
 async function prepareAgent(database: Database) {
   const model = answeringModel();
   const egress = {
@@ -87,7 +87,7 @@ interface ConversationRow {
   tokens: number;
   state: Record<string, unknown>;
   seqs: number[];
-  /** Whether a title and what follows when it has rested are due. */
+  /** Whether its title and its follow-up after resting are due. */
   due: [title: boolean, followUp: boolean];
   /** Whether a job gives titles to its agent's conversations. */
   titled: boolean;
@@ -103,7 +103,7 @@ const readConversations = (database: Database) =>
     [],
   );
 
-/** What is left of each turn: all of it, or nothing. Answers the questions that were answered. */
+/** Each turn is stored whole or not at all. Answers the answered questions. */
 async function expectWholeOrAbsent(database: Database): Promise<string[]> {
   const turns = await readTurns(database);
   const answered: string[] = [];
@@ -119,7 +119,7 @@ async function expectWholeOrAbsent(database: Database): Promise<string[]> {
     expect([messages.length, hooks, calls, taken]).toEqual([2, 2, 1, tokens.prompt + tokens.completion]);
     answered.push(name);
   }
-  // Nothing is answered twice.
+  // No question is answered twice.
   expect(new Set(answered).size).toBe(answered.length);
   for (const { ref, titled, ...found } of await readConversations(database)) {
     const own = turns.filter((turn) => turn.ref === ref);
@@ -139,7 +139,7 @@ async function expectWholeOrAbsent(database: Database): Promise<string[]> {
   return answered;
 }
 
-/** Nothing is held any more; of a lost turn all that was held counts as used. */
+/** No tokens are held any more; those held for a lost turn count as used. */
 async function expectSettled(database: Database): Promise<void> {
   const months = await database.query<{ month: string; held: number; used: number; taken: number }>(
     `select month::text, b.reserved::int as held, used::int,
@@ -149,21 +149,21 @@ async function expectSettled(database: Database): Promise<void> {
     [],
   );
   for (const { held } of months) expect(held).toBe(0);
-  // The clock of the tests has a month of its own, of which this is not asked.
+  // The tests' clock has a month of its own, which is left out here.
   const [victims] = months.filter(({ month }) => !month.startsWith("2026-01"));
   expect(victims?.used).toBe(victims?.taken);
 }
 
 const statuses = async (database: Database) => new Set((await readTurns(database)).map(({ status }) => status));
 
-/** What the process after the victims makes of what they left. `told` is what they said was answered. */
+/** The recovery by the process after the victims. `told` are the questions they reported as answered. */
 async function expectRecovered(engine: Engine, database: Database, agent: Agent, told: readonly string[]) {
   const answered = await expectWholeOrAbsent(database);
   expect(answered).toEqual(expect.arrayContaining([...told]));
-  // There was something to lose.
+  // There was unfinished work.
   expect([...(await statuses(database))]).toEqual(expect.arrayContaining(["done", "running"]));
 
-  // Their leases are over. By the clock of the tests the work that they left is not due.
+  // Their leases are over. By the tests' clock their background work is not due.
   await database.query(
     "update turns set lease_until = now() - interval '1 second' where status in ('queued', 'running')",
     [],
@@ -185,7 +185,7 @@ async function expectRecovered(engine: Engine, database: Database, agent: Agent,
   await expectSettled(database);
 }
 
-/** Of each conversation the last ones that can have been asked: some were answered, some lost, some never came. */
+/** The last questions of each conversation that can have been asked: some were answered, some lost, some never sent. */
 async function lastQuestions(database: Database): Promise<Question[]> {
   const conversations = await readConversations(database);
   return conversations.flatMap(({ ref, count }) => {

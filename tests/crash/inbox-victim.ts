@@ -1,5 +1,5 @@
-// Brings messages over a messenger's webhook and answers them until it kills itself at the moment it is told; with a list
-// of messages instead of a moment it brings those and ends once all are answered.
+// Sends messages to a messenger's webhook and answers them until it kills itself at the given moment; with a list of
+// messages instead it sends those and ends once all are answered.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMessengers } from "../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
@@ -32,7 +32,7 @@ const engine = createEngine({
 // As a server does: without it, a job that takes longer than a lease would be taken over.
 setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
 
-/** Brings the message `number` of a chat, as Telegram does. */
+/** Sends the message `number` of a chat, as Telegram does. */
 async function bring(chat: number, number: number): Promise<void> {
   const person = { id: chat, is_bot: false, first_name: "Ada" };
   const message = {
@@ -63,7 +63,7 @@ if (moment === "") {
   process.exit(0);
 }
 
-/** New messages, each third of which comes twice. A burst without a pause would be answered after 10 seconds only. */
+/** New messages, each third of which is sent twice. A burst without a pause would be answered after 10 seconds only. */
 async function converse(chat: number): Promise<void> {
   for (let number = 1; ; number += 1) {
     await bring(chat, number);

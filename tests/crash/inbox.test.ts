@@ -12,7 +12,7 @@ afterAll(() => server?.stop());
 
 const bundle = bundled("inbox-victim");
 
-/** When a process kills itself: at the so-manieth such moment in it, or so many milliseconds after its beginning. */
+/** When a process kills itself: at the n-th such moment, or this many milliseconds after its start. */
 type Moment = readonly [moment: string, ordinal: number];
 
 const steps = ["claim", "open", "record", "complete"];
@@ -39,7 +39,7 @@ async function prepare(database: Database): Promise<string> {
   return slug;
 }
 
-/** Runs a victim to its end; answers the messages that were acknowledged. */
+/** Runs a victim to its end; answers the acknowledged messages. */
 async function kill(place: string, slug: string, chat: number, [moment, ordinal]: Moment): Promise<string[]> {
   const { ended, stdout, stderr } = await bundle.run(place, slug, String(chat), moment, String(ordinal));
   expect([moment, ended, stderr]).toEqual([moment, "SIGKILL", ""]);
@@ -47,8 +47,8 @@ async function kill(place: string, slug: string, chat: number, [moment, ordinal]
 }
 
 /**
- * The jobs of the processes that were killed are taken over only after all were. On a slow machine their leases would end
- * before, and a reply is given up that two processes were killed over.
+ * The jobs of the processes that were killed are taken over only after all were. On a slow machine their leases would
+ * end before; a reply that was being sent at two kills is given up.
  */
 async function keepLeases(database: Database): Promise<void> {
   await database.query("update jobs set locked_until = now() + interval '1 hour' where locked_until is not null", []);
@@ -64,7 +64,7 @@ async function endLeases(database: Database): Promise<void> {
 interface Answered {
   name: string;
   status: string;
-  /** The places in the transcript where the message stands. */
+  /** The positions of the message in the transcript. */
   said: number;
   replies: string[];
 }
@@ -78,7 +78,7 @@ const readAnswered = (database: Database) =>
     [],
   );
 
-/** Each message that was acknowledged, and each that is brought again since it was not, is answered once. */
+/** Each message that was acknowledged, and each that is sent again since it was not, is answered once. */
 async function expectAnsweredOnce(place: string, slug: string, acknowledged: string[], look: Look): Promise<void> {
   await look(endLeases);
   const last = Map.groupBy(acknowledged, (name) => name.split(":")[0]);
@@ -116,7 +116,7 @@ test.skipIf(!server)(
         await keepLeases(database);
       }
     };
-    // Two replicas, each of which finds what the other left.
+    // Two replicas, each of which finds the other's unfinished work.
     await Promise.all([runner(), runner()]);
     await vi.waitFor(async () => expect(await victimsConnections(database)).toBe(0), { timeout: 60_000 });
     await expectAnsweredOnce(place, slug, acknowledged, (work) => work(database));

@@ -50,9 +50,9 @@ export function bundled(script: string) {
   };
 
   return {
-    /** Starts it. `ended` becomes the signal or the code that it ended with, `output` is what it printed so far. */
+    /** Starts it. `ended` becomes the signal or the exit code, `output` is its output so far. */
     start,
-    /** Runs it to its end: the signal or the code that it ended with, and what it printed. */
+    /** Runs it to its end: the signal or the exit code, and its output. */
     async run(...args: string[]) {
       const { ended, output } = start(...args);
       return { ended: await ended, ...output };
@@ -62,7 +62,7 @@ export function bundled(script: string) {
 
 export type Bundle = ReturnType<typeof bundled>;
 
-/** How many connections the victims have. The server finishes what a killed process has sent, and only then ends its. */
+/** The victims' connections. The server finishes a killed process's statements before it closes them. */
 export async function victimsConnections(database: Database): Promise<number> {
   return (await database.query("select from pg_stat_activity where application_name = 'victim'", [])).length;
 }

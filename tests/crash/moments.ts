@@ -1,7 +1,7 @@
 import type { Database } from "../../src/db/client.ts";
 import { plainText } from "../plain-text.ts";
 
-/** The statements of a turn and of its job, by how they begin. */
+/** The statements of a turn and of its job, by their beginnings. */
 const moments = [
   [/^with given as materialized .* update jobs set locked_by/, "claim"],
   [/insert into turns/, "open"],
@@ -9,11 +9,11 @@ const moments = [
   [/^delete from jobs using /, "complete"],
 ] as const;
 
-/** A process that kills itself when a moment comes for the so-manieth time. */
+/** A process that kills itself when a moment is reached for the n-th time. */
 export interface Dying {
-  /** A moment came. */
+  /** Reports that a moment was reached. */
   reach(moment: string): void;
-  /** The database, whose statements and transactions are moments; a claim that took no job of this kind is none. */
+  /** The database, whose statements and transactions are moments, except a claim that took no job of this kind. */
   watch(database: Database, kind: string): Database;
 }
 
@@ -33,7 +33,7 @@ export function dieAt(moment: string, ordinal: number): Dying {
         if (name === undefined) return database.query(sql, parameters);
         reach(`before ${name}`);
         const answer = database.query<never>(sql, parameters);
-        // The statement is on its way by then, and nobody knows how far it came.
+        // The statement is being sent by then, and may have run or not.
         setImmediate(() => reach(`during ${name}`));
         const rows = await answer;
         if (name !== "claim" || JSON.stringify(rows).includes(kind)) reach(`after ${name}`);

@@ -1,8 +1,8 @@
 import { finish, type ScriptStep, scriptedModel, text, toolCall } from "../scripted-model.ts";
 
-// What a process asks its agent until it is killed, and what whoever comes after it knows about that.
+// The questions of a process to its agent until it is killed, and what later processes know about them.
 
-/** Of a conversation, the first one is 1. Its name is also its text, the key of its request and a key of the state. */
+/** A question, numbered in its conversation from 1. Its name is its text, its request's key and a key of the state. */
 export interface Question {
   chat: string;
   number: number;
@@ -10,7 +10,7 @@ export interface Question {
 
 export const nameOf = ({ chat, number }: Question) => `${chat}.${number}`;
 
-/** What the agent answers to a question. */
+/** The agent's answer to a question. */
 export const answerTo = (name: string) => `Let me see. ${name} is answered.`;
 
 /** Tokens of both calls. */
@@ -39,12 +39,12 @@ const hex = (name: string) =>
     .slice(-8)
     .replace(/(....)$/, ":$1");
 
-/** Whether a reply, of either door, came to its end. */
+/** Whether a reply, of either endpoint, is complete. */
 export function isWhole(reply: string): boolean {
   return reply.includes("answered.") && !/^event: error|"error":/m.test(reply) && /\[DONE\]|event: done/.test(reply);
 }
 
-/** A model that notes each question in the state, and then answers it. `rest` takes place in the midst of its words. */
+/** A model that stores each question in the state, and then answers it. `rest` runs in the middle of its reply. */
 export function answeringModel(rest: (place: "streaming" | "answering") => Promise<unknown> = async () => {}) {
   return scriptedModel(({ prompt }): ScriptStep => {
     const asked = prompt.findLast(({ role }) => role === "user");

@@ -1,5 +1,5 @@
-// Puts events into the backlogs of two agents and takes the turns of their Rooms until it kills itself at the moment it
-// is told; without a moment it takes the turns that are left and ends once nothing waits.
+// Puts events into the backlogs of two agents and takes the turns of their Rooms until it kills itself at the given
+// moment; without one it takes the remaining turns and ends once nothing waits.
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { newId } from "../../src/core/ids.ts";
@@ -23,14 +23,14 @@ interface Owner {
 
 let left = Number(ordinal);
 
-/** A moment came; the one that was asked for is the last. */
+/** A moment was reached; at the requested one the process ends. */
 function reach(reached: string): void {
   if (reached !== moment) return;
   left -= 1;
   if (left === 0) process.kill(process.pid, "SIGKILL");
 }
 
-/** The statements of a turn and of its job, by how they begin. */
+/** The statements of a turn and of its job, by their beginnings. */
 const moments = [
   [/insert into turns/, "open"],
   [/\bturn as \( update turns set status/, "record"],
@@ -43,13 +43,13 @@ function watch(database: Database): Database {
     if (name === undefined) return database.query(sql, parameters);
     reach(`before ${name}`);
     const answer = database.query<never>(sql, parameters);
-    // The statement is on its way by then, and nobody knows how far it came.
+    // The statement is being sent by then, and may have run or not.
     setImmediate(() => reach(`during ${name}`));
     const rows = await answer;
     reach(`after ${name}`);
     return rows;
   };
-  // Those of events, of claims, of marks and of ends.
+  // The transactions of events, of claims, of marks and of ends.
   const transaction: Database["transaction"] = async (work) => {
     const result = await database.transaction(async (tx) => {
       const done = await work(tx);
@@ -64,10 +64,10 @@ function watch(database: Database): Database {
 
 const plain = await openPlace(place);
 const database = watch(plain);
-/** Its session holds a lock for each entry that a turn of this process has. */
+/** Its session holds a lock for each entry that is in a turn of this process. */
 const locks = openDatabase({ url: place }, { max: 1, prepare: true, deadlineMs: 60_000, clock: systemClock });
 
-/** Two live turns of one entry would be seen here. */
+/** Detects two live turns of one entry. */
 async function hold(ids: readonly string[], fn: "try_advisory_lock" | "advisory_unlock"): Promise<void> {
   for (const id of ids) {
     const [row] = await locks.query<{ ok: boolean }>(`select pg_${fn}(hashtextextended($1, 0)) as ok`, [id]);
@@ -103,7 +103,7 @@ const engine = createEngine(await servicesOf(database, model));
 // As a server does: without it, a job that takes longer than a lease would be taken over.
 setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
 
-/** What an event that matched leaves, and a word to the Room at once. */
+/** The rows of an event that matched, and a notice to the Room at once. */
 async function bring({ definitionId, ...owner }: Owner, payload: object): Promise<void> {
   const now = Date.now();
   const event = { id: newId(), ...owner, receivedAt: new Date(now), payload };
@@ -117,7 +117,7 @@ async function bring({ definitionId, ...owner }: Owner, payload: object): Promis
   if (added.outcome === "backlog") process.stdout.write(`${added.backlogId}\n`);
 }
 
-/** A job that too many processes died at is given up, and the scheduler makes another one. */
+/** A job at which too many processes died is given up, and the scheduler makes another one. */
 const open = `select from event_backlog where status in ('pending', 'processing')
   union all select from jobs where status = 'pending'`;
 

@@ -11,7 +11,7 @@ afterAll(() => server?.stop());
 
 const bundle = bundled("room-victim");
 
-/** When a process kills itself: at the so-manieth such moment in it, or so many milliseconds after its beginning. */
+/** When a process kills itself: at the n-th such moment, or this many milliseconds after its start. */
 type Moment = readonly [moment: string, ordinal: number];
 
 const everywhere: Moment[] = [
@@ -66,7 +66,7 @@ test.skipIf(!server)(
     };
     const waiting = [...randomly, ...everywhere];
     while (waiting.length > 0) {
-      // Two processes with the same agents, whose events both bring and take up.
+      // Two processes with the same agents, both of which add and claim events.
       const owners = await Promise.all(Array.from({ length: 4 }, () => agentWithRoom(database)));
       const own = owners.map(({ agentId, organizationId, definitionId }) => ({
         agentId,
@@ -85,7 +85,7 @@ test.skipIf(!server)(
     expect(entries.map(({ id }) => id)).toEqual(expect.arrayContaining(added));
     const unhandled = entries.filter(({ status }) => status !== "completed");
     for (const entry of unhandled) {
-      // What was worked on at the end of three processes in a row.
+      // Entries that were being worked on when three processes in a row died.
       const error = "The process ended while the agent worked on it";
       expect(entry).toMatchObject({ status: "failed", attempts: 3, error });
     }

@@ -1,4 +1,4 @@
-// Sends what the outbox holds until it is killed, or kills itself before it notes that a part was sent.
+// Sends the messages of the outbox until it is killed, or kills itself before it stores that a part was sent.
 import { createMessengers } from "../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import type { Database } from "../../src/db/client.ts";

@@ -4,7 +4,7 @@ import { freshDatabase, poolOn } from "../fresh-database.ts";
 import type { TestPostgres } from "../real-postgres.ts";
 import type { Bundle } from "./kill.ts";
 
-/** An agent with an outbox, and processes of `sender.ts` that send what it holds until they are killed. */
+/** An agent with an outbox, and processes of `sender.ts` that send its messages until they are killed. */
 export async function senders(server: TestPostgres | null, bundle: Bundle) {
   const url = await freshDatabase(server);
   const database = poolOn({ url });
@@ -15,7 +15,7 @@ export async function senders(server: TestPostgres | null, bundle: Bundle) {
     const { child, ended: killed, output } = bundle.start(url, h.telegram.base, moment);
     return { child, killed, output };
   };
-  /** The leases of dead processes end. */
+  /** Ends the leases of dead processes. */
   const expire = () => h.db.update(jobs).set({ lockedUntil: new Date(0) });
   return { ...h, calls, begin, expire };
 }

@@ -26,7 +26,7 @@ export async function openPlace(place: string): Promise<Database> {
 
 const refuse = async () => Promise.reject(new Error("There is nothing here"));
 
-/** What an engine needs that may be killed at any moment. */
+/** The services of an engine that may be killed at any moment. */
 export async function servicesOf(database: Database, model: StreamingModel): Promise<Services> {
   return {
     database,

@@ -1,5 +1,5 @@
-// Makes tasks that are due at once and runs them until it kills itself at the moment it is told; without a moment it runs
-// what others left and ends once nothing is left.
+// Makes tasks that are due at once and runs them until it kills itself at the given moment; without one it runs the
+// remaining tasks and ends once none is left.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMessengers } from "../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
@@ -40,7 +40,7 @@ const [agent] = await database.db.select().from(agents);
 if (!agent) throw new Error("There is no agent");
 const { id: agentId, organizationId } = agent;
 
-/** Stores a task as the API does, and what makes it run as the tick does. */
+/** Stores a task as the API does, with its job as the tick makes it. */
 async function make(name: string): Promise<void> {
   const id = newId();
   const now = new Date();

@@ -12,13 +12,13 @@ afterAll(() => server?.stop());
 
 const bundle = bundled("tasks-victim");
 
-/** When a process kills itself: at the so-manieth such moment in it, or so many milliseconds after its beginning. */
+/** When a process kills itself: at the n-th such moment, or this many milliseconds after its start. */
 type Moment = readonly [moment: string, ordinal: number];
 
-/** Those in which a run differs from the answer to a message, whose test kills at all of them. */
+/** The steps in which a run differs from the answer to a message, whose test covers all moments. */
 const steps = ["record", "complete"];
 const everywhere: Moment[] = [
-  // Transactions make tasks, have them run, and end runs.
+  // Transactions create tasks, start runs, and end runs.
   ...[4, 7, 10].flatMap((ordinal): Moment[] => [
     ["before store", ordinal],
     ["after store", ordinal],
@@ -58,7 +58,7 @@ async function endLeases(database: Database): Promise<void> {
 interface Ran {
   name: string;
   runs: string[];
-  /** What was said in the conversations of the task. */
+  /** The messages in the conversations of the task. */
   said: string[];
   sent: string[];
 }
@@ -109,7 +109,7 @@ test.skipIf(!server)(
       for (let next = waiting.shift(); next; next = waiting.shift())
         made.push(...(await kill(place, next.series, next.moment)));
     };
-    // Two replicas, each of which finds what the other left.
+    // Two replicas, each of which finds the other's unfinished work.
     await Promise.all([runner(), runner()]);
     await vi.waitFor(async () => expect(await victimsConnections(database)).toBe(0), { timeout: 60_000 });
     await expectRanOnce(place, made, (work) => work(database));

@@ -1,4 +1,4 @@
-// Asks its agent question after question, in several conversations, until it kills itself at the moment it is told.
+// Asks its agent question after question, in several conversations, until it kills itself at the given moment.
 import type { Database } from "../../src/db/client.ts";
 import { createEngine } from "../../src/engine.ts";
 import { plainText } from "../plain-text.ts";
@@ -9,7 +9,7 @@ const [, , place = "", slug = "", key = "", name = "", moment = "", ordinal = ""
 
 let left = Number(ordinal);
 
-/** A moment came; the one that was asked for is the last. */
+/** A moment was reached; at the requested one the process ends. */
 function reach(reached: string): void {
   if (reached !== moment) return;
   left -= 1;
@@ -20,12 +20,12 @@ function reach(reached: string): void {
 function watch(database: Database): Database {
   const query: Database["query"] = async (text, parameters) => {
     const sql = plainText(text);
-    // What the turns leave for the background stays there.
+    // The turns' background work is not done.
     if (sql.includes("set locked_by = ")) return new Promise(() => {});
     const closing = sql.startsWith("with turn as ( update turns set status");
     if (closing) reach("committing");
     const answer = database.query<never>(text, parameters);
-    // The statement is on its way by then, and nobody knows how far it came.
+    // The statement is being sent by then, and may have run or not.
     if (closing) setImmediate(() => reach("sent"));
     const rows = await answer;
     if (closing) reach("committed");

@@ -1,5 +1,5 @@
-// `npm run demo:channels`: a person writes to an agent on Telegram, Slack and WhatsApp. The program is the real one; the
-// messengers are stand-ins on this machine, and the model is the built-in one that repeats what it hears.
+// `npm run demo:channels`: a person writes to an agent on Telegram, Slack and WhatsApp. The program is the real one;
+// the messengers are stand-ins on this machine, and the model is the built-in one that repeats its input.
 import { createAgentEngine } from "../../src/client/index.ts";
 import { slackBotId, slackServer, slackTokens } from "../messengers/slack-server.ts";
 import { telegramServer, telegramToken } from "../messengers/telegram-server.ts";
@@ -33,7 +33,7 @@ try {
   await Promise.all([telegram, slack, twilio].map((one) => one.close()));
 }
 
-/** An agent whose channels are on, as an operator makes it. */
+/** An agent with its channels on, as an operator makes it. */
 async function setUp(): Promise<void> {
   const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: server.owner });
   const engine = createAgentEngine({ baseUrl: server.url, token });
@@ -115,7 +115,7 @@ async function onWhatsApp(): Promise<void> {
   await replies();
 }
 
-/** What Telegram shows of its HTML. */
+/** Telegram's display of its HTML. */
 function plain(html: string): string {
   const signs: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
   return html.replaceAll(/<[^>]*>/g, "").replaceAll(/&(lt|gt|quot|amp);/g, (sign) => signs[sign] ?? sign);

@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 
-/** How long a reply may take. */
+/** The time limit of a reply. */
 const longestMs = 15_000;
 
-/** What people see of a chat: each line with the seconds since the beginning. */
+/** A chat as people see it: each line with the seconds since the beginning. */
 export class Chat {
   readonly #startedAt = performance.now();
   readonly #out: Writable;
@@ -16,7 +16,7 @@ export class Chat {
     this.#out.write(`\n${text}\n`);
   }
 
-  /** A line of somebody; further lines of the text stand below it. */
+  /** A line of a person; further lines of the text are below it. */
   line(who: string, text: string): void {
     const seconds = ((performance.now() - this.#startedAt) / 1_000).toFixed(1);
     const [first = "", ...rest] = text.split("\n");
@@ -24,7 +24,7 @@ export class Chat {
     this.#out.write(`${lines.map((line) => line.trimEnd()).join("\n")}\n`);
   }
 
-  /** Shows what the agent says next: the texts behind `shown` in the growing list `sent`. */
+  /** Shows the agent's next messages: the texts after the first `shown` of the growing list `sent`. */
   async reply(sent: readonly unknown[], textOf: (index: number) => string): Promise<void> {
     const index = this.#shown.get(sent) ?? 0;
     const until = performance.now() + longestMs;

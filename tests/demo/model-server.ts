@@ -35,7 +35,7 @@ const answers: readonly { about: RegExp; answers: (results: boolean) => Answer }
 
 const usual: Answer = { text: "I looked into it: the parcel left us this morning and arrives on Thursday." };
 
-/** A chat-completions server with a few answers of a tea house, for pictures: no model is asked. */
+/** A chat-completions server with a few answers of a tea house, for pictures: no model is called. */
 export async function modelServer(): Promise<{ url: string; close(): void }> {
   const server = createServer(async (request, response) => {
     if (request.method !== "POST")

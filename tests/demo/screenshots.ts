@@ -1,6 +1,6 @@
-// `npm run screenshots`: pictures of every page of the panel on four screens, in `screenshots/`, of an installation that
-// has something to show. With `--readme` the few that the README shows are taken anew. The program is the real one, on
-// a PostgreSQL of its own; the model is a stand-in on this machine.
+// `npm run screenshots`: pictures of every page of the panel on four screens, in `screenshots/`, of an installation
+// with content. With `--readme` only those of the README. The program is the real one, on a PostgreSQL of its own; the
+// model is a stand-in on this machine.
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -66,7 +66,7 @@ async function shootAll(browser: Browser, server: DemoServer): Promise<void> {
   }
 }
 
-/** The chosen few, at the size in which a reader sees them. */
+/** The README's pictures, at the size of a reader's screen. */
 async function shootReadme(browser: Browser, server: DemoServer): Promise<void> {
   const target = folder("docs/images");
   mkdirSync(target, { recursive: true });
@@ -103,7 +103,7 @@ async function signedIn(browser: Browser, server: DemoServer): Promise<BrowserCo
   return context;
 }
 
-/** Opens a page of the panel, and waits until everything that it asked for is there. */
+/** Opens a page of the panel, and waits until everything on it is loaded. */
 async function open(page: Page, { url }: DemoServer, name: string): Promise<void> {
   await page.goto("about:blank");
   await page.goto(`${url}/#/${name}`);

@@ -48,7 +48,7 @@ export async function startServer(settings: Readonly<Record<string, string>>): P
   }
 }
 
-/** The address in the line of the log that says where the program listens; what else it says goes on to this terminal. */
+/** The address in the line of the log that says where the program listens; its other lines go to this terminal. */
 function addressOf({ stderr }: ChildProcess): Promise<string> {
   if (!stderr) throw new Error("The program has no log");
   return new Promise((resolve, reject) => {

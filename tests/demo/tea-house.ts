@@ -4,7 +4,7 @@ import type { AgentEngine } from "../../src/client/index.ts";
 const orgSlug = "default";
 const model = { provider: "openai-compatible", model: "tea-1" } as const;
 
-/** An installation that has been at work for two weeks, as a tea house would have it. */
+/** An installation of a tea house that has been in use for two weeks. */
 export async function furnish(engine: AgentEngine, databaseUrl: string): Promise<void> {
   await agents(engine);
   await knowledge(engine);
@@ -88,7 +88,7 @@ async function work(engine: AgentEngine): Promise<void> {
   await engine.createHook({ slug: "support", body: hook });
 }
 
-/** Turns of the days before, copied from those of today with other times, sizes and ends: no API writes the past. */
+/** Turns of the days before, copied from today's with other times, sizes and ends: the API can't write past ones. */
 async function past(databaseUrl: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   await sql.unsafe(`
@@ -102,7 +102,7 @@ async function past(databaseUrl: string): Promise<void> {
       lateral (select date_trunc('day', now()) - day * interval '1 day' + (copy * 67 % 840 + 420) * interval '1 minute' as at) times
     where t.status = 'done' and copy <= 5 + (day * 5) % 8 and at < now()`);
   await sql.unsafe("update turns set duration_ms = 1400, ttft_ms = 380 where duration_ms < 200");
-  // The sums of the days are made anew.
+  // The daily sums are computed again.
   await sql.unsafe("truncate usage_daily, latency_daily, tool_usage_daily, user_usage_daily");
   await sql.unsafe("update usage_rollups set until = 'epoch'");
   await sql.end();

@@ -9,7 +9,7 @@ const json = { "Content-Type": "application/json" };
 const mebibyte = 1024 * 1024;
 const completions = "/v1/chat/completions";
 
-/** Begins a request whose body does not come before `finish`. */
+/** Begins a request whose body is sent by `finish`. */
 function begin(h: Awaited<ReturnType<typeof harness>>, path: string, headers: Record<string, string>, text = "") {
   const held = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ test("bodies count until they end, and large ones are refused beyond the bounds 
   const d = bodies.begin("c");
   expect(() => d.grow(65_537)).toThrow("full");
   d.end();
-  // A small one is taken in any case.
+  // A small one is accepted in any case.
   bodies.begin("c").grow(65_536);
   a.end();
   bodies.begin("c").grow(65_537);

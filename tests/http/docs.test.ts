@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Services } from "../../src/context/ctx.ts";
 import { docsRoutes } from "../../src/http/pages/docs.ts";
 
-/** The routes over these files; the page asks for nothing else of the engine. */
+/** The routes over these files; the page needs nothing else of the engine. */
 function docs(files: Record<string, string>) {
   const read = async (name: string) => {
     const text = files[name];
@@ -54,7 +54,7 @@ test("a file is read once, and a browser that has it is told so", async () => {
   const app = docsRoutes({ assets } as Partial<Services> as Services);
   const path = "/docs/swagger-ui.css";
   expect(read).toEqual([]);
-  // What is missing may come.
+  // A missing file may be added later.
   expect((await app.request(path)).status).toBe(404);
   Object.assign(files, shipped);
   read.length = 0;

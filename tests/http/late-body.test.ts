@@ -6,7 +6,7 @@ import { gate } from "../scripted-model.ts";
 
 const keys = "/api/organizations/acme/management-keys";
 
-/** A request whose head is let in now, and whose body comes when `send` is called. */
+/** A request whose head is accepted now, and whose body is sent by `send`. */
 async function begin(h: Harness, path: string, headers: Record<string, string>, json: object, method = "POST") {
   const text = JSON.stringify(json);
   const [letIn, held] = [gate(), gate()];
@@ -19,7 +19,7 @@ async function begin(h: Harness, path: string, headers: Record<string, string>, 
         controller.close();
       },
     },
-    // Nothing is asked for before somebody reads, and nobody reads before the guard has let the request in.
+    // The body is requested once somebody reads, which is after the guard has accepted the request.
     { highWaterMark: 0 },
   );
   const length = { "Content-Type": "application/json", "Content-Length": String(text.length) };

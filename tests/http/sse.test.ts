@@ -84,7 +84,7 @@ test("replayed events may exceed that limit, are sent in parts, and leave space 
   expect(chunks.join("")).toBe(`${kept.join("")}data: live\n\n`);
   expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(20_000);
   expect(onLeave).not.toHaveBeenCalled();
-  // What it read of them it may not leave unread again.
+  // The part it read may not be left unread again.
   const event = `data: ${"x".repeat(1000)}\n\n`;
   for (let written = 0; written < mebibyte + 10 * event.length; written += event.length) sink.write(event);
   expect(onLeave).toHaveBeenCalledOnce();
@@ -139,7 +139,7 @@ test("a client that reads is kept alive, however long nothing happens", async ()
   await clock.advance(24_000);
   sink.write("data: late\n\n");
   expect(decoded(await next)).toBe("data: late\n\n");
-  // It takes its time with this one; the minute begins here.
+  // It reads this one late; the minute begins here.
   await clock.advance(50_000);
   expect(onLeave).not.toHaveBeenCalled();
 });
@@ -194,7 +194,7 @@ test.each(["cancels", "aborts"])("a client that %s leaves once", async (how) => 
 });
 
 test("the socket of a client that does not read is really closed", async () => {
-  // The server package prints what broke a stream.
+  // The server package prints the error that broke a stream.
   vi.spyOn(console, "error").mockImplementation(() => {});
   const served = Promise.withResolvers<ReturnType<typeof eventStream>["sink"]>();
   const left = Promise.withResolvers<void>();
@@ -252,7 +252,7 @@ test("all clients together leave no more than 64 Mi unread; then those who read 
   expect(dropped.length).toBeGreaterThan(20);
   await expect(dropped[0]?.response.text()).rejects.toThrow("The client reads too slowly");
 
-  // A client that reads gets all of it all the same.
+  // A reading client still gets all of it.
   const reading = eventStream({ clock, signal: new AbortController().signal });
   const text = reading.response.text();
   for (let n = 0; n < 10; n += 1) {

@@ -32,7 +32,7 @@ test("the engine's upkeep looks after jobs, and leaves alone kinds that no worke
 test("a start along with other processes leaves them a lease's time to renew the leases of their jobs", async () => {
   const h = await harness();
   const { db } = h.services.database;
-  // Its process may run it and be about to reach the database again after an outage. One more attempt is one too many.
+  // Its process may run it and be about to reach the database again after an outage. One more attempt would be too many.
   const job = { kind: "task.run", payload: { runId: newId() }, attempts: 1, maxAttempts: 1 };
   await db.insert(jobs).values({ ...job, lockedBy: newId(), lockedUntil: new Date(0) });
   const statusOf = async () => (await db.select().from(jobs))[0]?.status;

@@ -4,7 +4,7 @@ import { TestClock } from "../clock.ts";
 
 const away = new Error("The database is away");
 
-/** A heartbeat of one kind of work. Its renewals go well, fail, or take until the test ends them. */
+/** A heartbeat of one kind of work. Its renewals succeed, fail, or last until the test ends them. */
 function heartbeat() {
   const clock = new TestClock();
   const made = new Heartbeat({ clock });

@@ -48,7 +48,7 @@ interface Options extends Partial<Pick<NewJob, "key" | "runAt">> {
   maxAttempts?: number;
 }
 
-/** Jobs on an empty database, under a clock of the test's, and workers for them. Those of one `notify` wake each other. */
+/** Jobs on an empty database, under a clock of the test's, and workers for them. With one `notify` they wake each other. */
 export async function jobHarness(given?: Database, givenNotify?: Notify) {
   const { database, close } = given ? { database: given, close: async () => {} } : await openTestDatabase();
   onTestFinished(close);
@@ -59,7 +59,7 @@ export async function jobHarness(given?: Database, givenNotify?: Notify) {
   /** A worker with a heartbeat every 5 seconds of its clock. */
   const worker = (kinds: Readonly<Record<string, JobHandler | JobKind>>, own: Clock = clock) => {
     const heartbeat = new Heartbeat({ clock: own });
-    // As the statement about channels, by which a process without jobs notices an outage.
+    // Like the statement about channels, by which a process without jobs notices an outage.
     heartbeat.add(async () => void (await database.query("select 1", [])));
     keepBeating(heartbeat, own, beats);
     const made = createWorker(
@@ -85,10 +85,10 @@ export async function jobHarness(given?: Database, givenNotify?: Notify) {
         await Promise.all(beats);
       }
     },
-    /** Lets so much time pass for the leases of jobs, which go by the clock of the database. */
+    /** Lets time pass for the leases of jobs, which use the clock of the database. */
     age: (ms: number) =>
       database.query("update jobs set locked_until = locked_until - $1::int * interval '1 ms'", [ms]),
-    /** How many milliseconds the leases of the jobs last from now on, the longest first. */
+    /** The remaining milliseconds of the jobs' leases, the longest first. */
     left: async () => {
       const rows = await database.query<{ ms: number }>(
         "select (extract(epoch from locked_until - now()) * 1000)::float8 as ms from jobs where locked_until is not null order by 1 desc",
@@ -122,7 +122,7 @@ const asKind = ([name, kind]: [string, JobHandler | JobKind]): [string, JobKind]
   typeof kind === "function" ? { run: kind } : kind,
 ];
 
-/** A handler whose jobs run until the test ends them, and the letters of their organizations in the order they began. */
+/** A handler whose jobs run until the test ends them, and their organizations' letters in the order of beginning. */
 export function stall() {
   const began: string[] = [];
   const running: { letter: string; end: () => void }[] = [];
@@ -142,7 +142,7 @@ export function stall() {
   };
 }
 
-/** A handler that waits until the test lets it go on, and says when it began. */
+/** A handler that waits until the test releases it, and reports its beginning. */
 export function gate() {
   const opened = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();

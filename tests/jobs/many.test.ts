@@ -22,7 +22,7 @@ describe("many jobs", () => {
     });
     await worker.work();
     expect([done.size, await h.rows(), h.lines]).toEqual([300, [], []]);
-    // A claim and a settlement of each 32, and some of fewer in the end.
+    // A claim and a settlement for each 32, and some for fewer at the end.
     expect(statements).toBeLessThan(60);
   });
 
@@ -60,7 +60,7 @@ describe("many jobs", () => {
       count: {
         limit: 64,
         run: async ({ payload }) => {
-          // The others end only then: what has ended is nobody's to take over.
+          // The others end only then: ended jobs can't be claimed by another process.
           if ((payload as { n: number }).n > 0) return taken.promise;
           await h.database.query("update jobs set locked_by = $1::uuid where payload ->> 'n' = '5'", [other]);
           taken.resolve();

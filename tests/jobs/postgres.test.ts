@@ -18,7 +18,7 @@ import { gate, jobHarness, stall } from "./jobs.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** One session, as the embedded database has, can't prove what several processes do. */
+/** One session, as the embedded database has, can't prove the behaviour of several processes. */
 const server = await startThrowaway();
 afterAll(() => server?.stop());
 

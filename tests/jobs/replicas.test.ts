@@ -4,7 +4,7 @@ import type { Notify } from "../../src/core/ports.ts";
 import { silent } from "../embedded.ts";
 import { jobHarness, stall } from "./jobs.ts";
 
-/** Two workers that wake each other, with four slots each for slow jobs, and what they told. */
+/** Two workers that wake each other, with four slots each for slow jobs, and their notices. */
 async function twoWorkers() {
   const told: string[] = [];
   const local = localNotify(silent);
@@ -20,7 +20,7 @@ async function twoWorkers() {
   const kinds = ({ run }: typeof here) => ({ slow: { run, limit: 4 }, quick: async () => {} });
   const [one, two] = [h.worker(kinds(here)), h.worker(kinds(there))];
   let organizations = 0;
-  /** Each for an organization of its own, so that no share of one is in the way. */
+  /** Each for an organization of its own, so that no share limits them. */
   const enqueue = async (count: number) => {
     for (let n = 0; n < count; n += 1) {
       organizations += 1;

@@ -10,7 +10,7 @@ import { explaining, sum } from "../plan.ts";
 import { spyOnStatements } from "../statements.ts";
 import { jobHarness } from "./jobs.ts";
 
-/** A schedule with one source, whose rows are those of a table of the test. */
+/** A schedule with one source, whose rows are in a table of the test. */
 async function withSource(due: { key: string; at: number }[]) {
   const h = await jobHarness();
   let woken = 0;
@@ -121,7 +121,7 @@ describe("the tick", () => {
 });
 
 describe("Rooms and tasks", () => {
-  /** So many agents with Rooms and tasks of which none is due, and three whose Rooms are. */
+  /** This many agents with Rooms and tasks that are not due, and three with due Rooms. */
   async function crowd(many: number) {
     const h = await harness();
     const { database, clock } = h.services;

@@ -7,7 +7,7 @@ const organization = (letter: string) => `${letter.repeat(8)}-0000-7000-8000-000
 
 type Enqueue = Awaited<ReturnType<typeof jobHarness>>["enqueue"];
 
-/** Enqueues so many jobs of each of these organizations, one organization after the other. */
+/** Enqueues this many jobs of each of these organizations, one organization after the other. */
 async function enqueueOf(enqueue: Enqueue, kind: string, counts: Readonly<Record<string, number>>): Promise<void> {
   for (const [letter, count] of Object.entries(counts)) {
     for (let n = 0; n < count; n += 1) await enqueue(kind, { letter }, { organizationId: organization(letter) });
@@ -103,7 +103,7 @@ describe("an organization", () => {
     await worker.tick();
     expect(slow.began.slice(0, 6)).toEqual(["a", "b", "c", "d", "e", "f"]);
     expect(slow.running()).toHaveLength(8);
-    // Places that become free go around, too.
+    // Slots that become free alternate, too.
     for (let n = 8; n < 14; n += 1) {
       slow.end();
       await expect.poll(() => slow.began.length).toBe(n + 1);

@@ -1,4 +1,4 @@
-// Takes a job and never ends it, and prints when it lost the job; the test kills or freezes it.
+// Takes a job and never ends it, and prints when it lost the job; the test kills or freezes this process.
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { unmeasured } from "../../src/core/meters.ts";
 import { localNotify } from "../../src/core/notify.ts";

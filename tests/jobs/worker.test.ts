@@ -276,7 +276,7 @@ describe("failing work", () => {
 });
 
 describe("a process that dies", () => {
-  /** A clock whose timers never fire, as those of a process that hangs. */
+  /** A clock whose timers never fire, as in a process that hangs. */
   const stuck = (now: () => number) => ({ now, after: () => () => {} });
 
   test("leaves its work to others once its lease is over; its later writes no longer count", async () => {
@@ -298,7 +298,7 @@ describe("a process that dies", () => {
     await rescue.begun;
     expect(await h.rows()).toMatchObject([{ attempts: 2 }]);
 
-    // The first one wakes up and believes that it is done.
+    // The first one resumes and believes that it is done.
     dead.open();
     await first.work();
     expect(await h.rows()).toMatchObject([{ attempts: 2, status: "pending" }]);
@@ -399,7 +399,7 @@ describe("an outage of the database that outlasts the leases", () => {
     };
     Object.assign(h.database, { query: reached });
     const age = (ms: number) => query("update jobs set locked_until = locked_until - $1::int * interval '1 ms'", [ms]);
-    /** Has the database away for longer than a lease, while these workers try. */
+    /** Makes the database unavailable for longer than a lease, while these workers retry. */
     const pass = async (...workers: Worker[]) => {
       away = true;
       for (let passed = 0; passed <= leaseMs; passed += 10_000) {
@@ -517,7 +517,7 @@ describe("a stop", () => {
     const rows = await h.rows();
     expect(rows.map(({ payload, attempts, lockedBy }) => ({ payload, attempts, lockedBy }))).toEqual([
       { payload: { n: 1 }, attempts: 0, lockedBy: null },
-      // In place of the one that ran, whose work it is.
+      // It replaces the running one, which does its work.
       { payload: { n: 2 }, attempts: 0, lockedBy: null },
     ]);
     const next: unknown[] = [];

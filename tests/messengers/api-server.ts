@@ -16,7 +16,7 @@ export interface ApiAnswer {
   bytes?: Uint8Array | string;
 }
 
-/** How the next calls fail: with an answer, never answered, or cut off after the request was read. */
+/** The failures of the next calls: an answer, no answer, or a reset after the request was read. */
 type Failure = ApiAnswer | "hang" | "reset";
 
 export interface ApiServer {

@@ -51,7 +51,7 @@ const known = new Set([
   "conversations.replies",
 ]);
 
-/** A Slack workspace with one app. Events go over its socket if one is open, else to `requestUrl`. */
+/** A Slack workspace with one app. Events are sent over its socket if one is open, else to `requestUrl`. */
 export async function slackServer({ now = () => Date.now() } = {}) {
   const sent: SentToSlack[] = [];
   const files = new Map<string, { bytes: Uint8Array; mime: string }>();
@@ -67,7 +67,7 @@ export async function slackServer({ now = () => Date.now() } = {}) {
   const handle = ({ method, path, headers, body }: ApiRequest): ApiAnswer => {
     const bearer = headers.authorization?.replace("Bearer ", "");
     if (method === "GET") {
-      // A browser's page of signing in, as Slack shows to whom the token gives no right.
+      // A browser's sign-in page, as Slack shows it to a token without rights.
       if (bearer !== slackTokens.botToken) {
         return {
           bytes: "<!DOCTYPE html><title>Sign in</title>",
@@ -140,7 +140,7 @@ export async function slackServer({ now = () => Date.now() } = {}) {
     return fetch(state.requestUrl, { method: "POST", headers: { ...slackHeaders(body, now()), ...more }, body });
   };
 
-  /** Brings an event; answers the status of the Request URL, or null where it went over the socket. */
+  /** Sends an event; answers the status of the Request URL, or null when it was sent over the socket. */
   const bring = async (event: Fields): Promise<number | null> => {
     const payload = slackEvent(event, `Ev${nextEvent++}`);
     if (peers.length > 0) {
@@ -174,7 +174,7 @@ export async function slackServer({ now = () => Date.now() } = {}) {
     },
     /** Sends a message that is no event over the newest socket. */
     tell: (message: Fields) => peers.at(-1)?.send(JSON.stringify(message)),
-    /** Sends again what was not acknowledged. */
+    /** Sends unacknowledged events again. */
     redeliver() {
       for (const envelope of unacknowledged.values()) peers.at(-1)?.send(JSON.stringify(envelope));
     },

@@ -25,7 +25,7 @@ const refuse = (status: number, description: string, parameters?: Fields): ApiAn
 });
 const result = (value: unknown): ApiAnswer => ({ json: { ok: true, result: value } });
 
-/** A Telegram with one bot. Its polls last by `clock`, that of who polls. `say` is what people do; updates go to the bot's webhook, else wait for its polls. */
+/** A Telegram with one bot. Its polls use `clock`, the poller's. `say` acts for people; updates are sent to the bot's webhook, or wait for polls. */
 export async function telegramServer({ token = telegramToken, bot = telegramBot, clock = systemClock } = {}) {
   const sent: SentToTelegram[] = [];
   const actions: { chatId: number; topicId: number | null; action: string }[] = [];
@@ -116,7 +116,7 @@ export async function telegramServer({ token = telegramToken, bot = telegramBot,
 
   const server = await apiServer(handle);
 
-  /** Posts an update to the webhook, as Telegram does; 502 where nobody answers. */
+  /** Posts an update to the webhook, as Telegram does; 502 without a server. */
   const deliver = async (update: Fields): Promise<number | null> => {
     if (!webhook) return null;
     const headers: Record<string, string> = { "Content-Type": "application/json" };
@@ -128,7 +128,7 @@ export async function telegramServer({ token = telegramToken, bot = telegramBot,
     return response.status;
   };
 
-  /** Brings an update; answers the webhook's status, or null where it waits for a poll. */
+  /** Sends an update; answers the webhook's status, or null when it waits for a poll. */
   const bring = async (update: Fields): Promise<number | null> => {
     const whole = { update_id: nextUpdate++, ...update };
     const status = await deliver(whole);
@@ -144,13 +144,13 @@ export async function telegramServer({ token = telegramToken, bot = telegramBot,
     sent,
     actions,
     files,
-    /** What waits for a poll, or for a webhook that failed. */
+    /** The updates waiting for a poll, or refused by the webhook. */
     updates,
     bring,
     /** A message to the bot; `more` are other members of the message. */
     say: (text: string, more: Fields = {}) =>
       bring({ message: { message_id: nextMessage++, from: ada, chat: adaChat, date: 1_767_225_600, text, ...more } }),
-    /** Brings again what the webhook refused. */
+    /** Sends again the updates that the webhook refused. */
     async redeliver(): Promise<(number | null)[]> {
       const waiting = updates.splice(0);
       return Promise.all(
@@ -171,7 +171,7 @@ export async function telegramServer({ token = telegramToken, bot = telegramBot,
 const tag = /<(\/?)([a-z]+)([^<>]*)>|[<>]/g;
 const known = new Set(["b", "i", "s", "u", "code", "pre", "a", "blockquote"]);
 
-/** Why Telegram does not take a text as HTML; null when it does. */
+/** Telegram's reason not to accept a text as HTML; null when it does. */
 export function problemOf(html: string): string | null {
   const open: string[] = [];
   for (const [whole, slash, name = ""] of html.matchAll(tag)) {

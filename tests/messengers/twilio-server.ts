@@ -49,7 +49,7 @@ export async function twilioServer() {
 
   const handle = ({ method, path, headers, body }: ApiRequest): ApiAnswer => {
     if (path.startsWith("/cdn/")) {
-      // The store of files refuses a request with two ways of authentication.
+      // The file storage refuses a request with two credentials.
       if (headers.authorization) return { status: 400, bytes: "Only one auth mechanism allowed" };
       const file = media.get(path.slice(5));
       return file ? { bytes: file.bytes, headers: { "Content-Type": file.mime } } : { status: 403 };

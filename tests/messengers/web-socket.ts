@@ -6,7 +6,7 @@ export interface Peer {
   send(text: string): void;
   /** Closes as RFC 6455 says. */
   close(): void;
-  /** Ends the connection without a word. */
+  /** Ends the connection without a close frame. */
   drop(): void;
 }
 

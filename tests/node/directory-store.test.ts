@@ -57,7 +57,7 @@ test("moves a file to its path only when it is complete", async () => {
   await Promise.all([store.put("one", bytes("new"), "text/plain"), store.put("one", bytes("new"), "text/plain")]);
   expect(readdirSync(directory)).toEqual(["one"]);
   expect(readFileSync(join(directory, "one"), "utf8")).toBe("new");
-  // What a killed process leaves.
+  // The file left by a killed process.
   writeFileSync(join(directory, "two.1234.part"), "ha");
   expect(await store.get("two")).toBeNull();
   await directoryStore(directory).put("three", bytes("x"), "text/plain");

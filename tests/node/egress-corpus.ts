@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { isPublicAddress } from "../../src/core/egress/target.ts";
 
-/** Spellings of 127.0.0.1 that the WHATWG parser takes: numbers of all bases, short forms, other scripts. */
+/** Spellings of 127.0.0.1 that the WHATWG parser accepts: numbers of all bases, short forms, other scripts. */
 export const spellings = [
   ...["127.0.0.1", "127.0.0.1.", "127.1", "127.0.1", "127.1.", "0177.1", "0x7f.1", "0X7F.1", "0x7f.0x1"],
   ...["2130706433", "2130706433.", "017700000001", "0x7f000001", "0x7F000001", "0x7f000001.", "00000017700000001"],
@@ -91,7 +91,7 @@ const localNames = [
   ],
 ];
 
-/** Names that the tests' resolver knows, and what it says of them. */
+/** Names that the tests' resolver knows, and their addresses. */
 export const hiddenNames: Readonly<Record<string, readonly string[]>> = {
   "metadata.google.internal": ["169.254.169.254"],
   "instance-data": ["169.254.169.254"],
@@ -122,7 +122,7 @@ export const hiddenNames: Readonly<Record<string, readonly string[]>> = {
 
 const names = ["LOOPBACK.test", "loopback.test.", "loop%62ack.test", "ｌoopback.test", "例子.test", "mixed。test"];
 
-/** URLs in which the host is not what a hasty reader takes it for; `port` is the canary's. */
+/** URLs whose host is not what a hasty reader sees; `port` is the canary's. */
 function tricks(port: number): string[] {
   return [
     ...[`http://public.test@127.0.0.1:${port}/`, `http://public.test:80@127.0.0.1:${port}/`],
@@ -163,7 +163,7 @@ function ownAddresses(): string[] {
 
 const bracket = (address: string) => (address.includes(":") ? `[${address}]` : address);
 
-/** URLs that must not be requested, none of them twice; where the port is free to choose, it is the canary's. */
+/** URLs that must not be requested, without repeats; where the port is free to choose, it is the canary's. */
 export function corpus(port: number): string[] {
   const own = ownAddresses().map(bracket);
   const hosts = [...spellings, ...private4, ...localNames, ...Object.keys(hiddenNames), ...names, ...own];

@@ -9,7 +9,7 @@ import { canary, internet, publicAddress } from "./internet.ts";
 
 type Attempt = (url: string) => Promise<EgressAnswer>;
 
-/** The URLs of the list that were not refused, each with what came instead. */
+/** The URLs of the list that were not refused, each with its outcome. */
 async function notRefused(urls: readonly string[], attempt: Attempt): Promise<string[]> {
   const through: string[] = [];
   for (const url of urls) {

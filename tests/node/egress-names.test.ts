@@ -6,7 +6,7 @@ const dns = vi.hoisted(() => ({
   server: "",
   asked: [] as string[],
   pending: [] as (() => void)[],
-  /** Whether questions to DNS are lost: their promises never settle, cancelled or not. */
+  /** Whether DNS queries are lost: their promises never settle, cancelled or not. */
   loses: false,
   lost: [] as string[],
 }));
@@ -103,7 +103,7 @@ test("many names whose servers are silent hold up no other, and an abort ends th
   const started = performance.now();
   controller.abort(new Error("stopped"));
   expect((await ended).every((one) => one.status === "rejected" && one.reason.message === "stopped")).toBe(true);
-  // The servers themselves are waited for longer.
+  // The name servers themselves get a longer wait.
   expect(performance.now() - started).toBeLessThan(3_500);
   expect(dns.asked).toEqual([]);
 });
@@ -122,7 +122,7 @@ test("an abort ends the wait for the system, although others wait for the same n
   await nameServer();
   const controllers = [new AbortController(), new AbortController()];
   const answers = controllers.map(({ signal }, n) => resolveBySystem(`never${n}.test`, signal));
-  // One of the two is looked up, the other one waits for its turn.
+  // One of the two is looked up, the other one is queued.
   await expect.poll(() => dns.asked).toHaveLength(1);
   for (const controller of controllers) controller.abort(new Error("no longer"));
   expect(await Promise.allSettled(answers)).toMatchObject(

@@ -9,7 +9,7 @@ import { canary, deadAddress, internet, publicAddress } from "./internet.ts";
 
 const tooMuchAtATime = "Too many large answers come in at the same time: ask again later, or for less";
 
-/** Resolves when the other side is gone, however rudely it went. */
+/** Resolves when the other side is gone, cleanly or not. */
 const closing = (stream: EventEmitter) => new Promise((resolve) => stream.once("close", resolve));
 
 describe("a request", () => {
@@ -164,7 +164,7 @@ describe("an answer", () => {
     expect((await ask(`${base}/small`)).body).toBe("small");
     for (const response of begun) response.end();
     expect((await Promise.any(large)).body).toHaveLength(200_000);
-    // What was whole, and what was refused, holds nothing any more.
+    // Complete and refused answers hold no memory.
     const next = ask(`${base}/large`);
     await expect.poll(() => begun.length).toBe(3);
     begun[2]?.end("b");

@@ -13,7 +13,7 @@ import { TestClock } from "../clock.ts";
 /** An address of the internet, which the tests play on this machine. */
 export const publicAddress = "93.184.215.14";
 
-/** Another one, where nobody answers. */
+/** Another one, without a server. */
 export const deadAddress = "93.184.215.15";
 
 const thisMachine = new Set(["127.0.0.1", "127.0.0.2", "127.0.0.3", "0.0.0.0", "::1", "::"]);
@@ -23,7 +23,7 @@ const certificate = { key: fixture("key.pem"), cert: fixture("certificate.pem") 
 
 type Names = Readonly<Record<string, readonly string[] | (() => readonly string[] | Promise<readonly string[]>)>>;
 
-/** What the servers of the internet were asked, bodies included. */
+/** The requests to the servers of the internet, with their bodies. */
 interface Asked {
   method: string;
   url: string;
@@ -43,11 +43,11 @@ export interface Internet {
   ask(url: string, request?: Partial<EgressRequest>): Promise<EgressAnswer>;
   /** A web server at the public address; `http://public.test:<port>`, or `https` when it is secure. */
   serve(listener: (asked: Asked, response: ServerResponse) => unknown, options?: { secure?: boolean }): Promise<string>;
-  /** A server there that speaks whatever it likes, once it has received something. */
+  /** A server there that speaks any protocol, once it has received something. */
   speak(talk: (socket: Socket) => void): Promise<string>;
 }
 
-/** The way out, with a resolver, a clock and an internet of one address in the test's hands. */
+/** The egress, with a resolver, a clock and an internet of one address that the test controls. */
 export function internet(names: Names = {}, { trusted = true, unfinished = unfinishedAnswers() } = {}): Internet {
   const clock = new TestClock();
   const [dialled, resolved, asked]: [string[], string[], Asked[]] = [[], [], []];
@@ -64,7 +64,7 @@ export function internet(names: Names = {}, { trusted = true, unfinished = unfin
       dialled.push(address);
       if (address === publicAddress) return "127.0.0.1";
       if (address === deadAddress) return "127.0.0.2";
-      // Whatever goes wrong, nothing leaves this machine.
+      // In any case, no packet leaves this machine.
       if (!thisMachine.has(address)) throw new Error(`${address} was dialled`);
       return address;
     },
@@ -103,7 +103,7 @@ export function internet(names: Names = {}, { trusted = true, unfinished = unfin
 
 export interface Canary {
   port: number;
-  /** How often somebody connected. */
+  /** The number of connections. */
   hits(): number;
 }
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 
 const adapter = new URL("../../src/adapters/node/log/log.ts", import.meta.url).href;
 
-/** A process that logs so many lines of 200 bytes, says so on standard output, and goes on as told. */
+/** A process that logs this many lines of 200 bytes, says so on standard output, and then runs `then`. */
 function logging(count: number, then = ""): ChildProcess {
   const script = `
     import { createLog } from ${JSON.stringify(adapter)};

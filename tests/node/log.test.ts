@@ -26,7 +26,7 @@ describe("the log", () => {
     const { log, raw } = capture([], pretty);
     log.info({ path: "/a\u009b31m\u202eb\u001b[31m\nc" }, "Request\u2066");
     const [line = ""] = raw;
-    // Colours of its own aside, which a person's terminal gets.
+    // Apart from its own colours, which a terminal gets.
     expect(line.trimEnd()).not.toMatch(/[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\n]/);
     expect(line).toContain("\\u009b31m");
     expect(line).toContain("Request\\u2066");

@@ -39,7 +39,7 @@ const usual: Record<string, Answer> = {
   "tools/call": ({ message: { id } }, response) => say(response, { id, result: text("usual") }),
 };
 
-/** A server on this machine that answers as told, and what it was asked. */
+/** A server on this machine that answers as told, and the requests it got. */
 async function answering(own: Record<string, Answer> = {}) {
   const asked: Asked[] = [];
   const web = createServer(async (request, response) => {
@@ -508,7 +508,7 @@ test("large answers that arrive at the same time share the process's memory boun
   expect(await call("small")).toBe("small");
   for (const end of begun) end();
   expect(await Promise.any(large)).toHaveLength(200_000);
-  // What was whole, refused or given up holds nothing any more.
+  // Complete, refused and aborted answers hold no memory.
   await expect(mcp.call(known, tool("large"), {}, giveUpAfter(300))).rejects.toThrow();
   const next = call("large");
   await expect.poll(() => begun.length).toBe(4);
@@ -524,7 +524,7 @@ describe("an address that is not public", () => {
     await expect(mcp.list({ ...known, allowedHosts: [] }, 256)).rejects.toThrow(refused);
     expect(asked).toEqual([]);
     expect(await mcp.call(known, tool("call"), {}, never)).toBe("usual");
-    // What is taken back is so at once, connected or not.
+    // A revoked host is refused at once, connected or not.
     await expect(mcp.call({ ...known, allowedHosts: [] }, tool("call"), {}, never)).rejects.toThrow(refused);
   });
 

@@ -6,7 +6,7 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { createMcp } from "../../src/adapters/node/mcp/servers.ts";
 import type { Clock, Log, Mcp, McpServer, McpTransport } from "../../src/core/ports.ts";
 
-/** A credential that must turn up nowhere. */
+/** A credential that must not be shown anywhere. */
 export const canary = "canary-9f2c1e7b44d0";
 
 const environment = { PATH: process.env.PATH, HOME: "/nonexistent", AWS_SECRET_ACCESS_KEY: "not-for-children" };
@@ -15,7 +15,7 @@ export const never = new AbortController().signal;
 
 type Stdio = Extract<McpTransport, { type: "stdio" }>;
 
-/** The server of the fixtures that behaves as it is told. */
+/** The server of the fixtures with this behaviour. */
 export function behaving(behaviour: string, ...args: string[]): Stdio {
   const file = fileURLToPath(new URL("../fixtures/mcp/server.ts", import.meta.url));
   return { type: "stdio", command: execPath, args: [file, behaviour, ...args], env: { API_TOKEN: canary } };
@@ -33,7 +33,7 @@ export const http = (url: string, headers: Record<string, string> = {}): McpTran
   headers,
 });
 
-/** What a test knows of a server: unless told otherwise it may be on this machine. */
+/** A server as the engine stores it: by default it may be on this machine. */
 export function server(transport: McpTransport, more: Partial<McpServer> = {}): McpServer {
   const allowedHosts = ["localhost", "127.0.0.1"];
   return { id: "acme:test", version: "1", name: "test", transport, secrets: [canary], allowedHosts, ...more };
@@ -41,7 +41,7 @@ export function server(transport: McpTransport, more: Partial<McpServer> = {}): 
 
 export const tool = (name: string) => ({ name, description: "", inputSchema: { type: "object" } });
 
-/** The machine's, but a server may take as long as it likes to answer: its 15 seconds have tests of their own. */
+/** The machine's, but a server may take any time to answer: its 15 seconds have tests of their own. */
 const patientClock: Clock = {
   ...systemClock,
   after: (ms, fn) => (ms === 15_000 ? () => {} : systemClock.after(ms, fn)),
@@ -58,16 +58,16 @@ export function connections(options: Partial<Parameters<typeof createMcp>[0]> = 
   return { mcp, logs };
 }
 
-/** What somebody who gives up after so long has. */
+/** The signal of a caller that gives up after this time. */
 export const giveUpAfter = (ms: number) => AbortSignal.timeout(ms);
 
-/** Whether a process of this number is there. */
+/** Whether a process with this id exists. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch {
     return false;
   }
-  // One that ended stays in the list until its parent looks, which not every first process of a container does.
+  // An ended process stays listed until its parent waits for it, which not every container's first process does.
   return process.platform !== "linux" || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 }

@@ -34,7 +34,7 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
-/** The reference server over HTTP; resolves with its address and a way to end it. */
+/** The reference server over HTTP; resolves with its address and a function that ends it. */
 async function everythingOverHttp(port?: number) {
   const chosen = port ?? (await freePort());
   const { command, args } = reference("everything");
@@ -184,7 +184,7 @@ describe("a process that", () => {
     const { mcp, known, answer } = call(behaviour);
     await expect(answer).rejects.toThrow("The server's process sent far more than it was asked for");
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
-    // It costs one error: the next call has a fresh one.
+    // It costs one error: the next call has a fresh process.
     await expect(mcp.call(known, tool("call"), {}, never)).rejects.toThrow("sent far more");
   });
 
@@ -231,7 +231,7 @@ describe("a process that", () => {
     await clock.advance(1_000);
     await expect(once()).rejects.toThrow("The server's process ended with code 3");
     await expect(once()).rejects.toThrow("failed 3 times in a row and is tried again in 2 s");
-    // Whoever lists its tools wants to know how it is now.
+    // Listing its tools needs the current state.
     expect(await mcp.list(known, 256)).toHaveLength(1);
   });
 

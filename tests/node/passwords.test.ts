@@ -60,7 +60,7 @@ test("leaves the event loop free while 20 passwords are hashed", async () => {
   }, 1);
   await Promise.all(Array.from({ length: 20 }, () => passwords.hash("correct horse")));
   clearInterval(ticking);
-  // On this thread there would be a tick or two between two hashes.
+  // Hashing on this thread would leave a tick or two between two hashes.
   expect(ticks).toBeGreaterThan(100);
 });
 
@@ -144,7 +144,7 @@ test("a thread that dies fails the waiting calls, and the next call starts anoth
   const { passwords, lines } = open();
   await passwords.hash("one");
   const waiting = [passwords.hash("two"), passwords.verify(null, "three")];
-  // What an exception in the thread does to it.
+  // The effect of an exception in the thread.
   newest().emit("error", new Error("out of memory"));
   for (const { status, reason } of (await Promise.allSettled(waiting)) as PromiseRejectedResult[]) {
     expect(status).toBe("rejected");

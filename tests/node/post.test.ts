@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { readExcerpt } from "../../src/adapters/excerpt.ts";
 import { pooledPost } from "../../src/adapters/node/post/post.ts";
 
-/** A server on this machine: its address, and the sockets that came. */
+/** A server on this machine: its address, and the accepted sockets. */
 async function serve(listener: RequestListener): Promise<{ url: string; sockets: Socket[] }> {
   const sockets: Socket[] = [];
   const server = createServer(listener).on("connection", (socket: Socket) => sockets.push(socket));

@@ -3,7 +3,7 @@ import { threadedScripts } from "../../src/adapters/node/scripts/pool.ts";
 import type { ScriptResult, ScriptRun } from "../../src/core/ports.ts";
 import { silent } from "../embedded.ts";
 
-/** What `Scripts.run` takes, with this content. */
+/** An argument of `Scripts.run`, with this content. */
 export function script(content: string, rest: Partial<ScriptRun> = {}): ScriptRun {
   return { file: "main.js", content, args: {}, signal: new AbortController().signal, ...rest };
 }

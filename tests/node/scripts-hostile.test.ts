@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { errorOf, openSandbox, resultOf } from "./script.ts";
 
-/** As long as it takes on any machine: none of these waits for the end of its time. */
+/** Enough time on any machine: none of these waits for the time limit. */
 const run = openSandbox({ timeoutMs: 30_000 });
 
-/** For those that have no end, so that the tests need not wait long for each. */
+/** For scripts without an end, so that the tests need not wait long for each. */
 const timeoutMs = 400;
 const runBriefly = openSandbox({ timeoutMs });
 
@@ -32,7 +32,7 @@ test.each([
 ])("%s is stopped in its time", async (_what, content) => {
   const started = performance.now();
   const error = await errorOf(runBriefly(content));
-  // Those that eat memory on their way may come to its end first.
+  // Scripts that use memory may reach that limit first.
   expect([late, memory]).toContain(
     error.replace(/ \(main\.js:1\)$|, or calls itself too deeply$|, or threw null$/, ""),
   );
@@ -136,7 +136,7 @@ test("the event loop stays free while scripts rage", async () => {
   }, 5);
   await Promise.all([runBriefly("for (;;);"), runBriefly("for (;;) 'x'.repeat(1e6)"), runBriefly("for (;;);")]);
   clearInterval(ticking);
-  // On this thread there would be a tick or two between two scripts.
+  // Running on this thread would leave a tick or two between two scripts.
   expect(ticks).toBeGreaterThan(20);
 });
 
@@ -145,6 +145,6 @@ test("memory that scripts took is given back", async () => {
   await Promise.all([fat(), fat()]);
   const before = process.memoryUsage().rss;
   for (let i = 0; i < 10; i += 1) await Promise.all([fat(), fat()]);
-  // All of it would be a gigabyte; two runs in two threads may be in the air.
+  // All of it would be a gigabyte; two runs may be under way in two threads.
   expect(process.memoryUsage().rss - before).toBeLessThan(400e6);
 });

@@ -12,7 +12,7 @@ describe("a script's imports", () => {
     ["lib/b.js", "./deep/c.js", "lib/deep/c.js"],
     ["lib/b.js", "../a.js", "a.js"],
     ["lib/deep/c.js", "../../lib/b.js", "lib/b.js"],
-    // What eval and Function make is in no file.
+    // Code made by eval and Function is in no file.
     ["<input>", "./a.js", "a.js"],
   ])("in %s, %s is %s", (importer, request, file) => {
     expect(resolveImport(importer, request, files)).toEqual({ file });

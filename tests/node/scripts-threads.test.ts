@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 
 const endless = "console.log('begin'); for (;;);";
-/** The interpreter does not notice that its time is over. */
+/** The interpreter does not notice its time limit. */
 const stubborn = "console.log('begin'); 'a'.repeat(2 ** 23).indexOf('a'.repeat(2 ** 22) + 'b')";
 const one = { ok: true, result: 1, logs: [] };
 
@@ -131,7 +131,7 @@ test("once all running and waiting ones are aborted, the next one runs at once",
   await Promise.all(threads.map(begun));
   for (const controller of controllers) controller.abort(new Error("stopped"));
   expect((await ended).every(({ status }) => status === "rejected")).toBe(true);
-  // The clock of this test stands still: no script ends because its time is over.
+  // The clock of this test stands still: no script reaches its time limit.
   expect(await scripts.run(script("export default 1"))).toEqual(one);
   expect(threads.length).toBeLessThanOrEqual(4);
   expect(lines).toEqual([]);
@@ -216,7 +216,7 @@ test("a thread that dies fails its script, and the next one gets another", async
 
   const second = scripts.run(script(endless));
   await begun(threads[1]);
-  // What an exception in the thread does to it.
+  // The effect of an exception in the thread.
   threads[1]?.emit("error", new Error("broken"));
   expect(await second).toMatchObject(failed);
   expect(lines).toEqual(["A thread that runs scripts failed"]);

@@ -27,7 +27,7 @@ test.runIf(process.platform === "linux")(
   async () => {
     const { listener } = await listening();
     const port = listener.port.toString(16).toUpperCase().padStart(4, "0");
-    // Node takes one from each listening socket in a round.
+    // Node accepts one from each listening socket in a round.
     const listeningSockets = readFileSync("/proc/net/tcp", "utf8").match(new RegExp(`:${port} 00000000:0000 0A `, "g"));
     expect(listeningSockets).toHaveLength(64);
   },

@@ -9,10 +9,10 @@ export const root = fileURLToPath(new URL("../../", import.meta.url));
 
 type Environment = Record<string, string>;
 
-/** What npm downloads, once for all tests of a file. */
+/** npm's downloads, shared by all tests of a file. */
 const cache = join(tmpdir(), `agent-engine-npm-${process.pid}`);
 
-/** What a stranger's shell has: nothing of this checkout, of npm's own runs, or of a developer's keys. */
+/** The environment of a stranger's shell: nothing of this checkout, of npm's own runs, or of a developer's keys. */
 function strangersEnvironment(): Environment {
   const reachesRegistry =
     /^(HOME|USERPROFILE|TMPDIR|TEMP|.*_proxy|NODE_EXTRA_CA_CERTS|npm_config_(registry|userconfig|cafile))$/i;
@@ -20,7 +20,7 @@ function strangersEnvironment(): Environment {
   const path = (process.env.PATH ?? "").split(delimiter).filter((place) => !place.includes("node_modules"));
   return {
     ...Object.fromEntries(kept),
-    // The Node of this run, by its real place: an older one may come first on the machine.
+    // The Node of this run, by its real path: an older one may be first on the machine.
     PATH: [dirname(process.execPath), ...path].join(delimiter),
     npm_config_cache: cache,
     npm_config_prefer_offline: "true",
@@ -36,7 +36,7 @@ export interface Packed {
   remove(): void;
 }
 
-/** Makes the tarball that would be published, of the `dist/` that stands. */
+/** Makes the tarball that would be published, from the current `dist/`. */
 export function pack(): Packed {
   const folder = mkdtempSync(join(tmpdir(), "package-"));
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];

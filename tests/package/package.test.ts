@@ -118,7 +118,7 @@ test("npx runs it in an empty folder: version, quickstart, a first reply, and SI
   expect(await reply.json()).toMatchObject({ choices: [{ message: { content: expect.stringContaining("Hello") } }] });
   expect(readdirSync(folder)).toEqual([".agent-engine"]);
 
-  // Only to npm, as a supervisor does it.
+  // Only to npm, as a supervisor does.
   server.child.kill("SIGTERM");
   await server.ended;
   expect(server.stderr()).toContain('"Stopped"');

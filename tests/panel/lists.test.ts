@@ -7,7 +7,7 @@ test.each([
   [" , ", []],
 ])("the items in %j", (text, items) => {
   expect(itemsIn(text, ",")).toEqual(items);
-  // What was typed stays, with its commas and spaces.
+  // The typed text stays, with its commas and spaces.
   expect(textOf(items, text, ",")).toBe(text);
 });
 

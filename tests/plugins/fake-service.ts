@@ -4,7 +4,7 @@ import type { Plugin, PluginAnswer, PluginContext, PluginRequest } from "../../s
 interface Canned {
   status?: number;
   headers?: Record<string, string>;
-  /** A text is sent as it is; other values as JSON; absent for an empty body. */
+  /** A text is sent unchanged; other values as JSON; absent for an empty body. */
   body?: JsonValue;
 }
 
@@ -14,11 +14,11 @@ const now = Date.parse("2026-11-23T10:00:00Z");
 interface Options {
   plugin: Plugin;
   secrets: Record<string, string>;
-  /** Answers by method and path, such as `GET /repos/acme/shop/issues`, or how they fail; all else is 404. */
+  /** Answers by method and path, such as `GET /repos/acme/shop/issues`, or their failures; all others are 404. */
   answers: Record<string, Canned | Error>;
 }
 
-/** Calls the tools of a plugin against canned answers, and notes what they asked. */
+/** Calls the tools of a plugin against canned answers, and records their requests. */
 export function fakeService({ plugin, secrets, answers }: Options) {
   const asked: PluginRequest[] = [];
   const unused = async () => Promise.reject(new Error("These tools store no files"));

@@ -12,7 +12,7 @@ const shipped = shippedPlugins({}, readFont);
 
 test.each(shipped.map((plugin) => [plugin.namespace, plugin] as const))("%s is what a plugin must be", (_, plugin) => {
   expect(checkPlugin(plugin)).toMatchObject({ plugin: { namespace: plugin.namespace } });
-  // What changes something elsewhere asks first; nobody waits for what only reads, or stays in the conversation.
+  // Tools that change something elsewhere need an approval; those that only read, or stay in the conversation, don't.
   const asks = plugin.tools.filter(({ needsApproval }) => needsApproval).map(({ name }) => name);
   const changes = plugin.tools.filter(({ effect }) => effect === "external" && plugin.hosts.length > 0);
   expect(asks).toEqual(changes.map(({ name }) => name));

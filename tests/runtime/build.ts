@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** These tests start what users start, so it is built first, unless the caller has just built it. No test begins before. */
+/** These tests run the built program, so it is built first, unless the caller has just built it. No test begins before. */
 export function setup(): void {
   if (process.env.TEST_BUILT) return;
   const script = fileURLToPath(new URL("../../scripts/build.ts", import.meta.url));

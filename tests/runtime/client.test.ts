@@ -7,7 +7,7 @@ import { dataDirectory } from "./program.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A folder of somebody who has the package installed. */
+/** The folder of a user who has the package installed. */
 function project(files: Record<string, string>): string {
   const folder = dataDirectory();
   mkdirSync(join(folder, "node_modules"));
@@ -54,7 +54,7 @@ await engine.createChatCompletion({ body: { model: "a", ...body, stream: true } 
 const guide = readFileSync(join(root, "docs/client.md"), "utf8");
 const [documented = ""] = /import \{ createChat[^`]*/.exec(guide) ?? [];
 
-/** The documented chat, with what its reader has around it. */
+/** The documented chat, with the code its reader has around it. */
 const survives = `
 declare const process: { env: Record<string, string | undefined>; stdout: { write(text: string): void } };
 declare const body: { messages: { role: "user"; content: string }[]; chat_id: string };

@@ -20,8 +20,8 @@ interface Place {
 }
 
 /**
- * Runs a shell script in a directory, and answers the calls that it makes by `curl`, which goes nowhere but to `origin`.
- * The script hands the words of each call through a pipe and prints what comes back, which spares a process for each.
+ * Runs a shell script in a directory, and answers its calls of `curl`, which reach only `origin`. The script passes
+ * each call's arguments through a pipe and prints the answer, which saves a process for each.
  */
 export async function runScript(script: string, { directory, origin, fetch = globalThis.fetch }: Place) {
   const [asks, answers] = [join(directory, "asks"), join(directory, "answers")];
@@ -73,7 +73,7 @@ async function makeCall(words: string[], { directory, origin, fetch }: Required<
   return { status: response.status, asked, answer };
 }
 
-/** A stream that ends when its reader leaves: whoever runs the page presses Ctrl+C. */
+/** A stream that ends when its reader leaves: a reader of the page presses Ctrl+C. */
 const isEndless = (address: string) => new URL(address).pathname.startsWith("/api/activity-stream/");
 
 async function beginningOf({ body }: Response): Promise<string> {

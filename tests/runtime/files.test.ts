@@ -39,7 +39,7 @@ test("files and the installation of this machine, while its server is stopped", 
   const headers = { Authorization: `Bearer ${((await signIn.json()) as { token: string }).token}` };
   const read = async (path: string) =>
     (await (await fetch(again.url + path, { headers })).json()) as Record<string, unknown>;
-  // The key of the command is gone, and the audit log names the command.
+  // The command's key is gone, and the audit log names the command.
   expect(await read("/api/organizations/default/management-keys")).toEqual({ managementKeys: [] });
   const { items } = await read("/api/audit-logs?action=agent.import");
   expect(items).toMatchObject([{ actor: { type: "key", name: "apply" }, target: "assistant" }]);

@@ -4,7 +4,7 @@ import { dataDirectory, quickstart } from "./program.ts";
 test("a server answers while its log is not read, and writes all of it later", async () => {
   const server = await quickstart({ DATA_DIR: dataDirectory() });
   server.child.stderr?.pause();
-  // Each leaves a line of 400 bytes: together more than a pipe holds.
+  // Each one leaves a line of 400 bytes: together more than a pipe holds.
   for (let asked = 0; asked < 1_500; asked += 1) {
     expect((await fetch(`${server.url}/nowhere`)).status).toBe(404);
   }

@@ -9,7 +9,7 @@ import { chat, dataDirectory, quickstart, run, start } from "./program.ts";
 
 const newKey = Buffer.alloc(32, 5).toString("base64");
 
-/** What `doctor --json` finds: the status and message of each check by its name. */
+/** The result of `doctor --json`: the status and message of each check by its name. */
 async function doctor(environment: Record<string, string>) {
   const { code, stdout, stderr } = await run(["doctor", "--json"], environment);
   expect(stderr).toBe("");
@@ -18,7 +18,7 @@ async function doctor(environment: Record<string, string>) {
   return new Map(checks.map(({ name, status, message }) => [name, `${status}: ${message}`]));
 }
 
-/** A port that nobody listens on. */
+/** A port without a server. */
 async function freePort(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

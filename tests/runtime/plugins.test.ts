@@ -91,7 +91,7 @@ test("the plugin of docs/plugins.md is called in a turn, and a broken one next t
   expect(asked).toEqual([["/forecast?city=Biel%2FBienne", `Bearer ${key}`]]);
   expect([server.stderr(), reply].join()).not.toContain(key);
 
-  // Of the families that come along, this one has files of its own in the package: fonts, and a part that is loaded late.
+  // This one of the shipped families has files of its own in the package: fonts, and a module that is loaded late.
   const pdf = 'call markdown-pdf__create {"markdown":"# Tea"}';
   const made = await (await chat({ url: server.url, key: server.key, text: pdf, chatId: "pdf" })).text();
   expect(made).toContain("/files/");

@@ -13,16 +13,16 @@ export interface Program {
   child: ChildProcess;
   stdout(): string;
   stderr(): string;
-  /** Waits until what was printed on either stream matches; rejects when the program ends before. */
+  /** Waits until the output on either stream matches; rejects when the program ends before. */
   printed(pattern: RegExp): Promise<RegExpMatchArray>;
   /** The exit code, or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** What is begun ends with its test, or with its file where all tests of it share that. */
+/** Anything started ends with its test, or with its file when all tests of it share that. */
 let atEnd: (end: () => void | Promise<void>) => void = onTestFinished;
 
-/** Begins something once for all tests of a file, such as a server; it ends with them. */
+/** Starts something once for all tests of a file, such as a server; it ends with them. */
 export function shared<T>(begin: () => Promise<T>): () => T {
   const ends: (() => void | Promise<void>)[] = [];
   let begun: { value: T } | undefined;
@@ -43,14 +43,14 @@ export function shared<T>(begin: () => Promise<T>): () => T {
   };
 }
 
-/** A directory for the data of one test, or of those that share it. */
+/** A directory for the data of one test, or of several that share it. */
 export function dataDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "agent-engine-"));
   atEnd(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** Starts the built program with nothing in its environment and on its input but what is given. It ends with the test. */
+/** Starts the built program with only the given environment and input. It ends with the test. */
 export function start(args: string[], environment: Environment = {}, input?: string): Program {
   const { PATH = "", TMPDIR = tmpdir() } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
@@ -62,7 +62,7 @@ export function start(args: string[], environment: Environment = {}, input?: str
   return follow(child);
 }
 
-/** Reads along with a program that was started with pipes, and ends it with the test. */
+/** Reads the output of a program that was started with pipes, and ends it with the test. */
 export function follow(child: ChildProcess): Program {
   const output = { stdout: "", stderr: "" };
   const waiting = new Set<() => void>();
@@ -106,7 +106,7 @@ export async function serve(args: string[], environment: Environment): Promise<P
   return { ...server, url };
 }
 
-/** Serves by quickstart and reads what it shows. */
+/** Starts a server by quickstart and reads its output. */
 export async function quickstart(environment: Environment, ...flags: string[]) {
   const server = await serve(["quickstart", ...flags], environment);
   await server.printed(/Ctrl\+C/);

@@ -12,7 +12,7 @@ async function freePort(): Promise<string> {
   return String(typeof address === "object" && address ? address.port : 0);
 }
 
-/** The first answer of a server that starts. */
+/** The first answer of a starting server. */
 async function firstHealth(url: string): Promise<Response> {
   for (;;) {
     const response = await fetch(`${url}/health`).catch(() => null);
@@ -28,7 +28,7 @@ test("the server is healthy before the embedded database is open, and requests w
   expect(health.status).toBe(200);
   expect(await health.json()).toMatchObject({ status: "ok", database: "opening" });
   expect(server.stderr()).not.toContain("Listening");
-  // It reads the database to know whether there is an owner.
+  // It reads the database to find out whether there is an owner.
   expect((await fetch(`${url}/api/me`)).status).toBe(401);
   await server.printed(/"Listening"/);
   expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ database: "ready" });

@@ -26,7 +26,7 @@ describe("a breaking change", () => {
     ["1.0.0", [{ bump: "minor", text }], 1],
     ["1.0.0", [{ bump: "major", text }], 0],
     ["10.2.0", [{ bump: "minor", text }], 1],
-    // It has to be that change.
+    // It has to be the bump for that change.
     ["0.4.1", [{ bump: "minor", text: "Takes `GET /health/scheduler` away." }], 1],
     ["0.4.1", [{ bump: "minor", text: "Says more of GET /health." }], 1],
     [

@@ -287,7 +287,7 @@ test("a secret that the model says is scrubbed, also over several deltas and in 
   expect(streamedText(events)).toBe("The value is [secret], and top-notch.It ends in top-secret");
   expect(outcome.text).toBe(streamedText(events));
   expect(events).toContainEqual({ type: "tool-call", id: "a", name: "send", args: { to: "[secret]" } });
-  // `keep` may store its arguments, so they contain no secret.
+  // The arguments of `keep` may be stored, so they contain no secret.
   expect(given).toEqual([
     ["send", { to: "top-secret-value" }],
     ["keep", { note: "[secret]" }],

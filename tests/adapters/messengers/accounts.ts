@@ -19,13 +19,13 @@ export async function forTest<S extends { close(): Promise<void> }>(starting: Pr
   return server;
 }
 
-/** Where nobody listens. Port 1 would not do: `fetch` refuses that by itself. */
+/** An address without a server. Port 1 would not do: `fetch` refuses that by itself. */
 export const nowhere = "http://127.0.0.1:2";
 
 /** For an agent without secrets. */
 export const nothingHidden = async () => scrubber([]);
 
-/** An account at a stand-in; without one, nowhere. */
+/** An account at a stand-in; without one, at an address without a server. */
 export function accountAt(
   config: MessengerConfig,
   base = nowhere,
@@ -58,7 +58,7 @@ export function webhookCall(body: string | Uint8Array<ArrayBuffer>, more: Partia
   };
 }
 
-/** The only message in what was received; null for none. */
+/** The only message in the received content; null for none. */
 export function messageIn(received: WebhookContent): Incoming | null {
   if (received.kind !== "arrivals") throw new Error(`It is ${received.kind}`);
   const [arrival, ...others] = received.arrivals;

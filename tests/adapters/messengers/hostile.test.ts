@@ -10,7 +10,7 @@ import { accountAt, forTest, payloads, webhookCall } from "./accounts.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Calls that are proven to come from the messenger, whatever they say. */
+/** Calls that are proven to come from the messenger, whatever their content. */
 async function doors(): Promise<
   Record<string, { config: MessengerConfig; base: string; prove(body: Bytes): WebhookCall }>
 > {
@@ -48,7 +48,7 @@ async function doors(): Promise<
 
 const names = ["telegram", "slack", "whatsapp"] as const;
 
-/** What takes the place of each member in turn. */
+/** The values that replace each member in turn. */
 const odd: unknown[] = [
   null,
   true,
@@ -75,7 +75,7 @@ function* spoilt(value: unknown): Generator<unknown> {
   }
 }
 
-/** Whether the store can hold what was received. */
+/** Whether the store can hold the received content. */
 function isSound(received: WebhookContent): boolean {
   if (received.kind !== "arrivals") return received.kind === "later" || received.kind === "answer";
   return received.arrivals.every((arrival) => {

@@ -300,7 +300,7 @@ describe("files at Twilio", () => {
     const { account, twilio, signal } = await connected();
     twilio.media.set("ME1", { bytes: Buffer.from("tea"), mime: "image/jpeg" });
     const ref = twilio.mediaUrl("ME1");
-    // Its own address may be an inside one: the operator named it.
+    // The account's own address may be private: the operator named it.
     expect(Buffer.from(await account.download({ ...file, ref }, 100, signal)).toString()).toBe("tea");
     twilio.fail("/Media/", { status: 307, headers: { Location: inside.url } });
     await expect(account.download({ ...file, ref }, 100, signal)).rejects.toBeInstanceOf(MessengerError);

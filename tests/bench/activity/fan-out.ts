@@ -10,7 +10,7 @@ import { cpuMs, memoryKiB, type ServerProcess, startMeasured } from "../processe
 
 const subscribers = 500;
 const idle = 2_000;
-/** How events come to all subscribers. */
+/** The rhythms in which events reach all subscribers. */
 const paces = [
   { name: "20 events a second, one by one", times: 200, each: 1, pauseMs: 50 },
   { name: "50 events a second, 10 at a time", times: 50, each: 10, pauseMs: 200 },
@@ -21,12 +21,12 @@ export const activityHead = ["", "Activity stream", "Floor: `response.write` to 
 /** A server of streams. */
 interface Side {
   url: string;
-  /** How it is told of events. */
+  /** The path at which it is told to emit events. */
   path: string;
   token: string;
 }
 
-/** What the activity stream costs: for each delivery, for a stream on which nothing happens, and with nobody there. */
+/** The cost of the activity stream: for each delivery, for an idle stream, and without subscribers. */
 export async function measureActivity(): Promise<string[][]> {
   const directory = await mkdtemp(join(tmpdir(), "agent-engine-activity-"));
   const owner = { OWNER_EMAIL: "owner@example.com", OWNER_PASSWORD: "bench-password" };
@@ -45,7 +45,7 @@ export async function measureActivity(): Promise<string[][]> {
       const kinds = ["delivered", "CPU-ms for 1,000 deliveries", "ms until it is there, p50 / p99"];
       rows.push(...kinds.map((kind, n) => [`${pace.name}: ${kind}`, ...found.map((side) => side[n] ?? "")]));
     }
-    // Last, since what it throws away would count as memory.
+    // Last, since its garbage would count as memory.
     rows.push(["emit with nobody there, CPU-ns", Number(await ask(server, "/cost")).toFixed(0), "–"]);
     return rows;
   } finally {
@@ -59,7 +59,7 @@ async function ask({ url }: ServerProcess, path: string): Promise<unknown> {
 }
 
 async function measureIdle(server: ServerProcess, side: Side): Promise<string> {
-  // What the first streams take, later ones find there.
+  // Memory that the first streams take is there for later ones.
   const crowd = await connect(side, subscribers, () => {});
   crowd.leave();
   await sleep(2_000);

@@ -15,9 +15,9 @@ import { silent } from "../../embedded.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
 import { announce } from "../processes.ts";
 
-// The app with a bus that is told of what never happened, and a floor that writes the same bytes to whoever asks:
-// `/emit/<times>/<each>/<pauseMs>` emits events that hold their time, `/floor/…` has the floor write them, `/cost` answers
-// the CPU-nanoseconds of an emit that nobody hears, `/` where the app and the floor are.
+// The app with a bus for invented events, and a floor that writes the same bytes to its clients:
+// `/emit/<times>/<each>/<pauseMs>` emits events that hold their time, `/floor/…` has the floor write them, `/cost`
+// answers the CPU-nanoseconds of an emit without subscribers, `/` the addresses of the app and the floor.
 
 const { database } = await openStorage(parseSettings(process.env), { clock: systemClock, log: silent });
 const made = await servicesOf(

@@ -22,7 +22,7 @@ const paths = [
 
 export const analyticsHead = ["Asked for", "Before the roll-up, ms", "After it: first, ms", "Then, ms p50 / p95"];
 
-/** What analytics over a million messages take, and what it takes to sum them up; null: on the embedded database. */
+/** The time of analytics over a million messages, and of summing them up; null: on the embedded database. */
 export async function measureAnalytics(databaseUrl: string | null): Promise<string[][]> {
   const directory = await mkdtemp(join(tmpdir(), "agent-engine-analytics-"));
   const key = { ENCRYPTION_KEY: randomBytes(32).toString("hex") };
@@ -60,7 +60,7 @@ async function roller(env: Record<string, string>, path: string): Promise<Rolled
   }
 }
 
-/** Asks a new server for each path so often; answers the milliseconds that each time took. */
+/** Requests each path from a new server this many times; answers the milliseconds of each. */
 async function ask(env: Record<string, string>, times: number): Promise<number[][]> {
   const engine = await startEngine(env);
   try {
@@ -71,7 +71,7 @@ async function ask(env: Record<string, string>, times: number): Promise<number[]
         const startedAt = performance.now();
         const response = await fetch(engine.url + path, { headers });
         await response.arrayBuffer();
-        // Without sums a long period may take longer than a statement may.
+        // Without sums a long period may take longer than a statement is allowed to.
         if (!response.ok && !(times === 1 && response.status === 503)) throw new Error(`${name}: ${response.status}`);
         found[index]?.push(performance.now() - startedAt);
       }

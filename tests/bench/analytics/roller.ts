@@ -8,7 +8,7 @@ import { silent } from "../../embedded.ts";
 import { announce } from "../processes.ts";
 import { seed } from "./seed.ts";
 
-// The roll-up alone, on a database that the engine made: `/seed/<turns>` adds turns, and `/roll` rolls all of them up.
+// The roll-up alone, on a database with the engine's schema: `/seed/<turns>` adds turns, and `/roll` rolls all of them up.
 
 const { database } = await openStorage(parseSettings(process.env), { clock: systemClock, log: silent });
 
@@ -27,7 +27,7 @@ async function roll(): Promise<Rolled> {
   do {
     before = ms.length;
     await createRollUp({ database: { ...database, query }, clock: systemClock } as Services)();
-    // One that found nothing left took one statement.
+    // A roll-up without rows left takes one statement.
   } while (ms.length - before > 1);
   return ms;
 }

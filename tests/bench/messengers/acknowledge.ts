@@ -10,7 +10,7 @@ import { countOf, createAgent, type Messenger, People } from "./people.ts";
 import { openWorld, repliesTo, type World } from "./stand-ins.ts";
 
 const [perSecond, seconds] = [100, 15];
-/** Each person writes so often, with all the others between: a turn that began gives way to the next message. */
+/** Each person writes so often, with all the others between: a turn under way is superseded by the next message. */
 const each = 4;
 const people = (perSecond * seconds) / each;
 
@@ -67,7 +67,7 @@ async function acknowledge(world: World, storage: Record<string, string>): Promi
     const count = async (status?: string) =>
       (await countOf(engine.url, token, "telegram", status)) + (await countOf(engine.url, token, "slack", status));
     const stored = (await count()) - warmingUp;
-    // The last debounce.
+    // The time of the last debounce.
     await sleep(3_000);
     const waiting = model.held();
     model.release();

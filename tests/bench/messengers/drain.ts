@@ -6,11 +6,11 @@ import type { ServerProcess } from "../processes.ts";
 import { createAgent, People } from "./people.ts";
 import { markOf, marksIn, openWorld, repliesTo, type World } from "./stand-ins.ts";
 
-/** Together as many messages as may wait of an agent. */
+/** Together the largest number of messages that may wait for an agent. */
 const [chats, each] = [2_500, 2];
 const kills = 6;
 const seed = 20;
-/** The longest that an agent may wait for more of a burst. */
+/** The longest debounce of an agent. */
 const debounceMs = 60_000;
 
 export const drainHead = [
@@ -27,7 +27,7 @@ export const drainHead = [
   "Turns a chat",
 ];
 
-/** Stored messages that two replicas answer: left alone, and killed at random moments and started again. */
+/** Stored messages that two replicas answer: undisturbed, and while they are killed at random moments and restarted. */
 export async function measureDraining(databaseUrl: string): Promise<string[][]> {
   const world = await openWorld();
   try {
@@ -49,7 +49,7 @@ export async function measureDraining(databaseUrl: string): Promise<string[][]> 
   }
 }
 
-/** Leaves messages that nobody has begun to answer. */
+/** Leaves messages that no process has begun to answer. */
 async function store(databaseUrl: string, world: World): Promise<number> {
   const engine = await startEngine({ DATABASE_URL: databaseUrl, ...world.env });
   await createAgent(engine.url, world, debounceMs);
@@ -92,7 +92,7 @@ async function drain(url: string, world: World, count: number): Promise<string[]
   }
 }
 
-/** After how many replies a replica is killed. The same in each run. */
+/** The numbers of replies after which a replica is killed. The same in each run. */
 function moments(count: number): number[] {
   const random = generator(seed);
   return Array.from({ length: count }, () => Math.floor(random() * chats * 0.95)).sort((a, b) => a - b);

@@ -7,7 +7,7 @@ import { markOf, type World } from "./stand-ins.ts";
 
 const slug = "messengers";
 
-/** Makes an agent that is on Telegram and Slack, and waits until both know where to deliver. Answers the owner's token. */
+/** Makes an agent on Telegram and Slack, and waits until both have its webhook. Answers the owner's token. */
 export async function createAgent(url: string, { telegram }: World, debounceMs?: number): Promise<string> {
   const token = await ownerToken(url);
   const model = { provider: "openai-compatible", model: "echo", fastModel: "echo", memoryEnabled: false };
@@ -21,7 +21,7 @@ export async function createAgent(url: string, { telegram }: World, debounceMs?:
   return token;
 }
 
-/** How many messages came over a channel and are in this state; in any, without one. */
+/** The number of messages of a channel in this state; in any state without one. */
 export async function countOf(url: string, token: string, channel: string, status?: string): Promise<number> {
   const query = `direction=in&limit=1${status ? `&status=${status}` : ""}`;
   const path = `/api/instances/${slug}/channels/${channel}/messages?${query}`;
@@ -32,7 +32,7 @@ export async function countOf(url: string, token: string, channel: string, statu
 
 export type Messenger = "telegram" | "slack";
 
-/** Brings messages of people to the webhooks, each person in a private chat. */
+/** Sends messages of people to the webhooks, each person in a private chat. */
 export class People {
   readonly #pool: Pool;
   readonly #secret: string;
@@ -43,7 +43,7 @@ export class People {
     this.#secret = telegram.webhook()?.secret ?? "";
   }
 
-  /** The status of the answer, and after how long it came. */
+  /** The status of the answer, and the time until it. */
   async say(over: Messenger, chat: number, message: number): Promise<{ status: number; ms: number }> {
     this.#brought += 1;
     const text = markOf(chat, message);

@@ -3,11 +3,11 @@ import { slackServer } from "../../messengers/slack-server.ts";
 import { telegramServer } from "../../messengers/telegram-server.ts";
 import { type StandInModel, standInModel } from "../stand-in-model.ts";
 
-/** What people write, and what answers it, is known by marks, such as `m12x3` for the third message in chat 12. */
+/** Messages and their answers contain marks, such as `m12x3` for the third message in chat 12. */
 export const markOf = (chat: number, message: number) => `m${chat}x${message}`;
 export const marksIn = (text: string) => text.match(/\bm\d+x\d+\b/g) ?? [];
 
-/** A model that says which messages it was asked to answer. */
+/** A model that names the messages it was asked to answer. */
 const echoingModel = () =>
   standInModel(({ messages }) => {
     const fresh = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1);
@@ -19,7 +19,7 @@ export interface World {
   model: StandInModel;
   telegram: Awaited<ReturnType<typeof telegramServer>>;
   slack: Awaited<ReturnType<typeof slackServer>>;
-  /** What the engine is told of them. */
+  /** The engine's settings for them. */
   env: Record<string, string>;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function openWorld(): Promise<World> {
   return { model, telegram, slack, env, close };
 }
 
-/** What was sent to each chat, in order. */
+/** The replies sent to each chat, in order. */
 export function repliesTo({ telegram, slack }: World): Map<number, string[]> {
   const overTelegram = telegram.sent.map(({ chatId, text }) => ({ chat: chatId, text }));
   const overSlack = slack.sent.map(({ channel, text }) => ({ chat: Number(channel.slice(1)), text }));

@@ -3,7 +3,7 @@ import { ownerToken, send } from "../engine.ts";
 const slug = "room";
 const path = `/api/instances/${slug}`;
 
-/** Where events for the agent `room` are brought, and the owner's token. */
+/** The webhook address of the agent `room`, and the owner's token. */
 export interface RoomAgent {
   webhookToken: string;
   token: string;
@@ -25,13 +25,13 @@ export async function createRoomAgent(url: string): Promise<RoomAgent> {
     matchingPrompt: "Somebody reports a bug",
     interpretationPrompt: "A bug was reported. Decide who is to look at it.",
   });
-  // Not due before the bench is over, at whatever hour it runs.
+  // Not due before the bench ends, at any hour.
   const daily = { type: "interval", everyMs: 86_400_000 };
   await call("POST", `${path}/scheduled-tasks`, { name: "Report", prompt: "Report.", schedule: daily });
   return { webhookToken: made.webhookToken, token };
 }
 
-/** How many events stand in the agent's ledger; with this outcome, if one is given. */
+/** The number of events in the agent's ledger; with this outcome, if one is given. */
 export async function countEvents(url: string, token: string, outcome?: string): Promise<number> {
   const list = `${path}/room/events?limit=1${outcome ? `&outcome=${outcome}` : ""}`;
   const response = await fetch(url + list, { headers: { Authorization: `Bearer ${token}` } });
@@ -39,7 +39,7 @@ export async function countEvents(url: string, token: string, outcome?: string):
   return ((await response.json()) as { total: number }).total;
 }
 
-/** What a sender brings: about a kilobyte. */
+/** A sender's payload: about a kilobyte. */
 export const issue = (number: number) => ({
   action: "opened",
   issue: {

@@ -2,7 +2,7 @@
 export type Run = (text: string) => Promise<unknown>;
 
 interface Crowd {
-  /** Agents like `room`, beside it. */
+  /** Agents like `room`, in addition to it. */
   agents: number;
   /** Entries that wait in the backlog of each. With any, its Room is due now, else tomorrow; its task is due tomorrow. */
   entries: number;

@@ -11,10 +11,10 @@ import { ask, startTicker } from "./tick.ts";
 
 const [agents, each] = [300, 4];
 const all = agents * each;
-/** This part of the entries warms the servers up: what follows is measured. */
+/** This part of the entries warms the servers up, the rest is measured. */
 const cold = 0.2;
 
-/** With the policy `roomSlots` as it is by default, and with more of them. */
+/** With the policy `roomSlots` at its default, and with more slots. */
 const kinds = [
   { replicas: 1, slots: 4 },
   { replicas: 2, slots: 4 },
@@ -36,7 +36,7 @@ interface Drained {
   slots: number;
   replicas: number;
   watched: PostgresCpu | null;
-  /** How often each entry was put before the model. */
+  /** The number of times each entry was shown to the model. */
   shown: Map<string, number>;
 }
 
@@ -60,7 +60,7 @@ export async function measureBacklog(databaseUrl: string, watched: PostgresCpu |
   }
 }
 
-/** Leaves the entries, and the jobs that the scheduler makes of their Rooms. */
+/** Leaves the entries, and the scheduler's jobs of their Rooms. */
 async function fill(env: Record<string, string>): Promise<void> {
   const engine = await startEngine(env);
   await createRoomAgent(engine.url);
@@ -101,7 +101,7 @@ async function isAnyLeft(sql: connect.Sql): Promise<boolean> {
   return found !== undefined;
 }
 
-/** How fast it went, how many turns it took, and what became of the entries. */
+/** The speed, the number of turns, and the final states of the entries. */
 async function judge(sql: connect.Sql, shown: ReadonlyMap<string, number>): Promise<string[]> {
   const completed = await sql<{ id: string; at: Date; attempts: number }[]>`
     select id, completed_at as at, attempts from event_backlog where status = 'completed' order by completed_at`;
@@ -121,7 +121,7 @@ async function judge(sql: connect.Sql, shown: ReadonlyMap<string, number>): Prom
 
 const perEntry = (ms: number | undefined) => (ms === undefined ? "–" : (ms / all).toFixed(2));
 
-/** Marks the events of a turn as completed, and is content with what the tool answers. */
+/** Marks the events of a turn as completed, and accepts each result of the tool. */
 function markAll({ messages }: Asked, shown: Map<string, number>): Said {
   const last = messages.at(-1);
   if (last?.role !== "user") return "Done.";

@@ -34,7 +34,7 @@ interface Answer {
   ms: number;
 }
 
-/** How fast the webhook of one event source acknowledges while no model answers the matcher, and how much it takes. */
+/** How fast the webhook of one event source acknowledges while no model answers the matcher, and at what cost. */
 export async function measureIntake(databaseUrl: string): Promise<string[][]> {
   const rows: string[][] = [];
   for (const [database, url] of [
@@ -94,7 +94,7 @@ async function take(model: StandInModel, storage: Record<string, string>): Promi
   }
 }
 
-/** Brings one event; a refusal is told, and any other answer is an error. */
+/** Sends one event; a refusal is returned, and any other answer is an error. */
 function senderOf(pool: Pool, webhookToken: string): (number: number) => Promise<Answer> {
   const headers = { "Content-Type": "application/json" };
   return async (number) => {
@@ -109,7 +109,7 @@ function senderOf(pool: Pool, webhookToken: string): (number: number) => Promise
   };
 }
 
-/** Each sender brings the next event when the last one is answered. */
+/** Each sender sends the next event when the last one is answered. */
 async function crowd(bring: (number: number) => Promise<Answer>): Promise<Answer[]> {
   const answers: Answer[] = [];
   const endAt = performance.now() + mostMs;

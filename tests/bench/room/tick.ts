@@ -22,7 +22,7 @@ export const tickHead = [
   "PostgreSQL's own",
 ];
 
-/** What it costs to look for due work where none is: with one agent, and with many more. */
+/** The cost of looking for due work when there is none: with one agent, and with many more. */
 export async function measureTick(databaseUrl: string, watched: PostgresCpu | null): Promise<string[][]> {
   const rows: string[][] = [];
   const key = { ENCRYPTION_KEY: randomBytes(32).toString("hex") };
@@ -52,7 +52,7 @@ export async function measureTick(databaseUrl: string, watched: PostgresCpu | nu
   return rows;
 }
 
-/** The scheduler alone, on a database that an engine has made. */
+/** The scheduler alone, on a database with the engine's schema. */
 export function startTicker(env: Record<string, string>): Promise<ServerProcess> {
   return startMeasured("room/ticker.ts", env);
 }

@@ -14,10 +14,10 @@ import { addCrowd } from "./crowd.ts";
 
 const { database } = await openStorage(parseSettings(process.env), { clock: systemClock, log: silent });
 
-/** What a number of ticks came to. */
+/** The results of a number of ticks. */
 export interface Ticks {
   statements: number;
-  /** Jobs that wait after them. */
+  /** Jobs that wait afterwards. */
   jobs: number;
   /** How long each took. */
   ms: number[];

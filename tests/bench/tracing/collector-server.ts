@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { announce } from "../processes.ts";
 
-// A collector of traces that takes all it gets, and says how many spans that were.
+// A collector of traces that accepts everything, and says how many spans it got.
 
 let spans = 0;
 

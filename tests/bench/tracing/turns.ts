@@ -10,10 +10,10 @@ const turns = 500;
 
 export const tracingHead = ["Turns", "CPU-ms a turn", "to the first", "Spans taken a turn"];
 
-/** Between the last turn and the batch that its trace leaves with. */
+/** The time between the last turn and the batch with its trace. */
 const settleMs = 1_500;
 
-/** What a turn costs that is traced: for its agent's project, for one whose collector is gone, and for the operator too. */
+/** The cost of a traced turn: for its agent's project, for one with a dead collector, and also for the operator. */
 export async function measureTracing(modelUrl: string, database: () => Promise<string>): Promise<string[][]> {
   const collector = await startScript("tracing/collector-server.ts");
   try {
@@ -90,7 +90,7 @@ interface Way {
   choose: () => Promise<void>;
 }
 
-/** The ways take turns, so that what else the machine does meets all of them. The first round warms up. */
+/** The kinds alternate, so that other load on the machine affects all of them. The first round warms up. */
 async function costsOf(
   ways: readonly Way[],
   taken: () => Promise<number>,

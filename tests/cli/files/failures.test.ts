@@ -25,7 +25,7 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
 }
 
-/** The address of something in front of the server, which answers 502 itself where `fails` says so. */
+/** The address of a proxy in front of the server, which answers 502 itself when `fails` says so. */
 function inFront(w: World, fails: (path: string) => Promise<boolean>): Promise<string> {
   const proxy = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -108,7 +108,7 @@ test("a slug of another organization is left alone", async () => {
     /^Failed: The slug b is taken by an agent of this installation that the key does not reach$/m,
   );
   expect((await w.get("/api/instances")).instances).toMatchObject([{ slug: "a" }]);
-  // Nor may what no file names there be deleted.
+  // Agents that no file names may not be deleted then either.
   expect(await w.apply(directory({ "agents/a.yaml": agent("a") }), { prune: true, yes: true })).toMatchObject({
     code: 0,
   });

@@ -222,7 +222,7 @@ test("credentials come from the environment: every missing variable is reported"
     { place: "agents/a.yaml:6:36", message: "The variable SHOP_TOKEN is not set in the environment" },
     { place: "agents/a.yaml:8:53", message: "The variable SHOP_KEY is not set in the environment" },
   ]);
-  // What is no secret goes with the bundle; credentials stay out of it.
+  // Values that are not secret are part of the bundle; credentials are not.
   expect(read?.instance.skillEnv[0]?.env[1]).toMatchObject({ value: "https://shop.example" });
   expect(JSON.stringify(read?.bundle)).not.toContain("123:abc");
 });

@@ -33,7 +33,7 @@ test("the files in the documentation are ones that apply and editors take", asyn
   expect(texts).toHaveLength(2);
   const [agent = "", skill = ""] = texts;
   expect([...marks("agent", agent), ...marks("skill", skill)]).toEqual([]);
-  // The page shows no picture.
+  // The page shows no picture in its example.
   const root = directory({ "agents/support.yaml": agent.replace(/^ +icon:.*\n/m, ""), "skills/refunds.yaml": skill });
   expect((await readSet(root, {})).problems).toEqual([]);
   const rows = [...page.matchAll(/^\|[^|]*\| `((?:secrets|skillEnv|channels|eventSources): .*)` \|$/gm)].map(

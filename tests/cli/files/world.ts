@@ -16,7 +16,7 @@ export interface World extends Harness {
   owner: Record<string, string>;
   apply(path: string, flags?: Flags, environment?: Record<string, string>): Promise<Run>;
   pull(path: string, flags?: Flags): Promise<Run>;
-  /** The answer of a call as an Owner. */
+  /** An Owner's GET of a path. */
   get(path: string): Promise<Record<string, unknown>>;
 }
 

@@ -71,7 +71,7 @@ test("a new watcher gets the last 100 events, then what happens, each once", asy
   const { bus, follow } = open();
   const all = Array.from({ length: ringSize + 20 }, (_, n) => String(n));
   for (const text of all) bus.emit(said(text));
-  // The first watcher lets events wait, which the second one has from the ring already.
+  // The first watcher has unread events, which the ring already holds for the second one.
   follow();
   bus.emit(said("waiting"));
   const { heard, end } = follow();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EgressError, isPublicAddress, parseTarget, reachableAddresses } from "../../../src/core/egress/target.ts";
 
-/** First and last address of what the IANA registries keep apart, as far as it is not reachable from everywhere. */
+/** First and last address of the special-purpose ranges in the IANA registries that are not globally reachable. */
 const hidden4 = [
   ["0.0.0.0", "0.255.255.255"],
   ["10.0.0.0", "10.255.255.255"],
@@ -33,7 +33,7 @@ const hidden6 = [
 const number4 = (address: string) => address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
 const text4 = (value: number) => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join(".");
 
-/** All addresses of a range are as likely, its ends more so. */
+/** All addresses of a range are equally likely, its ends more so. */
 const hiddenAddress = fc
   .constantFrom(...hidden4)
   .chain(([first, last]) => fc.integer({ min: number4(first), max: number4(last) }));
@@ -41,7 +41,7 @@ const hiddenAddress = fc
 describe("an address", () => {
   test.each(hidden4)("from %s to %s is not public, and those around it are", (first, last) => {
     const around = [number4(first) - 1, number4(last) + 1].filter((value) => value >= 0 && value < 2 ** 32);
-    // Two ranges that touch have no neighbours in between.
+    // Two adjacent ranges have no neighbours in between.
     const outside = around.filter((value) => !hidden4.some(([a, b]) => number4(a) <= value && value <= number4(b)));
     expect([first, last].filter(isPublicAddress)).toEqual([]);
     expect(outside.map(text4).filter((address) => !isPublicAddress(address))).toEqual([]);

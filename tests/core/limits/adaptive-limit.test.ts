@@ -3,7 +3,7 @@ import { AdaptiveLimit, leastSlots } from "../../../src/core/limits/adaptive-lim
 
 const calm = { lateMs: 0, tookMs: [5], stalledMs: 0, reached: false };
 
-/** A limit, and looks at it 50 ms apart. */
+/** A limit, and updates of it 50 ms apart. */
 function limit() {
   const limit = new AdaptiveLimit();
   let now = 0;
@@ -56,7 +56,7 @@ test("it grows while no call is late and some wait, and returns once none waits"
   const shrunk = look({ lateMs: 40, reached: true }, 20);
   const grown = look({ reached: true }, 20);
   expect(grown).toBeGreaterThan(shrunk);
-  // Neither late nor with room to spare: it is right.
+  // Neither late nor with capacity to spare: the limit is right.
   expect(look({ lateMs: 13, reached: true }, 20)).toBe(grown);
   expect(look({}, 19)).toBe(grown);
   expect(look({}, 2)).toBe(usual);

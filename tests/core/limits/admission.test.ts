@@ -7,7 +7,7 @@ import { TestClock } from "../../clock.ts";
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-/** An admission whose event loop is as late as the test says, and calls that end when the test says. */
+/** An admission whose event loop is as late as the test says, and calls that the test ends. */
 function admission() {
   const clock = new TestClock();
   const lines: { level: string; message: string; refused?: unknown }[] = [];
@@ -33,7 +33,7 @@ function admission() {
     };
     void admission.during(name.split("/") as unknown as Share, work).catch((error) => refused.push({ name, error }));
   };
-  /** Has the loop late for so long that only a few places are left. */
+  /** Has the loop late for so long that only a few permits are left. */
   const overload = async () => {
     state.lateMs = 100;
     for (let n = 0; n < 20; n += 1) {
@@ -48,7 +48,7 @@ function admission() {
   return { admission, clock, state, lines, begun, refused, call, overload, endOne };
 }
 
-/** So many of a crowd may wait where few are served, and so many once it has lasted. */
+/** The number of callers that may wait when few are served, and the number once that has lasted. */
 const [waiting, leastWaiting] = [256, 128];
 
 test("a crowd that comes at once is refused nothing while nothing is late", async () => {
@@ -71,7 +71,7 @@ test("in an overload a few go on, some wait, and the others are refused at once 
   const error = refused[0]?.error;
   expect(error).toBeInstanceOf(Overloaded);
   expect(error).toMatchObject({ status: 503, retryAfterSeconds: 1 });
-  // Before a call costs anything it can ask.
+  // The check made before a call costs anything.
   expect(() => admitting.requireRoom(["a", "x", "1"])).toThrow("The server is overloaded: try again in 1 second");
   expect(() => admitting.requireRoom(["b", "x", "1"])).not.toThrow();
   await endOne();
@@ -176,7 +176,7 @@ test("refused callers are told to return over as many seconds as serving them ta
   }
   const { error } = refused.at(-1) ?? {};
   const seconds = (error as Overloaded).retryAfterSeconds;
-  // Nine of ten are refused.
+  // Nine out of ten are refused.
   expect(seconds).toBeGreaterThanOrEqual(8);
   expect(seconds).toBeLessThanOrEqual(10);
 });

@@ -3,7 +3,7 @@ import { EngineError } from "../../../src/core/errors.ts";
 import { Batcher, type BatchWork } from "../../../src/core/limits/batcher.ts";
 import { TestClock } from "../../clock.ts";
 
-/** Work that answers twice each number, and the numbers of each batch. */
+/** Work that doubles each number, and the numbers of each batch. */
 function doubling(refuses: (items: readonly number[]) => unknown = () => null) {
   const ran: (readonly number[])[] = [];
   const work: BatchWork<number, number> = async (items) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Rounds } from "../../../src/core/limits/rounds.ts";
 
-/** Rounds that end when the test says so. */
+/** Rounds that the test ends. */
 function controlled() {
   const begun: PromiseWithResolvers<void>[] = [];
   const rounds = new Rounds(() => {
@@ -18,7 +18,7 @@ function controlled() {
   return { rounds, begun, end };
 }
 
-/** What became of a promise so far. */
+/** The state of a promise so far. */
 function watch(promise: Promise<void>) {
   const seen = { state: "pending" };
   promise.then(

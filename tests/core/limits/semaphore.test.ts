@@ -3,7 +3,7 @@ import { Semaphore } from "../../../src/core/limits/semaphore.ts";
 
 const never = new AbortController().signal;
 
-/** Work that says when it begins, and goes on until it is let go. */
+/** Work that reports its beginning, and runs until it is released. */
 function pieces(semaphore: Semaphore) {
   const begun: string[] = [];
   const open = new Map<string, () => void>();

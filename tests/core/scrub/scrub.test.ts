@@ -36,7 +36,7 @@ describe("a known secret is blotted out", () => {
         const encoded = Buffer.from(prefix + secret + suffix).toString(encoding);
         const clean = scrub(encoded);
         expect(clean).toContain(scrubbed);
-        // What is left is too short to tell more than a character at each end.
+        // The rest is too short to reveal more than a character at each end.
         expect(clean.length).toBeLessThanOrEqual(scrubbed.length + 12);
       }
     }
@@ -94,7 +94,7 @@ describe("a secret as it was pasted", () => {
   });
 
   test("costs few forms for each of its lines", () => {
-    // In all forms, the lines of many keys would keep everybody waiting for a second.
+    // In all forms, the lines of many keys would block the process for a second.
     expect(lineForms(secret).size).toBe(5);
   });
 
@@ -164,7 +164,7 @@ test("a secret that continues after a flush is still recognised", () => {
   expect(stream.push("top-sec") + stream.flush() + stream.push("ond")).toBe("top-second");
 });
 
-/** Every occurrence of every secret, the overlapping ones as one: slow, and plainly right. */
+/** Every occurrence of every secret, overlapping ones merged: slow, and plainly right. */
 function blotted(text: string, secrets: readonly string[]): string {
   const hidden = new Set<number>();
   const seams = new Set<number>();

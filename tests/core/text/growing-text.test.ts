@@ -6,7 +6,7 @@ import { GrowingText } from "../../../src/core/text/growing-text.ts";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** The bytes of the heap that are in use. */
+/** The used bytes of the heap. */
 function inUse(): number {
   collect();
   return process.memoryUsage().heapUsed;

@@ -9,13 +9,13 @@ type Headers = Record<string, string>;
 const choose = (h: Harness, headers: Headers, slug: unknown) =>
   h.request("/api/me/organization", { method: "PUT", headers, json: { slug } });
 
-/** Slugs of the agents that a request without an organization finds, which tell the organization that it means. */
+/** Slugs of the agents that a request without an organization finds, which show its default organization. */
 const agents = async (h: Harness, headers: Headers): Promise<string[]> => {
   const { instances } = await (await h.request("/api/instances", { headers })).json();
   return instances.map(({ slug }: { slug: string }) => slug);
 };
 
-/** Ada, who owns `acme` and `lab`, with an agent in each that is named like it. */
+/** Ada, who owns `acme` and `lab`, with an agent in each that has the organization's name. */
 async function ada() {
   const h = await harness();
   const user = await createUser(h, "ada@example.com");
@@ -94,7 +94,7 @@ test("a person is told what each role allows; the installation is its first orga
   expect(held.get("lab")).not.toContain("policy:manage");
   expect(held.get("shop")).toContain("agent:read");
   expect(held.get("shop")).not.toContain("agent:write");
-  // What the list says is what the routes do.
+  // The list agrees with the routes.
   const policies = (slug: string) =>
     h.request("/api/installation/policies", { headers: { ...headers, "X-Organization": slug } });
   expect((await policies("acme")).status).toBe(200);

@@ -188,7 +188,7 @@ describe("the throttle of failures", () => {
 describe("the limit of an account at all addresses", () => {
   const hour = 60 * minute;
 
-  /** As many failures as there may be, each from an address of its own. */
+  /** As many failures as are allowed, each from an address of its own. */
   async function exhausted() {
     const h = await harness({ trustProxy: 1 });
     await createUser(h, email);
@@ -334,7 +334,7 @@ test("sign-ins are in the log of every organization of the user, and in the inst
     { actorId: id, target: email, success: true, ip: "192.0.2.1", summary: { userAgent: "test/1" } },
     { actorId: id, target: email, success: false, ip: "192.0.2.1", summary: { userAgent: `x${"y".repeat(511)}` } },
   ]);
-  // The log of an organization that added the account shows its sign-ins without their addresses.
+  // The log of the organization that added the account shows its sign-ins without their addresses.
   expect(
     inLog(lab).map(({ actorId, target, success, ip, summary }) => [actorId, target, success, ip, summary]),
   ).toEqual([

@@ -14,7 +14,7 @@ type Stream = Awaited<ReturnType<ActivityHarness["live"]>>;
 
 const open = (streams: readonly Stream[]) => streams.filter(({ status }) => status === 200);
 
-/** Both routes by turns: they share their caps. */
+/** Alternates between both routes, which share their limits. */
 async function connect(h: ActivityHarness, headers: Record<string, string>, count: number, query: string) {
   const calls = Array.from({ length: count }, (_, n) => (n % 2 ? h.live(headers) : h.conversation(headers, query)));
   return Promise.all(calls);
@@ -43,7 +43,7 @@ test("a client that leaves frees its connection, however often, and once only", 
     expect(open(streams), `round ${round}`).toHaveLength(6);
     for (const stream of open(streams)) {
       stream.leave();
-      // It leaves once more, by its body.
+      // It leaves again, by its body.
       stream.leave();
     }
     await pause();

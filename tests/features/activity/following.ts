@@ -6,7 +6,7 @@ import { type Harness, harness } from "../../harness.ts";
 
 type Headers = Record<string, string>;
 
-/** The real app, with agents that do things, and readers of activity streams. */
+/** The real app, with agents that are active, and readers of activity streams. */
 export async function activityHarness(options: Parameters<typeof harness>[0] = {}) {
   const h = await harness(options);
   const { db } = h.services.database;
@@ -59,7 +59,7 @@ export async function follow(h: Pick<Harness, "request">, path: string, headers:
   const read = async () => {
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += chunk;
   };
-  // Who leaves cuts the stream off.
+  // A reader that leaves cancels the stream.
   const ended = read().catch(() => {});
   const events = async () => {
     await pause();
@@ -69,7 +69,7 @@ export async function follow(h: Pick<Harness, "request">, path: string, headers:
     response,
     status: response.status,
     text: () => text,
-    /** All events so far. What was told before this call is among them. */
+    /** All events so far, including all sent before this call. */
     events,
     heard: async () => (await events()).map(({ data }) => data.text),
     ended,
@@ -77,7 +77,7 @@ export async function follow(h: Pick<Harness, "request">, path: string, headers:
   };
 }
 
-/** Lets what was told run through the streams, which only promises stand between. */
+/** Lets sent events pass through the streams, which only take promises. */
 export async function pause(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

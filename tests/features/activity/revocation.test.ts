@@ -41,7 +41,7 @@ async function find(h: ActivityHarness, headers: Record<string, string>) {
 const ofMember = ({ userId }: Watching) => eq(workspaceMembers.userId, userId);
 const all = ["live", "agent", "conversation"] as const;
 
-/** What ends rights, and which streams of whom end with it. */
+/** The changes that end rights, and the streams that end with them. */
 const changes: Record<
   string,
   { change: (w: Watching) => Promise<unknown>; member: readonly string[]; key: readonly string[] }

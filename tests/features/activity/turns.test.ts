@@ -8,7 +8,7 @@ import { watch } from "./watch.ts";
 
 const secret = "canary-key-0815-abcdef";
 
-/** An agent with tools and a secret, and what is told of it. */
+/** An agent with tools and a secret, and its events. */
 async function acting(steps: readonly ScriptStep[], tools: object = { enabled: ["currentTime"] }) {
   const egress = {
     request: async ({ url }: { url: string }) => ({ status: 200, headers: {}, body: `paid with ${secret}`, url }),

@@ -33,7 +33,7 @@ async function planted() {
       ],
     },
     { at: "2026-01-03T11:00:00Z", agent: second.slug, conversation: newId(), subject: "web:bob" },
-    // Nobody is known behind these.
+    // An anonymous user is behind these.
     {
       at: "2026-01-03T12:00:00Z",
       subject: `conversation:${first.slug}:web:${newId()}`,
@@ -84,7 +84,7 @@ const whole = {
 test("the numbers of a period, and of one agent, are the same before and after they are rolled up", async () => {
   const { h, first, second, owner } = await planted();
   const paths = ["/api/analytics", `/api/instances/${first.slug}/analytics`, `/api/instances/${second.slug}/analytics`];
-  // Dates, and moments within days that are rolled up.
+  // Dates, and moments within rolled-up days.
   const periods = [january, "?from=2026-01-01T12:00:00Z&to=2026-01-03T10:30:00%2B00:00", "?from=2026-01-03T09:00:00Z"];
   const all = () =>
     Promise.all(paths.flatMap((path) => periods.map(async (period) => (await ask(h, owner, path + period)).body)));

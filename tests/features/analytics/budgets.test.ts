@@ -21,7 +21,7 @@ test("budgets of agents and of their end users, nearest to the limit first", asy
     { agentId, month, used: 250, reserved: 10 },
     { agentId, month: "2020-01-01", used: 999 },
   ]);
-  // Nothing is counted of it yet: the turns of this month are what its next call will find.
+  // None of its tokens are counted yet: its next call finds this month's turns.
   await plantTurns(h, [{ at: now, agent: second.slug }]);
   await db.insert(userBudgetPeriods).values([
     { agentId: await idOf(second.slug), subject: "web:ada", month, used: 20 },

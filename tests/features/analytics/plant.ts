@@ -15,7 +15,7 @@ export interface Planted {
   fields?: Partial<typeof turns.$inferInsert>;
 }
 
-/** Stores turns as they are when they ended. */
+/** Stores turns in their final state. */
 export async function plantTurns(
   { services: { database } }: { services: Pick<Harness["services"], "database"> },
   all: readonly Planted[],
@@ -58,7 +58,7 @@ export async function plantTurns(
 /** No two turns of a conversation may have the same one. */
 let ticket = 0;
 
-/** Rolls up all that can be. */
+/** Rolls up all possible turns. */
 export async function rollUp({ services }: Harness): Promise<void> {
   for (let times = 0; times < 20; times += 1) await createRollUp(services)();
 }

@@ -83,7 +83,7 @@ test("when the clock is set back, later rows count too, and all others stay coun
     { at: minutesAgo(30), tools },
   ]);
   await rollUp(h);
-  // As if the time had been a day and more later until now.
+  // As if the clock had been a day and more behind until now.
   await plantTurns(h, [{ at: minutesAgo(-25 * 60), tools }]);
   const [rolled] = await db.select().from(usageDaily);
   if (!rolled) throw new Error("Nothing was rolled up");
@@ -117,7 +117,7 @@ test("the turns of an outage are caught up in stretches, without a statement for
   await tick();
   expect(statements).toHaveLength(24);
   await tick();
-  // The first one made the mark, and the last one found nothing.
+  // The first one set the mark, and the last one found no turns.
   expect(statements).toHaveLength(32);
   await tick();
   expect(statements).toHaveLength(32);
@@ -152,7 +152,7 @@ test("several processes at once, in any order with turns that come, end and go, 
       let now = 0;
       for (const one of steps) {
         if ("minutes" in one) {
-          // Turns come in the order of time: the mark is never ahead of one that is still to come.
+          // Turns are added in the order of time: the mark is never ahead of a later one.
           now += one.minutes * 60_000;
           const id = newId();
           const isOpen = one.kind === "open";
@@ -165,7 +165,7 @@ test("several processes at once, in any order with turns that come, end and go, 
           expected.turns += 1;
           expected.messages += isOpen ? 0 : 2;
           expected.promptTokens += isOpen ? 0 : 100;
-          // The database's clock is far ahead: without a turn that runs, the mark would be too.
+          // The database's clock is far ahead: without a running turn, the mark would be too.
           await db
             .update(usageRollups)
             .set({ until: sql`least(${usageRollups.until}, ${new Date(begin + now).toISOString()}::timestamptz)` });

@@ -4,7 +4,7 @@ import type { Harness } from "../../harness.ts";
 
 type Entry = Partial<Omit<typeof auditLogs.$inferInsert, "createdAt">> & { at?: string };
 
-/** Writes entries of the harness's organization as they are, one second apart unless they say when. */
+/** Writes entries of the harness's organization as given, one second apart unless they have a time. */
 export async function writeEntries({ services, organization }: Harness, entries: readonly Entry[]): Promise<void> {
   const start = Date.UTC(2025, 5, 1);
   const rows = entries.map(({ at, ...entry }, index) => ({

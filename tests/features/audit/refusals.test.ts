@@ -20,7 +20,7 @@ test("a refused permission is in the log of the addressed organization, whicheve
     h.request("/api/me", { headers: key }),
   ];
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([403, 403, 403, 403]);
-  // Neither who is unknown, nor what is out of reach.
+  // Neither unknown callers, nor unreachable objects.
   const stranger = await h.as("owner", { organization: await h.createOrganization("other") });
   expect((await h.request(`/api/instances/${slug}`, { headers: stranger })).status).toBe(404);
   expect((await h.request(`/api/instances/${slug}`)).status).toBe(401);

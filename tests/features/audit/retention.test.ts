@@ -8,7 +8,7 @@ import { writeEntries } from "./entries.ts";
 
 const hour = 60 * 60 * 1000;
 
-/** A harness whose policy is stored as an Owner would. */
+/** A harness with a policy stored as by an Owner. */
 async function keeping(retentionDays: number | null): Promise<Harness> {
   const h = await harness();
   await keep(h, retentionDays);

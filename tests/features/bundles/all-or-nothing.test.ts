@@ -41,6 +41,6 @@ test("an import that fails at any part leaves nothing behind", async () => {
     await database.db.execute(sql.raw(`drop trigger injected on ${table}`));
   }
 
-  // Nothing stands in the way any more, and the slug is still free.
+  // Nothing blocks the import any more, and the slug is still free.
   expect(await call("POST", "/api/instances/import", { ...bundle, instance })).toMatchObject({ slug: "shop-imported" });
 });

@@ -41,7 +41,7 @@ test("an export holds every part of an agent's configuration, and no secret", as
       debounceMs: 0,
       prompts: [{ key: "02-soul" }, { key: "04-safety", content: "" }],
       skills: [{ skillSlug: "shop", enabled: true, autoLoad: true, pinnedVersion: "0.1.0" }],
-      // The skill turned httpRequest on; that a person decides about its calls is kept.
+      // The skill turned httpRequest on; the need for approval of its calls is kept.
       manualTools: ["currentTime", "readSkill"],
       toolsNeedingApproval: ["currentTime", "httpRequest"],
       secrets: ["auth_api_key", "openai_api_key", "tracing_api_key"].map((key) => ({ key, configured: true })),
@@ -82,12 +82,12 @@ test("an export holds every part of an agent's configuration, and no secret", as
       },
     },
     { channelType: "telegram", enabled: true, config: { allowedUserIds: "123,456", transport: "polling" } },
-    // Slack is off and has nothing but credentials.
+    // Slack is off and has only credentials.
     { channelType: "whatsapp", enabled: false, config: { mode: "auth_token", whatsappNumber: "+390612345678" } },
     { channelType: "agent", enabled: false, config: {} },
   ]);
 
-  // What is exported is what the schema says, whole.
+  // The export matches its schema, completely.
   expect(Schema.parse(bundle)).toEqual(bundle);
 
   h.clock.advance(60_000);

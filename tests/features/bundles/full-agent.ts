@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { BundledInstance } from "../../../src/features/bundles/schema.ts";
 import type { Harness } from "../../harness.ts";
 
-/** A picture that is one by its first bytes. */
+/** A picture by its first bytes. */
 const png = Uint8Array.from(`\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR${"\0".repeat(17)}`, (character) =>
   character.charCodeAt(0),
 );
@@ -41,7 +41,7 @@ export interface Bundle {
 
 export type Call = <T = Answer>(method: string, path: string, json?: unknown) => Promise<T>;
 
-/** Calls of one caller that have to go well. */
+/** Calls of one caller that have to succeed. */
 export function caller(h: Harness, headers: Record<string, string>): Call {
   return async <T>(method: string, path: string, json?: unknown) => {
     const response = await h.request(path, { method, headers, ...(json === undefined ? {} : { json }) });
@@ -64,7 +64,7 @@ export async function shopSkill(h: Harness, call: Call): Promise<void> {
   await call("PUT", `/api/organizations/${h.organization.slug}/workspaces/${h.organization.workspaceId}/skills/shop`);
 }
 
-/** An agent that has something in every part of a bundle. */
+/** An agent with content in every part of a bundle. */
 export async function fullAgent(h: Harness, slug = "shop"): Promise<{ call: Call; path: string; slug: string }> {
   const call = caller(h, await h.as("owner"));
   const path = `/api/instances/${slug}`;
@@ -172,7 +172,7 @@ async function room(call: Call, path: string): Promise<void> {
   await call("POST", tasks, { name: "New year", prompt: "Wish.", schedule: once, maxRetries: 0, enabled: false });
 }
 
-/** The instance without its name in the address, and without what no import can bring: secrets, and what they turn on. */
+/** The instance without its name in addresses, and without the parts that no import can set: secrets and their effects. */
 export function withoutSecrets({ instance }: Bundle) {
   const { slug, secrets, channels, skillEnv, eventSources, ...rest } = instance;
   return {

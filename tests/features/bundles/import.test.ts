@@ -26,7 +26,7 @@ test("an agent that is exported and imported is the same, but for its secrets", 
   expect(tokens).toHaveLength(2);
   for (const token of tokens ?? []) expect(own).not.toContain(token);
 
-  // What comes out of the copy goes in again, and is the same text.
+  // The copy's export can be imported again, and is the same text.
   const second = await call("POST", "/api/instances/import", copy);
   expect(second.slug).toBe("shop-imported-imported");
   const third = await call("POST", "/api/instances/import", bundle);
@@ -104,7 +104,7 @@ test("an overwrite replaces what the bundle says, and keeps addresses, runs, tas
     hooks: [],
     room: null,
     manualTools: ["httpRequest"],
-    // The skill is gone, and httpRequest asks as before since the bundle does not say.
+    // The skill is gone, and httpRequest asks as before since the bundle doesn't mention it.
     toolsNeedingApproval: ["currentTime", "httpRequest"],
     secrets: [{ key: "auth_api_key" }, { key: "openai_api_key" }, { key: "tracing_api_key" }],
     skillEnv: [{ skillSlug: "shop", env: [{ key: "SHOP_TOKEN", configured: true }] }],

@@ -158,7 +158,7 @@ test("a body that is no JSON, nested too deeply, or too large is refused before 
   const limit = 8 * 1024 * 1024;
   const tooLarge = [413, `The body may have at most ${limit} bytes`];
   expect(await send("x".repeat(limit + 1), { "Content-Length": String(limit + 1) })).toEqual(tooLarge);
-  // Of 100 MiB without a length no more is read than it takes to know, and 16 MiB for the client's sake.
+  // Of 100 MiB without a length only the limit is read, and 16 MiB for the client's sake.
   let read = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -258,10 +258,10 @@ test("a bundle changes no part that the caller could not change by its own route
   const { hooks: _none, ...instance } = whole.instance;
   expect(await post(h, bundle(instance), member, `${path}/import`)).toMatchObject(lacking);
   expect(await db.$count(hooks)).toBe(3);
-  // Hooks that stay as they are need nothing, and an agent without hooks neither.
+  // Unchanged hooks need no permission, and neither does an agent without hooks.
   const same = { ...whole.instance, name: "Renamed" };
   expect(await post(h, bundle(same), member, `${path}/import`)).toMatchObject({ status: 201, body: { slug: "shop" } });
-  // Their positions say in which order they run, not their places in the list.
+  // Their positions define the order in which they run, not their indexes in the list.
   const listed = { ...same, hooks: whole.instance.hooks.toSorted((a, b) => Number(b.position) - Number(a.position)) };
   expect(listed.hooks).not.toEqual(whole.instance.hooks);
   expect(await post(h, bundle(listed), member, `${path}/import`)).toMatchObject({ status: 201 });
@@ -276,7 +276,7 @@ test("a bundle changes no part that the caller could not change by its own route
   const other = await h.createOrganization("other");
   const stranger = await h.as("owner", { organization: other });
   expect((await post(h, whole, stranger, `${path}/import`)).status).toBe(404);
-  // The slug of another organization's agent is taken too, and the skill is not theirs.
+  // The slug of another organization's agent is taken too, and the skill doesn't exist there.
   const elsewhere = await post(h, whole, stranger);
   expect(elsewhere).toMatchObject({ status: 201, body: { slug: "shop-imported-2" } });
 });

@@ -23,7 +23,7 @@ async function importFixture(call: Call, version: string) {
   return { slug, instance, web, told: warnings.map(({ type, path }) => `${type} ${path}`) };
 }
 
-/** None of these bundles has Web itself. */
+/** None of these bundles contains the Web channel. */
 const webKey = "web_key_missing instance.channels";
 
 test("1.0 has settings and prompts, and is from before the Web switch", async () => {
@@ -41,7 +41,7 @@ test("1.0 has settings and prompts, and is from before the Web switch", async ()
       { key: "02-soul", content: "Be brief." },
     ],
   });
-  // As after an upgrade: Web is on, and says what is missing.
+  // As after an upgrade: Web is on, and reports the missing key.
   expect(web?.enabled).toBe(true);
   const json = { model: slug, messages: [{ role: "user", content: "Hello" }] };
   const refused = await h.request("/v1/chat/completions", { method: "POST", json });

@@ -20,7 +20,7 @@ export interface Shown {
 
 interface Options {
   bases?: { telegram?: string; slack?: string; whatsapp?: string };
-  /** The public address; absent for one that no messenger reaches. */
+  /** The public address; absent for one that messengers can't reach. */
   address?: string;
   egress?: Egress;
   more?: Partial<Parameters<typeof harness>[0]>;
@@ -58,13 +58,13 @@ export async function shown(h: Harness, headers: Headers, type: string, slug = "
   return found;
 }
 
-/** Waits until no job runs: what one has noted already may be read before it ends. */
+/** Waits until no job runs: a job's results may be readable before it ends. */
 export async function untilNoneRuns({ services }: Harness) {
   const locks = async () => (await services.database.db.select().from(jobs)).map(({ lockedUntil }) => lockedUntil);
   await expect.poll(async () => (await locks()).every((lock) => lock === null), { timeout: 5_000 }).toBe(true);
 }
 
-/** Waits until the channel's start ended so. */
+/** Waits until the channel's start ended with this status. */
 export async function untilStatus(h: Harness, headers: Headers, type: string, status: string, slug = "one") {
   await expect.poll(() => shown(h, headers, type, slug), { timeout: 5_000, interval: 20 }).toMatchObject({ status });
   return shown(h, headers, type, slug);

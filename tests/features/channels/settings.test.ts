@@ -252,7 +252,7 @@ describe("the settings of a messenger's channel", () => {
     const former = { botToken: "987654321:AAExampleToken-of_another_bot0123456" };
     await put(h, headers, "telegram", { enabled: true, config: former }, "two");
     await put(h, headers, "telegram", { enabled: false }, "two");
-    // Telegram is away, so that the bot is yet to be left.
+    // Telegram is unavailable, so that leaving the bot is pending.
     const leaves = async () =>
       (await h.services.database.db.select().from(jobs)).filter((j) => j.kind === "channel.leave");
     await expect.poll(leaves).toMatchObject([{ lastError: "Telegram cannot be reached (ECONNREFUSED)" }]);

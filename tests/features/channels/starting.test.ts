@@ -37,7 +37,7 @@ describe("the start of a channel", () => {
     const saved = await put(h, headers, "telegram", { enabled: true, config: bot });
     expect(saved.channel.config).toEqual({ botToken: "••••9abc", transport: "polling" });
     const rows = () => h.services.database.db.select().from(channels);
-    // It runs once somebody polls.
+    // It runs once a process polls.
     await expect.poll(rows).toMatchObject([{ transport: "polling", status: "starting" }]);
     expect(telegram.requests.map(({ path }) => path.split("/").at(-1))).toEqual(["getMe", "deleteWebhook"]);
   });
@@ -225,7 +225,7 @@ describe("a start", () => {
     await put(h, headers, "telegram", { enabled: true, config: bot });
     await untilStatus(h, headers, "telegram", "running");
     const registered = telegram.webhook();
-    // It begins due jobs, too, once it has looked for channels that moved.
+    // It also begins due jobs, once it has looked for moved channels.
     await other.tick();
     await untilNoneRuns(h);
     expect(policies.values.publicAddress).toBe(address);
@@ -259,7 +259,7 @@ describe("a start", () => {
   });
 });
 
-/** Messengers whose first call of this kind waits until the test opens it. */
+/** Messengers whose first call of this kind waits until the test releases it. */
 async function withHeld(base: string, held: "prove" | "leave") {
   const [reached, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let waits = true;

@@ -22,7 +22,7 @@ async function test(h: Harness, headers: Headers, type: string, slug = "one") {
   return { status: answer.status, body: (await answer.json()) as Tested };
 }
 
-/** A way out that leads to the server itself, as its public address does. */
+/** An egress that leads to the server itself, as its public address does. */
 function loop() {
   const asked: EgressRequest[] = [];
   const at: { h?: Harness; answer?: () => Promise<{ status: number; body: string }> } = {};

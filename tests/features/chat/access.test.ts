@@ -16,7 +16,7 @@ const web = (h: ChatHarness, method: "PUT" | "DELETE", json?: object) =>
 const patch = (h: ChatHarness, json: object) =>
   h.request(`/api/instances/${h.agent.slug}`, { method: "PATCH", headers: h.agent.headers, json });
 
-/** The status and the message with which each door answers. */
+/** The status and the message of each endpoint's answer. */
 async function verdicts(h: ChatHarness, headers?: Record<string, string>) {
   const answers = [
     await h.complete("Hi", {}, { headers: headers ?? {} }),
@@ -273,7 +273,7 @@ describe("whose turn it is", () => {
   const publicly = async () => {
     const h = await open();
     await web(h, "PUT", { config: { requireAuthentication: false }, enabled: true });
-    /** The subject of a turn that claims to be of ada. */
+    /** The subject of a turn that claims ada's user id. */
     const subject = async (door: "complete" | "native", headers: Record<string, string>) => {
       const answer = await h[door]("Hi", { chat_id: "c", user: "ada" }, { headers });
       expect(answer.status).toBe(200);
@@ -291,7 +291,7 @@ describe("whose turn it is", () => {
     expect(await subject(door, bare)).toBe(own);
     expect(await subject(door, { Authorization: "Bearer wrong" })).toBe(own);
     expect(await subject(door, {})).toBe("web:ada");
-    // The key is enough for a page that is not named.
+    // The key is enough for a page that is not in the list.
     expect(await subject(door, { Origin: "https://elsewhere.example" })).toBe("web:ada");
   });
 

@@ -16,7 +16,7 @@ test("a model that says nothing is a 502, streamed or not, and an error and done
   }
   const events = await readEvents(await h.native("Hi", { chat_id: "a" }));
   expect(events.slice(-2)).toMatchObject([{ event: "error", data: { message: said } }, { event: "done" }]);
-  // Each asked twice; nothing was said, and nothing is stored.
+  // Each was called twice; there was no output, and nothing is stored.
   expect(model.calls).toHaveLength(6);
   expect((await h.stored()).messages).toEqual([]);
 });

@@ -44,7 +44,7 @@ async function paying(model = payer()) {
     const path = `/api/conversations/${encodeURIComponent(id)}/approvals/${toolCallId}`;
     return h.request(path, { method: "POST", headers, json });
   };
-  /** What became of the calls of all turns, sorted. */
+  /** The final states of the calls of all turns, sorted. */
   const statuses = async () => {
     const rows = await h.services.database.db.select({ status: toolCalls.status }).from(toolCalls);
     return rows.map(({ status }) => status).sort();
@@ -114,7 +114,7 @@ describe("a call that needs approval", () => {
     expect(await answer(h, 3)).toMatchObject({ content: "Not paid." });
     expect(JSON.stringify(h.model.calls.at(-1)?.prompt)).toContain("A person refused this call: Too dear");
     expect(h.asked).toEqual([]);
-    // Neither the analytics nor the log take it for a call that failed.
+    // Neither the analytics nor the log count it as a failed call.
     const { toolUsage } = await (await h.request("/api/analytics", { headers: h.agent.headers })).json();
     expect(toolUsage).toEqual([]);
     expect(await h.statuses()).toEqual(["refused", "refused"]);

@@ -106,7 +106,7 @@ describe("an agent that asks another one", () => {
       return rows as never;
     };
     const said = h.say("Hi");
-    // The caller's turn and all 18 questions, with the one that finds the waiting line full.
+    // The caller's turn and all 18 questions, with the one that finds the queue full.
     await eventually(async () => asked === 19);
     expect((await h.helped()).turns).toHaveLength(17);
     all.open();

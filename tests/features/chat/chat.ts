@@ -12,7 +12,7 @@ interface Asked {
 
 export type ChatHarness = Awaited<ReturnType<typeof chatHarness>>;
 
-/** An agent with a scripted model, and calls of both chat doors. */
+/** An agent with a scripted model, and calls of both chat endpoints. */
 export async function chatHarness(
   model: ScriptedModel | undefined,
   fields: Record<string, unknown> = {},

@@ -23,7 +23,7 @@ async function served(model: ReturnType<typeof calling>, plugins: Plugin[], enab
   return { ...h, send };
 }
 
-/** A family of the weather's whose only tool does this. */
+/** A family of the weather's whose only tool runs this. */
 const acting = (execute: (args: JsonObject, context: PluginContext) => unknown, fields: Partial<Plugin> = {}): Plugin =>
   weather("http://127.0.0.1:1", {
     tools: [

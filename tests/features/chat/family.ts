@@ -11,7 +11,7 @@ export const calling = (...calls: [name: string, args: object][]) =>
       : { parts: [...calls.flatMap(([name, args], at) => toolCall(`c${at}`, name, args)), finish("tool-calls")] },
   );
 
-/** The results that the model was told last; an error as `{ error }`. */
+/** The results that the model was given last; an error as `{ error }`. */
 export function toldIn(call: ScriptedCall | undefined): unknown[] {
   const results = call?.prompt.at(-1);
   if (results?.role !== "tool") throw new Error("The model was told of no call");

@@ -88,7 +88,7 @@ describe("calls that the agent refuses", () => {
   ])("for %s are looked into once a second", async (_, given, call) => {
     const h = await chatHarness(scriptedModel(() => reply("Hi.")));
     expect((await given(h)).status).toBe(200);
-    // Now it is cached.
+    // The agent is cached now.
     await (await call(h)).text();
     const statements = spyOnStatements(h.services.database);
     const costs: number[] = [];

@@ -6,7 +6,7 @@ import { reply, type ScriptStep, scriptedModel } from "../../scripted-model.ts";
 import { toolContext } from "../../turn/input.ts";
 import { ownTurns } from "../../turns.ts";
 
-/** Calls the door between agents directly, and gathers the events for the asker's turn. */
+/** Calls the door between agents directly, and collects the events for the asker's turn. */
 async function door(step: ScriptStep) {
   const model = scriptedModel(() => step);
   const h = await harness({ model });

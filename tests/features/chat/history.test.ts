@@ -111,7 +111,7 @@ describe("the tokens that a prompt may have", () => {
     for (let n = 0; n < 8; n += 1) await h.complete(`q${n}`, { chat_id: "c" });
     const history = historyOf(model, 7);
     expect(bytesOf(history)).toBeLessThan(room);
-    // Both the text and the model messages of an answer count, so that the prompt uses half of the room or less.
+    // Both the text and the model messages of an answer count, so that the prompt uses half of the space or less.
     expect(bytesOf(history)).toBeGreaterThan(room / 4);
     expect(history[0]?.role).toBe("user");
     expect(JSON.stringify(history)).toContain("q6");

@@ -87,7 +87,7 @@ test("turns whose pictures are too large together wait for each other, and other
       storeFile(h.services, { agent, conversation: { id }, name: `${index}.png`, mime: "image/png", bytes: png }),
     );
     const fileIds = (await Promise.all(stored)).map((file) => file.id);
-    // As large as pictures may be; the bytes themselves are not there.
+    // As large as pictures may be; the bytes themselves are missing.
     await db
       .update(files)
       .set({ size: 5 * 1024 * 1024 })

@@ -22,9 +22,9 @@ import {
 } from "./in-force.ts";
 import { type DoorName, page, type Seen, type World, world } from "./replicas.ts";
 
-// A change that lands in the middle of a call holds for that call, and for work that no call asked for.
+// A change that happens in the middle of a call applies to that call, and to work without a call.
 
-/** What a call asks of the database when the change lands. */
+/** The statement of a call at which the change happens. */
 const moments: Record<string, (text: string) => boolean> = {
   "before its context is written": (text) =>
     text.includes("insert into conversations") && !text.includes("insert into turns"),
@@ -36,7 +36,7 @@ interface Race {
   change: Change;
   see: (seen: Seen) => unknown;
   after: unknown;
-  /** The state of the conversation in the end. */
+  /** The final state of the conversation. */
   state: object | undefined;
 }
 
@@ -186,7 +186,7 @@ describe("what the engine does by itself, on a deaf replica,", () => {
   test("is asked of the model that the agent has now, and not for an agent that is off", async () => {
     const w = await world();
     const { complete } = ownTurns({ ...w.services, notify: localNotify(w.services.log) });
-    // As a job does, which reads the agent's revision with the conversation that it is about.
+    // As a job does, which reads the agent's revision with its conversation.
     const ask = async () => {
       const [seen] = await w.services.database.db
         .select({ slug: agents.slug, revision: agents.revision })

@@ -18,9 +18,9 @@ import {
 } from "./in-force.ts";
 import { type Asked, type DoorName, page, type Seen, said, type World, world } from "./replicas.ts";
 
-// What is changed by the API holds for the very next call (decisions §5, "A change is in force at once").
+// A change made by the API applies to the very next call (decisions §5, "A change is in force at once").
 
-/** What a setting decides at some doors. */
+/** The effect of a setting at some doors. */
 interface View {
   at: readonly DoorName[];
   see: (seen: Seen) => unknown;
@@ -44,13 +44,13 @@ const view = (
   asked: Partial<Asked> = {},
 ): View => ({ at, see, before, after, asked });
 
-/** The doors that a turn of the agent begins at. */
+/** The doors at which a turn of the agent begins. */
 const conversing = ["completion", "native", "playground"] as const;
 const turns = [...conversing, "asked"] as const;
 /** Doors that the agent's key opens, one of each kind. */
 const keyed = ["completion", "native", "repeated native", "resume"] as const;
 const allKeyed = [...keyed, "streamed completion", "repeated completion", "stop"] as const;
-/** The second time they are refused for their `Idempotency-Key`, unless something else comes before. */
+/** The second time they are refused for their `Idempotency-Key`, unless an earlier check refuses them. */
 const takenKey = ["completion with a taken key", "native with a taken key"] as const;
 
 const open = web({ allowedOrigins: [page] });
@@ -81,7 +81,7 @@ const move: Change = async (w) => {
 };
 
 const prompted = (text: string) => (seen: Seen) => seen.model?.system.includes(text);
-/** How the model is asked. */
+/** The provider settings of the model call. */
 const asking = (seen: Seen) => {
   const { reasoning, temperature, maxOutputTokens } = seen.model?.options ?? {};
   const named = prompted("You are Carla")(seen);
@@ -89,7 +89,7 @@ const asking = (seen: Seen) => {
 };
 const offered = (seen: Seen) => seen.model?.options.tools?.map(({ name }) => name);
 const fetched = ({ fetched }: Seen) => fetched;
-/** What of the words of the model reached the caller. */
+/** The model's words that reached the caller. */
 const unhidden = ({ text }: Seen) => said.filter((word) => text.includes(word));
 const debugged = async ({ stored }: Seen) => ((await stored())?.debug ?? null) !== null;
 
@@ -363,7 +363,7 @@ const settings: Record<string, Setting> = {
   },
 };
 
-/** One door, seen as one view has it. */
+/** One door, for one view of a setting. */
 type Look = View & { door: DoorName; chatId: string };
 
 const looksOf = (views: readonly View[]): Look[] =>
@@ -372,10 +372,10 @@ const looksOf = (views: readonly View[]): Look[] =>
 const expected = (looks: readonly Look[], when: "before" | "after") =>
   Object.fromEntries(looks.map((look) => [look.chatId, look[when]]));
 
-/** The conversation goes on where that is what the setting is about, and where a request is repeated. */
+/** The conversation continues if the setting is about that, and if a request is repeated. */
 const goesOn = ({ door }: Look, name: string) => /repeated|taken/.test(door) || name === "the fields of the agent";
 
-/** A refusal of a copy that a deaf replica has may be as old as its last sweep. */
+/** A deaf replica may refuse by a copy as old as its last sweep. */
 const isRefused = ({ verdict }: Seen) => verdict !== "ok";
 
 test.each(Object.entries(settings))("%s", async (name, { given = [], change, views }) => {
@@ -384,7 +384,7 @@ test.each(Object.entries(settings))("%s", async (name, { given = [], change, vie
   // One for each door: the first call that notices a change would load the agent for all others.
   const looks = await Promise.all(looksOf(views).map(async (one) => ({ ...one, deaf: await w.deaf(one.door) })));
   for (const step of given) await step(w);
-  // Also where nothing more is asked before the change, the agent is cached.
+  // Also where nothing more is requested before the change, the agent is cached.
   for (const at of [here, hearing]) await w.look(at, "native", { key: w.agent.key, chatId: "cached", extra: {} });
   const look = (at: "here" | "hearing" | "deaf", round: number, { deaf, ...one }: (typeof looks)[number]) => {
     const chatId = `${at}-${one.chatId}-${goesOn(one, name) ? 0 : round}`;
@@ -407,7 +407,7 @@ test.each(Object.entries(settings))("%s", async (name, { given = [], change, vie
   const after = { here: {}, hearing: {}, deaf: {} } as Record<string, Record<string, unknown>>;
   for (const one of looks) {
     if (refused.has(one)) await one.deaf.engine.closeRevoked();
-    // What holds at once on a deaf replica does so on one that hears.
+    // A change that applies at once on a deaf replica does so on a hearing one.
     const places = refused.has(one) ? (["here", "hearing", "deaf"] as const) : (["here", "deaf"] as const);
     for (const at of places) Object.assign(after[at] ?? {}, { [one.chatId]: await one.see(await look(at, 2, one)) });
   }

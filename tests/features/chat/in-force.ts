@@ -12,7 +12,7 @@ export const send =
 export const patch = (fields: object) => send("PATCH", own, fields);
 export const web = (config: object) => send("PUT", `${own}/channels/web`, { enabled: true, config });
 
-/** Another agent in the place of the old one. */
+/** Another agent that replaces the old one. */
 export const remake: Change = async (w) => {
   await w.send("DELETE", own);
   await w.send("POST", "/api/instances", { slug: "helper", provider: "demo", model: "new" });
@@ -24,7 +24,7 @@ export const verdict = ({ verdict }: Seen) => verdict;
 export const access = ({ verdict, cors }: Seen) => (cors === page ? `${verdict}, readable` : verdict);
 export const usage = ({ text }: Seen) => text.includes('"usage":');
 export const model = ({ model }: Seen) => model && `${model.spec.provider}:${model.spec.model}`;
-/** The keys of the state under which the model was shown "c-17", or why it was not asked. */
+/** The keys of the state under which the model was shown "c-17", or why it was not called. */
 export const projected = (seen: Seen) => {
   if (!seen.model) return seen.verdict;
   const lines = [...seen.model.system.matchAll(/^- (.*): "c-17"$/gm)];

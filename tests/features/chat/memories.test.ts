@@ -14,7 +14,7 @@ const facts = JSON.stringify({
 
 const fastModel = "gpt-5-nano";
 
-/** An agent of a real provider, with one model for chat and, unless told otherwise, another for the background. */
+/** An agent of a real provider, with one model for chat and by default another one for the background. */
 async function remembering(fields: Record<string, unknown> = {}, learned = facts, answer = () => reply("Hello.")) {
   const asked: ModelSpec[] = [];
   const fast = scriptedModel(({ prompt }) =>
@@ -33,12 +33,12 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
   const { db } = h.services.database;
   const waiting = () => db.select().from(jobs);
   const rows = () => db.select().from(conversations);
-  /** Conversations to be named, and to be followed up. */
+  /** Conversations whose title is due, and those whose follow-up is. */
   const due = async () => {
     const found = await rows();
     return [found.filter((row) => row.titleDueAt).length, found.filter((row) => row.followUpDueAt).length];
   };
-  /** Moves the clock to the time at which conversations have rested, and waits until all is done. */
+  /** Moves the clock to when conversations have rested, and waits until the work is done. */
   const rest = async () => {
     await h.clock.jump(30_000);
     await h.engine.tick();

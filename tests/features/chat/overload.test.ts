@@ -4,7 +4,7 @@ import { plainText } from "../../plain-text.ts";
 import { finish, gate, reply, scriptedModel, textDelta } from "../../scripted-model.ts";
 import { chatHarness, eventually } from "./chat.ts";
 
-/** What goes on and waits at most when only the last places are left. */
+/** The numbers of running and waiting calls when only the last permits are left. */
 const [places, waiting] = [8, 128];
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -31,7 +31,7 @@ async function overloaded() {
     return (await query(statement, parameters)) as never;
   };
 
-  /** Looks at `/api/me` until only the last places are left. */
+  /** Calls `/api/me` until only the last permits are left. */
   const begin = async () => {
     state.lateMs = 100;
     const headers = await h.as("owner");
@@ -40,12 +40,12 @@ async function overloaded() {
       await h.clock.advance(50);
     }
   };
-  /** Lets the crowd that waits be one that has lasted. */
+  /** Lets the waiting crowd become one that has lasted. */
   const last = async () => {
     for (let round = 0; round < 20; round += 1) await settle();
     await h.clock.advance(1_000);
   };
-  /** Calls of the first agent, each of another client: as many as go on and wait. */
+  /** Calls of the first agent, each of another client: as many as can run and wait. */
   const flood = async (n = places + waiting) => {
     open.isSlow = true;
     const call = (index: number) => h.complete("flood", { chat_id: `flood-${index}` });
@@ -89,7 +89,7 @@ test("each endpoint refuses with 503, Retry-After and its own form, and other ro
     { messages: [{ role: "user", content: "x" }] },
     person,
   );
-  // It waits for the place of its guard, for which the flood makes room.
+  // It waits for the permit of its guard, for which the flood gives way.
   const left = await Promise.race(flood);
   expect([left.status, left.headers.get("Retry-After")]).toEqual([503, "1"]);
 
@@ -160,7 +160,7 @@ test("one organization's flood leaves the others their places, and so do an agen
   expect((await ask(sibling.slug, sibling.key, "first", "203.0.113.1")).status).toBe(200);
   await h.begin();
   const flood = await h.flood(places);
-  // Of one client.
+  // All of one client.
   const same = [ask(h.agent.slug, h.agent.key, "same-0", "203.0.113.9")];
   await h.last();
   for (let n = 1; n < waiting; n += 1) same.push(ask(h.agent.slug, h.agent.key, `same-${n}`, "203.0.113.9"));
@@ -174,7 +174,7 @@ test("one organization's flood leaves the others their places, and so do an agen
   for (let round = 0; round < 20; round += 1) await settle();
   h.opening.open();
   expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
-  // The organization with the least work was the next one, then its agent, then its client.
+  // The organization with the least work was next, then its agent, then its client.
   expect(h.opened.slice(places, places + 1)).toEqual(["others:web:api-o"]);
   expect(h.opened.indexOf(`${sibling.slug}:web:api-s`)).toBeLessThan(h.opened.indexOf(`${h.agent.slug}:web:api-c`));
   expect(h.opened.indexOf(`${h.agent.slug}:web:api-c`)).toBeLessThan(
@@ -212,7 +212,7 @@ test("a refused call is counted by no throttle, asks the database nothing, and i
   h.state.lateMs = 0;
   await h.clock.advance(5_000);
   expect(JSON.parse(h.logs.at(-1) ?? "{}")).toMatchObject({ message: "No longer overloaded", refused: 60 });
-  // Itself again.
+  // The same one again.
   expect((await h.complete("x", {}, from)).status).toBe(200);
 });
 

@@ -6,7 +6,7 @@ import { type ChatHarness, chatHarness } from "./chat.ts";
 
 const address = "203.0.113.7";
 
-/** An agent in an installation whose callers have 10 calls a minute. */
+/** An agent in an installation with a limit of 10 calls a minute. */
 async function limited(fields: Record<string, unknown> = {}) {
   const h = await chatHarness(
     scriptedModel(() => reply("ok")),
@@ -41,7 +41,7 @@ const doors: Record<string, Call> = {
   stop: (h, headers) => stream(h, "DELETE", headers),
 };
 
-/** The statuses of so many calls. */
+/** The statuses of this many calls. */
 async function statuses(calls: number, call: () => Promise<Response>): Promise<number[]> {
   const found: number[] = [];
   for (let n = 0; n < calls; n += 1) {

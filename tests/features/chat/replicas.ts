@@ -9,34 +9,34 @@ import { reply, type ScriptedCall, scriptedModel } from "../../scripted-model.ts
 import { askOnce, heard } from "./asking.ts";
 import { chatHarness } from "./chat.ts";
 
-/** The page that calls, where a call comes from one. */
+/** The origin of the calling page, if a call has one. */
 export const page = "https://shop.example";
 
 /** What the model says in every reply; both may become secrets. */
 export const said = ["tea-secret-1", "tea-secret-2"] as const;
 
-/** What a call carries. */
+/** The variable parts of a call. */
 export interface Asked {
   /** Null: no header. */
   key: string | null;
   chatId: string;
-  /** More of the body. */
+  /** Further fields of the body. */
   extra: object;
 }
 
-/** What the caller sees of a call, and what came of it. */
+/** The caller's view of a call, and its effects. */
 export interface Seen {
   /** "ok", or why there is no reply. */
   verdict: string;
   /** The origin whose pages may read the answer. */
   cors: string | null;
-  /** The answer as it was sent. */
+  /** The answer's text. */
   text: string;
   /** The call of the agent's model; null when there was none. */
   model: (ScriptedCall & { spec: ModelSpec; system: string }) | null;
-  /** How often tools and hooks sent a request. */
+  /** The number of requests that tools and hooks sent. */
   fetched: number;
-  /** What is stored of the conversation: its state, and what its newest turn keeps for debugging. */
+  /** The stored parts of the conversation: its state, and its newest turn's debug data. */
   stored(): Promise<{ state: unknown; debug: unknown } | undefined>;
 }
 
@@ -66,7 +66,7 @@ export async function world({ asks = false } = {}) {
   };
   const h = await chatHarness(undefined, { slug: "helper", model: "first" }, { models: { resolve }, egress });
   const { headers, key } = h.agent;
-  /** A request of the owner's, to the first replica. */
+  /** A request of the owner, to the first replica. */
   const send = async (method: string, path: string, json?: object) => {
     const answer = await h.request(path, { method, headers, ...(json ? { json } : {}) });
     if (!answer.ok) throw new Error(`${method} ${path} got ${answer.status}: ${await answer.text()}`);
@@ -79,7 +79,7 @@ export async function world({ asks = false } = {}) {
   const request = ({ engine }: Pick<Replica, "engine">, path: string, init: RequestInit, json?: object) => {
     calls += 1;
     const sent = new Headers(init.headers);
-    // From an address of its own: the throttle is not what this is about.
+    // From an address of its own, so that the throttle doesn't interfere.
     sent.set("X-Forwarded-For", `198.51.${Math.floor(calls / 250)}.${calls % 250}`);
     if (json) sent.set("Content-Type", "application/json");
     const body = json ? { body: JSON.stringify(json) } : {};

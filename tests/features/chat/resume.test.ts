@@ -142,7 +142,7 @@ describe("a stream that broke off", () => {
       json: { approved: true },
     });
     expect(decided.status).toBe(201);
-    // One that is stored and not yet known to its process would be followed as another replica's, by a clock that stands.
+    // A turn that is stored and not yet known to its process would be followed as another replica's, by a stopped clock.
     await eventually(async () => (await h.stored()).turns.some(({ status }) => status === "done"));
     const after = await readEvents(await resume(h, messageId, { after: done?.id ?? "" }));
     expect(after.at(-1)?.event).toBe("done");

@@ -18,7 +18,7 @@ const shop = { owner: "acme", repo: "shop" };
 const serviceId = "srv-cukouhrtq21c73e9scng";
 const token = "canary-of-the-families-0123456789";
 
-/** Of each family, a call that reads and one that writes, with what its service answers. */
+/** For each family, a call that reads and one that writes, with the service's answers. */
 const families = [
   {
     family: "github",
@@ -90,7 +90,7 @@ describe.each(families)("an agent with $family", ({ family, key, read, write, an
       if (!step) return reply("Done.");
       return { parts: [...toolCall(`c${index}`, `${family}__${step.tool}`, step.args), finish("tool-calls")] };
     });
-    /** The service repeats the token in everything that it says. */
+    /** The service repeats the token in each answer. */
     const answer = ({ method, url, headers }: IncomingMessage) => {
       const found = Object.entries(answers).find(([asked]) => asked === `${method} ${url}`)?.[1];
       const echo = { body: headers.authorization, commit: { message: headers.authorization } };

@@ -11,7 +11,7 @@ const place = "{{skill_env.shop.API_KEY}}";
 const skill = { name: "Shop", description: "Orders.", content: "Sell.", requiredTools: ["httpRequest"] };
 const key = (...hosts: string[]) => ({ requiredEnv: [{ name: "API_KEY", sensitive: true, hosts }] });
 
-/** An agent with the skill `shop`. Its model sends the value to each of these hosts, and then says what is given. */
+/** An agent with the skill `shop`. Its model sends the value to each of these hosts, and then replies with `said`. */
 async function selling(requiredEnv: object, said = "Sold.") {
   const hosts = ["api.shop.example", "other.example"];
   const asked: EgressRequest[] = [];

@@ -27,7 +27,7 @@ test("one client holds 256 open streams and no more, on both doors; others are n
   expect((await h.stored()).turns).toHaveLength(streamLimit);
   expect((await h.native("q", {}, from("203.0.113.8"))).status).toBe(200);
 
-  // A client that leaves frees its seat.
+  // A client that leaves frees its permit.
   await open[0]?.body?.cancel();
   expect((await h.native("q", {}, client)).status).toBe(200);
   expect((await h.native("q", {}, client)).status).toBe(429);
@@ -63,7 +63,7 @@ test("whatever becomes of a call, its place is free afterwards", async () => {
       for (let n = 0; n < 4; n += 1) await (await ask("q", extra, client)).text();
       await ask("q", extra, { ...client, signal: AbortSignal.abort() }).then(({ body }) => body?.cancel());
       expect((await ask("", extra, client)).status).toBe(400);
-      // A call that an inactive agent refuses keeps no seat.
+      // A call that an inactive agent refuses keeps no permit.
       await activate(false);
       expect((await ask("q", extra, client)).status).toBe(404);
       await activate(true);

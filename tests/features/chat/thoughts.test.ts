@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { callTool, done, refusal, say, startFakeProvider, think } from "../../fake-provider.ts";
 import { chatHarness, dataLines, readEvents } from "./chat.ts";
 
-/** Cut as a server may cut them. */
+/** Divided as a server may divide them. */
 const words = say("<thi", "nk>\n", "Two and ", "two</thi", "nk>\n\n", "It is ", "4.");
 
 test("a model's thoughts within its text are reasoning, and part of no reply", async () => {

@@ -59,7 +59,7 @@ describe("an end user with a budget", () => {
       "x-ratelimit-remaining": "0",
     });
     expect(await h.say("eve", "hers")).toBeUndefined();
-    // Without a user the conversation stands for one.
+    // Without a user id, the conversation counts as the user.
     expect(await h.say(null, "mine")).toBeUndefined();
     expect(await h.say(null, "mine")).toBe(spent);
     expect(h.model.calls).toHaveLength(3);
@@ -130,7 +130,7 @@ describe("an end user with a budget", () => {
     const [turn] = await h.db.select().from(turns);
     expect(turn).toMatchObject({ reserved: 0, userReserved: expect.any(Number) });
     await h.db.update(turns).set({ leaseUntil: new Date(0) });
-    // Another process finds it dead.
+    // Another process finds its turn dead.
     await createEngine({ ...h.services, policies: new CurrentPolicies() }).tick();
     expect(await h.periods()).toEqual([{ subject: "web:ada", month, used: turn?.userReserved, reserved: 0 }]);
     expect(turn?.userReserved).toBeGreaterThan(100);

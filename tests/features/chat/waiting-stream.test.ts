@@ -6,7 +6,7 @@ import { createEngine, type Engine } from "../../../src/engine.ts";
 import { finish, reply, scriptedModel } from "../../scripted-model.ts";
 import { chatHarness, eventually, readEvents, readUntil } from "./chat.ts";
 
-/** A turn whose call waits for a decision, the events of its stream, and what one does about it. */
+/** A turn whose call waits for a decision, the events of its stream, and calls that decide about it. */
 async function waitingTurn() {
   const call = { type: "tool-call", toolCallId: "t", toolName: "currentTime", input: "{}" } as const;
   const model = scriptedModel([{ parts: [call, finish("tool-calls")] }, reply("It is late."), reply("Hello.")]);

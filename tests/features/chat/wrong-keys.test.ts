@@ -51,7 +51,7 @@ describe("wrong keys", () => {
     }
     expect(isLogged(h)).toBe(1);
     expect(h.logs.some((line) => line.includes("guess-"))).toBe(false);
-    // The address is blocked, not the door.
+    // The address is blocked, not the endpoint.
     expect((await call(h, bearing(h.agent.key, "203.0.113.8"))).status).not.toBe(429);
     await h.clock.advance(60_000);
     expect((await call(h, bearing("guess"))).status).toBe(401);
@@ -84,7 +84,7 @@ describe("wrong keys", () => {
     expect(statuses).toEqual(Array(10).fill([401, 403]).flat());
     const after = [await withContext("guess"), await fromPage("guess"), await withContext(h.agent.key)];
     expect([...after, await fromPage(h.agent.key)].map(({ status }) => status)).toEqual([429, 429, 429, 429]);
-    // Who only asks is asked for no key.
+    // A caller of an open agent needs no key.
     expect((await h.native("Hi", {}, { headers: bearing("guess") })).status).toBe(200);
   });
 
@@ -146,7 +146,7 @@ describe("a right key from an address that guesses", () => {
     expect((await say(other, "guess")).status).toBe(429);
     expect((await say(other, other.key)).status).toBe(200);
     expect((await h.request("/v1/models", { headers: bearing(other.key) })).status).toBe(200);
-    // What is refused for the guesses at others counts as one.
+    // A call refused because of guesses at other agents counts as one.
     for (let guess = 0; guess < 20; guess += 1) expect((await say(third, `guess-${guess}`)).status).toBe(429);
     expect((await say(third, third.key)).status).toBe(429);
   });

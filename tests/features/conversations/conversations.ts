@@ -57,8 +57,8 @@ interface Listed {
 type ConversationHarness = Awaited<ReturnType<typeof conversationHarness>>;
 
 /**
- * Inserts conversations without turns, each with one message of `contents`. Not `indexed`: as a server of an earlier
- * release does, on the database of this one.
+ * Inserts conversations without turns, each with one message of `contents`. Not `indexed`: as by a server of an earlier
+ * release on this release's database.
  */
 export async function plant(
   { db, agent }: ConversationHarness,

@@ -208,7 +208,7 @@ test("turns that wait are stopped, and never reach the model", async () => {
   const second = h.native("second", { chat_id: "c" });
   await eventually(async () => (await h.stored()).turns.some(({ status }) => status === "queued"));
   await remove(h, refOf(h, "c"));
-  // The waiting turn asks for its place several times meanwhile.
+  // The waiting turn tries to open several times meanwhile.
   for (let n = 0; n < 8; n += 1) await h.clock.advance(300);
   expect(model.calls).toHaveLength(1);
   await h.engine.renewLeases();

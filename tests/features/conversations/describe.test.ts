@@ -12,7 +12,7 @@ import { converse, type Exchange, goOn, memoryHarness } from "../memories/memori
 
 type Answer = string | Error | (() => string | Promise<string>);
 
-/** A fast model that gives these answers one after the other, and a worker that asks it. */
+/** A fast model that gives these answers one after the other, and a worker that calls it. */
 async function withModel(answers: Answer[]) {
   const h = await memoryHarness({ fastModel: "openai:fast" });
   const asked: string[] = [];

@@ -14,7 +14,7 @@ test("lists what was said to agents, the newest first, with what it took", async
   expect(page.conversations[0]).toEqual({
     id: expect.any(String),
     conversationId: refOf(h, "a"),
-    // A job may have given it by now.
+    // A job may have set it by now.
     title: expect.toBeOneOf([null, expect.any(String)]),
     summary: null,
     channel: "web",

@@ -118,7 +118,7 @@ describe("renaming", () => {
       { conversationId: older, title: "Invoice of October" },
     ]);
     const audited = await h.db.select().from(auditLogs).where(eq(auditLogs.action, "conversation.update"));
-    // A title is made of an end user's words, which end with the conversation.
+    // A title is made from an end user's words, which are deleted with the conversation.
     const summary = { conversationId: older, replaced: ["title"] };
     expect(audited.map((entry) => [entry.target, entry.summary])).toEqual([[h.agent.slug, summary]]);
   });

@@ -54,7 +54,7 @@ const refused = (statusCode: number, responseBody: string, headers = {}) =>
     responseBody,
   });
 
-/** Asks, and moves the clock on until the answer is there: retries wait. */
+/** Sends a message, and moves the clock on until the answer is there: retries wait. */
 async function askThrough(h: Harness, content: string, chatId = "c") {
   let answer: Response | null = null;
   void h.complete(content, { chat_id: chatId }).then((response) => {
@@ -123,7 +123,7 @@ describe("a turn of an agent that is debugged", () => {
       preparedMs: expect.any(Number),
       settings: { thinking: false, temperature: 0.5, maxOutputTokens: null, maxSteps: 16 },
       memories: expect.stringContaining("Prefers oolong."),
-      // As it was before the hook of this turn.
+      // The state before the hook of this turn.
       state: { seen: "Hello" },
       stateChanges: { set: { seen: "I like green tea", tea: "green" }, removed: [] },
       hooks: [],
@@ -324,7 +324,7 @@ test("is for those who may read conversations, within their reach", async () => 
     expect(await status(path, headers)).toBe(404);
     expect(await status(`${address(ref)}/turns`, headers)).toBe(404);
   }
-  // Another conversation's turn is none of this one.
+  // Another conversation's turn is not found in this one.
   const other = await h.say("Hello", "d");
   for (const unknown of [`${address(other)}/turns/${id}`, `${address(ref)}/turns/${newId()}`]) {
     const response = await h.get(unknown);

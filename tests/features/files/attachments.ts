@@ -16,7 +16,7 @@ import { memoryStore } from "../../stored-files.ts";
 
 export const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** The head of a PNG, which is enough to be recognised as one. */
+/** The beginning of a PNG, enough to be recognised as one. */
 export const png = bytesOf("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0");
 
 const s3Secrets = {
@@ -28,7 +28,7 @@ const s3Secrets = {
 
 export type FilesHarness = Awaited<ReturnType<typeof filesHarness>>;
 
-/** An agent that takes attachments, a directory in memory and an S3. `store` is the place of the agent's files. */
+/** An agent that takes attachments, a directory in memory and an S3. `store` is where the agent's files are stored. */
 export async function filesHarness({ store = "directory" }: { store?: "directory" | "s3" | "none" } = {}) {
   const clock = new TestClock();
   const s3 = await s3Server(() => clock.now());

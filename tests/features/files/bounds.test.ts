@@ -26,7 +26,7 @@ test("an agent's files fill their space to the last byte, and what is refused le
   const full = refusal("this agent", 5);
   await expect(h.store({ bytes: large(0).fill(1) })).resolves.toMatchObject({ size: 0 });
   await expect(h.store()).rejects.toMatchObject(full);
-  // What tools make counts, too.
+  // Files made by tools count, too.
   await expect(h.save({}, other.id)).rejects.toMatchObject(full);
   expect(await h.rows()).toHaveLength(3);
   expect(h.local.size).toBe(3);

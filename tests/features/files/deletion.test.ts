@@ -158,7 +158,7 @@ describe("an agent's files", () => {
     const [deleted, ...stored] = await Promise.allSettled([h.deleteAgent(), ...stores]);
     expect(deleted).toMatchObject({ value: { status: 200 } });
     const refusals = stored.flatMap((one) => (one.status === "rejected" ? [one.reason.message] : []));
-    // With the agent its secrets are gone, so that a late file may find another place than the bucket.
+    // The agent's secrets are deleted with it, so that a late file may find another storage than the bucket.
     expect(refusals.filter((message) => message !== "Conversation not found")).toEqual([]);
     await h.worker.work();
     expect([h.local.size, h.s3.objects.size]).toEqual([0, 0]);
@@ -247,7 +247,7 @@ describe("the sweep", () => {
     await h.clock.jump(11 * minuteMs);
     await h.engine.tick();
     await h.worker.work();
-    // The engine's own worker may have been first, and may still be at it.
+    // The engine's own worker may have been first, and may still run.
     await expect.poll(async () => (await h.rows()).map(({ id }) => id), { timeout: 5_000 }).toEqual([whole.id]);
     expect([...h.local.keys()]).toEqual([whole.id]);
   });
@@ -262,7 +262,7 @@ describe("the sweep", () => {
     await h.worker.work();
     await h.clock.jump(10 * minuteMs);
     await sweep();
-    // The clock would overtake a try that still runs, and end it.
+    // Moving the clock would end an attempt that still runs.
     await h.worker.work();
     expect(await h.jobs()).toHaveLength(1);
     h.s3.state.failing = null;

@@ -223,7 +223,7 @@ describe("GET /api/files/{id}", () => {
     expect(printed).not.toHaveBeenCalled();
   });
 
-  /** Reads the beginning of a file that its storage goes on with as `source` says, and goes away until it lets go. */
+  /** Reads the beginning of a file whose storage continues as `source` says, and leaves until the storage is released. */
   async function leave(h: FilesHarness, source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>): Promise<void> {
     const { url } = await h.store();
     await h.db.update(files).set({ size: 1_000_000_000 });

@@ -31,7 +31,7 @@ test("a channel that its messenger refuses is named by Health and the agents' li
   await h.channel();
   const since = new Date(h.clock.now()).toISOString();
   await h.later(2 * hourMs);
-  // A later failure is of the same trouble.
+  // A later failure of the same kind.
   await h.say("Hi again");
   await h.settled(([, row]) => row?.status === "failed");
   await h.channel();

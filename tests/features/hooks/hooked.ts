@@ -6,7 +6,7 @@ import { chatHarness, eventually, type SseEvent } from "../chat/chat.ts";
 type Json = Record<string, unknown>;
 type Answer = { status?: number; body?: string };
 
-/** A hook that asks a service, whose answer the test gives. */
+/** A hook that calls a service, whose answer the test gives. */
 export const asking = (event: string, path: string, more: Json = {}): Json => ({
   event,
   actionConfig: { toolName: "httpRequest", args: { url: `https://hooks.example/${path}` } },

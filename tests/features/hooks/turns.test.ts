@@ -47,7 +47,7 @@ describe("on the native stream", () => {
     const h = await hooked(saying("Hi ", "there."), hooks);
     const events = await readEvents(await h.native("Hello", { chat_id: "c" }));
     expect(kinds(events)).toEqual(expected);
-    // As the document says, and numbered without gaps.
+    // As documented, and numbered without gaps.
     for (const event of events) expect(ChatEvent.safeParse(event).error).toBeUndefined();
     const messageId = events.at(-1)?.data.messageId;
     expect(events.map(({ id }) => id)).toEqual(events.map((_event, index) => `${messageId}:${index + 1}`));

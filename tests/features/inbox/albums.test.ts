@@ -23,7 +23,7 @@ test.each([
 ])("in a group, the parts of an album go with the one that names the agent, which comes %s", async (_when, order) => {
   const h = await answering(doing(reply("The second.")));
   const parts = [part("a", true, "compare"), part("b", false), part("c", false)];
-  // Each part may come to another process.
+  // Each part may reach another process.
   for (const index of order) await (await storing(h, h.agent.slug))(...parts.slice(index, index + 1));
   await h.settle();
   await h.idle();

@@ -102,7 +102,7 @@ test("a turn that called a tool is not restarted", async () => {
 test("a message at the very moment of the record supersedes the turn there", async () => {
   const held = gate();
   const h = await answering(doing({ parts: [held.promise, ...text("Old."), finish()] }, reply("New.")), {
-    // Its notice never comes.
+    // Its notice is lost.
     notify: { publish: () => {}, listen: () => () => {}, isHearing: () => true, close: async () => {} },
   });
   await h.say("One");

@@ -20,21 +20,21 @@ export async function answering(script: Parameters<typeof scriptedModel>[0], opt
     ...h,
     model,
     prompts,
-    /** What people were sent, or are going to be. */
+    /** The messages sent or to be sent. */
     sent: async () => (await h.rows()).outbox.map(({ body }) => body),
     statuses: async () => (await h.rows()).inbox.map(({ status }) => status),
     transcript: async () =>
       (await db.select().from(messages).orderBy(messages.seq)).map(({ role, content }) => `${role}: ${content}`),
     turns: async () =>
       (await db.select().from(turns).orderBy(turns.createdAt)).map(({ status, errorCode }) => [status, errorCode]),
-    /** Until the job after the debounce ran. */
+    /** Waits until the job after the debounce ran. */
     settle: async () => {
       await h.clock.advance(2_000);
       await h.engine.tick();
     },
     done: (count: number) =>
       eventually(async () => (await h.rows()).inbox.filter(({ status }) => status !== "pending").length >= count),
-    /** Waits until no job runs: what one has noted already may be read before it ends. */
+    /** Waits until no job runs: a job's results may be readable before it ends. */
     rested: () => eventually(async () => (await h.rows()).jobs.every(({ lockedUntil }) => lockedUntil === null)),
     idle: () => eventually(async () => !(await h.rows()).jobs.some(({ kind }) => kind === "inbox.answer")),
   };

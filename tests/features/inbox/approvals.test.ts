@@ -12,7 +12,7 @@ import { messengerHarness, telegramFields } from "./messengers.ts";
 
 const waits = "Somebody has to approve this first. You get the answer here as soon as it is decided.";
 
-/** An agent on Telegram whose payments a person approves. */
+/** An agent on Telegram whose payments need an approval. */
 async function paying({ fails = false } = {}) {
   const asked: EgressRequest[] = [];
   const egress = {
@@ -46,7 +46,7 @@ async function paying({ fails = false } = {}) {
     db,
     telegram,
     texts,
-    /** Waits until the person got so many messages, and that is noted; `engines` look after their jobs meanwhile. */
+    /** Waits until the person got this many messages, all stored as sent; `engines` do their upkeep meanwhile. */
     told: (count: number, engines = [h.engine]) =>
       eventually(async () => {
         await Promise.all(engines.map((engine) => engine.tick()));

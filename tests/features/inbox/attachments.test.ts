@@ -15,7 +15,7 @@ const photo = { ref: "p1", name: "photo.jpg", mime: "image/jpeg", size: 1_000 };
 const note = { ref: "n1", name: "notes.txt", mime: "text/plain", size: 20 };
 const voice = { ref: "v1", name: "voice.ogg", mime: "audio/ogg", size: 20 };
 
-/** What the messenger has, by `ref`. */
+/** The messenger's files, by `ref`. */
 const shelf: Record<string, Uint8Array<ArrayBuffer>> = { p1: png, n1: utf8("milk\neggs"), v1: utf8("OggS") };
 
 /** An agent with a conversation whose messages have files; `download` is the messenger's. */
@@ -40,7 +40,7 @@ async function attaching(options: Parameters<typeof filesHarness>[0] = {}) {
       .values({ id, ...place, providerId: id, seq, sender: "4711", payload: { text, files: sent } });
     return { id, text, files: sent };
   };
-  /** The message as its row has it now. */
+  /** The message as stored now. */
   const again = async ({ id }: MessageWithFiles): Promise<MessageWithFiles> => {
     const [row] = await h.db.select().from(inbox).where(eq(inbox.id, id));
     return { id, ...(row?.payload as Omit<MessageWithFiles, "id">) };
@@ -52,7 +52,7 @@ async function attaching(options: Parameters<typeof filesHarness>[0] = {}) {
   return { ...h, asked, on, stored, again, run, controller };
 }
 
-/** Lets what waits for the database or for each other go on, and the clock with it, until `promise` settles. */
+/** Lets the database and other waits proceed, and the clock with them, until `promise` settles. */
 async function settled<T>({ clock }: Pick<Harness, "clock">, promise: Promise<T>, stepMs = 500): Promise<T> {
   let isOver = false;
   promise.then(
@@ -108,7 +108,7 @@ test("an agent without attachments is told so, and nothing is loaded", async () 
     "[A picture came, but this agent takes no files.]\n\n[A recording came, but this agent takes no files.]",
   ]);
   expect([fileIds, t.asked]).toEqual([[], []]);
-  // It may have been switched off a moment ago.
+  // Attachments may have been turned off a moment ago.
   await t.db.update(agents).set({ attachmentsEnabled: false }).where(eq(agents.id, t.agent.id));
   expect((await t.run([await t.stored("", photo)])).texts).toEqual([
     "[A picture came, but this agent takes no files.]",

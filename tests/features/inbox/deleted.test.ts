@@ -3,7 +3,7 @@ import { finish, gate, text } from "../../scripted-model.ts";
 import { eventually } from "../chat/chat.ts";
 import { answering, doing } from "./answering.ts";
 
-/** A turn that runs while somebody deletes something. */
+/** A turn that runs while a person deletes something. */
 async function held() {
   const end = gate();
   const h = await answering(doing({ parts: [...text("Half"), end.promise, ...text(" an answer."), finish()] }));
@@ -33,7 +33,7 @@ test("an agent that is deleted while it answers leaves nothing", async () => {
   const deleted = await h.request(`/api/instances/${h.agent.slug}`, { method: "DELETE", headers: h.agent.headers });
   expect(deleted.status).toBe(200);
   h.end.open();
-  // Why its turn could not be recorded, the job sees when it looks again.
+  // The job finds the reason that its turn could not be recorded when it looks again.
   await eventually(async () => (await h.rows()).jobs.every(({ lockedUntil }) => lockedUntil === null));
   await h.clock.advance(10_000);
   await h.engine.tick();

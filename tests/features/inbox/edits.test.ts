@@ -5,7 +5,7 @@ import { incoming, messengerHarness, privateUpdate, storing } from "./messengers
 
 type Fields = Record<string, unknown>;
 
-/** How Telegram tells of an edit, and of a reaction. */
+/** Telegram's updates about an edit, and about a reaction. */
 function edited({ message, update_id }: ReturnType<typeof privateUpdate>, at: number, more: Fields = {}) {
   return { update_id, edited_message: { ...message, edit_date: message.date + at, ...more } };
 }

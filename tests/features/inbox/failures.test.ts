@@ -15,12 +15,12 @@ const down = failing(503);
 
 type World = Awaited<ReturnType<typeof answering>>;
 
-/** Lets everything happen that is due within so many minutes, in steps of `stepMs`: shorter ones than a job's lease. */
+/** Runs everything due within this many minutes, in steps of `stepMs`, which must be shorter than a job's lease. */
 async function minutes(h: World, count: number, stepMs = 10_000) {
   for (let at = 0; at < (count * 60_000) / stepMs; at += 1) {
     await h.clock.advance(stepMs);
     await h.engine.tick();
-    // Work of the database goes on beside the clock.
+    // The database works in real time, next to the clock.
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
@@ -41,7 +41,7 @@ test("a model that is down for a while answers later, and nothing of the failure
   expect(await h.sent()).toEqual(["Here I am."]);
   const warned = h.logs.filter((line) => line.includes("will be tried again"));
   expect(warned.length).toBeGreaterThan(0);
-  // Each failure, and the answer.
+  // All failures, and the answer.
   expect((await h.rows()).inbox.map(({ attempts }) => attempts)).toEqual([warned.length + 1]);
   expect(warned.join()).not.toContain("Hello");
 });
@@ -226,7 +226,7 @@ test("a person is told at once, in one sentence, that the model has nothing to s
   await h.idle();
   expect(await errors(h)).toEqual([["failed", "The model said nothing"]]);
   expect(await h.sent()).toEqual([failedNotice]);
-  // Alone it is tried no more than once.
+  // A single message is tried no more than once.
   expect(h.model.calls).toHaveLength(2);
 });
 

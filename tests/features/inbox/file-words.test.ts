@@ -26,7 +26,7 @@ test("documents of plain text are read, other files and other encodings are not"
 test("a long document is cut between characters", () => {
   const exact = "é".repeat(32_000);
   expect(documentText(utf8(exact), "text/plain")).toEqual({ text: exact, isWhole: true });
-  // A character of four bytes lies across the end of what is read.
+  // A character of four bytes crosses the end of the part that is read.
   for (const before of ["", "a", "ab", "abc"]) {
     const read = documentText(utf8(before + "🙂".repeat(40_000)), "text/plain");
     expect(read?.isWhole).toBe(false);

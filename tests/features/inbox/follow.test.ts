@@ -68,14 +68,14 @@ async function following() {
       onTestFinished(() => engine.stop(0));
       return engine;
     },
-    /** Lets so much time pass for the leases, which go by the clock of the database. */
+    /** Lets time pass for the leases, which use the clock of the database. */
     age: (ms: number) => db.execute(sql`update channels set followed_until = followed_until - ${ms} * interval '1 ms'`),
-    /** How many calls wait for Telegram's answer. */
+    /** The number of calls waiting for Telegram's answer. */
     connections: () => {
       telegram.server.closeIdleConnections();
       return promisify(telegram.server.getConnections.bind(telegram.server))();
     },
-    /** How often Telegram was asked to wait for messages. */
+    /** The number of polls that Telegram got. */
     polls: () => telegram.requests.filter(({ path, body }) => path.endsWith("/getUpdates") && waits(body)).length,
     asked: () => telegram.requests.filter(({ path }) => path.endsWith("/getUpdates")).length,
   };
@@ -155,7 +155,7 @@ test("updates stored but not acknowledged when the process died are stored once"
   const dying = t.replica();
   await dying.renewLeases();
   await expect.poll(t.polls).toBe(1);
-  // The poll that would acknowledge the message is never heard.
+  // The poll that would acknowledge the message is lost.
   t.telegram.fail("/getUpdates", "hang");
   await t.telegram.say("Hello");
   await expect.poll(t.texts).toEqual(["Hello"]);
@@ -179,7 +179,7 @@ test("one process follows a channel; another one takes it when the lease of a de
   await t.clock.advance(26_000);
   await t.engine.renewLeases();
   expect((await t.channel())?.followedBy).toBe(first);
-  // The first one does not renew its lease, and lets go before it ends: Telegram would refuse two.
+  // The first one does not renew its lease, and stops before it ends: Telegram would refuse two.
   await t.clock.advance(2_000);
   await expect.poll(t.connections).toBe(0);
   await t.age(15_000);
@@ -296,7 +296,7 @@ test("a channel that gets a webhook is no longer polled, and polled again withou
   await expect.poll(t.connections).toBe(0);
   expect(await t.channel()).toMatchObject({ status: "running", followedBy: null });
   expect(t.telegram.webhook()).not.toBeNull();
-  // Nobody listens at the webhook's address, so the message waits at Telegram.
+  // No server is at the webhook's address, so the message waits at Telegram.
   await t.telegram.say("Hello");
   expect(await t.texts()).toEqual([]);
   await t.start("telegram");

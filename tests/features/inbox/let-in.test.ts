@@ -10,7 +10,7 @@ const refused = { statusCode: 503, message: "Too many messages wait to be answer
 
 type World = Awaited<ReturnType<typeof messengerHarness>>;
 
-/** Leaves so many messages to an agent, each in a conversation of its own, that wait or were answered. */
+/** Leaves this many messages to an agent, each in a conversation of its own, waiting or answered. */
 async function waiting({ services }: Pick<World, "services">, slug: string, count: number, status = "pending") {
   const agent = sql`from agents cross join generate_series(1, ${count}::int) as n where slug = ${slug}`;
   await services.database.db.execute(sql`
@@ -23,7 +23,7 @@ async function waiting({ services }: Pick<World, "services">, slug: string, coun
     select gen_random_uuid(), agent_id, 'telegram', id::text, id, 1, '1', '{}'::jsonb, ${status} from made`);
 }
 
-/** As many messages are answered. */
+/** Marks this many messages as answered. */
 const done = ({ services }: Pick<World, "services">, count: number) =>
   services.database.db.execute(sql`
     update inbox set status = 'done' where id in (select id from inbox where status = 'pending' limit ${count}::int)`);

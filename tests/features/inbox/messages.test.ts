@@ -23,7 +23,7 @@ async function mailbox() {
     const response = await h.request(`${of}/${id}/retry`, { method: "POST", headers });
     return { status: response.status, body: await response.json() };
   };
-  /** A message that came, as the inbox has it. */
+  /** A received message, as the inbox stores it. */
   const receive = async (text: string, status = "pending", error: string | null = null) => {
     const [conversation] = await h.db.select().from(conversations);
     if (!conversation) throw new Error("There is no conversation");
@@ -145,7 +145,7 @@ describe("a message that failed", () => {
     expect(h.telegram.sent).toHaveLength(3);
     const log = await h.db.select().from(auditLogs).where(eq(auditLogs.action, "agent.channel.message.retry"));
     expect(log).toMatchObject([{ target: "support", summary: { channel: "telegram", direction: "out" } }]);
-    // Once is enough.
+    // A single retry is enough.
     const again = await h.retry(failed[0]?.id ?? "");
     expect([again.status, again.body.message]).toEqual([
       409,

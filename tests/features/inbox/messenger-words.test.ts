@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { telegramToken } from "../../messengers/telegram-server.ts";
 import { messaging } from "./sending.ts";
 
-/** Each way in which an agent may hold a secret, with one. */
+/** Every kind of secret that an agent may have. */
 const held = {
   secret: "crm-canary-4711-of-a-secret",
   skill: "shop-canary-4711-of-a-skill",
@@ -10,7 +10,7 @@ const held = {
   channel: telegramToken,
 };
 
-/** An agent that holds all of `held`. */
+/** An agent that has all of `held`. */
 async function holding() {
   const h = await messaging();
   const { headers } = h.agent;
@@ -71,7 +71,7 @@ test("the test of a channel shows no secret of the agent, nor a part of one that
 test("the log says without secrets why a former account could not be left, also of a deleted agent", async () => {
   const h = await holding();
   h.telegram.fail("deleteWebhook", refusal(400, words));
-  // A turn of this process knows the secrets.
+  // A turn of this process has loaded the secrets.
   await h.answer("Hello");
   await h.send("DELETE", h.own);
   await expect

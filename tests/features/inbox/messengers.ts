@@ -64,7 +64,7 @@ export async function messengerHarness({
 
   const post = (path: string, init: { headers?: Record<string, string>; body?: BodyInit; json?: unknown }) =>
     h.request(`/webhooks/${path}`, { method: "POST", ...init });
-  /** Telegram brings an update. */
+  /** Telegram sends an update. */
   const telegram = (
     json: unknown,
     headers: Record<string, string> = { "X-Telegram-Bot-Api-Secret-Token": "hook-secret" },
@@ -123,7 +123,7 @@ export function incoming(fields: Partial<Incoming> = {}): Incoming {
   };
 }
 
-/** Stores messages as a process of its own, which nobody wakes. */
+/** Stores messages as a separate process, which no notice wakes. */
 export async function storing({ services }: Pick<Harness, "services">, slug: string, name: MessengerName = "telegram") {
   const store = createStore({ services, activity: createActivity(services), tell: () => {}, wake: () => {} });
   const channel = await openMessenger(services, { slug }, name);

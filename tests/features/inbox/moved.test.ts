@@ -18,7 +18,7 @@ const migrated = {
 const inGroup = (channelId: string, text: string) =>
   incoming({ channelId, providerId: `${channelId}:${text}`, isPrivate: false, sender: "21", senderName: "Ann", text });
 
-/** An agent in a group, whose model answers what it hears. */
+/** An agent in a group, whose model answers with its input. */
 async function inAGroup() {
   const h = await withRoom();
   const store = await storing(h, "support");
@@ -59,7 +59,7 @@ test("that it moved may be known from a refusal first: what waits goes on, and s
     ["assistant", "Shall I order more?"],
     ["user", "Ann (21): Yes, do it"],
   ]);
-  // The Room looks for answers where it sent its question.
+  // The Room looks for answers in the chat in which it asked.
   const { channel, channelId, subject } = conversations;
   const at = await h.db
     .select({ ref: conversations.ref })

@@ -60,7 +60,7 @@ test("redeliveries, shuffles and duplicates at the same time: each message is an
         .sort((a, b) => a.at - b.at)
         .map(({ message }) => message);
       while (deliveries.length > 0) {
-        // A polling process brings several in one go, webhooks bring them at the same time.
+        // A polling process gets several in one batch, webhooks get them at the same time.
         const [first, ...others] = deliveries.splice(0, together);
         if (!first) break;
         await Promise.all([store(first, ...others.slice(0, 1)), ...others.map((message) => store(message))]);

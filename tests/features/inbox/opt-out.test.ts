@@ -138,7 +138,7 @@ test("keywords in one delivery are heeded in their order", async () => {
   expect(await stoppers(h)).toEqual([]);
   await h.settle();
   await h.idle();
-  // Who has not stopped the agent may say the word.
+  // A person who has not stopped the agent may use the word.
   expect(h.prompts()).toEqual([["Three", "START"]]);
 });
 

@@ -40,7 +40,7 @@ test("messages that are done or given up are deleted after 30 days; those that w
   await h.db
     .insert(inbox)
     .values(all.flatMap((status, index) => [came(status, 31, 2 * index), came(status, 29, 2 * index + 1)]));
-  // A pending message of the inbox waits for its job, of which this test has none.
+  // A pending message of the inbox waits for its job, which is missing in this test.
   await h.engine.tick();
   const bodies = (await h.rows()).map(({ body }) => body);
   expect(bodies.toSorted()).toEqual(["Re: Hello", "failed 29", "sent 29"]);

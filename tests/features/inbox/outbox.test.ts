@@ -22,7 +22,7 @@ describe("the outbox", () => {
     expect(row?.providerMessageId).toBe(String(h.telegram.sent[0]?.messageId));
     expect(row?.sentAt?.getTime()).toBe(h.clock.now());
     expect(await h.channel()).toMatchObject({ lastSentAt: new Date(h.clock.now()), lastError: null });
-    // The job ends after what it has sent.
+    // The job ends after the last message was sent.
     await expect.poll(() => h.db.select().from(jobs).where(eq(jobs.kind, "outbox.send"))).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe("the outbox", () => {
     expect(row).toMatchObject({ attempts: 10, error: "Telegram refused sendMessage (502): Bad Gateway" });
     expect((await h.channel())?.lastError).toBe("Telegram refused sendMessage (502): Bad Gateway");
     expect(h.logs.some((line) => line.includes("A message could not be sent"))).toBe(true);
-    // What comes later is sent, and mends the channel.
+    // Later messages are sent, and the channel works again.
     await h.later(2 * minuteMs);
     await h.say("two");
     await h.settled((all) => all.at(-1)?.status === "sent");
@@ -264,12 +264,12 @@ test("a messenger that hangs holds up neither other agents nor other channels, a
   await h.engine.tick();
   const asked = () => h.telegram.requests.filter(({ path }) => path.includes("sendMessage")).length;
   await eventually(async () => asked() === 32);
-  // The share of the organization is taken, until the calls are cut off.
+  // The organization's slots are all used, until the calls are aborted.
   await h.say("Hello", { agentId: other.id, channel: "slack", target: "C1" });
   await h.clock.advance(10_000);
   await h.settled(() => h.slack.sent.length === 1);
   await eventually(async () => (await h.db.select().from(jobs)).every(({ lockedUntil }) => lockedUntil === null));
-  // After that, one call finds out whether the messenger is back.
+  // After that, one call tests whether the messenger is back.
   const before = asked();
   await h.clock.jump(90_000);
   await h.engine.tick();

@@ -29,7 +29,7 @@ export async function messaging(options: Parameters<typeof harness>[0] & { model
   const telegram = await forTest(telegramServer());
   const slack = await forTest(slackServer());
   const bases = { telegram: telegram.base, slack: `${slack.url}/api` };
-  // The accounts go by the clock of the harness, which is made after them.
+  // The accounts use the clock of the harness, which is made after them.
   const made: { h?: Harness } = {};
   const messengers: Messengers = {
     account(...of) {
@@ -91,14 +91,14 @@ export async function messaging(options: Parameters<typeof harness>[0] & { model
       }),
     );
   const rows = () => db.select().from(outbox).orderBy(asc(outbox.createdAt), asc(outbox.part), asc(outbox.id));
-  /** Waits until the rows are as wanted, with upkeep of these engines meanwhile. */
+  /** Waits until the rows are as wanted, with upkeep by these engines meanwhile. */
   const settled = (wanted: (all: Awaited<ReturnType<typeof rows>>) => boolean, engines: Engine[] = [h.engine]) =>
     eventually(async () => {
       await Promise.all(engines.map((engine) => engine.tick()));
       const now = await rows();
       return wanted(now) && now;
     });
-  /** Lets time pass while no job runs, so that no call is cut off by that. */
+  /** Lets time pass while no job runs, so that no call is aborted by that. */
   const later = async (ms: number) => {
     await eventually(async () => (await db.select().from(jobs)).every(({ lockedUntil }) => lockedUntil === null));
     await h.clock.jump(ms);

@@ -50,7 +50,7 @@ test("a turn that ends within the grace of a stop is answered once", async () =>
 test("a job that another process claimed answers only once, whichever is first", async () => {
   const h = await held();
   const { database } = h.services;
-  // This process lost touch: its job's lease ended, and its turn goes on.
+  // This process lost touch: its job's lease ended, and its turn continues.
   await database.query("update jobs set locked_by = gen_random_uuid(), locked_until = 'epoch'", []);
   const other = h.next();
   await other.tick();

@@ -213,7 +213,7 @@ test.runIf(dialect === "postgres")(
 
 const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
-/** Does what the job does of a text that the agent has sent to a place of Slack. */
+/** Does the job's work for a text that the agent has sent to a chat of Slack. */
 async function echoed(h: Awaited<ReturnType<typeof withRoom>>, services: Services, target: string) {
   const [id, turnId] = [newId(), newId()];
   const part = {
@@ -230,7 +230,7 @@ async function echoed(h: Awaited<ReturnType<typeof withRoom>>, services: Service
   await handlerOf(echoJobs(services))(job, new AbortController().signal);
 }
 
-/** The services with transactions in which `around` does the work, and more before it is committed. */
+/** The services with transactions in which `around` runs the work, and more before the commit. */
 function inTransactions(
   services: Services,
   around: <Done>(tx: Db, work: () => Promise<Done>) => Promise<Done>,

@@ -12,7 +12,7 @@ export const roomRef = "room:support:1767225600000";
 /** An agent whose Room takes turns of its own. */
 export async function withRoom(options: Parameters<typeof messaging>[0] = {}) {
   const h = await messaging(options);
-  /** A turn of the Room; what it sends is up to `alongside`. */
+  /** A turn of the Room; `alongside` sends messages. */
   const work = async (text: string, alongside?: AlongsideOf) => {
     const turn = await takeOwnTurn(h.turns, "support", {
       door: "room",
@@ -50,7 +50,7 @@ export async function withRoom(options: Parameters<typeof messaging>[0] = {}) {
       : [];
   };
   const said = async (of = ref) => (await transcript(of)).map(({ seq, role, content }) => [seq, role, content]);
-  /** The messages of the last prompt, without the system's. */
+  /** The messages of the last prompt, without the system prompt. */
   const prompt = () =>
     (h.model.calls.at(-1)?.prompt ?? []).flatMap(({ role, content }) =>
       typeof content === "string" ? [] : [[role, content.map((part) => ("text" in part ? part.text : "")).join("")]],

@@ -6,7 +6,7 @@ import { finish, gate, reply, text } from "../../scripted-model.ts";
 import { eventually } from "../chat/chat.ts";
 import { answering, doing } from "./answering.ts";
 
-/** Messengers that note what would be sent; `typing` may fail. */
+/** Messengers that record sent messages; `typing` may fail. */
 function noting(typing: () => Promise<void> = async () => {}) {
   const typed: string[] = [];
   const real = createMessengers({ clock: new TestClock() });

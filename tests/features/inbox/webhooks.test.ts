@@ -29,7 +29,7 @@ const slackCall = (body: string, at: number): Call => ({
   headers: slackHeaders(body, at, slackFields.signingSecret),
 });
 
-/** A message as Twilio brings it for the number of the tests, signed for `url`. */
+/** A call of Twilio with a message to the test's number, signed for `url`. */
 function twilioCall(url: string, more: Record<string, string> = {}, headers: Record<string, string> = {}): Call {
   const params = {
     ...(whatsapp.text as Record<string, string>),
@@ -47,7 +47,7 @@ function twilioCall(url: string, more: Record<string, string> = {}, headers: Rec
 const stored = async (h: World) =>
   (await h.rows()).inbox.map(({ channel, payload }) => [channel, (payload as { text: string }).text]);
 
-/** Nothing of a call may be left: no row, no conversation, no job, no error in the log. */
+/** A call must leave nothing: no row, no conversation, no job, no error in the log. */
 async function expectNothing(h: World): Promise<void> {
   const { inbox, conversations, jobs } = await h.rows();
   expect({ inbox, conversations, jobs }).toEqual({ inbox: [], conversations: [], jobs: [] });
@@ -97,7 +97,7 @@ describe("each messenger's message is stored, in the words that the messenger wa
     await expectNothing(h);
     expect((await h.post(`${path}/path-secret`, call)).status).toBe(200);
     expect(await stored(h)).toHaveLength(1);
-    // Nor does the log have it where somebody tries the address in a browser.
+    // Nor does the log contain it when a person opens the address in a browser.
     for (const under of ["/agents", ""]) {
       expect((await h.request(`${under}/webhooks/${path}/path-secret`)).status).not.toBe(200);
     }
@@ -201,7 +201,7 @@ test("a message for an inactive agent is acknowledged and dropped", async () => 
   expect((await h.say("Hello")).status).toBe(200);
   expect((await h.say("Are you there?")).status).toBe(200);
   await expectNothing(h);
-  // Without it nobody could tell why nothing is stored.
+  // Without it no operator could tell why nothing is stored.
   const told = () => h.logs.filter((line) => line.includes("Messages were dropped: the agent is inactive"));
   expect(told().map((line) => JSON.parse(line))).toMatchObject([{ agent: h.agent.slug, channel: "telegram" }]);
   await h.clock.advance(60_000);
@@ -265,7 +265,7 @@ test("a call whose head shows that it is unproven is refused before its body com
     [`${twilio}/path-secret`, { "X-Twilio-Signature": signature }, 404],
   ];
   for (const [path, headers, status] of calls) {
-    // Nothing of this body ever comes: only the time to read on ends the wait for it.
+    // This body never arrives: only the time limit for reading on ends the wait for it.
     const body = new ReadableStream<Uint8Array>({}, { highWaterMark: 0 });
     const answer = h.request(`/webhooks/${path}`, { method: "POST", headers, body, duplex: "half" } as RequestInit);
     await expect.poll(() => h.clock.waiting(2_000)).toBe(true);

@@ -46,7 +46,7 @@ async function onMessengers(fields: Record<string, unknown> = { attachmentsEnabl
     model,
     /** The user's messages of the last prompt. */
     asked: () => model.calls.at(-1)?.prompt.flatMap(({ role, content }) => (role === "user" ? content : [])),
-    /** Until somebody was sent something. */
+    /** Waits until people were sent messages. */
     async answered(sent: readonly unknown[]) {
       const before = sent.length;
       for (let step = 0; sent.length === before && step < 400; step += 1) {

@@ -27,7 +27,7 @@ import { harness } from "../../harness.ts";
 const dayMs = 24 * 60 * 60_000;
 const yearMs = 366 * dayMs;
 
-/** A process whose clock is a year ahead of the database's, and rows of all tables that upkeep deletes from by age. */
+/** A process whose clock is a year ahead of the database's, and rows of all tables from which upkeep deletes by age. */
 async function ahead() {
   const h = await harness();
   const { db } = h.services.database;
@@ -46,7 +46,7 @@ async function ahead() {
   await h.clock.jump(Date.now() + yearMs - h.clock.now());
   let seq = 0;
 
-  /** Rows from so many days ago by the database's clock; what has a limit has a day from then. */
+  /** Rows from this many days ago by the database's clock; those with an expiry have a day from then. */
   const plant = async (days: number) => {
     const at = sql`now() - ${days} * interval '1 day'`;
     const expiresAt = sql`now() - ${days - 1} * interval '1 day'`;
@@ -102,7 +102,7 @@ async function ahead() {
   return { ...h, plant, left };
 }
 
-/** The same tables, each with so many rows. */
+/** The same tables, each with this many rows. */
 const each = (count: number, rows: object) => Object.fromEntries(Object.keys(rows).map((table) => [table, count]));
 
 test("a process whose clock is ahead deletes what is old by the database's clock, and nothing young", async () => {

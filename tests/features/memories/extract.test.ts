@@ -13,7 +13,7 @@ import { converse, type Exchange, goOn, memoryHarness } from "./memories.ts";
 
 type Answer = string | Error | ((prompt: string) => string | Promise<string>);
 
-/** A fast model that gives these answers one after the other, and a worker that asks it. */
+/** A fast model that gives these answers one after the other, and a worker that calls it. */
 async function withModel(answers: Answer[], fields: Record<string, unknown> = {}) {
   const h = await memoryHarness({ fastModel: "openai:fast", ...fields });
   const asked: { slug: string; prompt: string; signal: AbortSignal }[] = [];

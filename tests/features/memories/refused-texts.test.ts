@@ -12,7 +12,7 @@ import { meaningOf, vectorHarness } from "./vectors.ts";
 const textsOf = (count: number) => Array.from({ length: count }, (_, n) => ({ content: `text ${n}` }));
 const contentsOf = (list: readonly { content: string }[]) => list.map(({ content }) => content);
 
-/** What became of texts with a model that refuses some; `mood` is asked before each call and may throw. */
+/** The results for texts with a model that refuses some; `mood` is called before each call and may throw. */
 async function embedded(
   texts: readonly { content: string }[],
   refuses: RegExp,
@@ -49,7 +49,7 @@ describe("texts for a model", () => {
       problem: undefined,
     });
     expect(await embedded(texts, /[36]/)).toEqual({
-      // The second call is that of the harmless text.
+      // The second call is the one with the harmless text.
       calls: [8, 1, 4, 4, 2, 2, 2, 2, 1, 1, 1, 1],
       made: contentsOf(texts.filter((_, n) => n !== 3 && n !== 6)),
       refused: ["text 3", "text 6"],
@@ -88,11 +88,11 @@ test("a text that a model fails at alone is tried again before it is given up, a
     refused: ["text 1"],
     problem: undefined,
   });
-  // A model that fails at every text says nothing of these.
+  // A model that fails at every text proves nothing about these.
   expect(await embedded(textsOf(4), /./, { failed: true, attempt: 3 })).toMatchObject({ made: [], refused: [] });
 });
 
-/** The embedder of an agent whose provider fails so. */
+/** The embedder of an agent whose provider fails with this error. */
 function embedderOf(services: Services, row: typeof agents.$inferSelect, embed: Models["embed"]): Embedder {
   const models: Models = { resolve: async () => Promise.reject(new Error("Not asked")), ...(embed ? { embed } : {}) };
   const options = { ...services.options, vectors: true, environmentKeys: new Map([["openai_api_key", "k"]]) };
@@ -205,7 +205,7 @@ describe("a memory that the provider refuses", () => {
       expect([await h.waiting(), await h.counts()]).toEqual([[{ attempts: index + 1 }], []]);
       await h.database.query("update jobs set run_at = '-infinity'", []);
     }
-    // The refusal of every text is found out with one that is harmless.
+    // A refusal of every text is detected with a harmless one.
     expect(h.asked.flat()).toEqual(["Loves green tea", "Hello", "Loves green tea", "Loves green tea"]);
     h.state.refuses = /never/;
     await h.worker.work();

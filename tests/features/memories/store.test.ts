@@ -153,7 +153,7 @@ describe("saving", () => {
     expect(await left("web:ada")).toEqual([10_000, [...expected, "Something quite new"]]);
     expect((await left("web:bob"))[0]).toBe(10_000);
     expect((await left("web:bob"))[1]).toHaveLength(10);
-    // An update needs no room.
+    // An update needs no space.
     expect((await h.save("something quite NEW")).event).toBe("UPDATE");
     expect((await left("web:ada"))[0]).toBe(10_000);
   });
@@ -166,7 +166,7 @@ describe("saving", () => {
     expect((await h.list()).memories).toMatchObject([{ sourceConversationId: ref }]);
     await h.database.db.delete(conversations);
     expect((await h.list()).memories).toMatchObject([{ content: "Likes tea", sourceConversationId: null }]);
-    // Neither a conversation that is gone nor another agent's is a source.
+    // Neither a deleted conversation nor another agent's is a source.
     expect((await h.save("Likes cake", { conversationId })).memory.sourceConversationId).toBeNull();
     await h.database.db.delete(agents).where(eq(agents.id, h.agent.id));
     expect(await h.rows()).toEqual([]);
@@ -235,7 +235,7 @@ describe("recalling", () => {
         "canary-bob likes tea",
         "canary-house rule about tea",
       ]);
-      // Neither a beginning of a subject nor another case is that subject.
+      // Neither a prefix of a subject nor another case is that subject.
       for (const subject of [
         "",
         "web:ad",

@@ -68,7 +68,7 @@ describe("searchMemory", () => {
       ],
     });
     expect(await h.call("searchMemory", { query: "weather" })).toEqual({ memories: [] });
-    // Reading needs no conversation.
+    // Reading needs no stored conversation.
     const unstored = h.context("web:bob", { conversation: null });
     expect(await h.call("searchMemory", { query: "tea" }, unstored)).toMatchObject({
       memories: [{ content: "canary-bob's tea" }],

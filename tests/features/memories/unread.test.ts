@@ -6,7 +6,7 @@ import { converse, memoryHarness } from "./memories.ts";
 test("the turn of a message is looked up by its key, also by a plan that was made while there were few", async () => {
   const h = await memoryHarness({ fastModel: "openai:fast" });
   const { conversationId } = await converse(h, [["I live in Bern", "Nice!"]]);
-  // Without statistics, PostgreSQL guesses from their size how many of these are there.
+  // Without statistics, PostgreSQL guesses the number of rows from their size.
   await h.database.query(
     `with more as (
        insert into turns (id, agent_id, organization_id, conversation_id, subject, status, owner, lease_until, door, provider)

@@ -47,7 +47,7 @@ describe("meaning", () => {
     ]);
     const changed = await h.add(liking("the train"));
     expect([changed.event, changed.memory.id]).toEqual(["UPDATE", memory.id]);
-    // The vector of the old words counts no longer, and that of the new ones is not there yet.
+    // The vector of the old text no longer counts, and that of the new one is not there yet.
     expect([await h.search("Which beverage?"), await h.search("Which vehicle?")]).toEqual([[], []]);
     await h.worker.work();
     expect([await h.search("Which beverage?"), await h.search("Which vehicle?")]).toEqual([

@@ -20,7 +20,7 @@ async function scraped(): Promise<Known[]> {
   }));
 }
 
-/** The words in code of a cell of the page's table. */
+/** The words marked as code in a cell of the page's table. */
 const words = (cell = "") => [...cell.matchAll(/`(\w+)`/g)].map(([, word = ""]) => word);
 
 /** The metrics of the page's table with their labels. */
@@ -33,7 +33,7 @@ const listed = () =>
       return words(names).map((name) => ({ name, labels: words(labels) }));
     });
 
-/** The metrics that an expression of PromQL reads, and the labels that it names for them. */
+/** The metrics that an expression of PromQL reads, and the labels that it uses. */
 function readBy(expression: string): { names: string[]; labels: string[] } {
   const names = [...expression.matchAll(/\b(?:agent_engine|process|nodejs)_\w+/g)].map(([name]) => name);
   const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/, */));

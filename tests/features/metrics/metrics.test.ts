@@ -171,7 +171,7 @@ describe("the values they report", () => {
     expect(samplesOf(found, "agent_engine_webhooks_total")).toEqual({ '{answer="unknown token"}': 1 });
     expect(samplesOf(found, "agent_engine_activity_total")).toEqual({ '{kind="cron"}': 1 });
     expect(found.get("agent_engine_activity_streams")).toBe(0);
-    // The first failure of a kind is seen as a change.
+    // The first failure of a kind shows as a change of the counter.
     expect(found.get('agent_engine_jobs_ended_total{kind="outbox.send",result="failed"}')).toBe(0);
   });
 
@@ -218,7 +218,7 @@ describe("stored files", () => {
     await h.clock.jump(1);
     expect((await bytesOf())['{store="s3"}']).toBe(8);
 
-    // A database that is away once hides them for a minute, not for ten.
+    // An unavailable database hides them for a minute, not for ten.
     await h.clock.jump(10 * 60_000);
     const statements = spyOnStatements(h.services.database);
     statements.failWith(new Error("away"));

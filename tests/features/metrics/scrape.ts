@@ -12,7 +12,7 @@ export const monitored = (model?: ScriptedModel, options: Parameters<typeof chat
 /** The samples of a scrape by their text, such as `name{label="value"}`. */
 export type Scrape = ReadonlyMap<string, number>;
 
-/** What a monitoring server reads. */
+/** The text that a monitoring server reads. */
 export async function scrape(h: Pick<Harness, "request">): Promise<Scrape> {
   const answer = await h.request("/metrics", { headers: { Authorization: `Bearer ${metricsToken}` } });
   expect(answer.status).toBe(200);

@@ -129,7 +129,7 @@ describe("an e-mail that has an account", () => {
 });
 
 describe("an invitation", () => {
-  /** It is on neither list, and accepting it is what accepting nothing is. */
+  /** It is on neither list, and accepting it gives the answer of a missing one. */
   async function expectVoid(h: Harness, { headers, id: userId }: { headers: Headers; id: string }, id: string) {
     expect(await received(h, headers)).toEqual([]);
     const missing = await refusal(answer(h, headers, nobody));

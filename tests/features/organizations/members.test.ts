@@ -364,7 +364,7 @@ describe("a removed member", () => {
     expect((await h.request(path, { headers: someone.headers })).status).toBe(404);
     expect(await entriesOf(h, someone.id)).toEqual([other.workspaceId]);
     expect((await h.request(at("other"), { headers: someone.headers })).status).toBe(200);
-    // A request that names no organization means the remaining one, although the session had chosen the lost one.
+    // A request without an organization uses the remaining one, although the session had chosen the lost one.
     const meant = async (headers: Headers) =>
       (await (await h.request("/api/instances", { headers })).json()).instances.map(
         ({ slug }: { slug: string }) => slug,

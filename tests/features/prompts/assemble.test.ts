@@ -134,7 +134,7 @@ describe("placeholders", () => {
     const huge = "{{state}}\n".repeat(200_000);
     const prompt = assemblePrompt(new Map(), { ...values, memories: huge, skillsList: huge, state: "S" });
     expect(prompt.length).toBeGreaterThan(2 * huge.length);
-    // The value stands once, where the template has its placeholder.
+    // The value is there once, in place of the template's placeholder.
     expect(prompt.match(/^S$/gm)).toHaveLength(1);
     for (const text of ["{{userName}}\n", ": ", "{{", "# \n", "\n", "((((: ", "{{name}}"]) {
       const section = text.repeat(32_768 / text.length);

@@ -33,7 +33,7 @@ test("the preview is what the model gets, and drafts take the place of the store
   await (await h.request(`/api/instances/${slug}/playground/stream`, { method: "POST", headers, json })).text();
   const [call] = model.calls;
   expect(withoutTime(String(call?.prompt[0]?.content))).toBe(withoutTime(stored.prompt));
-  // A draft without a section has the engine's own words there.
+  // A draft without a section uses the engine's own text there.
   const reset = await preview(h, { sections: [{ key: "02-soul", content: null }] }, headers);
   expect(reset.prompt).not.toContain("Be brief");
 });

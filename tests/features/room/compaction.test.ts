@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 type Working = Awaited<ReturnType<typeof workingRoom>>;
 
-/** So many earlier turns of the Room, each with a message of this size. */
+/** This many earlier turns of the Room, each with a message of this size. */
 async function lived(h: Working, turns: number, size = 10) {
   const id = newId();
   const subject = `conversation:${h.ref}` as const;
@@ -27,7 +27,7 @@ async function lived(h: Working, turns: number, size = 10) {
   }
 }
 
-/** The texts of what a turn's model read before its own task. */
+/** The texts before the task in a turn's prompt. */
 const history = (call: ScriptedCall | undefined) =>
   (call?.prompt ?? [])
     .filter(({ role }) => role !== "system")

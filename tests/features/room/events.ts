@@ -26,12 +26,12 @@ export async function sourceOf({ services }: Pick<Harness, "services">, slug: st
   return { id, agentId, organizationId, token: credentials.webhookToken };
 }
 
-/** An agent with a source whose events nobody matches. */
+/** An agent with a source whose events match no definition. */
 export async function sending(fields: Fields & Parameters<typeof harness>[0] = {}) {
   const { enabled, authKey, ...options } = fields;
   const h = await harness(options);
   const agent = await h.agent();
-  // No job is begun any more, so that events stay as they came.
+  // No job begins any more, so that events stay as stored.
   await h.engine.stop(0);
   const source = await sourceOf(h, agent.slug, {
     ...(enabled === undefined ? {} : { enabled }),

@@ -51,7 +51,7 @@ function snippetsUnder(heading: string): string {
   return found.join("\n");
 }
 
-/** An agent on Telegram that was set up by the calls of a recipe in docs/room.md, and whose turns `talk` takes. */
+/** An agent on Telegram set up by the calls of a recipe in docs/room.md, whose replies come from `talk`. */
 export async function cooked(heading: string, talk: Talk, options: Options = {}) {
   const model = scriptedModel((call) => talk(call));
   const h = await messaging({ ...options, model });
@@ -80,7 +80,7 @@ export async function cooked(heading: string, talk: Talk, options: Options = {})
       const all = await db.select().from(jobs);
       return all.every(({ lockedUntil, runAt }) => lockedUntil === null && runAt.getTime() > clock.now());
     });
-  /** Lets time pass with the scheduler's next look, and does what is due. */
+  /** Lets time pass with the scheduler's next tick, and runs the due work. */
   const pass = async (ms = 30_000) => {
     await rested();
     await clock.jump(ms);
@@ -93,7 +93,7 @@ export async function cooked(heading: string, talk: Talk, options: Options = {})
     model,
     pass,
     read,
-    /** The sender's call; answers what it gets back. What it leads to is done by then. */
+    /** The sender's call; answers its response. All work that it causes is done by then. */
     send: async (body: BodyInit, headers: Record<string, string> = { "Content-Type": "application/json" }) => {
       const response = await h.request(hook, { method: "POST", headers, body });
       const answer = [response.status, await response.json()];
@@ -111,9 +111,9 @@ export async function cooked(heading: string, talk: Talk, options: Options = {})
     /** The newest first. */
     ledger: async () => ((await read("/room/events")) as { events: Shown[] }).events,
     backlog: async () => ((await read("/room/backlog")) as { events: ShownEntry[] }).events,
-    /** What people read in the chat of the page. */
+    /** The messages people got in the chat of the page. */
     readByPeople: () => h.telegram.sent.map(({ chatId, text }) => [String(chatId), text]),
-    /** What the model was told in turns and questions. */
+    /** The model's input in turns and questions. */
     told: () => model.calls.map(lastText),
   };
 }

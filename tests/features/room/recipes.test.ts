@@ -9,13 +9,13 @@ const stored = [200, { ok: true }];
 const adasChat = "4711";
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
-/** The values that a prompt holds between its marks; a note names the marks with a word between them. */
+/** The data between a prompt's marks; a note names the marks with a word between them. */
 function dataIn(told: string): unknown[] {
   const found = [...told.matchAll(/<<([0-9a-f]{24})\s([\s\S]*?)\s\1>>/g)].map(([, , data = ""]) => data);
   return found.filter((data) => data !== "and").map((data) => JSON.parse(data));
 }
 
-/** Says yes to the matcher, and this in turns. */
+/** Says yes to the matcher, and this text in turns. */
 const saying = (words: string) => (call: ScriptedCall) => (isQuestion(call) ? reply("**Yes**.") : reply(words));
 
 test("GitHub: an issue is opened", async () => {
@@ -29,7 +29,7 @@ test("GitHub: an issue is opened", async () => {
       ["markEventsCompleted", { eventIds: ids, notes: "Told the team" }],
     );
   });
-  // What GitHub sends of itself when the webhook is made, and what happens to the issue later.
+  // GitHub's first call when the webhook is made, and later events of the issue.
   expect(await h.send(JSON.stringify(payloadOf("github-ping")))).toEqual(stored);
   const issue = payloadOf("github-issue-opened");
   expect(await h.send(JSON.stringify({ ...issue, action: "labeled" }))).toEqual(stored);
@@ -119,7 +119,7 @@ test("Uptime Kuma: a site is down", async () => {
   ]);
   expect(h.readByPeople()).toEqual([[adasChat, news]]);
 
-  // Its other preset.
+  // The page's other preset.
   const multipart = new FormData();
   multipart.append("data", JSON.stringify(down));
   const { Authorization } = proven;

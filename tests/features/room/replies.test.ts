@@ -49,7 +49,7 @@ describe("a person's reply", () => {
     const elsewhere = await h.define({ outboundChannel: "telegram", outboundTarget: "4242" });
     await h.clock.advance(1_000);
     const second = await h.add({ refund: 2 }, elsewhere);
-    // Two attempts are over: the last one is a turn of its own, behind that of the older entry.
+    // Two attempts are over: the last one is a turn of its own, after that of the older entry.
     await h.db.update(eventBacklog).set({ attempts: 2 }).where(eq(eventBacklog.id, second));
     const room = await h.room();
     const turn = async (enabled: boolean) => h.db.update(rooms).set({ enabled }).where(eq(rooms.id, room.id));
@@ -117,7 +117,7 @@ describe("a person's reply", () => {
   ])("counts where the place is %s", async (_, outboundTarget, place) => {
     const h = await workingRoom(asking, { room: { outboundChannel: "telegram", outboundTarget } });
     const store = await storing(h, "support");
-    /** Somebody writes in a group, and is answered. */
+    /** A person writes in a group, and is answered. */
     const write = async (channelId: string, text: string) => {
       const answered = (await h.rows()).length + 1;
       await store(incoming({ channelId, providerId: `${channelId}:${text}`, isPrivate: false, sender: "21", text }));

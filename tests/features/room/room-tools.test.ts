@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** A model that makes these calls for the events that it is told of, and then ends the turn. */
+/** A model that makes these calls for its given events, and then ends the turn. */
 const once = (calls: (ids: string[]) => [string, unknown][]) => (call: ScriptedCall) =>
   call.prompt.at(-1)?.role === "user" ? calling(...calls(eventIds(lastText(call)))) : ending();
 
@@ -176,7 +176,7 @@ test("the turn of an event that begins a conversation can tell people, at the pl
   ]);
 });
 
-/** Keeps the statement that ends the waiting of continued turns back: such a turn may be done before that statement. */
+/** Holds back the statement that ends the waiting of continued turns: such a turn may be done before that statement. */
 function holdEndOfWaiting(database: Database): () => void {
   const held = Promise.withResolvers<void>();
   const query = database.query.bind(database);

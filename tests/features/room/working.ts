@@ -17,7 +17,7 @@ interface Circumstances extends Omit<Options, "model"> {
   agent?: Partial<typeof agents.$inferInsert>;
 }
 
-/** An agent on Telegram with a Room, whose turns a script takes once the test lets a tick come. */
+/** An agent on Telegram with a Room, whose turns a script answers once the test lets a tick run. */
 export async function workingRoom(
   script: Parameters<typeof scriptedModel>[0],
   { room: fields = {}, agent: traits, ...options }: Circumstances = {},
@@ -69,7 +69,7 @@ export async function workingRoom(
       const all = await db.select().from(jobs);
       return all.every(({ lockedUntil, runAt }) => lockedUntil === null && runAt.getTime() > clock.now());
     });
-  /** Lets the scheduler look once more after `ms`, and waits for what it begins. */
+  /** Lets the scheduler tick once more after `ms`, and waits for the work it begins. */
   const tick = async (ms = 30_000) => {
     await rested();
     await clock.jump(ms);
@@ -87,7 +87,7 @@ export async function workingRoom(
     tick,
     rested,
     owner,
-    /** A person writes to the agent; by whom a place is meant unless told otherwise. */
+    /** A person writes to the agent; by default the one of the Room's destination. */
     say: async (words: string, from = Number(adaTarget)) => {
       const headers = { "X-Telegram-Bot-Api-Secret-Token": "hook-secret" };
       const json = privateUpdate(words, nextMessage(), from);
@@ -95,7 +95,7 @@ export async function workingRoom(
       if (response.status !== 200) throw new Error(`The webhook answered ${response.status}`);
     },
     statuses: async () => (await entries()).map(({ status, attempts }) => `${status} ${attempts}`),
-    /** What the turns of the Room were told, in order. */
+    /** The inputs of the Room's turns, in order. */
     told: () => model.calls.filter((call) => call.prompt.at(-1)?.role === "user" && !isCompaction(call)).map(lastText),
     compactions: () => model.calls.filter(isCompaction).map(lastText),
     turns: async () => {
@@ -105,8 +105,7 @@ export async function workingRoom(
   };
 }
 
-/** Whether the model is asked to sum up the Room's history. */
-/** Whether a call asks for a summary, also for the second time, with the first answer behind the question. */
+/** Whether a call asks for a summary, also for the second time, with the first answer after the question. */
 export const isCompaction = ({ prompt }: Pick<ScriptedCall, "prompt">) =>
   lastText({ prompt: prompt.filter(({ role }) => role === "user") }).startsWith("You keep the notes of");
 
@@ -116,7 +115,7 @@ export function lastText({ prompt }: Pick<ScriptedCall, "prompt">): string {
   return Array.isArray(content) ? content.map((part) => (part.type === "text" ? part.text : "")).join("") : "";
 }
 
-/** The ids of the events that a prompt tells of. */
+/** The ids of the events in a prompt. */
 export const eventIds = (told: string) => [...told.matchAll(/^Event ([0-9a-f-]{36})/gm)].map(([, id]) => id ?? "");
 
 /** A step that calls tools. */
@@ -130,7 +129,7 @@ export const calling = (...calls: [name: string, args: unknown][]): ScriptStep =
 /** A step that ends a turn. */
 export const ending = (words = "Done."): ScriptStep => ({ parts: [text(words), finish()] });
 
-/** A model that marks all events that it is told of, and then ends the turn. */
+/** A model that marks all its given events, and then ends the turn. */
 export const marking = (call: ScriptedCall): ScriptStep => {
   const ids = call.prompt.at(-1)?.role === "user" ? eventIds(lastText(call)) : [];
   return ids.length === 0 ? ending() : calling(["markEventsCompleted", { eventIds: ids, notes: "Looked at it" }]);

@@ -31,7 +31,7 @@ async function withSkill() {
   const put = (...env: unknown[]) => k.send("PUT", url, { env });
   const remove = (key: string) => k.send("DELETE", `${url}/${encodeURIComponent(key)}`);
   const skill = async () => (await read<{ skills: Fields[] }>(k.send("GET", "/api/instances/bot/skills"))).skills[0];
-  /** The values that a turn gets, by key. */
+  /** The values for a turn, by key. */
   const served = async () => {
     const { id, workspaceId } = await agentRow(k.h, "bot");
     const { env } = await loadSkills(k.h.services.database.db, k.h.services, { agentId: id, workspaceId });

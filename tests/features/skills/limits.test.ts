@@ -17,7 +17,7 @@ describe("an organization", () => {
     const others = Array.from({ length: 8 }, (_, n) => send("POST", url, { skills: named(600 + n, 1) }));
     expect(await statuses(others)).toEqual([201, ...Array(7).fill(409)]);
     expect(await refusal(create({ name: "three" }))).toEqual([409, full]);
-    // What is there can still be changed.
+    // Existing skills can still be changed.
     expect((await send("PUT", `${catalogue}/s0`, { ...refunds, name: "s0", content: "new" })).status).toBe(200);
     expect(await read(send("POST", url, { skills: named(0, 2) }))).toMatchObject({ updated: 1, skipped: 1 });
     await send("DELETE", `${catalogue}/s0`);

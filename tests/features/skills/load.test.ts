@@ -58,7 +58,7 @@ describe("a skill served to a turn", () => {
             key: "TOKEN",
             value: "canary-t",
             sensitive: true,
-            // Of the version that it was stored under, and of the served one.
+            // The hosts of the version that it was stored under, and of the served one.
             bounds: [["api.example.com"], ["api.example.com"]],
           },
         ],

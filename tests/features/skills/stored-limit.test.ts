@@ -11,7 +11,7 @@ const url = `${catalogue}/catalog/import`;
 
 test("the versions of all skills of an organization have a bound in the database, with the scripts of each", async () => {
   const { h, send, create } = await kitchen();
-  // A database can't make much less of it.
+  // Random content, which a database can't compress much.
   const content = randomBytes(96 * 1024).toString("base64");
   const scripts = [{ file: "a.js", content }];
   await read(send("POST", url, { skills: [{ ...refunds, scripts }] }));
@@ -22,7 +22,7 @@ test("the versions of all skills of an organization have a bound in the database
   const save = (text: string) => send("PUT", `${catalogue}/refunds`, { ...refunds, content: text });
   const statuses: number[] = [];
   for (let n = 0; n < 7; n += 1) statuses.push((await save(`${n}`)).status);
-  // Each has its copy of the scripts, 128 KiB in Base64.
+  // Each one has its copy of the scripts, 128 KiB in Base64.
   expect(statuses).toEqual([...Array(6).fill(200), 409]);
   expect(await refusal(save("again"))).toEqual(full);
   const other = { ...refunds, name: "Other", scripts };
@@ -36,7 +36,7 @@ test("the versions of all skills of an organization have a bound in the database
   expect(await read(send("POST", url, exported))).toMatchObject({ created: 1 });
   expect(await read(send("POST", url, { skills: [other] }))).toMatchObject({ created: 1 });
 
-  // What an earlier release left larger can be deleted, and grows no more.
+  // A larger skill of an earlier release can be deleted, and can't grow.
   await h.services.database.query(
     "update skill_versions set content = (select string_agg(md5(n::text), '') from generate_series(1, 60000) n) where version = '0.1.0'",
     [],

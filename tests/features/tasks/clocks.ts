@@ -3,8 +3,8 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * How the clocks of a zone change in 2027, written down by hand from the tz database, so that the tests don't ask the
- * library or the runtime that they judge. Offsets are in minutes east of UTC.
+ * How the clocks of a zone change in 2027, written down by hand from the tz database, independently of the library and
+ * the runtime under test. Offsets are in minutes east of UTC.
  */
 export interface Zone {
   name: string;
@@ -46,7 +46,7 @@ function offsetAt({ offset, changes }: Zone, time: number): number {
   return changes.findLast(({ at }) => at <= time)?.offset ?? offset;
 }
 
-/** The instants at which the clocks of the zone show this local time: none in a gap, two where it comes twice. */
+/** The instants at which the clocks of the zone show this local time: none in a gap, two when it repeats. */
 function instants(zone: Zone, local: number): number[] {
   const offsets = new Set([zone.offset, ...zone.changes.map(({ offset }) => offset)]);
   return [...offsets]

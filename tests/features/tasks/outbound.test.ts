@@ -11,7 +11,7 @@ const waits = "Somebody has to approve this first. You get the answer here as so
 
 type Script = Parameters<typeof withTasks>[0];
 
-/** An agent on Telegram, whose messages nobody takes. */
+/** An agent on Telegram, whose messages are not sent yet. */
 async function telling(script: Script, options: Parameters<typeof withTasks>[1] = {}) {
   const h = await withTasks(script, options);
   await saveChannel(h, h.own.slug, "telegram");
@@ -32,7 +32,7 @@ describe("a message an agent sends in a task", () => {
     await eventually(async () => (await h.runs(id))[0]?.status === "completed");
     expect(await h.sent()).toEqual(["42: It is late."]);
     expect(await h.runs(id)).toMatchObject([{ output: "Let me see.It is late." }]);
-    // The agent knows of it when the person answers.
+    // The agent's history contains it when the person answers.
     const read = await eventually(async () => {
       const rows = await h.db
         .select({ content: messages.content, turnId: messages.turnId })

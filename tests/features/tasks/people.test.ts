@@ -57,7 +57,7 @@ describe("the tasks of a person", () => {
     await h.create();
     const tasks = await h.list();
     expect(tasks).toHaveLength(7);
-    // The same call again finds the task that there is.
+    // The same call again finds the existing task.
     await h.call({ name: String(tasks[0]?.name), everyMinutes: 60 });
     await h.db.delete(scheduledTasks).where(eq(scheduledTasks.id, String(tasks[0]?.id)));
     await h.remind(11);
@@ -117,7 +117,7 @@ describe("the tasks of a person", () => {
     await expect(h.call(at(14), run)).rejects.toThrow(often);
     await h.call(at(15), run);
     await h.call(at(1));
-    // A run that belongs to nobody may do what its operator wants.
+    // A run without a person may do what its operator wants.
     const nobody = { source: "scheduled", subject: "conversation:own" } as const;
     await h.call({ everyMinutes: 1 }, h.as(nobody, { conversation: { id: newId(), ref: "own" } }));
     expect(await h.list()).toHaveLength(3);

@@ -23,7 +23,7 @@ const timezone = fc.constantFrom(
   "Africa/Casablanca",
 );
 const time = (min: string, max: string) => fc.date({ min: new Date(min), max: new Date(max), noInvalidDate: true });
-/** Mostly near a change of clocks, where the faults would be. */
+/** Mostly near a change of clocks, where faults are likely. */
 const moment = fc.oneof(
   time("2026-01-01", "2029-01-01"),
   fc

@@ -36,7 +36,7 @@ export async function withTasks(script: Parameters<typeof scriptedModel>[0] = []
   const model = scriptedModel(script);
   const h = await harness({ model, ...options });
   const agent = await h.agent({ provider: "openai", model: "gpt-x" });
-  // A session would end in a year.
+  // A session would expire within a year.
   const keys = `/api/organizations/${h.organization.slug}/management-keys`;
   const issued = await h.request(keys, { method: "POST", headers: agent.headers, json: { name: "test" } });
   const { key } = (await issued.json()) as { key: string };
@@ -78,7 +78,7 @@ export async function withTasks(script: Parameters<typeof scriptedModel>[0] = []
     /** The newest first. */
     runs: async (id: string) => (await answer<{ runs: ShownRun[] }>(call("GET", `/${id}/runs?limit=100`), 200)).runs,
     rows: () => db.select().from(taskRuns).orderBy(asc(taskRuns.dueAt)),
-    /** Moves the clock, with the ticks that look for due work, until no job runs or is due. */
+    /** Moves the clock, with the scheduler's ticks, until no job runs or is due. */
     pass: async (ms: number) => {
       await rested();
       await h.clock.jump(ms);
@@ -95,7 +95,7 @@ export async function withTasks(script: Parameters<typeof scriptedModel>[0] = []
       const path = `/api/instances/${own.slug}`;
       await answer(h.request(path, { method: "PATCH", headers: own.headers, json: { active } }), 200);
     },
-    /** Turns a tool on, with or without a person's approval of each call. */
+    /** Turns a tool on, with or without the need for approval of each call. */
     enable: async (tool: string, { approval = false } = {}) => {
       const path = `/api/instances/${own.slug}/tools`;
       const json = { enabled: [tool], needsApproval: approval ? [tool] : [] };

@@ -48,7 +48,7 @@ test("a run that was done, but not noted, is found in its conversation: it is no
   await h.model.called(1);
   held.open();
   await h.rested();
-  // As a process leaves it that dies between the turn and its note.
+  // The state left by a process that dies between the turn and the end of its run.
   const unnoted = { status: "running", completedAt: null, output: null } as const;
   await h.db.update(taskRuns).set(unnoted).where(eq(taskRuns.id, runId));
   const job = { id: newId(), kind: "task.run", key: runId, payload: { runId }, runAt: new Date(0), attempts: 1 };

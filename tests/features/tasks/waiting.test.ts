@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { reply } from "../../scripted-model.ts";
 import { minute, withTasks } from "./tasks.ts";
 
-/** A harness, and a way to have the next transaction wait for so many milliseconds, as for a lock. */
+/** A harness, and a function that makes the next transaction wait this many milliseconds, as for a lock. */
 async function waiting() {
   const h = await withTasks(() => reply("Done."));
   const { database } = h.services;

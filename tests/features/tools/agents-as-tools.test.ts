@@ -36,7 +36,7 @@ async function withAgents() {
     const [row] = await db.select().from(agents).where(eq(agents.slug, slug));
     return row?.revision ?? 0;
   };
-  /** How much the revisions of these agents grew. */
+  /** The growth of these agents' revisions. */
   const growth = async (slugs: readonly string[], change: () => Promise<{ status: number }>) => {
     const before = await Promise.all(slugs.map(revision));
     const { status } = await change();

@@ -19,7 +19,7 @@ test("titles and memories are traces of their own, on a service thread of their 
     fields: { provider: "openai", fastModel: "openai:fast", memoryEnabled: true },
   });
   await h.complete("I like tea, and my key is sk-lf-secret-1", { chat_id: "c", user: "ada" });
-  // The answer that says what to remember has no title, which is asked for by itself then.
+  // The answer with the memories has no title, which then gets a call of its own.
   await h.clock.jump(2_000);
   await h.engine.tick();
   const roots = () => h.receiver.spans().filter(({ parentSpanId }) => parentSpanId === null);

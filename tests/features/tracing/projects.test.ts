@@ -26,7 +26,7 @@ test("a project that is not the key's is a warning in the agent's answer and in 
   expect(await h.read()).toEqual([wrong]);
   expect(h.warned()).toHaveLength(1);
   expect(h.warned()[0]).toContain("belongs to the project");
-  // The backend was asked once.
+  // The backend was called once.
   expect(h.receiver.asked).toEqual([basic(pair)]);
   expect(await h.answer(await h.patch({ tracingProject: "Support" }))).toBeUndefined();
   expect(await h.read()).toBeUndefined();

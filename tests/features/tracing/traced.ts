@@ -14,7 +14,7 @@ interface Options {
   more?: Parameters<typeof chatHarness>[2];
 }
 
-/** An agent whose turns are traced by the pair of keys, a tracer that sends for real, and what it sends to. */
+/** An agent whose turns are traced with the pair of keys, a tracer that really sends, and its receiver. */
 export async function traced<Model extends ScriptedModel | undefined>(
   model: Model,
   { operator = false, fields = {}, more = {} }: Options = {},
@@ -57,7 +57,7 @@ export async function traced<Model extends ScriptedModel | undefined>(
     patch: (fields: object, slug = h.agent.slug) =>
       h.request(`/api/instances/${slug}`, { method: "PATCH", headers: h.agent.headers, json: fields }),
     counts: () => tracer?.counts(),
-    /** Lets what was gathered go, and waits until so many spans in all have come. */
+    /** Lets the batch be sent, and waits until this many spans in all have arrived. */
     arrive: (spans: number): Promise<ReceivedSpan[]> =>
       eventually(async () => {
         await h.clock.advance(50);

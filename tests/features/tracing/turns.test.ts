@@ -170,7 +170,7 @@ describe("a traced turn", () => {
     ]);
     // A person's refusal is no failure of the tool.
     expect(all.filter(({ failure }) => failure !== null)).toEqual([]);
-    // No model was asked for the calls that were decided.
+    // The decided calls needed no model.
     const operators = h.receiver.spans("").filter(({ traceId }) => traceId === after?.traceId);
     expect(operators.map(({ name }) => name.split(" ")[0])).toEqual(["invoke_agent", "chat", "execute_tool"]);
   });

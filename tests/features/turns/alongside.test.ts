@@ -7,7 +7,7 @@ import { finish, gate, reply, type ScriptStep, scriptedModel, text } from "../..
 import { ownTurns, takeOwnTurn } from "../../turns.ts";
 import { chatHarness, eventually } from "../chat/chat.ts";
 
-/** A messenger's door in the hands of the test: its messages are stored before their turn is taken. */
+/** A messenger's door that the test controls: its messages are stored before their turn is taken. */
 async function messenger(...steps: ScriptStep[]) {
   const model = scriptedModel(steps);
   const h = await chatHarness(model);
@@ -27,7 +27,7 @@ async function messenger(...steps: ScriptStep[]) {
       throttle: null,
       ...(alongside ? { alongside } : {}),
     });
-  /** Stores a message as an inbox would, behind those that came before. */
+  /** Stores a message as an inbox would, after the earlier ones. */
   const receive = async (content: string) => {
     const [conversation] = await db.select().from(conversations).where(eq(conversations.ref, ref));
     if (!conversation) throw new Error("There is no conversation");

@@ -5,10 +5,10 @@ import { plainText } from "../../plain-text.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness, eventually } from "../chat/chat.ts";
 
-/** Until the calls have come to their conversation. */
+/** Waits until the calls have reached their conversation. */
 const waited = () => new Promise((resolve) => setTimeout(resolve, 50));
 
-/** A conversation with a running turn, in which the next call's statement takes long on its way to the database. */
+/** A conversation with a running turn, in which the next call's statement takes long to reach the database. */
 async function slowOpening() {
   const [held, slow] = [gate(), gate()];
   const model = scriptedModel((_call, index) =>
@@ -33,7 +33,7 @@ async function slowOpening() {
   };
   const asked = async () => (await h.stored()).messages.filter(({ role }) => role === "user").map((m) => m.content);
   const begun = (n: number) => eventually(async () => openings >= n);
-  /** Lets the slow statement fail, as that of a database which is away. */
+  /** Fails the slow statement, as an unavailable database does. */
   const fail = () => {
     failing = true;
   };
@@ -69,7 +69,7 @@ test("a call that leaves or is refused while it waits holds up no other", async 
   const two = h.complete("q2", { chat_id: "c" });
   await waited();
   leaver.abort();
-  // It is gone though the call before it still asks.
+  // It has ended though the call before it is still opening.
   await left;
   slow.open();
   await begun(2);

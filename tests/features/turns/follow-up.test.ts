@@ -17,7 +17,7 @@ import { explaining, sum } from "../../plan.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { converse, goOn, memoryHarness } from "../memories/memories.ts";
 
-/** A worker whose fast model answers what `answer` says, given the text of a prompt. */
+/** A worker whose fast model answers with `answer` of a prompt's text. */
 async function following(answer: (prompt: string) => unknown) {
   const h = await memoryHarness({ fastModel: "openai:fast" });
   const asked: string[] = [];
@@ -40,7 +40,7 @@ async function following(answer: (prompt: string) => unknown) {
   onTestFinished(() => worker.stop(0));
   const { db } = h.database;
   const start = h.clock.now();
-  /** A conversation of one exchange, of which this is due since so many milliseconds. */
+  /** A conversation of one exchange, with this work due since this many milliseconds. */
   const dueOf = async (
     columns: readonly ("titleDueAt" | "followUpDueAt")[],
     said: string,
@@ -60,7 +60,7 @@ async function following(answer: (prompt: string) => unknown) {
     dueOf,
     due: (...about: [said: string, since?: number, agent?: typeof h.agent]) =>
       dueOf(["titleDueAt", "followUpDueAt"], ...about),
-    /** A conversation that has rested, and got no title before. */
+    /** A conversation that has rested, and has no title yet. */
     rested: (said: string) => dueOf(["followUpDueAt"], said),
     begin: (kind: FollowUpKind, { id, organizationId } = h.agent) =>
       enqueue(db, { kind, key: id, payload: { agentId: id }, runAt: new Date(0) }, { organizationId }),
@@ -77,7 +77,7 @@ async function following(answer: (prompt: string) => unknown) {
   };
 }
 
-/** Names a conversation after what its user said, and learns that. */
+/** Answers with a title from the user's text, and with that text as a memory. */
 const wellRead = (prompt: string) => {
   const [, said = "?"] = /"text":"(said [^"]*)"/.exec(prompt) ?? [];
   return { title: `On ${said}`, facts: [{ content: `User ${said}` }] };
@@ -103,7 +103,7 @@ describe("one job of an agent", () => {
     expect([h.asked.length, await h.waiting()]).toEqual([150, []]);
     expect(h.most()).toBeGreaterThan(16);
     expect((await Promise.all(ids.map(h.row))).filter(({ followUpDueAt }) => followUpDueAt)).toEqual([]);
-    // What was found out is noted by the statement that ends what is due: a row is written once for each kind.
+    // The results are stored by the statement that ends the due work: a row is written once for each kind.
     const written = spied.texts().filter((text) => text.startsWith("update conversations "));
     expect(new Set(written.map((text) => /\b(\w+_due_at) = nullif/.exec(text)?.[1]))).toEqual(
       new Set(["title_due_at", "follow_up_due_at"]),
@@ -191,7 +191,7 @@ describe("a conversation", () => {
       "On said good",
       ["User said good"],
     ]);
-    // Each part has its own job, as if it alone had failed.
+    // Each part has its own job, as if only that part had failed.
     const left = (await h.waiting()).toSorted((a, b) => a.kind.localeCompare(b.kind));
     expect(left).toMatchObject([
       { kind: "describeConversation", key: bad, attempts: 0 },
@@ -393,7 +393,7 @@ describe("the tick", () => {
         ])
         .sort(),
     );
-    // What waits or runs is not enqueued again.
+    // Waiting and running jobs are not enqueued again.
     await h.schedule();
     expect(await h.waiting()).toHaveLength(4);
     await h.database.db.update(jobs).set({ lockedBy: newId(), lockedUntil: sql`now() + interval '1 day'` });
@@ -402,7 +402,7 @@ describe("the tick", () => {
   });
 });
 
-/** An agent with 8,000 conversations of which this is due. */
+/** An agent with 8,000 conversations with this work due. */
 async function crowded(columns: readonly string[]) {
   const h = await memoryHarness({ fastModel: "openai:fast" });
   const { conversationId } = await converse(h, [["I live in Bern", "Nice!"]]);

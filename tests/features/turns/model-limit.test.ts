@@ -56,7 +56,7 @@ function asked() {
   };
 }
 
-/** The calls at a time after so many rounds, in each of which all that run end well. */
+/** The number of concurrent calls after this many rounds, in each of which all running ones succeed. */
 async function grown(rounds: number) {
   const model = asked();
   model.calls(1_000);

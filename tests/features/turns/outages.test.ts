@@ -8,7 +8,7 @@ import { plainText } from "../../plain-text.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness, eventually, readEvents, readUntil } from "../chat/chat.ts";
 
-/** A turn that has said some of its reply and holds there. */
+/** A turn that has sent a part of its reply and waits there. */
 async function heldTurn(options: Parameters<typeof chatHarness>[2] = {}, extra: object = {}) {
   const held = gate();
   const model = scriptedModel(() => ({ parts: [...text("some"), held.promise, ...text(" more"), finish()] }));
@@ -16,16 +16,16 @@ async function heldTurn(options: Parameters<typeof chatHarness>[2] = {}, extra: 
   const answer = h.complete("q", { chat_id: "c", ...extra });
   await model.called(1);
   const { db } = h.services.database;
-  /** What an outage of the database does to every lease. */
+  /** The effect of a database outage on every lease. */
   const outlast = () => db.update(turns).set({ leaseUntil: sql`now() - interval '1 second'` as never });
   const statusOf = async () => (await h.stored()).turns[0]?.status;
   return { h, held, model, answer, outlast, statusOf };
 }
 
-/** How the statement begins that ends a turn. */
+/** The beginning of the statement that ends a turn. */
 const record = "with turn as ( update turns set status";
 
-/** Makes statements that hold `words` fail, as while the database is away, until the returned function is called. */
+/** Makes statements that contain `words` fail, as without a database, until the returned function is called. */
 function takeAway({ services: { database } }: Awaited<ReturnType<typeof chatHarness>>, words: string) {
   const { query } = database;
   database.query = async (statement, parameters) => {

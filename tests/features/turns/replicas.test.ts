@@ -4,8 +4,8 @@ import { createEngine } from "../../../src/engine.ts";
 import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness, eventually, readUntil } from "../chat/chat.ts";
 
-// Two engines that hear each other, as replicas on one PostgreSQL do. The clock stands still: nothing here is found by
-// looking every so often.
+// Two engines that hear each other, as replicas on one PostgreSQL do. The clock stands still, so nothing here is found
+// by polling.
 
 async function replicas() {
   const held = gate();

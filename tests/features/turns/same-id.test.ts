@@ -5,7 +5,7 @@ import { agents, conversations, messages } from "../../../src/db/schema.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
 import { chatHarness } from "../chat/chat.ts";
 
-// The playground of an agent `room` and the Room of an agent `playground` give their conversations the same ids.
+// An agent `room`'s playground and the Room of an agent `playground` give their conversations the same ids.
 const ref = "room:playground:7";
 
 test("a turn never joins a conversation of another agent, whose id is the same", async () => {

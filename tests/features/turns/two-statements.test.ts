@@ -5,7 +5,7 @@ import { reply, scriptedModel } from "../../scripted-model.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { chatHarness } from "../chat/chat.ts";
 
-/** The statements of the second turn of an agent, and what may be changed before it. */
+/** The statements of the second turn of an agent, after an optional change. */
 async function secondTurn(
   fields: object = {},
   { extra = { chat_id: "c" }, between = [] }: { extra?: object; between?: object[] } = {},

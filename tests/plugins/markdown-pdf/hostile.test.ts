@@ -9,7 +9,7 @@ const lines = (count: number, line: (index: number) => string) =>
 
 const tooLong = /would have more than 200 pages/;
 
-// Marks that some readers of markdown take the square of their number for, or a call inside a call for each.
+// Marks for which some markdown readers take quadratic time, or a nested call each.
 test.each([
   ["quotes in quotes", filled(">"), null],
   ["quotes ever deeper", lines(500, (index) => `${">".repeat(index)}a`), null],
@@ -80,7 +80,7 @@ test("other work continues while a long document is made, and an abandoned call 
     if (turns === 40) abort.abort();
   }
   expect(ended).toBe("AbortError");
-  // A slice is 8 ms; a machine that is shared adds what it likes.
+  // A slice is 8 ms; a shared machine may add any time.
   expect(longest).toBeLessThan(1_000);
 });
 

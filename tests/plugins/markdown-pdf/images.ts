@@ -32,7 +32,7 @@ function chunk(name: string, bytes: Buffer): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** The head of a JPEG, as far as a PDF needs it. */
+/** The header of a JPEG, as far as a PDF needs it. */
 export const jpeg = ({ width = 4, height = 2, colors = 3, bits = 8, marker = 0xc0 } = {}): Buffer =>
   Buffer.from([
     ...[0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, marker, 0, 8 + 3 * colors, bits],

@@ -23,7 +23,7 @@ interface OutlineItem {
   page: number;
 }
 
-/** What PDF.js finds in a file. */
+/** The contents of a file, as read by PDF.js. */
 export async function readPdf(bytes: Uint8Array<ArrayBuffer>) {
   const pdf = await getDocumentProxy(bytes.slice());
   const numbers = Array.from({ length: pdf.numPages }, (_, index) => index + 1);
@@ -59,7 +59,7 @@ export async function readPdf(bytes: Uint8Array<ArrayBuffer>) {
         );
       }),
     ),
-    /** How far each piece of text leans to the right, in thousandths of its height. */
+    /** The slant of each piece of text to the right, in thousandths of its height. */
     slants: await Promise.all(
       pages.map(async (page) => {
         const { items } = await page.getTextContent();

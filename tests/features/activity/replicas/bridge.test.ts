@@ -14,7 +14,7 @@ const log: Log = { debug() {}, info() {}, warn: fail, error: fail, child: () => 
 const agent = { id: "a", slug: "a", name: "A", organizationId: "o", workspaceId: "w", iconVersion: null };
 const said = (text: string): Activity => ({ kind: "inbound", text, agent, conversationId: "c" });
 
-/** Replicas on a network that brings notices late, and loses those for a replica that is cut off. */
+/** Replicas on a network that delivers notices late, and drops those for a replica that is cut off. */
 function network(size: number) {
   const clock = new TestClock();
   const sent: { from: number; topic: Parameters<Notify["publish"]>[0]; key: string }[] = [];

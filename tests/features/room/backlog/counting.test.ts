@@ -30,7 +30,7 @@ const step = fc.oneof(
     kind: fc.constant("change" as const),
     from: fc.subarray([...backlogStatuses], { minLength: 1 }),
     to: fc.constantFrom(...backlogStatuses),
-    /** Of those that have the status, these. */
+    /** The number of entries with the status that are skipped. */
     skip: fc.integer({ min: 0, max: 4 }),
     many: fc.integer({ min: 1, max: 20 }),
     notBefore: fc.option(fc.integer({ min: 0, max: 100 })),
@@ -78,7 +78,7 @@ test("whatever becomes of entries, the counter is their number, and the Room is 
   await fc.assert(property, { numRuns: 15 });
 });
 
-/** An entry that is due already may leave `dueAt` at the time at which it was settled. */
+/** An entry that is due already may leave `dueAt` at the time of its settlement. */
 async function expectSettled(database: Database, agentId: string, now: number): Promise<void> {
   const { room, pendingCount, pending } = await countsOf(database, agentId);
   expect(pendingCount).toBe(pending);

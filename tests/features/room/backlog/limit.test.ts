@@ -8,7 +8,7 @@ import { agentWithRoom, countsOf } from "./rooms.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** One session, as the embedded database has, can't prove what several processes do. */
+/** One session, as the embedded database has, can't prove the behaviour of several processes. */
 const server = await startThrowaway();
 afterAll(() => server?.stop());
 
@@ -38,7 +38,7 @@ test("an entry is made only in a Room that is on, and makes it due at once", asy
     expect(await none.add(now)).toEqual({ outcome: "room-off" });
     expect(await database.db.$count(eventBacklog)).toBe(1);
     expect((await countsOf(database, on.agentId)).room).toMatchObject({ pendingCount: 1, dueAt: new Date(now) });
-    // A later event does not put off what is due.
+    // A later event does not postpone what is due.
     await on.add(now + 60_000);
     expect((await countsOf(database, on.agentId)).room).toMatchObject({ pendingCount: 2, dueAt: new Date(now) });
   } finally {

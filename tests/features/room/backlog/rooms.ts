@@ -32,7 +32,7 @@ export async function eventOf(database: Database, own: Owner) {
   const definition = { name: "Orders", matchingPrompt: "A new order", action: "backlog" as const, priority: 0 };
   await db.insert(eventDefinitions).values({ ...definition, id: definitionId, sourceId, agentId: own.agentId });
   await db.insert(roomEvents).values({ ...own, id: roomEventId, sourceId, receivedAt: new Date(start) });
-  /** Adds an entry, on another pool where one is given. */
+  /** Adds an entry, by default on this pool. */
   const add = (now = start, payload: JsonValue = { order: 1 }, on: Database = database) =>
     on.transaction((tx) => addToBacklog(tx, { ...own, roomEventId, definitionId, payload, now }));
   return { sourceId, definitionId, roomEventId, add };

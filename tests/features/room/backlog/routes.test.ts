@@ -15,7 +15,7 @@ async function withBacklog() {
     expect(response.status).toBe(200);
     return (await response.json()) as { events: Json[]; total: number };
   };
-  /** Adds an entry and gives it a status and what else is given. */
+  /** Adds an entry, and sets its status and further fields. */
   const entry = async (status: Status, more: Partial<typeof eventBacklog.$inferInsert> = {}) => {
     const added = await h.add();
     if (added.outcome !== "backlog") throw new Error(added.outcome);
@@ -156,7 +156,7 @@ test("entries go 30 days after they were over, and what waits stays", async () =
   const over = (days: number) => ({ completedAt: new Date(h.clock.now() + days * day) });
   const kept = [await h.entry("pending"), await h.entry("failed", over(1))];
   for (const status of ["completed", "failed", "discarded"] as const) await h.entry(status, over(0));
-  // The agent rests, so that nothing takes up what waits.
+  // The agent is inactive, so that no waiting entry is claimed.
   await h.request(`/api/instances/${h.slug}`, { method: "PATCH", headers: h.headers, json: { status: "inactive" } });
   const ids = async () => (await h.db.select().from(eventBacklog)).map(({ id }) => id).sort();
   await h.engine.tick();

@@ -57,7 +57,7 @@ describe("a matched event", () => {
     await h.define({ contextPrompt: "Have a look." });
     await h.bring({ n: 7 });
     expect((await h.said())[0]).toMatch(/^user: Have a look\.\n\nWhat stands .+\n\n<<([0-9a-f]{24})\n\{"n":7\}\n\1>>$/);
-    // In the same millisecond another conversation begins.
+    // Another conversation begins in the same millisecond.
     const second = await h.bring("Ping");
     expect(second.conversationRef).toBe(`room:${h.slug}:${start + 1}`);
     expect(await h.sent()).toMatchObject([
@@ -228,7 +228,7 @@ describe("a process that ends while a turn runs", () => {
     await h.db.update(turns).set({ leaseUntil: new Date(0) });
     await h.db.update(jobs).set({ lockedUntil: new Date(0) });
     await h.ended();
-    // The first one comes back, and finds that its turn was closed.
+    // The first process continues, and finds its turn closed.
     h.end.open();
     await h.idle();
     expect((await h.turns()).map(({ status }) => status)).toEqual(["lost", "done"]);

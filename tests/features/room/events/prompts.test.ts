@@ -8,7 +8,7 @@ import { anyCharacter } from "./characters.ts";
 const mark = "d34db33fd34db33fd34db33f";
 const payload: JsonValue = { issue: { title: "It broke", labels: [{ name: "bug" }], body: null }, n: 1 };
 const data = (value: JsonValue) => `<<${mark} ${JSON.stringify(value)} ${mark}>>`;
-/** A filled template without the note behind it. */
+/** A filled template without the note after it. */
 const filled = (text: string, of = payload) => fillTemplate(text, of, mark).split("\n\nWhat stands between")[0];
 
 const hostile: JsonValue[] = [

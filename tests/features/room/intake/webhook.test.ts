@@ -15,7 +15,7 @@ const failed = (error: string) => [200, { ok: false, error }];
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 const limit = 65_536;
 
-/** A body of so many bytes, in chunks, that counts what is read of it. */
+/** A body of this many bytes, in chunks, that counts the bytes read of it. */
 function chunked(bytes: number, chunk = 16_384) {
   const told = { read: 0 };
   const body = new ReadableStream<Uint8Array>(
@@ -143,7 +143,7 @@ describe("an unreadable body", () => {
     expect(await h.post(told.body, { "Content-Length": "10000000" })).toEqual(tooLarge);
     const found = chunked(10_000_000);
     expect(await h.post(found.body)).toEqual(tooLarge);
-    // A length that is not true does not help.
+    // A false length does not help.
     const lied = chunked(10_000_000);
     expect(await h.post(lied.body, { "Content-Length": "5" })).toEqual(tooLarge);
     expect([told, found, lied].map(({ told: { read } }) => read)).toEqual([10_000_000, 10_000_000, 10_000_000]);

@@ -17,7 +17,7 @@ interface Owner {
   organizationId: string;
 }
 
-/** Leaves the jobs of so many events that wait, an hour from now. */
+/** Leaves the jobs of this many waiting events, due in an hour. */
 async function waiting(
   { db, clock }: Pick<Sending, "db" | "clock">,
   owner: Owner,
@@ -32,7 +32,7 @@ async function waiting(
       jsonb_build_object('agentId', ${agentId}::text), ${runAt}::timestamptz from generate_series(1, ${count}::int)`);
 }
 
-/** Ends so many of the jobs, as a worker does. */
+/** Ends this many of the jobs, as a worker does. */
 const done = ({ db }: Pick<Sending, "db">, count: number) =>
   db.execute(sql`delete from jobs where id in (select id from jobs order by run_at desc limit ${count}::int)`);
 
@@ -49,7 +49,7 @@ test("an event beyond those that may wait of an agent is refused until others ar
   const response = await h.request(path, { method: "POST", json: 3 });
   expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "60"]);
   expect(await response.json()).toMatchObject(refused);
-  // What a sender brings again is an event like any other.
+  // An event sent again counts like any other.
   expect((await h.post("2"))[0]).toBe(503);
   expect((await h.rows()).map(({ payload }) => payload)).toEqual([1, 2]);
   expect(await h.post("4", {}, beside.token)).toEqual(stored);

@@ -18,7 +18,7 @@ async function kept() {
   const h = await sending();
   const [giveUp, forget] = ledgerUpkeep(h.services);
   if (!giveUp || !forget) throw new Error("There is no upkeep");
-  /** Stores so many events that came to nothing, a millisecond apart: the newest so many milliseconds ago. */
+  /** Stores this many events without a match, a millisecond apart: the newest `ago` milliseconds ago. */
   const came = (count: number, ago: number, { agentId, organizationId }: Owner = h.source) =>
     h.db.execute(sql`
       insert into room_events (id, agent_id, organization_id, outcome, received_at)
@@ -28,7 +28,7 @@ async function kept() {
   return { ...h, giveUp, forget, came };
 }
 
-/** Stores events of each kind that is to be worked on yet, and gives what ends all of that work. */
+/** Stores unfinished events of each kind, and returns a function that finishes them. */
 async function unfinished(h: Awaited<ReturnType<typeof kept>>, receivedAt: Date) {
   const { id: sourceId, agentId, organizationId } = h.source;
   const own = { agentId, organizationId };
@@ -104,7 +104,7 @@ test("an agent keeps its newest 100,000 events, and older ones that are to be wo
     ...["no-match", "no-match", "no-match", "pending"],
   ]);
   expect(await h.db.$count(roomEvents)).toBe(100_009);
-  // Within 10 minutes nothing is looked for.
+  // Within 10 minutes no upkeep runs.
   await end();
   await h.forget();
   expect(await h.db.$count(roomEvents)).toBe(100_009);

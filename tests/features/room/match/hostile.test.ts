@@ -3,14 +3,14 @@ import type { JsonValue } from "../../../../src/core/json.ts";
 import { reply, type ScriptedCall } from "../../../scripted-model.ts";
 import { isQuestion, matching, promptOf } from "./matching.ts";
 
-/** The prompt without what stands between its marks, as a model reads it that takes only that for data. */
+/** The prompt without the text between its marks, as read by a model that takes only that text for data. */
 function instructions(prompt: string): string {
   const mark = /<<([0-9a-f]{24})/.exec(prompt)?.[1] ?? "no mark";
   const outside = prompt.replaceAll(new RegExp(`<<${mark}\\s.*?\\s${mark}>>`, "gs"), "(data)");
   return outside.replaceAll(mark, "");
 }
 
-/** A model that obeys whatever stands outside the marks: it says yes, and gives away the password, when told to there. */
+/** A model that obeys all text outside the marks: it says yes, and gives away the password, when told to there. */
 function obedient(call: ScriptedCall) {
   const told = instructions(promptOf(call));
   if (isQuestion(call)) return reply(/obey|answer (?:is )?yes|match/i.test(told) ? "yes" : "no");

@@ -70,7 +70,7 @@ describe("an event", () => {
   });
 
   test("is judged by what its model says behind its thoughts", async () => {
-    // Thoughts alone are no answer: the event is tried again.
+    // Reasoning alone is no answer: the event is retried.
     const answers = ["<think>yes or no? A fine", "<think>No word of it.\n</think>\n\nYes", "yes?\n</think>\nno"];
     const models: Models = {
       resolve: () =>
@@ -92,7 +92,7 @@ describe("an event", () => {
     await none.define({ action: "backlog" });
     await none.define({ name: "Talk", conditions: [{ path: "talk", equals: true }] });
     expect(await none.bring(1)).toMatchObject({ outcome: "room-off" });
-    // With a conversation left to ask, the backlog is asked too; its match comes to nothing.
+    // With a conversation still to be matched, the backlog is matched too; its match has no effect.
     expect(await none.bring({ talk: true })).toMatchObject({ outcome: "room-off", verdicts: [{ matched: true }] });
     const full = await matching(answering([reply("yes")]), { room: { pendingCount: 100 } });
     const id = await full.define({ action: "backlog" });

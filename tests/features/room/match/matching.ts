@@ -23,7 +23,7 @@ type Options = NonNullable<Parameters<typeof messengerHarness>[0]>;
 type Script = Parameters<typeof scriptedModel>[0];
 type Room = Partial<typeof rooms.$inferInsert>;
 
-/** What the last message of a user says in a call of the model. */
+/** The text of the last user message in a call of the model. */
 export function promptOf({ prompt }: Pick<ScriptedCall, "prompt">): string {
   const message = prompt.findLast(({ role }) => role === "user");
   if (message?.role !== "user") return "";
@@ -33,7 +33,7 @@ export function promptOf({ prompt }: Pick<ScriptedCall, "prompt">): string {
 /** Whether a call of the model is the matcher's. */
 export const isQuestion = (call: Pick<ScriptedCall, "prompt">) => promptOf(call).endsWith("yes or no");
 
-/** A model that answers the matcher's questions so, in order, and turns so. */
+/** A model that gives these answers to the matcher in order, and these replies in turns. */
 export function answering(answers: readonly ScriptStep[], replies: readonly ScriptStep[] = []): Script {
   const [questions, talks] = [[...answers], [...replies]];
   return (call) => {
@@ -78,7 +78,7 @@ export async function matching(
         ...more,
       }),
     );
-  /** Does what is due of events until it rests. What falls due soon after a claim waits for the next one. */
+  /** Runs the due work of events until none is left. Work that falls due soon after a claim waits for the next one. */
   const idle = () =>
     eventually(async () => {
       await h.engine.tick();
@@ -101,7 +101,7 @@ export async function matching(
     store,
     idle,
     model,
-    /** Changes the agent, or something of it, by the API. */
+    /** Changes the agent, or a part of it, by the API. */
     change: (path: string, json: unknown) =>
       expectOk(h.request(`/api/instances/${slug}${path}`, { method: "PATCH", headers: h.agent.headers, json })),
     remove: (path: string) => expectOk(h.request(`${base}${path}`, { method: "DELETE", headers: h.agent.headers })),
@@ -111,13 +111,13 @@ export async function matching(
       const response = await expectOk(post("/definitions", { ...usual, ...fields }));
       return ((await response.json()) as { id: string }).id;
     },
-    /** Stores an event, and does what is due until all rests. */
+    /** Stores an event, and runs the due work until none is left. */
     bring: async (payload: JsonValue) => {
       const id = await store(payload);
       await idle();
       return event(id);
     },
-    /** Moves the clock to where jobs that failed are due again, and does them. */
+    /** Moves the clock to when failed jobs are due again, and runs them. */
     again: async (ms = 60_000) => {
       await idle();
       await h.clock.jump(ms);
@@ -125,7 +125,7 @@ export async function matching(
     },
     entries: () => db.select().from(eventBacklog).orderBy(asc(eventBacklog.matchedAt)),
     turns: () => db.select().from(turns).orderBy(asc(turns.createdAt)),
-    /** What was said in the conversations of a channel. */
+    /** The messages in the conversations of a channel. */
     said: async (channel: "room" | "telegram" = "room") => {
       const { role, content, createdAt, seq } = messages;
       const rows = await db

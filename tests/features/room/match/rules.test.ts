@@ -16,7 +16,7 @@ const one = (id: string, action: "conversation" | "backlog" = "conversation", co
   conditions,
 });
 
-/** Asks until the end; `yes` are the ids that the model says yes to. Gives the ids that were asked, and the end. */
+/** Matches to the end; `yes` are the ids to which the model says yes. Returns the ids in question, and the end. */
 function play(definitions: ReturnType<typeof one>[], payload: JsonValue, roomOn: boolean, yes: string[] = []) {
   const verdicts: Verdict[] = [];
   const asked: string[] = [];

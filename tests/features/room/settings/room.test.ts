@@ -79,7 +79,7 @@ describe("setting up", () => {
     }
     expect(await h.get()).toEqual({ configured: false });
     await h.put({ outboundChannel: "slack", outboundTarget: "C1" });
-    // What is not given counts as it is.
+    // Missing fields keep their values.
     expect((await h.call("PUT", "", { outboundTarget: null })).status).toBe(400);
     await h.put({ outboundTarget: "C2" });
     expect(await h.get()).toMatchObject({ outboundChannel: "slack", outboundTarget: "C2" });
@@ -146,7 +146,7 @@ test("a turn can be had now while the Room and its agent are on", async () => {
     .update(eventBacklog)
     .set({ status: "failed" })
     .where(eq(eventBacklog.id, failed?.id ?? ""));
-  // No process does the job before it was looked at.
+  // No process runs the job before it was checked.
   await h.engine.stop(0);
   expect(await run()).toEqual([201, { queued: true }]);
   const [job] = await h.db.select().from(jobs).where(eq(jobs.kind, "room.evaluate"));

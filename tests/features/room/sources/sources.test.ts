@@ -79,7 +79,7 @@ describe("changing", () => {
     expect(await rises(put)).toBe(true);
     await put();
     expect(await rises(() => good(201, "POST", `${path}/rotate-token`))).toBe(true);
-    // A turn hides what is gone a little longer.
+    // A turn hides deleted secrets a little longer.
     expect(await rises(() => good(200, "DELETE", path))).toBe(false);
     const made = { sourceId: id, name: "Issues", sourceType: "webhook", authKeyConfigured: true };
     const changes = { name: { from: "Issues", to: "Orders" } };

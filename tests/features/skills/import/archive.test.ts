@@ -24,7 +24,7 @@ function refusalOf(bytes: Uint8Array): [string, number] {
   throw new Error("The archive was not refused");
 }
 
-/** Expects a refusal with these words that took little time. */
+/** Expects a refusal with these words, after little time. */
 function expectRefused(bytes: Uint8Array, words: string): void {
   const [message, ms] = refusalOf(bytes);
   expect(message).toContain(words);

@@ -53,7 +53,7 @@ describe("many skills", () => {
         return count();
       });
     expect(await store("one")).toBe(2);
-    // The numbers; twenty times the newest versions; the new ones; two changes of the skills; the agents that know them.
+    // The counts; twenty reads of the newest versions; the new ones; two changes of the skills; their agents.
     expect(await store("two")).toBe(25);
     expect(await store("two")).toBe(21);
     expect(await read(send("GET", `${catalogue}/s498`))).toMatchObject({

@@ -54,7 +54,7 @@ describe("the tools of a family", () => {
     expect(await h.asking()).toEqual([]);
     const audit = await h.send("GET", "/api/audit-logs?action=agent.tool.update&limit=1");
     expect(audit.body.items).toMatchObject([{ details: { approvalRemoved: ["weather:order"] } }]);
-    // What somebody chose stays while the tool is on; what is turned on anew begins anew.
+    // A person's choice stays while the tool is on; a tool turned on again has the default.
     await h.save({ enabled: ["weather:order", "weather:forecast"] });
     expect(await h.asking()).toEqual([]);
     await h.save({ enabled: ["readSkill"] });
@@ -135,7 +135,7 @@ describe("an MCP server under the namespace of a family", () => {
     expect(await h.named("weather:")).toMatchObject(server);
     const { body } = await h.send("GET", "/api/tools", undefined, elsewhere);
     expect((body.tools as Fields[]).filter(({ origin }) => origin === "plugin")).toHaveLength(2);
-    // The default of the family's tool of the same name is not the server's.
+    // The default of the family's tool doesn't apply to the server's tool of the same name.
     await h.save({ enabled: ["weather:order"] });
     expect(await h.asking()).toEqual([]);
     expect((await h.save({ enabled: ["weather:forecast"] })).status).toBe(400);

@@ -12,7 +12,7 @@ const base = "/api/organizations/acme/plugins";
 const tool = (name: string): McpTool => ({ name, description: `Does ${name}`, inputSchema: { type: "object" } });
 const http = { type: "http", url: "https://mcp.example/mcp", headers: { Authorization: `Bearer ${canary}` } };
 
-/** Servers that the test controls: the calls they got, and the tools they list. */
+/** Servers that the test controls: the calls they received, and the tools they list. */
 function servers() {
   const asked: McpServer[] = [];
   const forgotten: string[] = [];

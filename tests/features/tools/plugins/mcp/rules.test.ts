@@ -282,7 +282,7 @@ describe("arguments", () => {
     ]) {
       expect(check(schema)(anything), JSON.stringify(schema)).toBe(anything);
     }
-    // A field may be called as a keyword is.
+    // A field may have the name of a keyword.
     expect(() => check({ properties: { pattern: { type: "number" } } })(anything)).toThrow("pattern");
   });
 
