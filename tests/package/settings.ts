@@ -18,6 +18,7 @@ export function settingsIn(text: string) {
     value === "…" ? key : value.replace("…", "secret"),
   ]);
   const read = parseSettings({ ENCRYPTION_KEY: key, ...Object.fromEntries(filled) });
-  expect(postgresTarget(read.DATABASE_URL ?? "", read)).toMatchObject({ url: read.DATABASE_URL });
+  const urls = [read.DATABASE_URL, read.DATABASE_LISTEN_URL].filter((url) => url !== undefined);
+  for (const url of urls) expect(postgresTarget(url, read)).toMatchObject({ url });
   return read;
 }
