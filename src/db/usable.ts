@@ -11,7 +11,7 @@ export class Usable {
     return !this.#away && !this.#readOnly;
   }
 
-  /** Notes an answered statement. Reads prove nothing about writes. */
+  /** Notes an answered statement. An answered read does not show that writes work. */
   worked(text: string): void {
     this.#away = false;
     if (this.#readOnly && writes.test(text)) this.#readOnly = false;

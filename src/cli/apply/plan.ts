@@ -139,7 +139,7 @@ export function compareAgents(
       return { skillSlug, env: known };
     }),
     channels: wanted.channels.map((channel, index) => {
-      // The server takes the mode from the credentials, and keeps the stored one.
+      // Without a mode in the file, the server keeps the stored one.
       const mode = { ...before.channels[index]?.config }.mode;
       return mode === undefined ? channel : { ...channel, config: { mode, ...channel.config } };
     }),

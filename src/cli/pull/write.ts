@@ -24,7 +24,7 @@ export function fileName(slug: string, ending: string): string {
  */
 const unusable = /^_*(\.|(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$))/;
 
-/** File systems allow names of 255 bytes. */
+/** In characters, without the ending; file systems allow 255 bytes. */
 const longestName = 200;
 
 /** The content of a file; null for a missing file. */

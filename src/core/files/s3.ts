@@ -37,8 +37,8 @@ export interface S3Bucket {
 }
 
 /**
- * The prefix of a bucket's object addresses, with a trailing slash. A bucket is a host of its own; or a path, when its
- * name has dots, which no certificate covers, and at the installation's own endpoint.
+ * The prefix of a bucket's object addresses, with a trailing slash. The bucket is named in the host; or in the path, if
+ * its name has dots (certificates don't cover such hosts), and at the installation's own endpoint.
  */
 export function bucketAddress({ region, bucket }: Pick<S3Bucket, "region" | "bucket">, endpoint?: string): string {
   if (endpoint !== undefined) return `${endpoint}/${bucket}/`;

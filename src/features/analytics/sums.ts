@@ -24,7 +24,7 @@ export function middleOf(bucket: number): number {
   return bucket < 0 ? 0 : Math.round(growth ** (bucket + 0.5));
 }
 
-/** A bucket and how many times it contains. */
+/** A bucket and the number of durations in it. */
 export interface FilledBucket {
   bucket: number;
   count: number;

@@ -29,7 +29,7 @@ export function goTo(parts: readonly string[], search?: Readonly<Record<string, 
   location.hash = hrefOf(parts, search);
 }
 
-/** Navigates without a new entry in the browser's history, while a person types: Back then skips it. */
+/** Navigates without a new entry in the browser's history, so that Back skips the steps of a person's typing. */
 export function goOnTo(parts: readonly string[], search?: Readonly<Record<string, string>>): void {
   history.replaceState(history.state, "", hrefOf(parts, search));
   address.value = read();

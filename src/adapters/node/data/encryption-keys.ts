@@ -51,7 +51,7 @@ function read(file: string): string | null {
   }
 }
 
-/** Writes all or nothing, and never replaces a key that another process made meanwhile, whose secrets would be lost. */
+/** Writes all or nothing. Never replaces a key that another process created meanwhile: its secrets would be lost. */
 function create(file: string): string {
   const draft = `${file}.${randomUUID()}`;
   const text = `${randomBytes(32).toString("base64")}\n`;

@@ -58,8 +58,8 @@ export async function addMember(ctx: Ctx, input: NewMember): Promise<AddedMember
 }
 
 /**
- * Changes a role. Throws 404 for the member, 403 when a caller who is no Owner makes or changes one, 409 for the last
- * Owner.
+ * Changes a role. Throws 404 for the member, 403 when the old or new role is Owner and the caller is none, 409 for the
+ * last Owner.
  */
 export async function changeRole(ctx: Ctx, userId: string, roleKey: RoleKey): Promise<void> {
   const { email } = await findMember(ctx, ctx.db, userId);

@@ -36,7 +36,7 @@ export function sendMessageTool(needs: ToolDependencies, agent: RoomAgent, defin
   });
 }
 
-/** The tool in a Room's turn. The event, or all of the claim, waits for the reply, except if the reader is an agent. */
+/** The tool in a Room's turn. The event, or the whole claim, then waits for a reply, unless an agent gets the message. */
 export function sendMessageOfRoom(needs: ToolDependencies, agent: RoomAgent, claim: string): Tool {
   return ofRoom.implement(async ({ message, eventId }, context) => {
     const until = needs.services.clock.now() + patienceMs;
