@@ -57,7 +57,7 @@ async function closedPort(): Promise<string> {
 afterEach(() => vi.useRealTimers());
 
 describe("a stream whose connection breaks", () => {
-  test("goes on behind the last event, wherever it was cut, and no event comes twice", async () => {
+  test("continues after the last event, wherever it was cut, and no event comes twice", async () => {
     // A turn without output would be aborted, so no cut after the first event.
     const cuts = [null, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     let cut: Cut = null;
@@ -93,14 +93,14 @@ describe("a stream whose connection breaks", () => {
     expect(proxy.passed).toHaveLength(4);
   });
 
-  test("goes on without a chat_id too, and then sends no key", async () => {
+  test("continues without a chat_id too, and then sends no key", async () => {
     const { proxy, chat } = await behindProxy(wholeTurns(), [3, "request"]);
     expect(textOf(await collect(chat.stream(hello)))).toBe("One two three");
     expect(calls(proxy.passed)).toEqual(["POST 200", "GET null", "GET 200"]);
     expect(keys(proxy.passed)).toEqual([undefined, undefined, undefined]);
   });
 
-  test("leaves out what it is told again", async () => {
+  test("leaves out repeated events", async () => {
     const event = (n: number, type: string, data: object) =>
       `id: t:${n}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
     const all = [1, 2, 3].map((n) => event(n, "text-delta", { text: `${n}` })).join("");

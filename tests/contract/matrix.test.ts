@@ -88,7 +88,7 @@ test(
 );
 
 test(
-  "a management key may do what an Owner may, but for what needs a signed-in session",
+  "a management key may do the same as an Owner, except for routes that need a session",
   async () => {
     const { world, all } = await cases();
     const { found, expectStatus, expectMessage } = findings();

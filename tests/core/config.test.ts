@@ -103,7 +103,7 @@ describe("settings", () => {
   });
 });
 
-test("retired variables are told apart, with what replaced each", () => {
+test("retired variables are reported one by one, with their replacements", () => {
   expect(retiredSettings({ PORT: "1", MESSAGE_MAX_RESTARTS: "2", SSE_MAX_CONNECTIONS: "3" }).sort()).toEqual([
     "MESSAGE_MAX_RESTARTS is no longer read: set the installation policy maxRestarts instead",
     "SSE_MAX_CONNECTIONS is no longer read: set the installation policy activityConnections.total instead",

@@ -90,6 +90,6 @@ test.each<[unknown, string]>([
   expect(problems(value)).toEqual([expect.stringContaining(expected)]);
 });
 
-test("all problems are told at once", () => {
+test("all problems are reported at once", () => {
   expect(problems({ namespace: "x", tools: [{}] }).length).toBeGreaterThan(6);
 });

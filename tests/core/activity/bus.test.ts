@@ -41,7 +41,7 @@ const dataOf = (text: string) => JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? "
 const textOf = (text: string) => dataOf(text)?.text;
 const delivered = () => Promise.resolve();
 
-test("an event is told as decisions §10 has it", async () => {
+test("an event is sent in the form of decisions §10", async () => {
   const { bus, clock, follow } = open();
   const { texts } = follow();
   const icon = "/api/instances/helper/icon?v=1";
@@ -109,7 +109,7 @@ test("an event is encoded once for all its readers, and not at all without any",
   expect(other.texts).toEqual(one.texts);
 });
 
-test("stored rows are told to those who follow their conversation, and not replayed", async () => {
+test("stored rows are sent to followers of their conversation, and not replayed", async () => {
   const { bus, follow } = open();
   const conversation = { agentId: agent.id, ref: "one" };
   const [own, live] = [follow({ conversation }), follow()];

@@ -61,7 +61,7 @@ test("a crowd that comes at once is refused nothing while nothing is late", asyn
   expect(refused).toEqual([]);
 });
 
-test("in an overload a few go on, some wait, and the others are refused at once with the time to come back", async () => {
+test("in an overload a few calls run, some wait, and the others are refused at once with a time to return", async () => {
   const { admission: admitting, begun, refused, call, overload, endOne } = admission();
   await overload();
   for (let n = 0; n < places + waiting + 4; n += 1) call("a/x/1");
@@ -78,7 +78,7 @@ test("in an overload a few go on, some wait, and the others are refused at once 
   expect(begun).toHaveLength(places + 1);
 });
 
-test("another organization gets the next place, and the one that floods makes room for it", async () => {
+test("another organization gets the next permit, and the flooding one gives way", async () => {
   const { begun, refused, call, overload, endOne } = admission();
   await overload();
   for (let n = 0; n < places + waiting; n += 1) call("a/x/1");
@@ -131,7 +131,7 @@ test("once some of a crowd got places, as many wait as get theirs within a secon
   expect(refused).toHaveLength(10);
 });
 
-test("in an overload that has lasted, as many wait as get a place soon", async () => {
+test("in an overload that has lasted, only as many wait as soon get a permit", async () => {
   const { admission: admitting, call, clock, state, overload, endOne } = admission();
   await overload();
   for (let n = 0; n < places + waiting + 1; n += 1) call("a/x/1");

@@ -71,7 +71,7 @@ test("one owner never has more than its part, however many places are free", asy
   expect(begun).toEqual(["a1", "a2", "b1", "a3"]);
 });
 
-test("work that fails frees its place, and work that is cancelled while it waits never begins", async () => {
+test("work that fails frees its permit, and work that is cancelled while it waits never begins", async () => {
   const semaphore = new Semaphore({ most: 1 });
   const { begun, start, end } = pieces(semaphore);
   const failing = semaphore.run("a", never, () => end("none").then(() => Promise.reject(new Error("It broke"))));

@@ -53,7 +53,7 @@ test("the states visited are forgotten when they become many, but no needle is",
   expect(found).toEqual(needles);
 });
 
-test("a scrubber goes on after it forgot, also in the middle of a secret", () => {
+test("a scrubber continues after it forgot, also in the middle of a secret", () => {
   const secrets = Array.from({ length: 70 }, (_, index) => noise(8000, index));
   const scrub = scrubber(secrets);
   const all = secrets.join("\n");

@@ -212,7 +212,7 @@ describe("secrets longer than the automaton knows", () => {
     );
   });
 
-  test("are held back while they go on, and said when they don't", () => {
+  test("are held back while they continue, and released when they don't", () => {
     const stream = scrubber(long).stream();
     expect(stream.push(`see ${start}xyx`)).toBe("see ");
     expect(stream.push("yxy")).toBe("");

@@ -82,7 +82,7 @@ test.each([
   expect((await response.json()).issues).toMatchObject([{ path: "slug" }]);
 });
 
-test("a person is told what each role allows; the installation is its first organization's to administer", async () => {
+test("a person sees the permissions of each role; only the first organization administers the installation", async () => {
   const { h, user, headers } = await ada();
   await join(h, user.id, "shop", "viewer");
   const { organizations } = (await (await h.request("/api/me", { headers })).json()).user;

@@ -5,7 +5,7 @@ import { createUser, password, signIn } from "./people.ts";
 
 const email = "ada@example.com";
 
-test("a new password opens the account; the old one, the sessions and the throttle are gone", async () => {
+test("a new password opens the account; the old one, the sessions and the throttle are deleted", async () => {
   const h = await harness();
   await createUser(h, email);
   await createUser(h, "bob@example.com");

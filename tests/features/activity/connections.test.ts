@@ -50,7 +50,7 @@ test("a client that leaves frees its connection, however often, and once only", 
   }
 });
 
-test("a client that left before its stream was open holds no place, and a refused call neither", async () => {
+test("a client that left before its stream was open takes no connection, nor does a refused call", async () => {
   const h = await capped({ total: 1, perUser: 1 });
   const owner = await h.as("owner");
   for (let round = 0; round < 5; round += 1) {

@@ -4,7 +4,7 @@ import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, workspaces } from "../../../src/db/schema.ts";
 import { activityHarness, follow, pause } from "./following.ts";
 
-test("the live stream begins as decisions §10 says, replays, tells what happens, and keeps quiet streams alive", async () => {
+test("the live stream begins as decisions §10 says, replays, sends new events, and keeps quiet streams alive", async () => {
   const h = await activityHarness();
   const [agent, owner] = [await h.actor(), await h.as("owner")];
   h.tell(agent, "before", "c");
@@ -179,7 +179,7 @@ test("a reader that reconnects with `Last-Event-ID` gets the events it missed", 
   }
 });
 
-test("a client that reads nothing loses the oldest events, and is told so", async () => {
+test("a client that reads nothing loses the oldest events, and gets a notice", async () => {
   const h = await activityHarness();
   const [agent, owner] = [await h.actor(), await h.as("owner")];
   const response = await h.request("/api/activity-stream/live", { headers: owner });
@@ -207,7 +207,7 @@ test("a stop ends the streams, and no more are opened", async () => {
   expect([status, response.headers.get("Retry-After")]).toEqual([503, "60"]);
 });
 
-test("neither HEAD nor many calls hold a place, and calls don't count for the rate limit", async () => {
+test("neither HEAD nor many calls take a connection, and calls don't count for the rate limit", async () => {
   const h = await activityHarness();
   const owner = await h.as("owner");
   h.services.policies.set({ ...h.services.policies.values, rateLimit: { limit: 10, windowSeconds: 3_600 } });

@@ -33,7 +33,7 @@ describe("on a messenger", () => {
     ]);
   });
 
-  test("a reply is told of when it was sent, and where it was not", async () => {
+  test("a reply is reported with the time it was sent, or the failure to send it", async () => {
     const h = await messaging();
     const ref = `support:telegram:${h.place.target}`;
     const seen = watch(h, { agentId: h.agent.id, ref });
@@ -69,7 +69,7 @@ describe("on a messenger", () => {
 });
 
 describe("work without a person", () => {
-  test("of a task that fires is told once, however often it is tried", async () => {
+  test("of a task that fires is sent once, however often it is tried", async () => {
     const h = await withTasks([{ fail: new Error("away") }, reply("Done.")]);
     const seen = watch(h);
     const { id } = await h.create();

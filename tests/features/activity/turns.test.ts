@@ -162,7 +162,7 @@ describe("of a turn", () => {
 });
 
 describe("of hooks", () => {
-  test("those that fail are warned of, and the rows of all are told", async () => {
+  test("those that fail are warned about, and the rows of all are sent", async () => {
     const h = await hooked(
       scriptedModel([reply("Hello.")]),
       [asking("message_received", "good"), replacing("bad")],

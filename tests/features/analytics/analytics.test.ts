@@ -184,7 +184,7 @@ test.each([
   }
 });
 
-test("the turns of the doors count at once, and those of a deleted conversation go on to", async () => {
+test("the turns of the chat endpoints count at once, and those of a deleted conversation still do", async () => {
   const h = await harness({ chatRequestsPerMinute: 0 });
   const { slug, key, headers } = await h.agent();
   const say = async (fields: object) => {

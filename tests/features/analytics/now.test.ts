@@ -84,7 +84,7 @@ async function planted() {
   return { h, slug, ref, ago };
 }
 
-test("tells which turns run, and what failed in the last 24 hours, newest first", async () => {
+test("shows the running turns, and the failures of the last 24 hours, newest first", async () => {
   const { h, slug, ref, ago } = await planted();
   const response = await h.request("/api/analytics/now", { headers: await h.as("viewer") });
   expect(response.status).toBe(200);
@@ -126,7 +126,7 @@ test("tells which turns run, and what failed in the last 24 hours, newest first"
   });
 });
 
-test("only what the caller reaches is told", async () => {
+test("only agents within the caller's reach are shown", async () => {
   const { h } = await planted();
   const nothing = { items: [], total: 0 };
   const response = await h.request("/api/analytics/now", { headers: await h.as("viewer", { reach: false }) });

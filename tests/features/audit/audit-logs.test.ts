@@ -21,7 +21,7 @@ async function read(h: Harness, headers: Headers, query: Record<string, string> 
 }
 
 describe("an entry", () => {
-  test("says who did what to what, from where", async () => {
+  test("says who changed what, and from which address", async () => {
     const h = await harness();
     const owner = await h.as("owner");
     const { user } = await (await h.request("/api/me", { headers: owner })).json();

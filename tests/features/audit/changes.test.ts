@@ -4,7 +4,7 @@ import { harness } from "../../harness.ts";
 import { auditOf } from "../organizations/callers.ts";
 
 describe("the difference of an update", () => {
-  test("is told by field, in whatever order the database has an object's keys", () => {
+  test("is listed by field, in whatever order the database has an object's keys", () => {
     const before = { name: "A", list: [1, 2], object: { a: 1, b: null }, gone: "x" };
     expect(changesBetween(before, { name: "B", list: [1, 2], object: { b: null, a: 1 }, fresh: 1 })).toEqual({
       name: { from: "A", to: "B" },

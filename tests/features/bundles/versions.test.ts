@@ -140,7 +140,7 @@ test("1.4 and 1.5 are of managed builds: what only these have is left out; 1.5 k
   });
 });
 
-test("channels are named by their places in what was sent, though others are left out or added", async () => {
+test("channels are named by their index in the request, though others are left out or added", async () => {
   const { h, call } = await world();
   const named = (version: string, channels: object[]) => ({
     version,

@@ -29,7 +29,7 @@ describe("merging what is sent into what is stored", () => {
     expect(mergeFields("telegram", stored, shown).fields).toEqual(stored);
   });
 
-  test("WhatsApp's mode is told from the credentials, and the other mode's are discarded with its webhook", () => {
+  test("WhatsApp's mode follows from the credentials, and the other mode's are discarded with its webhook", () => {
     const toKey = mergeFields("whatsapp", byToken, keys);
     expect(toKey).toEqual({
       fields: { mode: "api_key", accountSid, ...keys, whatsappNumber: "+390612345678" },

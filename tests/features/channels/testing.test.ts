@@ -120,7 +120,7 @@ describe("the test of a channel", () => {
     expect([...h.logs, JSON.stringify(refused)].join()).not.toContain(wrong.slice(12));
   });
 
-  it("tells what a person has to enter at Slack and Twilio, and sends no secret of a path to itself", async () => {
+  it("says what a person has to enter at Slack and Twilio, and sends no secret of a path to itself", async () => {
     const [slack, twilio] = [await forTest(slackServer()), await forTest(twilioServer())];
     const way = loop();
     const bases = { slack: slack.base, whatsapp: twilio.url };

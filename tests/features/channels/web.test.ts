@@ -160,7 +160,7 @@ describe("the channel web", () => {
     expect(audit).toContain('"keyReplaced":true');
   });
 
-  it("names in the audit log what it replaced of the sealed configuration, and tells the rest from what to what", async () => {
+  it("names in the audit log the replaced fields of the sealed configuration, and shows the change of the others", async () => {
     const { h, headers } = await withAgent();
     const config = { contextMapping: { canaryKey: "canary.path" }, allowedOrigins: ["https://canary.example"] };
     await put(h, headers, { enabled: true, config: { ...config, requireAuthentication: false } });

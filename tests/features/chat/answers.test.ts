@@ -42,7 +42,7 @@ test("an agent that calls tools without an end has failed, with what it called",
   expect(messages.at(-1)?.steps.length).toBeGreaterThan(1);
 });
 
-test("the conversation goes on after it", async () => {
+test("the conversation continues after it", async () => {
   const h = await chatHarness(scriptedModel([asks, asks, asks, reply("Hello.")]), {
     maxSteps: 2,
     manualTools: ["currentTime"],

@@ -62,7 +62,7 @@ const answer = (h: ChatHarness, count: number) =>
   });
 
 describe("a call that needs approval", () => {
-  test("ends the native turn with what waits, and its approval makes the call and goes on", async () => {
+  test("ends the native turn with the waiting call, and its approval makes the call and continues", async () => {
     const h = await paying();
     const events = await readEvents(await h.native("Please pay", { chat_id: "c" }));
     expect(events.map(({ event }) => event)).toEqual([
@@ -122,7 +122,7 @@ describe("a call that needs approval", () => {
     expect(lines.filter(({ continues }) => continues)).toMatchObject([{ message: "A turn ended", failedCalls: 0 }]);
   });
 
-  test("goes on after a restart: the decision was stored, the process died", async () => {
+  test("continues after a restart: the decision was stored, the process died", async () => {
     const h = await paying();
     await (await h.native("pay", { chat_id: "c" })).text();
     // The decision is stored, but the stopped engine does not continue the turn.
@@ -137,7 +137,7 @@ describe("a call that needs approval", () => {
     await restarted.stop(0);
   });
 
-  test("is made once, however many replicas go on at the same time", async () => {
+  test("is made once, however many replicas continue at the same time", async () => {
     const h = await paying();
     await (await h.native("pay", { chat_id: "c" })).text();
     const others = [createEngine(h.services), createEngine(h.services)];
@@ -327,7 +327,7 @@ describe("a call that needs approval", () => {
     expect(asked).toEqual(["openai:other", "openai:other"]);
   });
 
-  test("leaves the turn that goes on all that it knew: who asks, and what is remembered of them", async () => {
+  test("leaves the continued turn its data: the user, and the memories of them", async () => {
     const h = await paying();
     const { slug, headers } = h.agent;
     const memory = { instanceId: slug, content: "Is called Miez by friends.", subject: "ada" };

@@ -58,7 +58,7 @@ describe("an agent that asks another one", () => {
     expect(turns).toMatchObject([{ status: "done", subject: "web:ada", promptTokens: 40, completionTokens: 10 }]);
   });
 
-  test("goes on in it, and not in that of another chat", async () => {
+  test("continues in it, and not in that of another chat", async () => {
     const h = await asking();
     await h.say("Hi");
     await h.say("And again");
@@ -161,7 +161,7 @@ describe("an agent that asks another one", () => {
     expect(names(h.models.caller.calls[0]?.options.tools)).toEqual(["ask_helper", "ask_my_helper_2"]);
   });
 
-  test("asks a person first where its owner wants that", async () => {
+  test("asks a person first when its owner requires that", async () => {
     const h = await asking();
     await h.enable("caller", ["agent:helper"], ["agent:helper"]);
     const events = await h.say("Hi");
@@ -308,7 +308,7 @@ describe("an agent that can't be asked", () => {
 describe("a question that takes too long", () => {
   const never = () => ({ opens: new Promise(() => {}), deaf: true, ...reply("Too late.") });
 
-  test("is given up after the time of the policy, as it is then; the turn goes on", async () => {
+  test("is given up after the policy's current time limit; the turn continues", async () => {
     const h = await asking({ helper: never });
     const said = h.say("Hi");
     await h.models.helper.called(1);

@@ -245,7 +245,7 @@ describe("what a turn took is settled", () => {
     expect((await h.periods())[0]?.used).toBeGreaterThan(100);
   });
 
-  test("with what was held for it, where its process died", async () => {
+  test("with the tokens reserved for it, where its process died", async () => {
     const h = await budgeted(() => ({ opens: new Promise(() => {}) }), 10_000);
     const said = h.say("a");
     await h.model.called(1);

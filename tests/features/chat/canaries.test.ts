@@ -100,7 +100,7 @@ async function everything({ services: { database }, logs }: Awaited<ReturnType<t
   return `${JSON.stringify(rows)}${logs.join("\n")}`;
 }
 
-test("no secret of an agent or of one that it asks is told, stored, remembered or logged", async () => {
+test("no secret of an agent or of one that it asks is shown, stored, remembered or logged", async () => {
   const h = await world();
   const told = [];
   const seen = watch(h);

@@ -5,7 +5,7 @@ import { describeCause } from "../../../src/features/turns/end/cause.ts";
 const secret = "0123456789abcdefghijklmnopqrstuvwxyz";
 const scrub = scrubber([secret]);
 
-test("a cause is told with the status, the body and its own cause", () => {
+test("a cause is reported with the status, the body and its own cause", () => {
   const error = Object.assign(new Error("refused", { cause: new TypeError("inner") }), {
     statusCode: 400,
     responseBody: "bad",

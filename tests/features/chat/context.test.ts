@@ -45,7 +45,7 @@ describe("the context of a call", () => {
     for (const { prompt } of model.calls) expect(JSON.stringify(prompt)).not.toContain("s3cret");
   });
 
-  test("is not told to the model where the agent keeps its state out of the prompt", async () => {
+  test("is not shown to the model when the agent keeps its state out of the prompt", async () => {
     const model = scriptedModel(() => reply("Hi."));
     const h = await mappingHarness(model, { stateInPromptEnabled: false });
     await h.complete("Hello", { chat_id: "c", context });

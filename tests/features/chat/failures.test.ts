@@ -175,7 +175,7 @@ test("an error that cannot be written down fails its turn and no more", async ()
   expect((await h.complete("Hi", { chat_id: "c" })).status).toBe(200);
 });
 
-test("a stop waits for a turn that is just asking for its place", async () => {
+test("a stop waits for a turn that is being opened", async () => {
   const h = await chatHarness(scriptedModel(() => reply("ok")));
   const { database } = h.services;
   const { query } = database;

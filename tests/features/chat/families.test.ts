@@ -226,7 +226,7 @@ describe("a broken plugin", () => {
   });
 });
 
-test("an MCP server that the organization had before answers in place of the family", async () => {
+test("an MCP server that the organization already had answers instead of the family", async () => {
   const called: unknown[] = [];
   const mcp: Mcp = {
     list: async () => [],

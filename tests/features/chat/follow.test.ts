@@ -74,7 +74,7 @@ describe("a turn that another replica runs", () => {
     expect(textOf(await passUntil(h, events))).toBe("0 1 2 3 ");
   });
 
-  test("is had whole however long it takes, and forgotten after that", async () => {
+  test("is received whole however long it takes, and forgotten after that", async () => {
     const h = await elsewhere(1);
     const { database } = h.services;
     const first = h.follow();
@@ -112,7 +112,7 @@ describe("a turn that another replica runs", () => {
     await expect(body?.getReader().read()).rejects.toThrow("The client reads too slowly");
   });
 
-  test("is asked for once for all who follow it here, and who comes later is told everything", async () => {
+  test("is read once for all its followers here, and a later one gets everything", async () => {
     const h = await elsewhere(1);
     const early = [h.follow(), h.follow(), h.follow()];
     await pass(h, async () => (await h.chunks()).length === 2);
@@ -141,7 +141,7 @@ describe("a turn that another replica runs", () => {
     ]);
   });
 
-  test("is had whole though it was silent for long, and its end is stored after the turn is over", async () => {
+  test("is received whole though it was silent for long, and its end is stored after the turn is over", async () => {
     const h = await elsewhere(1);
     const { database } = h.services;
     const query = database.query.bind(database);

@@ -34,7 +34,7 @@ const handoff = {
 };
 
 describe("a handoff", () => {
-  test("is told of at its start and at its end", async () => {
+  test("is reported at its start and at its end", async () => {
     const h = await door(reply("Yes."));
     expect(await h.question()).toBe("Yes.");
     expect(h.told).toEqual([

@@ -126,7 +126,7 @@ test("the agent's own fast model is asked, with the keys of its provider", async
   expect(h.asked.at(-1)).toMatchObject({ provider: "mistral", model: "mistral-small-latest", apiKey: undefined });
 });
 
-test("no work is left where memory is off, where nothing is stored, and by the model that repeats", async () => {
+test("no work is left where memory is off, where nothing is stored, and by the demo model", async () => {
   const off = await remembering({ memoryEnabled: false });
   off.services.options.vectors = true;
   await (await off.native("I like green tea.", { chat_id: "a", user: "ada" })).text();

@@ -113,7 +113,7 @@ test("each endpoint refuses with 503, Retry-After and its own form, and other ro
   await resumed.text();
 });
 
-test("a playground or management call waits for its guard's place, and is refused when none comes", async () => {
+test("a playground or management call waits for its guard's permit, and is refused without one", async () => {
   const h = await overloaded();
   const headers = await h.as("owner");
   await h.begin();
@@ -216,7 +216,7 @@ test("a refused call is counted by no throttle, asks the database nothing, and i
   expect((await h.complete("x", {}, from)).status).toBe(200);
 });
 
-test("turns that wait for their model have no place, however many they are", async () => {
+test("turns that wait for their model hold no permit, however many they are", async () => {
   const held = gate();
   const state = { lateMs: 0 };
   const model = scriptedModel(() => ({ parts: [held.promise, textDelta("Hello"), finish()] }));

@@ -38,7 +38,7 @@ async function beginAndLeave(h: ChatHarness, enough: string, extra: object = { c
 }
 
 describe("a stream that broke off", () => {
-  test("goes on behind its last event: what was missed, then what happens, nothing twice", async () => {
+  test("continues after its last event: missed events, then live ones, none twice", async () => {
     const { last, model } = threeDeltas();
     const h = await chatHarness(model);
     const { events, messageId } = await beginAndLeave(h, "one ");
@@ -53,7 +53,7 @@ describe("a stream that broke off", () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  test("is had whole without Last-Event-ID, by several at once, and until 60 seconds after the end", async () => {
+  test("is received whole without Last-Event-ID, by several at once, and until 60 seconds after the end", async () => {
     const { last, model } = threeDeltas();
     const h = await chatHarness(model);
     const { messageId } = await beginAndLeave(h, "two ");
@@ -80,7 +80,7 @@ describe("a stream that broke off", () => {
     expect(textOf(await readEvents(response))).toBe("one two three");
   });
 
-  test("is not there for those who may not talk to the agent, and what was not sent is refused", async () => {
+  test("is not found by callers who may not chat with the agent, and an event that was not sent is refused", async () => {
     const { last, model } = threeDeltas();
     const h = await chatHarness(model);
     const other = await h.anotherAgent();
@@ -123,7 +123,7 @@ describe("a stream that broke off", () => {
     held.open();
   });
 
-  test("leads on to the turn that goes on after an approval", async () => {
+  test("leads on to the turn that continues after an approval", async () => {
     const model = scriptedModel([
       { parts: [{ type: "tool-call", toolCallId: "t", toolName: "currentTime", input: "{}" }, finish("tool-calls")] },
       reply("It is late."),

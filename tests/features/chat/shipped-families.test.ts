@@ -129,7 +129,7 @@ describe.each(families)("an agent with $family", ({ family, key, read, write, an
     expect(JSON.stringify([events, model.calls, h.logs, await h.stored()])).not.toContain(token);
   });
 
-  test("is told why the service refused, without the token", async () => {
+  test("says why the service refused, without the token", async () => {
     const model = calling([`${family}__${read.tool}`, read.args]);
     const answer = ({ headers }: IncomingMessage) => ({
       status: 403,

@@ -51,7 +51,7 @@ test("a refused stream is counted by the throttle, as every call is", async () =
   held.open();
 });
 
-test("whatever becomes of a call, its place is free afterwards", async () => {
+test("however a call ends, its permit is free afterwards", async () => {
   const h = await chatHarness(
     scriptedModel((_call, index) => (index % 2 === 0 ? reply("ok") : { fail: new Error("The provider broke") })),
   );
@@ -75,7 +75,7 @@ test("whatever becomes of a call, its place is free afterwards", async () => {
   expect((await h.native("q", {}, client)).status).toBe(429);
 });
 
-test("a place is given back once", () => {
+test("a permit is given back once", () => {
   const streams = new OpenStreams({ meters: unmeasured } as Services, {} as Agents);
   const grant = { agent: { row: { id: "x" } } } as Grant;
   const seats = Array.from({ length: streamLimit }, () => streams.enter("a", grant));

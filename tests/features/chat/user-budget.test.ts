@@ -136,7 +136,7 @@ describe("an end user with a budget", () => {
     expect(turn?.userReserved).toBeGreaterThan(100);
   });
 
-  test("gets back what was held for a turn that found no place", async () => {
+  test("gets back the tokens reserved for a turn that was not opened", async () => {
     const all = gate();
     const h = await budgeted(() => ({ opens: all.promise, ...taking(10, 10) }), { userMonthlyTokenBudget: 1_000_000 });
     const said = Array.from({ length: 17 }, () => h.say("ada"));

@@ -76,7 +76,7 @@ describe("a resumed stream of a turn that waits for a decision", () => {
     expect(textOf(await follow(new Response(read)).events)).toBe("It is late.");
   });
 
-  test.each(["hears", "is deaf to"])("goes on from another replica, which %s the one of the turn", async (hears) => {
+  test.each(["hears", "is deaf to"])("continues from another replica, which %s the one of the turn", async (hears) => {
     const { h, done, resume, decide, follow } = await waitingTurn();
     const { services } = h;
     const notify = hears === "hears" ? services.notify : localNotify(services.log);
@@ -112,7 +112,7 @@ describe("a resumed stream of a turn that waits for a decision", () => {
     expect(await again.events).toEqual(events.slice(2));
   });
 
-  test("goes on after a refusal too", async () => {
+  test("continues after a refusal too", async () => {
     const { done, resume, decide, follow } = await waitingTurn();
     const stream = follow(await resume(done?.id));
     await decide(false);
@@ -198,7 +198,7 @@ describe("a resumed stream of a turn that waits for a decision", () => {
     expect(done?.event).toBe("done");
   });
 
-  test("costs one statement every two seconds for all of them, and none once they are gone", async () => {
+  test("costs one statement every two seconds for all of them, and none once they have ended", async () => {
     const { h, done, resume } = await waitingTurn();
     const open = await Promise.all([1, 2, 3].map(async () => resume(done?.id)));
     await settled();

@@ -82,7 +82,7 @@ test("the same chat begins anew afterwards", async () => {
   expect(await idOf(h, ref)).toMatchObject({ messageCount: 2, lastTicket: 1, openTurns: 0 });
 });
 
-test("stops a turn that runs: its client is told an end, nothing is stored and nothing is logged as lost", async () => {
+test("stops a running turn: its client gets an end, nothing is stored and nothing is logged as lost", async () => {
   const held = gate();
   const model = scriptedModel([{ parts: [textDelta("So far "), held.promise, textDelta("never"), finish()] }]);
   const h = await conversationHarness(model);
@@ -221,7 +221,7 @@ test("turns that wait are stopped, and never reach the model", async () => {
   expect(h.logs.filter((line) => /"level":"(error|warn)"/.test(line))).toEqual([]);
 });
 
-test("a call that waits for a decision can't be decided about any more, and its arguments are gone", async () => {
+test("a call that waits for a decision can't be decided any more, and its arguments are deleted", async () => {
   const model = scriptedModel([
     { parts: [toolCall("call_1", "currentTime", { timezone: "UTC" }), finish("tool-calls")] },
   ]);

@@ -92,7 +92,7 @@ describe("the fast model", () => {
     expect(h.asked).toHaveLength(1);
   });
 
-  test("leaves its place in the list as it is", async () => {
+  test("leaves its position in the list as it is", async () => {
     const h = await withModel([title("Questions")]);
     const { conversationId: id } = await converse(h, exchanges(1));
     await h.database.db.update(conversations).set({ updatedAt: new Date(0) });
@@ -166,7 +166,7 @@ describe("without a model", () => {
     expect(await h.found(id)).toEqual(["Make the report", null]);
   });
 
-  test("a conversation that is gone, or has nothing in it, is left alone", async () => {
+  test("a deleted or empty conversation is left alone", async () => {
     const h = await withModel([]);
     await h.describeIt(newId());
     const { conversationId: id } = await converse(h, []);

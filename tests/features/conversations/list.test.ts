@@ -4,7 +4,7 @@ import { conversations, turns } from "../../../src/db/schema.ts";
 import { finish, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { conversationHarness, plant, refOf, root } from "./conversations.ts";
 
-test("lists what was said to agents, the newest first, with what it took", async () => {
+test("lists the messages to agents, the newest first, with their tokens", async () => {
   const model = scriptedModel(() => ({ parts: [text("Yes"), finish("stop", { input: 30, output: 4 })] }));
   const h = await conversationHarness(model, { name: "Support" });
   for (const chat of ["a", "b", "a"]) await h.say("Hello", chat);

@@ -18,7 +18,7 @@ const read = async (h: Awaited<ReturnType<typeof conversationHarness>>, ref: str
   return (await response.json()) as Page;
 };
 
-test("shows what was said, with the steps that led to it and what they took", async () => {
+test("shows the messages, with the steps before them and their tokens", async () => {
   const model = scriptedModel([
     {
       parts: [
@@ -145,7 +145,7 @@ test("never takes more out of the database than a page", async () => {
   expect(Math.max(...answered)).toBe(200);
 });
 
-test("ends a page early where results of tools are long, and says where the next one begins", async () => {
+test("ends a page early when results of tools are long, and says where the next one begins", async () => {
   const h = await conversationHarness();
   const ref = await h.say("Hello");
   const [conversation] = await h.db.select().from(conversations).where(eq(conversations.ref, ref));

@@ -104,7 +104,7 @@ describe("a conversation", () => {
 });
 
 describe("renaming", () => {
-  test("gives it a title, leaves its place in the list and is in the audit log", async () => {
+  test("gives it a title, leaves its position in the list and is in the audit log", async () => {
     const h = await conversationHarness();
     const [older, newer] = [await h.say("Hello", "a"), await h.say("Hello", "b")];
     const response = await rename(h, older, { title: "  Invoice of October " });

@@ -132,7 +132,7 @@ describe("a snippet", () => {
     expect(await snippets(h, "art")).toEqual([expect.stringMatching(/^… .*x art for all$/)]);
   });
 
-  test("finds its place beyond ASCII", async () => {
+  test("finds the match's position beyond ASCII", async () => {
     const h = await conversationHarness();
     await plant(h, [`${"früh ".repeat(100)} FRISCHE ÄPFEL ${"spät ".repeat(100)}`]);
     expect(await snippets(h, "äpfel")).toEqual([expect.stringContaining("FRISCHE ÄPFEL")]);

@@ -189,7 +189,7 @@ describe("a turn of an agent that is debugged", () => {
     expect(debug?.prompt?.messages.at(-1)).toEqual({ role: "user", content: [{ type: "text", text: "Hello" }] });
   });
 
-  test("is kept where no model could be had at all", async () => {
+  test("is kept when no model was available", async () => {
     const resolve = async () => Promise.reject(new ProviderSetupError("There is no openai_api_key"));
     const h = await debugged(undefined, {}, { models: { resolve } });
     expect((await h.complete("Hello", { chat_id: "c" })).status).toBe(502);

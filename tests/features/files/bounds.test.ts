@@ -103,7 +103,7 @@ test("a file being uploaded while the stored ones are added up anew counts, too"
   await expect(h.store({ bytes: large(1) })).rejects.toMatchObject(refusal("this agent", 3));
 });
 
-test("a file that the disk refuses, or whose conversation is gone, gives its space back at once", async () => {
+test("a file that the disk refuses, or whose conversation is deleted, releases its space at once", async () => {
   const h = await filesHarness();
   allow(h, 3, 3);
   const { directory } = h.services.files;

@@ -35,7 +35,7 @@ describe("an agent's files", () => {
     expect(await h.jobs()).toEqual([]);
   });
 
-  test("are deleted by its keys, which are gone with it, however long S3 fails", async () => {
+  test("are deleted with its keys, which are deleted with it, however long S3 fails", async () => {
     const h = await filesHarness({ store: "s3" });
     await h.store();
     h.s3.state.failing = { status: 503, code: "SlowDown" };

@@ -51,7 +51,7 @@ describe("a file that comes in", () => {
     expect((await (await h.read(url)).arrayBuffer()).byteLength).toBe(most);
   });
 
-  test("needs a place: without the embedded database that is S3 alone", async () => {
+  test("needs storage: without the embedded database only S3", async () => {
     const h = await filesHarness({ store: "none" });
     await h.putSecrets({ s3_region: "eu-central-1", s3_bucket: "acme-files" });
     await expect(h.store()).rejects.toMatchObject({
@@ -111,7 +111,7 @@ describe("GET /api/files/{id}", () => {
     });
   });
 
-  test("shows a picture in place, and a drawing that can carry a script as bytes to save", async () => {
+  test("shows a picture inline, and sends a drawing that can carry a script as a download", async () => {
     const h = await filesHarness();
     const picture = await h.read((await h.store({ name: "a.png", mime: "image/png", bytes: png })).url);
     expect(Object.fromEntries(picture.headers)).toMatchObject({

@@ -24,7 +24,7 @@ test("the pictures of new messages become parts of a message, in order; nothing 
   expect(await imageParts(h.services, { conversationId: h.home.id, fileIds: [] })).toEqual([]);
 });
 
-test("a model sees eight pictures at most, and the turn goes on without those that can't be read", async () => {
+test("a model sees eight pictures at most, and the turn continues without unreadable ones", async () => {
   const h = await filesHarness({ store: "s3" });
   const ids: string[] = [];
   for (let index = 0; index < 9; index += 1) ids.push((await h.store({ name: `${index}.png`, bytes: png })).id);
@@ -37,7 +37,7 @@ test("a model sees eight pictures at most, and the turn goes on without those th
   expect(h.logs.filter((line) => line.includes("could not be read for the model"))).toHaveLength(8);
 });
 
-test("a turn waits 25 seconds for its pictures, and goes on without those that hang", async () => {
+test("a turn waits 25 seconds for its pictures, and continues without those that hang", async () => {
   const h = await filesHarness();
   const { id } = await h.store({ bytes: png });
   const { directory } = h.services.files;

@@ -50,7 +50,7 @@ describe("a file that a tool saves", () => {
     expect((await h.request(url)).status).toBe(302);
   });
 
-  test("in a bucket answers HEAD and 304 itself, and says that the keys are gone", async () => {
+  test("in a bucket answers HEAD and 304 itself, and says when the keys are missing", async () => {
     const h = await filesHarness({ store: "s3" });
     const { url, id } = await h.save();
     const head = await h.request(url, { method: "HEAD" });
@@ -79,7 +79,7 @@ describe("a file that a tool saves", () => {
     await expect(h.save({ bytes })).rejects.toMatchObject({ status: 413, message: "A file may have at most 20 MB" });
   });
 
-  test("needs a stored conversation of its agent, and a place", async () => {
+  test("needs a stored conversation of its agent, and storage for files", async () => {
     const h = await filesHarness({ store: "none" });
     await expect(h.save({}, null)).rejects.toThrow("this one is not stored, because its request has no chat_id");
     await expect(h.save({}, newId())).rejects.toMatchObject({ status: 404 });

@@ -40,7 +40,7 @@ test.each([
   expect(contentType(bytes(content), claimed)).toBe(type);
 });
 
-test("only pictures are shown in place, and no name ends the header", () => {
+test("only pictures are shown inline, and no name ends the header", () => {
   expect(disposition("image/png", "tea.png")).toBe("inline; filename*=UTF-8''tea.png");
   expect(disposition("image/svg+xml", "x.svg")).toBe("attachment; filename*=UTF-8''x.svg");
   expect(disposition("text/html", `tea"; x='(é)*.html`)).toBe(

@@ -168,7 +168,7 @@ describe("changing", () => {
     expect(await h.list()).toMatchObject([{ event: "response_generated", mutates: true }]);
   });
 
-  test("a hook whose tool is gone can still be changed, but not be given another that is not there", async () => {
+  test("a hook whose tool is missing can still be changed, but not get another missing one", async () => {
     const h = await withAgents("one");
     const tool = { name: "find", description: "", inputSchema: { type: "object" } };
     const { id: organizationId } = h.organization;

@@ -71,7 +71,7 @@ describe("on the native stream", () => {
     expect(events.at(-1)?.data).not.toHaveProperty("metadata");
   });
 
-  test("hooks before the model are told of while the model is silent", async () => {
+  test("hooks before the model are reported while the model is silent", async () => {
     const model = scriptedModel([{ opens: new Promise(() => {}) }]);
     const h = await hooked(model, [asking("message_received", "a")]);
     const response = await h.native("Hello", { chat_id: "c" });
@@ -268,7 +268,7 @@ describe("conversation_start", () => {
     expect(h.asked).toHaveLength(2);
   });
 
-  test("without chat_id it is the request that begins a conversation or goes on with one", async () => {
+  test("without chat_id it is the request that begins or continues a conversation", async () => {
     const h = await hooked(saying("Hi."), [
       asking("conversation_start", "start"),
       asking("message_received", "message"),

@@ -57,7 +57,7 @@ test("a turn that broke off midway is tried again whole", async () => {
   expect(await h.sent()).toEqual(["A whole answer."]);
 });
 
-test("a message that fails each time fails alone; the others are answered, and the person is told once", async () => {
+test("a message that fails each time fails alone; the others are answered, and the person gets one notice", async () => {
   const h = await answering((call) => (asked(call).includes("poison") ? down : reply("Fine.")));
   await h.say("poison");
   await h.say("Good morning");
@@ -134,7 +134,7 @@ test("messages that wait while the agent or its channel is turned off are given 
   expect(await h.sent()).toEqual([]);
 });
 
-test("a turn that failed after it called a tool is not made again: the person is told", async () => {
+test("a turn that failed after it called a tool is not repeated: the person gets a notice", async () => {
   const call = [...toolCall("c1", "httpRequest", { url: "https://shop.example/orders", method: "POST" })];
   const h = await answering((_, index) => (index === 0 ? { parts: [...call, finish("tool-calls")] } : down), {
     egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "ordered", url }) },
@@ -188,7 +188,7 @@ test("an overload costs a message no attempt but the one that answers it", async
   expect((await h.rows()).inbox[0]?.attempts).toBe(1);
 });
 
-test("a message that another release stored in another shape holds up no other, and is told of", async () => {
+test("a message that another release stored in another shape holds up no other, and is reported", async () => {
   const h = await answering(doing(reply("All three.")));
   for (const text of ["One", "Two", "Three"]) await h.say(text);
   const { db } = h.services.database;
@@ -218,7 +218,7 @@ test("a channel that this release does not know keeps no other work of the serve
   expect(await h.sent()).toEqual([]);
 });
 
-test("a person is told at once, in one sentence, that the model has nothing to say", async () => {
+test("a person is told at once, in one sentence, that the model gave no reply", async () => {
   const h = await answering(() => ({ parts: [finish("stop")] }));
   await h.say("Hello");
   await h.settle();

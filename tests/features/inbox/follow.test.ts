@@ -269,7 +269,7 @@ test("changed credentials are used at once, and the old ones no more", async () 
   expect(t.logs.some((line) => line.includes(otherToken) || line.includes(telegramToken))).toBe(false);
 });
 
-test("credentials that are withdrawn are told of, and the channel runs again with new ones", async () => {
+test("revoked credentials are reported, and the channel runs again with new ones", async () => {
   const t = await following();
   await t.start("telegram");
   t.telegram.fail("/getUpdates", { status: 401, json: { ok: false, description: "Unauthorized" } });
@@ -348,7 +348,7 @@ test("while the agent is off, incoming messages are dropped, as from a webhook",
   await expect.poll(t.texts).toEqual(["Are you there?"]);
 });
 
-test("failures are told in words, and pauses grow until the messenger is reached", async () => {
+test("failures are shown in words, and pauses grow until the messenger is reached", async () => {
   const t = await following();
   t.telegram.fail("/getUpdates", ...Array.from({ length: 3 }, () => ({ status: 502, json: { ok: false } })));
   await t.start("telegram");

@@ -44,7 +44,7 @@ test("a group that becomes a supergroup keeps its conversation, and is answered 
   ]);
 });
 
-test("that it moved may be known from a refusal first: what waits goes on, and so does the talk about it", async () => {
+test("a refusal may reveal the move first: waiting messages continue, and so does the conversation", async () => {
   const h = await inAGroup();
   const turnId = await h.work("The shelf is empty");
   h.telegram.fail("sendMessage", migrated);

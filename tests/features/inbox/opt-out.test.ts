@@ -178,7 +178,7 @@ test("a person who stopped the agent in one thread of a private chat is sent not
   expect(await fates()).toContainEqual(["A reply in a thread.", "The person"]);
 });
 
-test("a place named by a person's id is closed by their stop, wherever they said it", async () => {
+test("a destination named by a person's id is closed by their stop, in whichever chat they sent it", async () => {
   const h = await answering(doing(), { agent: optout, names: ["slack"] });
   const { db } = h.services.database;
   const store = await storing(h, h.agent.slug, "slack");

@@ -41,7 +41,7 @@ describe("the outbox", () => {
     expect(h.texts().join("\n\n").replaceAll(/\s+/g, " ")).toContain("word 9. word");
   });
 
-  test("sends what one place waits for once, however many replicas look", async () => {
+  test("sends the waiting messages of one chat once, however many replicas look", async () => {
     const h = await messaging();
     const others = [createEngine(h.services), createEngine(h.services)];
     for (const text of ["one", "two", "three", "four"]) await h.answer(text);
@@ -95,7 +95,7 @@ describe("the outbox", () => {
     expect((await h.channel())?.lastError).toBe(null);
   }, 30_000);
 
-  test("gives a reply up whose person blocked the agent, with its later parts, and goes on with the next one", async () => {
+  test("gives a reply up whose person blocked the agent, with its later parts, and continues with the next one", async () => {
     const h = await messaging();
     h.telegram.fail("sendMessage", refusal(403, "Forbidden: bot was blocked by the user"));
     await h.answer(paragraphs(9));

@@ -6,7 +6,7 @@ import { sendTo } from "../../../src/features/inbox/index.ts";
 import { scriptedModel } from "../../scripted-model.ts";
 import { adaTarget, messaging, paragraphs } from "./sending.ts";
 
-describe("a text for a place", () => {
+describe("a text for a destination", () => {
   test("is sent with the transaction, or not at all", async () => {
     const h = await messaging();
     const undone = h.services.database.transaction(async (tx) => {
@@ -96,7 +96,7 @@ describe("a text for another agent", () => {
     ]);
   });
 
-  test("is not told twice: what an earlier process delivered is only noted", async () => {
+  test("is not sent twice: an earlier process's delivery is only noted", async () => {
     const h = await told();
     await h.tell("Restock the shelf");
     await h.allSent();

@@ -56,7 +56,7 @@ test("what is sent to a person by their id before they wrote is part of the priv
   expect(await h.said("support:slack:D1")).toEqual([...before, [3, "assistant", "Well?"]]);
 });
 
-test("what is sent to a channel of Slack is what an answer in its thread is understood by", async () => {
+test("a message sent to a channel of Slack is the context of an answer in its thread", async () => {
   const h = await withRoom();
   await h.turnOn(h.agent.id, "slack");
   const place = { channel: "slack", target: "C1" } as const;
@@ -105,7 +105,7 @@ test("what is sent to a person alone is not said in a topic of a group in which 
   expect(await h.said(`support:telegram:${topic}`)).toEqual([]);
 });
 
-test("what a person was told by their id stands in its order, and the chat is theirs, also where a thread was first", async () => {
+test("a message sent to a person by their id is in order, and the chat is theirs, also when a thread was first", async () => {
   const h = await withRoom();
   await h.turnOn(h.agent.id, "slack");
   const turnId = await h.work("The shelf is empty");

@@ -7,7 +7,7 @@ const part = { attempts: 1, mayBeRepeated: false, createdAt: new Date(now - 60_0
 const error = (more: ConstructorParameters<typeof MessengerError>[1]) => new MessengerError("It said no", more);
 const waits = (ms: number, more: object) => ({ kind: "waits", retryAt: new Date(now + ms), ...more });
 
-test("what would be refused again is given up, and what passes waits longer each time", () => {
+test("a message that would be refused again is given up, and a temporary failure waits longer each time", () => {
   expect(verdictOf(error({ isPermanent: true }), part, now, 0)).toEqual({ kind: "failed", error: "It said no" });
   expect(verdictOf(error({}), part, now, 0)).toEqual(waits(5_000, { status: "pending", attempts: 1 }));
   expect(verdictOf(error({}), { ...part, attempts: 9 }, now, 0)).toEqual(

@@ -300,7 +300,7 @@ test("a change of the channel while a body is on its way counts", async () => {
   await expectNothing(h);
 });
 
-test("a message that comes with Content-Encoding: gzip is stored; another encoding, or a broken one, is told", async () => {
+test("a message with Content-Encoding: gzip is stored; another encoding, or a broken one, is reported", async () => {
   const h = await everywhere();
   const path = `telegram/${h.agent.slug}`;
   const call = (body: Uint8Array<ArrayBuffer>, coding: string) =>

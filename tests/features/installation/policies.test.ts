@@ -154,7 +154,7 @@ describe("reading and changing", () => {
     ]);
   });
 
-  test("what another release stored stays, and what can't be taken gives way to a change of it", async () => {
+  test("values that another release stored stay, and invalid ones can be changed", async () => {
     const h = await harness();
     const policies = { someday: [1], maxRestarts: "x", rateLimit: { limit: "x" } };
     await h.services.database.db.insert(installation).values({ id: 1, policies });

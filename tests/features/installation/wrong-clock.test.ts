@@ -114,7 +114,7 @@ test("a process whose clock is ahead deletes what is old by the database's clock
   expect(await h.left()).toEqual(each(1, await h.left()));
 });
 
-test("once its clock is set back, it goes on with what is old", async () => {
+test("once its clock is set back, it continues with old rows", async () => {
   const h = await ahead();
   await h.engine.tick();
   h.clock.setBack(yearMs);

@@ -97,7 +97,7 @@ describe("extraction", () => {
     expect([h.asked.length, await h.extracted(conversationId)]).toEqual([2, 10]);
   });
 
-  test("keeps the people who talk in one conversation apart, in what is asked and in what is stored", async () => {
+  test("keeps the people of one conversation apart, in the prompt and in the stored memories", async () => {
     const h = await withModel([facts("Ada's"), facts("Bob's"), facts("Ada's second")]);
     await h.save("Known of Bob", { subject: "web:bob" });
     const { conversationId } = await converse(h, [

@@ -63,7 +63,7 @@ describe("texts for a model", () => {
     expect(refusal).toEqual({ calls: [4, 1], made: [], refused: [], problem: expect.any(TextsRefused) });
   });
 
-  test("keep what they have where it fails on the way", async () => {
+  test("keep their vectors when it fails in between", async () => {
     const away = new Error("Away");
     const mood = (call: number) => {
       if (call === 5) throw away;

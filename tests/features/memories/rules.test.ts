@@ -112,7 +112,7 @@ describe("what is recalled", () => {
   const trivia = Array.from({ length: 20 }, (_, n) => memory(`tea number ${n}`, 2));
   const vital = [memory("Allergic to nuts", 10), memory("Has a heart condition", 9), memory("Speaks German", 8)];
 
-  test("is mostly what fits, and always what matters most", () => {
+  test("is mostly the best matches, and always the most important ones", () => {
     const recalled = chooseRecalled("tea", [...trivia, ...vital], { limit: 10 });
     expect(recalled).toHaveLength(10);
     expect(recalled.filter(({ content }) => content.startsWith("tea"))).toHaveLength(7);
@@ -126,7 +126,7 @@ describe("what is recalled", () => {
   });
 });
 
-test("what is near in meaning takes turns with what has the words, each once", () => {
+test("memories near in meaning alternate with those that have the words, each once", () => {
   const [a, b, c, d] = [memory("a"), memory("b"), memory("c"), memory("d")];
   expect(contents(interleave([a, b], [c, a, d]))).toEqual(["a", "c", "b", "d"]);
   expect(contents(interleave([], [c, d]))).toEqual(["c", "d"]);

@@ -205,7 +205,7 @@ describe("recalling", () => {
     expect(await found(`${"tower ".repeat(20_000)} nuts`)).toEqual([contents[1]]);
   });
 
-  test("gives what fits and what matters most, in one go", async () => {
+  test("gives the best matches and the most important ones in one query", async () => {
     const h = await memoryHarness();
     await h.save("Has a heart condition", { importance: 10 });
     for (const colour of ["red", "green", "blue", "black"]) await h.save(`Owns a ${colour} bicycle`, { importance: 2 });

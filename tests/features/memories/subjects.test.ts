@@ -8,7 +8,7 @@ import { converse, memoryHarness } from "./memories.ts";
 const ids = ["5", "web:5", "telegram:5", "conversation:5", ":5", "5 ", "%", "_", "''", "x".repeat(600)];
 
 describe("an end user of one channel", () => {
-  test("is never told what is known of one of another, whatever the ids look like", async () => {
+  test("never sees memories of another one, whatever the ids look like", async () => {
     const h = await memoryHarness();
     const people = subjectChannels.flatMap((channel) => ids.map((id) => subjectKey(channel, id)));
     const said = people.map((subject, nth) => ({ agent: h.agent, subject, content: `secret ${nth} about tea` }));

@@ -32,7 +32,7 @@ describe("saveMemory", () => {
     expect((await h.list()).memories).toMatchObject([{ subject: "ada", sourceConversationId: h.ref }]);
   });
 
-  test("keeps nothing where nothing is stored, where nobody is known, or where memory is off", async () => {
+  test("keeps nothing where nothing is stored, for an anonymous user, or where memory is off", async () => {
     const h = await withTools();
     const content = "Likes tea";
     const unstored = h.call("saveMemory", { content }, h.context("web:ada", { conversation: null }));

@@ -37,7 +37,7 @@ async function invited(roleKey = "member") {
 }
 
 describe("an e-mail that has an account", () => {
-  test("is invited, and nothing of the account is told, changed or logged", async () => {
+  test("is invited, and nothing of the account is shown, changed or logged", async () => {
     const { h, ada, owner } = await withAda();
     const response = await invite(h, owner);
     expect([response.status, await response.json()]).toEqual([201, { invited: true }]);

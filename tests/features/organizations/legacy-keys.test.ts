@@ -88,7 +88,7 @@ describe("a management key in the older form", () => {
     expect((await use(h, token)).status).toBe(200);
   });
 
-  test("is told from others that begin alike", async () => {
+  test("is distinguished from others that begin alike", async () => {
     const h = await harness();
     const other = await h.createOrganization("other");
     const beginning = (await newToken("management")).token.slice(0, 10);

@@ -343,7 +343,7 @@ describe("the last Owner", () => {
 });
 
 describe("a removed member", () => {
-  test("loses the organization, its workspaces and its place in the sessions at once", async () => {
+  test("loses the organization, its workspaces and its use in sessions at once", async () => {
     const h = await harness();
     const other = await h.createOrganization("other");
     const { slug } = await h.agent();

@@ -74,7 +74,7 @@ describe("an organization", () => {
     expect(names.map(({ name }) => name).sort()).toEqual(["acme", "other"]);
   });
 
-  test("gets a new name and slug, under which sessions and keys go on", async () => {
+  test("gets a new name and slug, under which sessions and keys continue", async () => {
     const h = await harness();
     const [owner, key] = [await h.as("owner"), await managementKey(h)];
     const { slug } = await h.agent();

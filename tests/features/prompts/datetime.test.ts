@@ -21,7 +21,7 @@ test("UTC is as in another name of the zone, whatever the day", () => {
   }
 });
 
-test("goes on with the minutes, and back", () => {
+test("follows the minutes, forwards and back", () => {
   const read = datetimeIn("Europe/Rome");
   const times = ["08:30:00.000", "08:30:59.999", "08:31:00.000", "08:30:59.999"].map((time) =>
     read(Date.parse(`2026-11-21T${time}Z`)).slice(-17, -12),

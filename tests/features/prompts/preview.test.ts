@@ -9,7 +9,7 @@ async function preview(h: ChatHarness, json: object, headers: Record<string, str
   return { status: response.status, ...(await response.json()) };
 }
 
-test("the preview is what the model gets, and drafts take the place of the stored sections", async () => {
+test("the preview is the model's prompt, and drafts replace the stored sections", async () => {
   const model = scriptedModel(() => reply("Hello."));
   const h = await chatHarness(model, { name: "Tea", description: "Knows teas." });
   const headers = await h.as("owner");

@@ -26,7 +26,7 @@ describe("a person's reply", () => {
     h.told().filter((told) => told.includes("You work on your own"));
   const until = (look: () => unknown) => vi.waitFor(look, { timeout: 30_000, interval: 50 });
 
-  test("has the event taken up at once, with what was written as data, and is told once", async () => {
+  test("has the event claimed at once, with the reply as data, and is told once", async () => {
     const h = await workingRoom(asking);
     const asked = await h.add({ refund: 1 });
     await h.tick();

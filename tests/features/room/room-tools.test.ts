@@ -64,7 +64,7 @@ describe("markEventsCompleted", () => {
 });
 
 describe("sendMessageToHuman", () => {
-  test("sends to the place of the event's definition, else to the Room's, and the event waits for the reply", async () => {
+  test("sends to the destination of the event's definition, else to the Room's, and the event waits for the reply", async () => {
     const h = await workingRoom(
       once(([first, second]) => [
         ["sendMessageToHuman", { message: "May I **refund** it?", eventId: first }],
@@ -87,7 +87,7 @@ describe("sendMessageToHuman", () => {
     expect(h.told()).toHaveLength(2);
   });
 
-  test("without an event concerns all of the turn, and goes to the Room's place", async () => {
+  test("without an event concerns all of the turn, and is sent to the Room's destination", async () => {
     const h = await workingRoom(once(() => [["sendMessageToHuman", { message: "What now?" }]]));
     await h.add({ order: 1 });
     await h.add({ order: 2 });
@@ -114,7 +114,7 @@ describe("sendMessageToHuman", () => {
     });
   });
 
-  test("never sends to a place that the model names, nor to whom stopped the agent", async () => {
+  test("never sends to a destination that the model names, nor to a person who stopped the agent", async () => {
     const ask = { message: "Hi", target: "666", outboundTarget: "666", channel: "slack" };
     const h = await workingRoom(once(() => [["sendMessageToHuman", ask]]));
     await h.add({ order: 1 });
@@ -159,7 +159,7 @@ describe("sendMessageToHuman", () => {
   });
 });
 
-test("the turn of an event that begins a conversation can tell people, at the place of its definition", async () => {
+test("the turn of an event that begins a conversation can send people a message, at its definition's destination", async () => {
   const h = await workingRoom(once(() => [["sendMessageToHuman", { message: "A big order!" }]]));
   const outbound = { outboundChannel: "telegram", outboundTarget: "77" };
   const definitionId = await h.define({ action: "conversation", contextPrompt: "Tell us of {{payload}}", ...outbound });

@@ -135,7 +135,7 @@ describe("storing secrets", () => {
     expect(await values(h, "one")).toEqual(short);
   });
 
-  it("refuses what can't be one, by its place", async () => {
+  it("refuses invalid values, by their index", async () => {
     const { h, headers } = await withAgents("one");
     const bad: [unknown, string][] = [
       [{}, "secrets: "],
@@ -400,7 +400,7 @@ describe("a stored value", () => {
     ]);
   });
 
-  it("opens in its own place only", async () => {
+  it("opens only for the agent and key it was sealed for", async () => {
     const { h, headers } = await withAgents("one", "two");
     await put(h, headers, "one", { a: "value-1", b: "value-2" });
     const { id } = await agentRow(h, "one");

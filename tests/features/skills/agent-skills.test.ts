@@ -278,7 +278,7 @@ describe("the tools that skills require", () => {
 });
 
 describe("a skill removed from the catalogue or the allow-list", () => {
-  it("is gone from the agents, with the tools, under a new revision", async () => {
+  it("is removed from the agents, with the tools, under a new revision", async () => {
     const { h, agent, offer, set, enable, send, list, revision } = await withBot();
     await agent("idle");
     await agent("second");

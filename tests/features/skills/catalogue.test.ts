@@ -178,7 +178,7 @@ describe("creating a skill", () => {
 });
 
 describe("saving a skill", () => {
-  it("makes the next version, with a changelog; what is left out of the lists is gone", async () => {
+  it("makes the next version, with a changelog; entries left out of the lists are deleted", async () => {
     const { create, send } = await kitchen();
     await create({
       category: "support",

@@ -50,7 +50,7 @@ async function withSkill() {
 }
 
 describe("the variables of a skill", () => {
-  it("are what it asks for, and then what else is stored", async () => {
+  it("are the ones it asks for, and then the other stored ones", async () => {
     const { put, list, skill } = await withSkill();
     const token = { key: "TOKEN", value: "", sensitive: true, configured: false, description: "The token." };
     const region = { key: "REGION", value: "", sensitive: false, configured: false, description: "" };

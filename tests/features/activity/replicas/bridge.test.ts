@@ -160,7 +160,7 @@ test("lost events are requested again soon when the clock was set back since the
   expect(heard().toSorted()).toEqual(["lost", "next"]);
 });
 
-test("stored rows are told on other replicas too", async () => {
+test("stored rows are sent on other replicas too", async () => {
   const net = network(2);
   const { texts } = net.watch(1);
   net.deliver();
@@ -170,7 +170,7 @@ test("stored rows are told on other replicas too", async () => {
   expect(texts).toEqual(['event: persisted\ndata: {"messageId":"m"}\n\n']);
 });
 
-test("stored rows of all agents are told on other replicas, but for rows of a release that does not name the owners", async () => {
+test("stored rows of all agents are sent on other replicas, except rows of a release that does not name the owners", async () => {
   const net = network(2);
   const told: string[] = [];
   const rowsOf: Watcher["rowsOf"] = ({ organizationId }) => organizationId === agent.organizationId;

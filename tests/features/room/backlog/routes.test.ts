@@ -110,7 +110,7 @@ test("waiting or failed events can be discarded; failed or discarded ones can be
   }
 });
 
-test("an entry is not handled again where 100 wait, nor where there is no Room", async () => {
+test("an entry is not handled again when 100 wait, nor without a Room", async () => {
   const h = await withBacklog();
   const id = await h.entry("failed");
   for (let n = 0; n < 100; n += 1) await h.add();

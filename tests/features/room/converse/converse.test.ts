@@ -11,7 +11,7 @@ const failing = () => ({ parts: [...text("Half a "), new Error("cut off")] });
 const place = { outboundChannel: "telegram", outboundTarget: "42" };
 
 describe("a matched event", () => {
-  test("begins a conversation of its own, whose reply goes to the definition's place", async () => {
+  test("begins a conversation of its own, whose reply is sent to the definition's destination", async () => {
     const h = await matching(answering([reply("yes")], [reply("Order 7 is on its way.")]), {
       room: { outboundChannel: "telegram", outboundTarget: "1" },
     });
@@ -66,7 +66,7 @@ describe("a matched event", () => {
     ]);
   });
 
-  test("needs no Room, and without a place its reply goes nowhere", async () => {
+  test("needs no Room, and without a destination its reply is not sent", async () => {
     const h = await matching(answering([reply("yes")], [reply("Noted.")]), { room: null });
     await h.define();
     expect(await h.bring(null)).toMatchObject({ outcome: "conversation", reason: null });
@@ -245,7 +245,7 @@ test("a person who stopped the agent is sent nothing", async () => {
   expect(h.model?.calls.map(promptOf)).toHaveLength(2);
 });
 
-test("the turn of an event can tell people something, at the definition's place", async () => {
+test("the turn of an event can send people a message, at the definition's destination", async () => {
   const tell = {
     parts: [...toolCall("c1", "sendMessageToHuman", { message: "Order 7 is late." }), finish("tool-calls")],
   };

@@ -66,7 +66,7 @@ describe("a condition", () => {
   });
 });
 
-test("all conditions must hold; the first that does not is told", () => {
+test("all conditions must hold; the first that does not is reported", () => {
   const [opened, open, ui] = [
     { path: "action", equals: "opened" },
     { path: "issue.draft", equals: true },

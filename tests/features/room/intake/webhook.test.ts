@@ -183,7 +183,7 @@ describe("a body that comes with Content-Encoding", () => {
     expect(await h.post(zipped(noise.toString("latin1")), gzip)).toEqual(failed("payload too large"));
   });
 
-  test("is told where it is broken or encoded otherwise, behind token and key", async () => {
+  test("is refused when it is broken or has another encoding, after token and key", async () => {
     const h = await sending({ authKey: "right-key-of-sender" });
     const proof = { Authorization: "Bearer right-key-of-sender" };
     const whole = zipped('{"a":1}');
@@ -305,7 +305,7 @@ describe("a token", () => {
 describe("the key of a source", () => {
   const authKey = "shared-with-the-sender";
 
-  test("must come with each call, in the one form; a call without it is told in the log alone", async () => {
+  test("must be in each call, in the one form; a call without it is only logged", async () => {
     const h = await sending({ authKey });
     const wrong = [
       ...["", authKey, `Bearer ${authKey}x`, `Bearer ${authKey.slice(1)}`, `Bearer ${authKey.toUpperCase()}`],
@@ -363,7 +363,7 @@ describe("on a socket", () => {
       outgoing.end(body);
     });
 
-  test("a sender of too much is told, whether it says its length or not", async () => {
+  test("a sender of too much gets the answer, whether it declares its length or not", async () => {
     const h = await sending();
     const url = `${await h.listen()}/webhooks/${h.source.token}`;
     const answer = { status: 200, body: { ok: false, error: "payload too large" } };

@@ -48,7 +48,7 @@ test("any JSON can be stored, and null is not the same as none", async () => {
   ]);
 });
 
-test("of a source that is gone nothing is stored", async () => {
+test("of a deleted source nothing is stored", async () => {
   const { db, store } = await ledger();
   const refused = await store({ sourceId: newId(), payload: 1 }).catch((error: unknown) => error);
   expect(sqlState(refused)).toBe("23503");

@@ -85,7 +85,7 @@ test("description is another name of matchingPrompt", async () => {
 });
 
 describe("changing", () => {
-  test("keeps what is not given, and tells the audit log", async () => {
+  test("keeps missing fields, and is in the audit log", async () => {
     const { make, good, path, id: sourceId, entries, revision } = await withSource();
     const before = await revision();
     const made = await make({ conditions: [{ path: "a", equals: 1 }], outboundChannel: "slack", outboundTarget: "C1" });

@@ -25,7 +25,7 @@ describe("importing JSON", () => {
     expect(skills).toMatchObject([{ ...full, versions: [{ version: "0.1.0", changelog: null, scripts }] }]);
   });
 
-  it("skips what is the same, and saves a version of what is not", async () => {
+  it("skips equal skills, and saves a version of different ones", async () => {
     const { send } = await kitchen();
     const again = (fields: Fields) => read(send("POST", url, { skills: [{ ...full, ...fields }] }));
     await again({});
