@@ -1,10 +1,13 @@
-import { bigint, date, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { bigint, date, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 import type { SubjectKey } from "../../core/channels/subjects.ts";
 import { ofAgent } from "./agents.ts";
+import { id, moment } from "./columns.ts";
+
+/** The first day of the month, in UTC. */
+const month = () => date("month").notNull();
 
 const period = () => ({
-  /** The first day of the month, in UTC. */
-  month: date("month").notNull(),
+  month: month(),
   /** In tokens. */
   used: bigint("used", { mode: "number" }).notNull().default(0),
   /** Tokens reserved for running model calls. */
@@ -22,3 +25,13 @@ export const userBudgetPeriods = pgTable(
   { agentId: ofAgent(), subject: text("subject").$type<SubjectKey>().notNull(), ...period() },
   (table) => [primaryKey({ columns: [table.agentId, table.subject, table.month] })],
 );
+
+/** The tokens that a running background call has reserved in its agent's month. A turn's are in its own row. */
+export const budgetHolds = pgTable("budget_holds", {
+  id: id(),
+  agentId: ofAgent(),
+  month: month(),
+  tokens: integer("tokens").notNull(),
+  /** The process of the call counts as dead after this. */
+  leaseUntil: moment("lease_until").notNull(),
+});
