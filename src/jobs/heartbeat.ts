@@ -5,11 +5,11 @@ import { withinTime } from "../core/time/deadline.ts";
 import { Rest } from "../core/time/rest.ts";
 import type { Database } from "../db/client.ts";
 import { unlessDeadlocked } from "../db/retry.ts";
-import { channels, isOpen, jobs, turns } from "../db/schema.ts";
+import { budgetHolds, channels, isOpen, jobs, turns } from "../db/schema.ts";
 
-// Only one process at a time works on a turn, a job or a followed channel: it has a lease in that row. A lease ends
-// when its process dies, and also when a living process doesn't know of its work, such as after the database's answer
-// to a claim was lost. Leases use the database's clock.
+// Only one process at a time works on a turn, a job, a background call or a followed channel: it has a lease in that
+// row. A lease ends when its process dies, and also when a living process doesn't know of its work, such as after the
+// database's answer to a claim was lost. Leases use the database's clock.
 
 const leaseSeconds = 30;
 
@@ -26,6 +26,7 @@ export async function endLeases({ db }: Database): Promise<void> {
   const ended = new Date(0);
   await db.update(turns).set({ leaseUntil: ended }).where(isOpen(turns));
   await db.update(jobs).set({ lockedUntil: ended }).where(isNotNull(jobs.lockedUntil));
+  await db.update(budgetHolds).set({ leaseUntil: ended });
   await db.update(channels).set({ followedUntil: ended }).where(isNotNull(channels.followedUntil));
 }
 

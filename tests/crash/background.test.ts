@@ -22,7 +22,13 @@ const conversations = 64;
 /** Conversations of one exchange with as many end users, whose titles and memories are due. */
 async function prepare(database: Database): Promise<void> {
   const h = await harness({ database });
-  const { slug } = await h.agent({ provider: "openai", model: "gpt-x", fastModel: "gpt-y", memoryEnabled: true });
+  const { slug } = await h.agent({
+    provider: "openai",
+    model: "gpt-x",
+    fastModel: "gpt-y",
+    memoryEnabled: true,
+    monthlyTokenBudget: 50_000_000,
+  });
   await database.query(
     `with c as (
        insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, last_ticket, last_seq, message_count, title_due_at)
@@ -84,6 +90,7 @@ async function endLeases(database: Database): Promise<void> {
     [],
   );
   expect(ended.length).toBeGreaterThan(0);
+  await database.query("update budget_holds set lease_until = '2020-01-01'", []);
 }
 
 async function expectAllDone(database: Database): Promise<void> {
@@ -97,6 +104,7 @@ async function expectAllDone(database: Database): Promise<void> {
   expect(await readAll(database)).toEqual(wanted);
   expect(await database.query("select from memories", [])).toHaveLength(conversations);
   expect(await database.query("select from jobs", [])).toEqual([]);
+  expect(await database.query("select reserved::int from budget_periods", [])).toEqual([{ reserved: 0 }]);
 }
 
 const everywhere = (statement: Moment[0]) =>

@@ -8,6 +8,7 @@ import type { MessagesReport } from "../inbox/index.ts";
 import type { SettingsReport } from "../installation/index.ts";
 import type { SchedulerHealth } from "../room/index.ts";
 import type { SecretsReport } from "../secrets/index.ts";
+import type { BudgetsReport } from "../turns/index.ts";
 import type { Inspection } from "./inspect.ts";
 
 const most = 10;
@@ -26,7 +27,7 @@ export function checkDatabase(version: number, at: string | null): Check {
 
 /** Checks the content of the database. `command` is this program's name in hints. */
 export function checkContent(
-  { secrets, owned, settings, jobs, messages, channels, files, now }: Inspection,
+  { secrets, owned, settings, jobs, messages, channels, files, budgets, now }: Inspection,
   command: string,
 ): Check[] {
   const owner = owned
@@ -35,7 +36,7 @@ export function checkContent(
   return [
     ...[checkKey(secrets, command), ...checkShortSecrets(secrets), owner, ...checkPolicies(settings)],
     ...[...checkAgentKeys(secrets), checkJobs(jobs), checkMessages(messages), checkChannels(channels, now)],
-    checkFiles(files, settings.policies),
+    ...[checkFiles(files, settings.policies), checkBudgets(budgets)],
   ];
 }
 
@@ -153,6 +154,14 @@ function checkFiles(
     return warn(name, `${named(full.map(told))}, and what would make more is refused: ${advice}`);
   }
   return ok(name, `${megabytes(byStore.directory)} MB are on this machine; of the agents, ${told(fullest)}, the most`);
+}
+
+/** Warns of agents whose budgets hold tokens for no running call. */
+export function checkBudgets({ tokens, slugs }: BudgetsReport): Check {
+  const name = "budgets";
+  if (tokens === 0) return ok(name, "All held tokens belong to running calls");
+  const advice = "the server releases them within the hour; if they come back, report it";
+  return warn(name, `${named(slugs)}: ${tokens} tokens of the month are held for no running call: ${advice}`);
 }
 
 /** Checks whether this process looks for due work, and whether started work ends. */

@@ -6,6 +6,7 @@ import { type FilesReport, inspectFiles } from "../files/index.ts";
 import { inspectMessages, type MessagesReport } from "../inbox/index.ts";
 import { inspectSettings, type SettingsReport } from "../installation/index.ts";
 import { inspectSecrets, type SecretsReport } from "../secrets/index.ts";
+import { type BudgetsReport, inspectBudgets } from "../turns/index.ts";
 
 /** The parts of an installation's health that come from the database. */
 export interface Inspection {
@@ -17,6 +18,7 @@ export interface Inspection {
   messages: MessagesReport;
   channels: TroubledChannel[];
   files: FilesReport;
+  budgets: BudgetsReport;
   /** When it was read, in milliseconds since the epoch. */
   now: number;
 }
@@ -32,6 +34,7 @@ export async function inspect(services: Services): Promise<Inspection> {
     messages: await inspectMessages(services.database, now),
     channels: await inspectChannels(services.database),
     files: await inspectFiles(services.database),
+    budgets: await inspectBudgets(services.database),
     now,
   };
 }

@@ -12,7 +12,9 @@ import { modelSpec } from "./agent/model.ts";
 import { continueDecided } from "./approvals/continue.ts";
 import { expireWaiting } from "./approvals/waiting.ts";
 import { createComplete } from "./background/complete.ts";
+import { createCorrectedBudgets } from "./budget/drift.ts";
 import { createEndedBudgets } from "./budget/ended.ts";
+import { sharedBudget } from "./budget/shared-budget.ts";
 import { replySent } from "./end/reply-sent.ts";
 import { turnLog } from "./end/turn-log.ts";
 import { dueFollowUps } from "./follow-up/due.ts";
@@ -50,6 +52,8 @@ export { type Alongside, type AlongsideOf, type ContinuedPlace, nothing } from "
 export { decide } from "./approvals/decide.ts";
 /** Lists the calls that wait for a decision. */
 export { listWaiting } from "./approvals/list.ts";
+/** The tokens that budgets hold without a call. */
+export { type BudgetsReport, inspectBudgets } from "./budget/drift.ts";
 /** The error and the state of an ended turn, for its caller. */
 export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";
@@ -92,8 +96,10 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
   const continueTurns = (turnId: string | null) => continueDecided({ services, agents, turns, continuedBy }, turnId);
   const by = { type: "engine", whileInactive: false } as const;
   const deleteEndedBudgets = createEndedBudgets(services);
+  const correctBudgets = createCorrectedBudgets(services);
   const { soleProcess } = services.options;
-  const complete = createComplete(services, { agents, observers: options.observers });
+  const budget = sharedBudget(services, options.heartbeat);
+  const complete = createComplete(services, { agents, budget, observers: options.observers });
   return {
     agents,
     streams,
@@ -114,7 +120,14 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
           () => streams.closeRevoked(),
           ...(soleProcess ? [() => vacuumWorn(services.database, turns.isQuiet)] : []),
         ],
-        seldom: [turns.closeDead, () => expireWaiting(services), () => continueTurns(null), deleteEndedBudgets],
+        seldom: [
+          turns.closeDead,
+          budget.settleLost,
+          () => expireWaiting(services),
+          () => continueTurns(null),
+          deleteEndedBudgets,
+          correctBudgets,
+        ],
       },
       boot: turns.boot,
       stop: turns.stop,

@@ -1,8 +1,15 @@
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
+import { EngineError } from "../../../src/core/errors.ts";
+import { newId } from "../../../src/core/ids.ts";
 import { CurrentPolicies } from "../../../src/core/policies.ts";
-import { agents, budgetPeriods, conversations, turns } from "../../../src/db/schema.ts";
+import { agents, budgetHolds, budgetPeriods, conversations, turns, userBudgetPeriods } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
+import { checkBudgets } from "../../../src/features/health/checks.ts";
+import { sharedBudget } from "../../../src/features/turns/budget/shared-budget.ts";
+import { inspectBudgets } from "../../../src/features/turns/index.ts";
+import { Heartbeat } from "../../../src/jobs/heartbeat.ts";
+import { plainText } from "../../plain-text.ts";
 import {
   finish,
   gate,
@@ -475,7 +482,7 @@ describe("a call of the background", () => {
     const statements = spyOnStatements(h.services.database);
     const job = asking();
     expect(await Promise.all(Array.from({ length: 4 }, () => h.ask(job)))).toEqual(Array(4).fill("Yes."));
-    const ofBudget = statements.texts().filter((text) => /^(with turn|update budget_periods) /.test(text));
+    const ofBudget = statements.texts().filter((text) => text.includes("budget_holds"));
     expect(ofBudget).toHaveLength(2);
     expect(await h.periods()).toEqual([{ month, used: 440, reserved: 0 }]);
   });
@@ -490,11 +497,111 @@ describe("a call of the background", () => {
     expect(await h.periods()).toEqual([{ month, used: 220, reserved: 0 }]);
   });
 
+  test("whose process died is charged with what was held for it, once", async () => {
+    const h = await background({ opens: new Promise(() => {}) }, 10_000);
+    const job = new AbortController();
+    const asked = expect(h.ask(asking(job.signal))).rejects.toThrow();
+    await h.model.called(1);
+    await anotherProcess(h).tick();
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: 200 }]);
+    await h.db.update(budgetHolds).set({ leaseUntil: new Date(0) });
+    await anotherProcess(h).tick();
+    expect(await h.periods()).toEqual([{ month, used: 200, reserved: 0 }]);
+    job.abort("stop");
+    await asked;
+    expect(await h.periods()).toEqual([{ month, used: 200, reserved: 0 }]);
+  });
+
+  test("keeps what is held for it while its process renews the lease", async () => {
+    const h = await background(taking(80, 30), 10_000);
+    const heartbeat = new Heartbeat(h.services);
+    const budget = sharedBudget(h.services, heartbeat);
+    const [agent] = await h.db.select({ id: agents.id }).from(agents);
+    await budget.reserve({ id: newId(), agentId: agent?.id ?? "", month, tokens: 70 });
+    await h.db.update(budgetHolds).set({ leaseUntil: new Date(0) });
+    await heartbeat.beat();
+    await anotherProcess(h).tick();
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: 70 }]);
+  });
+
+  /** Makes one statement about holds fail, as one whose answer is lost, or while the database is away. */
+  const failing = ({ services: { database } }: ChatHarness, words: string, isCarriedOut: boolean) => {
+    const { query } = database;
+    database.query = async (statement, parameters) => {
+      if (!plainText(statement).includes(words)) return (await query(statement, parameters)) as never;
+      if (isCarriedOut) await query(statement, parameters);
+      throw new EngineError("unavailable", "The database is unavailable");
+    };
+    return () => {
+      database.query = query;
+    };
+  };
+
+  test("is charged once the database is back that was away at its end", async () => {
+    const h = await background(taking(80, 30), 10_000);
+    const back = failing(h, "delete from budget_holds", false);
+    const asked = h.ask();
+    await h.model.called(1);
+    for (let second = 0; second < 60; second += 1) await h.clock.advance(1_000);
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: 200 }]);
+    back();
+    for (let second = 0; second < 4; second += 1) await h.clock.advance(1_000);
+    expect(await asked).toBe("Yes.");
+    expect(await h.periods()).toEqual([{ month, used: 110, reserved: 0 }]);
+  });
+
+  test("is charged once though the answer to that was lost", async () => {
+    const h = await background(taking(80, 30), 10_000);
+    const back = failing(h, "delete from budget_holds", true);
+    const asked = h.ask();
+    await eventually(async () => (await h.periods())[0]?.used === 110);
+    back();
+    for (let second = 0; second < 4; second += 1) await h.clock.advance(1_000);
+    expect(await asked).toBe("Yes.");
+    expect(await h.periods()).toEqual([{ month, used: 110, reserved: 0 }]);
+  });
+
+  test("holds nothing where the answer to its reservation was lost", async () => {
+    const h = await background(taking(80, 30), 10_000);
+    const back = failing(h, "insert into budget_holds", true);
+    await expect(h.ask()).rejects.toMatchObject({ code: "unavailable" });
+    back();
+    expect(h.model.calls).toEqual([]);
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: 0 }]);
+  });
+
   test("leaves no trace where there is no budget", async () => {
     const h = await background(taking(80, 30), null);
     expect(await h.ask()).toBe("Yes.");
     expect(await h.periods()).toEqual([]);
   });
+});
+
+test("tokens that are held for no call are told of by doctor, and released", async () => {
+  const h = await budgeted(() => ({ opens: new Promise(() => {}) }), 100_000, { userMonthlyTokenBudget: 100_000 });
+  const said = h.say("a");
+  await h.model.called(1);
+  const { database } = h.services;
+  const reserved = async () =>
+    [
+      ...(await h.periods()),
+      ...(await h.db.select({ reserved: userBudgetPeriods.reserved }).from(userBudgetPeriods)),
+    ].map((period) => period.reserved);
+  const held = await reserved();
+  expect(held).toEqual([held[0], held[0]]);
+  const check = async () => checkBudgets(await inspectBudgets(database));
+  expect(await check()).toEqual({ name: "budgets", status: "ok", message: "All held tokens belong to running calls" });
+  await h.db.update(budgetPeriods).set({ reserved: sql`${budgetPeriods.reserved} + 8213` });
+  await h.db.update(userBudgetPeriods).set({ reserved: sql`${userBudgetPeriods.reserved} + 7` });
+  expect(await check()).toMatchObject({
+    status: "warn",
+    message: expect.stringContaining(`${h.agent.slug}: 8213 tokens`),
+  });
+  await h.engine.tick();
+  expect([await check(), await reserved()]).toEqual([expect.objectContaining({ status: "ok" }), held]);
+  await h.engine.stop(0);
+  await said;
+  expect(await reserved()).toEqual([0, 0]);
 });
 
 test.each([

@@ -12,12 +12,13 @@ import type { Agents } from "../access/agents.ts";
 import { actingAs, type LiveAgent } from "../agent/load.ts";
 import { fastModelSpec, modelSpec } from "../agent/model.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
-import { type SharedBudget, sharedBudget } from "../budget/shared-budget.ts";
+import type { SharedBudget } from "../budget/shared-budget.ts";
 import { limitsOf } from "../prepare.ts";
 import { ModelLimits } from "./model-limits.ts";
 
 interface Dependencies {
   agents: Agents;
+  budget: SharedBudget;
   observers: () => readonly TurnObserver[];
 }
 
@@ -32,9 +33,8 @@ interface ModelChoice {
  * limit allows another call. Throws a refusal (`isRefusal`) for an agent that has no such model, is off or has spent
  * its budget, `Postponed` when the provider asks for a later call, and `NoAnswer`.
  */
-export function createComplete(services: Services, { agents, observers }: Dependencies): Complete {
+export function createComplete(services: Services, { agents, budget, observers }: Dependencies): Complete {
   const limits = new ModelLimits(services);
-  const budget = sharedBudget(services);
   const admit = async (seen: AgentSeen, ownModel: boolean) => {
     const { agent } = await agents.admitSeen(seen, { type: "engine", whileInactive: false });
     const spec = fastModelSpec(services, agent) ?? (ownModel ? modelSpec(services, agent) : null);
@@ -59,7 +59,7 @@ export function createComplete(services: Services, { agents, observers }: Depend
     const askNow = async () => {
       // The agent may have changed while the call waited.
       const asked = await admit(seen, ownModel);
-      return onBudget({ services, budget }, asked.agent, prompt, () => ask(asked, prompt, job));
+      return onBudget({ services, budget, signal }, asked.agent, prompt, () => ask(asked, prompt, job));
     };
     const call = { owner: agent.row.organizationId, signal, ask: askNow };
     const outcome = await limits.of(spec).call(attempts === undefined ? call : { ...call, attempts });
@@ -120,22 +120,30 @@ function inputOf(
   };
 }
 
+interface Payment {
+  services: Services;
+  budget: SharedBudget;
+  signal: AbortSignal;
+}
+
 /** Reserves tokens of the agent's budget, awaits `ask`, and charges the tokens used. Throws the budget's 429. */
 async function onBudget(
-  { services, budget }: { services: Services; budget: SharedBudget },
+  { services, budget, signal }: Payment,
   agent: LiveAgent,
   prompt: string,
   ask: () => Promise<TurnOutcome>,
 ): Promise<TurnOutcome> {
   if (agent.row.monthlyTokenBudget === null) return ask();
-  const agentId = agent.row.id;
   const promptBytes = bytesOf([prompt]);
   const tokens = cautiousTokens(promptBytes) + answerTokens(agent);
-  const held = { agentId, month: monthOf(services.clock.now()), tokens };
-  const refusal = await budget.reserve(held);
-  if (refusal) throw refusal;
-  const outcome = await ask();
-  const failure = await budget.settle({ ...held, used: tokensTaken(outcome, promptBytes) });
-  if (failure) throw failure;
-  return outcome;
+  const hold = { id: newId(), agentId: agent.row.id, month: monthOf(services.clock.now()), tokens };
+  let used = 0;
+  try {
+    await budget.reserve(hold);
+    const outcome = await ask();
+    used = tokensTaken(outcome, promptBytes);
+    return outcome;
+  } finally {
+    await budget.settle({ ...hold, used }, signal);
+  }
 }

@@ -10,6 +10,7 @@ import { statement } from "../../../db/statement.ts";
 // `monthlyTokenBudget`: tokens are reserved in `budget_periods` before a model call, and its usage is recorded there
 // after it, so that simultaneous calls can't spend the same tokens. `userMonthlyTokenBudget` is handled in the same way
 // in `user_budget_periods`. If a turn's process died, the turn's usage is unknown, and its reservation counts as used.
+// Background calls reserve in `holds.ts`.
 
 /** Tokens to reserve, and the budget's month: its first day in UTC, as a date. */
 export interface Reservation {
@@ -140,20 +141,19 @@ export const heldFor = ({ reserved, userReserved }: Pick<Ended, "reserved" | "us
 export const onceSettled = sql`(select count(*) from settled) >= 0`;
 
 const reserveOne = statement(
-  { agentId: "uuid", month: "date", tokens: "int", turnId: "uuid | null" },
+  { agentId: "uuid", month: "date", tokens: "int", turnId: "uuid" },
   ({ agentId, month, tokens, turnId }) => {
     const [agent, turn] = [alias(agents, "agent"), alias(turns, "turn")];
-    const added = sql`(${tokens} - coalesce(${only(turn.reserved)}, 0))`;
+    const added = sql`(${tokens} - ${only(turn.reserved)})`;
     const granted = sql`exists (select 1 from held where granted)`;
     const row = fields({ held: sql<boolean>`${granted}`, budget: only(agent.monthlyTokenBudget) });
     // Locks the turn: if it were closed meanwhile, its reservation would never be released.
     return sql<RowOf<typeof row>>`
       with ${turn} as (
-        select ${turns.id}, ${turns.reserved} from ${turns}
-        where ${turns.id} = ${turnId} and ${isOpen(turns)} for no key update
+        select ${turns.reserved} from ${turns} where ${turns.id} = ${turnId} and ${isOpen(turns)} for no key update
       ), ${agent} as (
         select ${agents.id}, ${agents.monthlyTokenBudget} from ${agents}
-        where ${agents.id} = ${agentId} and (${turnId} is null or exists (select 1 from ${turn}))
+        where ${agents.id} = ${agentId} and exists (select 1 from ${turn})
       ), held as (
         ${reserveTokens({ agent, month, tokens: added })}
       ), changed as (
@@ -163,10 +163,10 @@ const reserveOne = statement(
   },
 );
 
-/** Replaces the reservation of a turn, or reserves tokens for a background call (`turnId` null). Throws the 429. */
+/** Replaces the reservation of a turn. Throws the 429. */
 export async function reserve(
   { database, clock }: Pick<Services, "database" | "clock">,
-  { agentId, turnId, month, tokens }: Reservation & { agentId: string; turnId: string | null },
+  { agentId, turnId, month, tokens }: Reservation & { agentId: string; turnId: string },
 ): Promise<void> {
   const [row] = await reserveOne.run(database, { agentId, month, tokens, turnId });
   if (!row?.held) throw budgetSpent("agent", Number(row?.budget ?? 0), clock.now());
@@ -237,7 +237,7 @@ const settleOne = statement(
   },
 );
 
-/** Charges a background call's tokens. */
+/** Replaces reserved tokens by used ones in an agent's budget. */
 export async function settle(
   database: Database,
   { agentId, month, tokens, used }: Reservation & { agentId: string; used: number },

@@ -1,49 +1,68 @@
 import type { Services } from "../../../context/ctx.ts";
 import type { BatchWork } from "../../../core/limits/batcher.ts";
 import { batched } from "../../../db/batched.ts";
+import { patiently, unlessDeadlocked } from "../../../db/retry.ts";
+import type { Heartbeat } from "../../../jobs/heartbeat.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
-import { type Reservation, reserve, settle } from "./budget.ts";
+import { type Hold, renewHolds, reserveHolds, settleHolds, settleLostHolds } from "./holds.ts";
 
-type AgentReservation = Reservation & { agentId: string };
+/** How long a settlement waits for an unavailable database, in milliseconds; later the hold's lease runs out. */
+const outageMs = 120_000;
 
-type Used = AgentReservation & { used: number };
-
-/** The budget of background calls, in statements that an agent's calls share. */
+/** The budget of this process's background calls, in statements that an agent's calls share. */
 export interface SharedBudget {
-  /** Reserves tokens. Resolves to the error of a failure, such as the 429. */
-  reserve(held: AgentReservation): Promise<unknown>;
-  /** Charges a call's tokens. Resolves to the error of a failure. */
-  settle(used: Used): Promise<unknown>;
+  /** Reserves tokens. Rejects with the 429, and while the database is away: the hold must be settled all the same. */
+  reserve(hold: Hold): Promise<void>;
+  /** Replaces a hold by the used tokens, and waits for the database until `signal` aborts. */
+  settle(call: Hold & { used: number }, signal: AbortSignal): Promise<void>;
+  /** Upkeep: settles the holds of dead processes. */
+  settleLost(): Promise<void>;
 }
 
-export function sharedBudget(services: Pick<Services, "database" | "clock">): SharedBudget {
+export function sharedBudget(services: Pick<Services, "database" | "clock">, heartbeat: Heartbeat): SharedBudget {
+  const { database, clock } = services;
+  const held = new Set<string>();
+  heartbeat.add(() => renewHolds(database, [...held]));
+  const reserveOne = batched(
+    services,
+    byAgent((holds) => reserveHolds(services, holds)),
+  );
+  const settleOne = batched(
+    services,
+    byAgent((calls: Several<Hold & { used: number }>) => settleHolds(database, calls)),
+  );
   return {
-    reserve: batched(
-      services,
-      byAgent((held: AgentReservations<AgentReservation>) =>
-        reserve(services, { ...held[0], tokens: sumOf(held, "tokens"), turnId: null }),
-      ),
-    ),
-    settle: batched(
-      services,
-      byAgent((calls: AgentReservations<Used>) =>
-        settle(services.database, { ...calls[0], tokens: sumOf(calls, "tokens"), used: sumOf(calls, "used") }),
-      ),
-    ),
+    async reserve(hold) {
+      held.add(hold.id);
+      const failure = await reserveOne(hold);
+      if (isRefusal(failure)) held.delete(hold.id);
+      if (failure !== undefined) throw failure;
+    },
+    async settle(call, signal) {
+      if (!held.has(call.id)) return;
+      const until = clock.now() + outageMs;
+      const attempt = async () => {
+        const failure = await settleOne(call);
+        if (failure !== undefined) throw failure;
+      };
+      try {
+        await patiently(clock, attempt, () => !signal.aborted && clock.now() < until);
+      } finally {
+        held.delete(call.id);
+      }
+    },
+    async settleLost() {
+      if (heartbeat.mayTakeOver) await unlessDeadlocked(() => settleLostHolds(database, [...held]));
+    },
   };
 }
 
-type AgentReservations<Call> = readonly [Call, ...Call[]];
+type Several<Call> = readonly [Call, ...Call[]];
 
 const asFailure = (error: unknown) => error;
 
-const sumOf = <Name extends string>(items: readonly Record<Name, number>[], name: Name) =>
-  items.reduce((sum, item) => sum + item[name], 0);
-
 /** One statement for all calls of one agent and month; after a refusal one for each call, since some may fit. */
-function byAgent<Call extends AgentReservation>(
-  run: (calls: AgentReservations<Call>) => Promise<void>,
-): BatchWork<Call, unknown> {
+function byAgent<Call extends Hold>(run: (calls: Several<Call>) => Promise<void>): BatchWork<Call, unknown> {
   return async (calls) => {
     const failed = new Map<Call, unknown>();
     for (const [first, ...rest] of Map.groupBy(calls, ({ agentId, month }) => agentId + month).values()) {
