@@ -105,9 +105,13 @@ export function limitHeaders({ limit, remaining, resetSeconds }: LimitStatus): R
   };
 }
 
-function errorHeaders({ retryAfterSeconds, limit, shouldRetry }: EngineError): Record<string, string> {
+/** The `Retry-After` of a 503 that knows no better time, such as for a database that is away. */
+const usualRetrySeconds = 1;
+
+function errorHeaders({ code, retryAfterSeconds, limit, shouldRetry }: EngineError): Record<string, string> {
+  const seconds = retryAfterSeconds ?? (code === "unavailable" ? usualRetrySeconds : undefined);
   return {
-    ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
+    ...(seconds === undefined ? {} : { "Retry-After": String(seconds) }),
     ...(limit ? limitHeaders(limit) : {}),
     ...(shouldRetry === undefined ? {} : { "X-Should-Retry": String(shouldRetry) }),
   };

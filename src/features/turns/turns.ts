@@ -36,7 +36,7 @@ export type RunningTurns = ReturnType<typeof createRunningTurns>;
 /** Runs the turns of this process: opens them, renews their leases, queues them, and ends them at a stop. */
 export function createRunningTurns(services: Services, { observers, onWork, heartbeat }: TurnsOptions) {
   const { database, clock, log, notify } = services;
-  const leases = new Leases(database, heartbeat);
+  const leases = new Leases(services, heartbeat);
   const arrivals = new Arrivals(services.admission);
   const running = new Map<string, Relay>();
   const waitingTurns = new WaitingTurns(services, leases);
@@ -49,6 +49,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
 
   notify.listen("turn-stopped", (id) => running.get(id)?.abort("stop"));
   heartbeat.add(() => renewLeases());
+  heartbeat.add(() => leases.closeOrphans());
 
   const startTurn = async (grant: Grant, request: TurnRequest, listener?: TurnListener): Promise<Turn> => {
     if (stopping) throw stoppingError();
@@ -56,6 +57,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
     const release = leases.hold(turnId);
     const taken = await takePlace(services, { turnId, leases, grant, request }).catch((error: unknown) => {
       release();
+      if (asEngineError(error).code === "unavailable") closeOrphan(turnId);
       throw error;
     });
     const { place } = taken;
@@ -115,6 +117,13 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
     const starting = startTurn(grant, request, listener);
     opening.add(starting);
     return starting.finally(() => opening.delete(starting));
+  };
+
+  /** Closes a turn whose opening failed for want of the database, in case that it was opened. */
+  const closeOrphan = (turnId: string) => {
+    leases.orphan(turnId);
+    // Each renewal of the leases tries it again.
+    leases.closeOrphans().catch(() => {});
   };
 
   /** Renews the leases. Aborts a turn whose lease was lost, since another process may have closed it. */

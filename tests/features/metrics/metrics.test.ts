@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { agents, channels, files } from "../../../src/db/schema.ts";
+import { agents, budgetPeriods, channels, conversations, files, turns } from "../../../src/db/schema.ts";
 import { toolLabels } from "../../../src/features/metrics/turns.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { harness } from "../../harness.ts";
@@ -181,6 +181,25 @@ describe("the values they report", () => {
     expect(names.map(labels)).toEqual([
       ...["httpRequest", "weather:order", "plugin", "plugin", "agent", "other", "other"],
     ]);
+  });
+});
+
+describe("what a killed process leaves", () => {
+  test("is counted: its turns, and the tokens that are held for no call", async () => {
+    const h = await monitored();
+    const { db } = h.services.database;
+    await h.complete("Hello", { chat_id: "c" });
+    await db.update(turns).set({ status: "running", leaseUntil: new Date(0) });
+    await db.update(conversations).set({ openTurns: 1 });
+    const [agent] = await db.select({ agentId: agents.id }).from(agents).where(eq(agents.slug, h.agent.slug));
+    if (!agent) throw new Error("The agent is not there");
+    await db.insert(budgetPeriods).values({ ...agent, month: "2026-01-01", used: 1, reserved: 50 });
+    expect((await scrape(h)).get("agent_engine_budget_unowned_tokens")).toBe(50);
+    await h.engine.tick();
+    await h.clock.jump(60_000);
+    const after = await scrape(h);
+    expect(after.get("agent_engine_budget_unowned_tokens")).toBe(0);
+    expect(samplesOf(after, "agent_engine_turns_lost_total")).toEqual({ '{cause="lease"}': 1 });
   });
 });
 

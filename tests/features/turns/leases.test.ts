@@ -5,7 +5,7 @@ import { TestClock } from "../../clock.ts";
 import { harness } from "../../harness.ts";
 
 test("a statement about leases that loses a deadlock is repeated", async () => {
-  const { database } = (await harness()).services;
+  const { database, meters } = (await harness()).services;
   let lost = 0;
   const query: typeof database.query = (...statement) => {
     if (lost % 2 === 0) {
@@ -15,7 +15,8 @@ test("a statement about leases that loses a deadlock is repeated", async () => {
     lost += 1;
     return database.query(...statement);
   };
-  const leases = new Leases({ ...database, query }, new Heartbeat({ clock: new TestClock() }));
+  const clock = new TestClock();
+  const leases = new Leases({ database: { ...database, query }, clock, meters }, new Heartbeat({ clock }));
   const turnId = "00000000-0000-4000-8000-000000000001";
   expect(await leases.closeLost()).toBe(0);
   await expect(leases.promote(turnId)).rejects.toMatchObject({ code: "unavailable" });

@@ -2,7 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { CurrentPolicies } from "../../../src/core/policies.ts";
-import { jobs, turns } from "../../../src/db/schema.ts";
+import { budgetPeriods, jobs, turns } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { plainText } from "../../plain-text.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
@@ -191,8 +191,13 @@ test("a start right after an outage leaves the turns of others a whole lease's t
   expect((await answer).status).toBe(503);
 });
 
-test("the next turn of a conversation closes one that was opened here though the answer to its opening was lost", async () => {
-  const h = await chatHarness(scriptedModel([reply("ok")]));
+/** A conversation of one turn, and an agent with a budget, where the answer to the next opening is lost. */
+async function lostOpening() {
+  const h = await chatHarness(
+    scriptedModel(() => reply("ok")),
+    { monthlyTokenBudget: 100_000 },
+  );
+  await h.complete("first", { chat_id: "c" });
   const { database } = h.services;
   const { query } = database;
   database.query = async (statement, parameters) => {
@@ -201,11 +206,44 @@ test("the next turn of a conversation closes one that was opened here though the
     database.query = query;
     throw new EngineError("unavailable", "The database is unavailable");
   };
+  const statuses = async () => (await h.stored()).turns.map(({ status }) => status);
+  const reserved = async () => (await database.db.select().from(budgetPeriods))[0]?.reserved;
+  return { h, statuses, reserved };
+}
+
+test("a turn that was opened though the answer to its opening was lost is closed at once, and a repeat goes on", async () => {
+  const { h, statuses, reserved } = await lostOpening();
+  const used = async () => (await h.services.database.db.select().from(budgetPeriods))[0]?.used;
+  const before = await used();
+  const headers = { "Idempotency-Key": "one" };
+  const lost = await h.complete("lost", { chat_id: "c" }, { headers });
+  expect([lost.status, lost.headers.get("Retry-After")]).toEqual([503, "1"]);
+  const again = await h.complete("lost", { chat_id: "c" }, { headers });
+  expect([again.status, again.headers.get("Idempotent-Replayed")]).toEqual([200, null]);
+  expect(await statuses()).toEqual(["done", "lost", "done"]);
+  expect([await reserved(), (await h.stored()).conversations[0]?.openTurns]).toEqual([0, 0]);
+  // The lost turn took nothing.
+  expect(await used()).toBe(2 * (before ?? Number.NaN));
+});
+
+test("a turn that the database opens after its answer was given up is closed with the next renewal", async () => {
+  const { h, statuses } = await lostOpening();
   expect((await h.complete("lost", { chat_id: "c" })).status).toBe(503);
-  await database.db.update(turns).set({ leaseUntil: sql`now() - interval '1 second'` as never });
+  await eventually(async () => (await statuses()).includes("lost"));
+  // As if the opening were committed only now.
+  const { db } = h.services.database;
+  await db.update(turns).set({ status: "running" }).where(eq(turns.status, "lost"));
+  await h.clock.advance(5_000);
+  await h.engine.renewLeases();
+  expect(await statuses()).toEqual(["done", "lost"]);
+});
+
+test("the next turn of the conversation goes on without a word of that", async () => {
+  const { h, statuses } = await lostOpening();
+  expect((await h.complete("lost", { chat_id: "c" })).status).toBe(503);
   const next = h.complete("next", { chat_id: "c" });
-  await eventually(async () => (await h.stored()).turns.length === 2);
+  await eventually(async () => (await statuses()).length === 3);
   await h.clock.advance(250);
   expect((await next).status).toBe(200);
-  expect((await h.stored()).turns.map(({ status }) => status)).toEqual(["lost", "done"]);
+  expect(await statuses()).toEqual(["done", "lost", "done"]);
 });

@@ -61,9 +61,11 @@ export async function findRepeat(
   const { database, leases } = needs;
   const [row] = await repeatStatement.run(database, { ...asked, key });
   if (!row) return null;
-  if (row.overdue && (await leases.closeLost()) > 0) return findRepeat(needs, asked, { key, digest: body });
-  const { status, digest: known, overdue: _, old, ...reply } = row;
+  const { status, digest: known, overdue, old, ...reply } = row;
   const open = status === "queued" || status === "running";
+  const isOrphan = open && leases.isOrphan(row.turnId);
+  if (isOrphan) await leases.closeOrphans();
+  if (isOrphan || (overdue && (await leases.closeLost()) > 0)) return findRepeat(needs, asked, { key, digest: body });
   if (old && !open) {
     await database.db.update(turns).set({ idempotencyKey: null }).where(eq(turns.id, row.turnId));
     return null;

@@ -1,12 +1,14 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
+import type { Clock } from "../../../core/ports.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, fields, type RowOf } from "../../../db/fragments.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import { type Heartbeat, hasLapsed, leaseUntil } from "../../../jobs/heartbeat.ts";
+import { type Heartbeat, hasLapsed, leaseMs, leaseUntil } from "../../../jobs/heartbeat.ts";
 import { heldFor, onceSettled, settleTurns } from "../budget/budget.ts";
 
 /**
@@ -15,13 +17,24 @@ import { heldFor, onceSettled, settleTurns } from "../budget/budget.ts";
  */
 export class Leases {
   readonly #database: Database;
+  readonly #clock: Clock;
   readonly #heartbeat: Heartbeat;
   /** The turns that run in this process, which never closes them, even when their leases expired. */
   readonly #living = new Set<string>();
+  /** The turns that this process may have opened without knowing it, with the times at which their leases have ended. */
+  readonly #orphans = new Map<string, number>();
+  /** Counts turns that this process closed. */
+  readonly #count: (labels: { cause: "lease" | "answer" }, by: number) => void;
 
-  constructor(database: Database, heartbeat: Heartbeat) {
+  constructor({ database, clock, meters }: Pick<Services, "database" | "clock" | "meters">, heartbeat: Heartbeat) {
     this.#database = database;
+    this.#clock = clock;
     this.#heartbeat = heartbeat;
+    this.#count = meters.counter({
+      name: "agent_engine_turns_lost_total",
+      help: "Turns that this process closed: their leases ran out, or the database's answer to their opening was lost.",
+      labels: ["cause"],
+    });
   }
 
   /** The id of this process as an owner of turns. */
@@ -33,6 +46,28 @@ export class Leases {
   hold(turnId: string): () => void {
     this.#living.add(turnId);
     return () => this.#living.delete(turnId);
+  }
+
+  /** Notes that the database's answer to a turn's opening was lost, so that the turn may be open without a process. */
+  orphan(turnId: string): void {
+    this.#orphans.set(turnId, this.#clock.now() + leaseMs);
+  }
+
+  isOrphan(turnId: string): boolean {
+    return this.#orphans.has(turnId);
+  }
+
+  /**
+   * Closes the orphans of this process. Call it at once and with each renewal, since the database may be away, and may
+   * open an orphan after the first attempt. No statement while there are none.
+   */
+  async closeOrphans(): Promise<void> {
+    const now = this.#clock.now();
+    for (const [id, endedAt] of this.#orphans) if (endedAt < now) this.#orphans.delete(id);
+    if (this.#orphans.size === 0) return;
+    const orphans = [...this.#orphans.keys()];
+    const [row] = await unlessDeadlocked(() => closeOrphansStatement.run(this.#database, { orphans }));
+    this.#count({ cause: "answer" }, row?.lost ?? 0);
   }
 
   /** Renews the leases of these turns. Returns those that the process still holds, and which of them should stop. */
@@ -55,6 +90,7 @@ export class Leases {
         living: [...this.#living],
       }),
     );
+    this.#count({ cause: "lease" }, row?.lost ?? 0);
     if (!row?.mine) throw new EngineError("unavailable", "The turn was closed before it began: send the message again");
     return row.promoted;
   }
@@ -62,8 +98,10 @@ export class Leases {
   /** Closes the turns of dead processes, which frees their conversations. Returns their number. */
   async closeLost(): Promise<number> {
     if (!this.#heartbeat.mayTakeOver) return 0;
-    const [row] = await unlessDeadlocked(() => closeStatement.run(this.#database, { living: [...this.#living] }));
-    return row?.lost ?? 0;
+    const [row] = await unlessDeadlocked(() => closeLostStatement.run(this.#database, { living: [...this.#living] }));
+    const lost = row?.lost ?? 0;
+    this.#count({ cause: "lease" }, lost);
+    return lost;
   }
 }
 
@@ -86,7 +124,7 @@ const promoteStatement = statement(
     where ${earlier.conversationId} = ${mine.conversationId} and ${earlier.ticket} < ${mine.ticket}
       and ${isOpen(earlier)} and ${earlier.id} not in (select ${dead.id} from ${dead})
   )`;
-    return sql<{ mine: boolean; promoted: boolean }>`
+    return sql<{ mine: boolean; promoted: boolean; lost: number }>`
     with ${mine} as (
       select ${turns.id}, ${turns.conversationId}, ${turns.ticket} from ${turns}
       where ${turns.id} = ${turnId} and ${turns.owner} = ${owner} and ${turns.status} = 'queued'
@@ -103,7 +141,8 @@ const promoteStatement = statement(
       where ${turns.id} = ${mine.id} and ${turns.status} = 'queued' and not ${turns.stopRequested} and ${isNext}
       returning 1
     )
-    select exists (select 1 from ${mine}) as mine, exists (select 1 from promoted) as promoted`;
+    select exists (select 1 from ${mine}) as mine, exists (select 1 from promoted) as promoted,
+      (select count(*)::int from ${dead}) as lost`;
   },
 );
 
@@ -120,14 +159,24 @@ const renewStatement = statement({ owner: "uuid", turnIds: "uuid[]" }, ({ owner,
     update ${turns} set ${assign(turns, { leaseUntil })} from ${held} where ${turns.id} = ${held.id} returning ${row}`;
 });
 
-const closeStatement = statement({ living: "uuid[]" }, ({ living }) => {
+const closeLostStatement = statement({ living: "uuid[]" }, ({ living }) =>
+  closing(sql`${isOverdue} and ${turns.id} <> all(${living})`, heldFor(dead)),
+);
+
+/** An orphan never ran, so it took no tokens. */
+const closeOrphansStatement = statement({ orphans: "uuid[]" }, ({ orphans }) =>
+  closing(sql`${turns.id} = any(${orphans}) and ${isOpen(turns)}`, sql`0`),
+);
+
+/** Closes the turns that `which` selects, and charges `used` for each of them. */
+function closing(which: SQL, used: SQL) {
   const counted = alias(turns, "counted");
   const openTurns = sql`${conversations.openTurns} - counted.turns`;
   return sql<{ lost: number }>`
     with ${dead} as (
-      update ${turns} set ${closed} where ${isOverdue} and ${turns.id} <> all(${living})
+      update ${turns} set ${closed} where ${which}
       returning ${turns.conversationId}, ${heldFields}
-    ), ${settleTurns(dead, heldFor(dead))}, mended as (
+    ), ${settleTurns(dead, used)}, mended as (
       update ${conversations} set ${assign(conversations, { openTurns })}
       from (
         select ${dead.conversationId}, count(*)::int as turns from ${dead}
@@ -136,4 +185,4 @@ const closeStatement = statement({ living: "uuid[]" }, ({ living }) => {
       where ${conversations.id} = ${counted.conversationId} and ${onceSettled}
     )
     select count(*)::int as lost from ${dead}`;
-});
+}
