@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readPages, textsIn } from "../runtime/pages.ts";
 import { dataDirectory } from "../runtime/program.ts";
+import { skipHere } from "../skip.ts";
 import { assignments, settingsIn } from "./settings.ts";
 
 const page = readPages().find(({ name }) => name === "docs/high-availability.md") ?? { name: "", snippets: [] };
@@ -29,23 +30,6 @@ describe("HAProxy's file in docs/high-availability.md", () => {
   const has = (name: string, ...words: string[]) =>
     expect(linesOf(name).map((line) => line.join(" "))).toEqual(expect.arrayContaining(words));
 
-  const known: Record<string, readonly string[]> = {
-    global: ["maxconn"],
-    defaults: ["timeout"],
-    frontend: ["mode", "bind", "timeout", "option", "http-request", "default_backend"],
-    backend: ["mode", "balance", "option", "http-check", "default-server", "server"],
-    listen: ["mode", "bind", "option", "http-check", "default-server", "server"],
-  };
-
-  test("has sections and keywords that HAProxy knows", () => {
-    expect(sections.size).toBe(5);
-    const unknown = [...sections].flatMap(([head, lines]) => {
-      const keywords = known[head.split(" ")[0] ?? ""] ?? [];
-      return lines.map(([keyword = ""]) => keyword).filter((keyword) => !keywords.includes(keyword));
-    });
-    expect(unknown).toEqual([]);
-  });
-
   test("asks both kinds of server with a Host, and cuts sessions to a former primary only", () => {
     has("frontend agents", "default_backend engines", "option forwardfor");
     has("backend engines", "http-check send meth GET uri /ready ver HTTP/1.1 hdr Host agents.example.com");
@@ -60,7 +44,8 @@ describe("HAProxy's file in docs/high-availability.md", () => {
 
   const program = "/usr/sbin/haproxy";
 
-  test.runIf(existsSync(program))("is taken by HAProxy", () => {
+  test("is taken by HAProxy", ({ skip }) => {
+    if (!existsSync(program)) skipHere({ skip }, `there is no ${program}`);
     const file = join(dataDirectory(), "haproxy.cfg");
     // There is no certificate here.
     writeFileSync(file, text.replace(/ ssl crt \S+/, ""));
@@ -86,25 +71,13 @@ describe("the other files in docs/high-availability.md", () => {
     expect(pooled?.DATABASE_PREPARE).toBe(false);
   });
 
-  test("PgBouncer's has settings that PgBouncer knows, for the address of DATABASE_URL", () => {
+  test("PgBouncer's is for the address of DATABASE_URL", () => {
     const [text = ""] = textsIn(page, "ini").filter((one) => one.includes("[pgbouncer]"));
-    const sections = sectionsOf(text, (line) => line.startsWith("["));
-    expect([...sections.keys()]).toEqual(["[databases]", "[pgbouncer]"]);
-    const lines = sections.get("[pgbouncer]") ?? [];
-    expect(lines.filter(([, equals]) => equals !== "=")).toEqual([]);
-    const values = Object.fromEntries(lines.map(([name = "", , value = ""]) => [name, value]));
-    expect(values).toEqual({
-      listen_addr: "127.0.0.1",
-      listen_port: "6432",
-      auth_type: "scram-sha-256",
-      auth_file: expect.stringMatching(/^\//),
-      pool_mode: "transaction",
-      default_pool_size: expect.stringMatching(/^\d+$/),
-      max_client_conn: expect.stringMatching(/^\d+$/),
-    });
+    const [, host] = /^listen_addr = (\S+)$/m.exec(text) ?? [];
+    const [, port] = /^listen_port = (\S+)$/m.exec(text) ?? [];
     const [urls = ""] = textsIn(page, "ini").filter((one) => one.includes("DATABASE_PREPARE"));
-    expect(assignments(urls).DATABASE_URL).toContain(`@${values.listen_addr}:${values.listen_port}/agent_engine`);
-    expect(sections.get("[databases]")?.[0]?.[0]).toBe("agent_engine");
+    expect(assignments(urls).DATABASE_URL).toContain(`@${host}:${port}/agent_engine`);
+    expect(text).toMatch(/^agent_engine = /m);
   });
 
   const [patroni, cluster] = textsIn(page, "yaml").map((text) => parse(text));
