@@ -17,7 +17,7 @@ export type Shape = "objects" | "arrays";
 export interface Connection {
   /** `alone`: the statement is no part of a transaction. */
   run(text: string, parameters: readonly Parameter[], shape: Shape, alone?: boolean): Promise<Rows>;
-  /** The server's name for the open session; null before that, behind a pooler and for the embedded database. */
+  /** The server's name for the session; empty where sessions have none. Null before the connection is open. */
   session(): string | null;
   /** Waits at most 5 seconds for running statements. */
   close(): Promise<void>;
@@ -76,6 +76,7 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
  */
 function connect(place: { socket?: () => unknown }, options: ConnectionOptions): Connection {
   const { prepare, onClose = () => {}, onNotification } = options;
+  let destroyed = false;
   const shared = {
     max: 1,
     prepare,
@@ -89,6 +90,10 @@ function connect(place: { socket?: () => unknown }, options: ConnectionOptions):
     onclose: () => {
       neverAgain();
       onClose();
+    },
+    // The driver goes on with a TLS handshake that is under way when it is told to end, and logs in.
+    onparameter: () => {
+      if (destroyed) void (sql as unknown as { close(): Promise<void> }).close();
     },
   };
   const sql = postgres(asOptions({ ...shared, ...place }));
@@ -111,9 +116,10 @@ function connect(place: { socket?: () => unknown }, options: ConnectionOptions):
       const query = sql.unsafe(text, parameters as postgres.ParameterOrJSON<never>[], { prepare });
       return (shape === "arrays" ? query.values() : query) as unknown as Promise<Rows>;
     },
-    session: () => null,
+    session: () => "",
     close: () => sql.end({ timeout: 5 }),
     destroy() {
+      destroyed = true;
       neverAgain();
       void sql.end({ timeout: 0 });
     },
@@ -128,7 +134,7 @@ const embeddedOptions = ({ dial }: { dial: () => unknown }) => ({
   database: "postgres",
 });
 
-/** The driver's types lack `socket` and `onnotify`. */
+/** The driver's types lack `socket`, `onnotify` and `onparameter`, as they lack its `close`. */
 const asOptions = (options: object) => options as postgres.Options<Record<string, never>>;
 
 function refuse(): never {

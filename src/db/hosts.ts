@@ -1,6 +1,7 @@
 import type { Clock } from "../core/ports.ts";
+import { withinTime } from "../core/time/deadline.ts";
 import type { Connection } from "./connection.ts";
-import { isReadOnly, takesNoWrites } from "./failures.ts";
+import { isReadOnly, takesNoWrites, tooLate } from "./failures.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** Connects to one host. `onClose` is called when the connection closes, before its running statements reject. */
@@ -8,6 +9,9 @@ type Connect = (onClose: () => void) => Connection;
 
 /** How long a silent host is waited for before the next one is tried as well, in milliseconds (RFC 8305, section 8). */
 const headStartMs = 250;
+
+/** How long running statements may take at a close, in milliseconds. */
+const closeMs = 5_000;
 
 interface Options {
   pooled: boolean;
@@ -49,14 +53,14 @@ export function connectToWritable(hosts: readonly Connect[], options: Options): 
           end();
           chosen = true;
           for (const other of candidates) if (other !== candidate) other.destroy();
-          session = pooled ? null : facts.session;
+          session = pooled ? "" : facts.session;
           open = facts.endless && statementTimeoutMs > 0 ? withDeadline(candidate, statementTimeoutMs) : candidate;
           resolve(open);
         };
         const fail = (error: unknown) => {
           candidate.destroy();
           failures.push(error);
-          if (failures.length === hosts.length) reject(failures.find(isReadOnly) ?? failures[0]);
+          if (over || failures.length === hosts.length) reject(failures.find(isReadOnly) ?? failures[0]);
           else tryNext();
         };
         requireWritable(candidate).then(take, fail);
@@ -81,8 +85,12 @@ export function connectToWritable(hosts: readonly Connect[], options: Options): 
     },
     session: () => session,
     async close() {
-      if (open) await open.close();
-      else destroy();
+      const closeOpened = async () => {
+        await opening?.catch(() => {});
+        await open?.close();
+      };
+      await withinTime(clock, closeMs, tooLate(), closeOpened).catch(() => {});
+      destroy();
     },
     destroy,
   };

@@ -92,6 +92,8 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
   const onSilent = (since: number) => {
     usable.silent();
     failWaiting(tooLate());
+    // A pooler lets a probe wait while all its connections work.
+    if ("url" in target && target.pooled) return;
     for (const slot of slots.filter(({ answeredAt }) => answeredAt < since)) drop(slot, tooLate(), "silent");
   };
   const onLost = (sessions: readonly string[], since: number) => {
@@ -103,8 +105,10 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
       for (const slot of slots.filter(isLost)) leave(slot, connectionLost(), "silent");
     });
   };
-  const sessions = () =>
-    slots.flatMap(({ connection, running }) => (running.size > 0 ? (connection.session() ?? []) : []));
+  const sessions = () => {
+    const waiting = slots.filter(({ running, busySince }) => running.size > 0 && clock.now() - busySince >= doubtMs);
+    return waiting.flatMap(({ connection }) => connection.session() || []);
+  };
   /** Null for the embedded database, which serves one connection at a time and needs no probe. */
   const reach = "url" in target ? new Reach(target, { clock, sessions, onLost, onSilent }) : null;
 
@@ -128,7 +132,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     return slot;
   };
 
-  /** Closes a connection, and rejects its running statements with `error`. Without a cause it is no loss. */
+  /** Closes a connection, and rejects its running statements with `error`. Without a cause it is not counted as lost. */
   const drop = (slot: Slot, error: unknown, cause?: Cause) => {
     if (slot.gone) return;
     slot.gone = true;
@@ -147,8 +151,8 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
 
   /** Drops a connection whose server may be the wrong one: no other of the open connections is used again either. */
   const leave = (dropped: Slot, error: unknown, cause: Cause) => {
+    for (const slot of slots.filter((one) => one !== dropped)) retire(slot);
     drop(dropped, error, cause);
-    for (const slot of [...slots]) retire(slot);
   };
 
   const pick = (brief: boolean): Slot | null => {
@@ -237,11 +241,12 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
         (error: unknown) => {
           usable.failed(error);
           // `drop` runs before the caller or a waiter can send the next statement into the broken connection.
-          if (isBroken(error)) return drop(slot, toCallersError(error), "closed");
           if (reach && isReadOnly(error)) {
             reach.readOnly();
             return leave(slot, toCallersError(error), "read_only");
           }
+          const isLost = isBroken(error) || slot.connection.session() === null;
+          if (isLost) return drop(slot, toCallersError(error), "closed");
           heard(slot);
           fail(toCallersError(error));
         },

@@ -235,12 +235,13 @@ describe.skipIf(!server)("a lost connection", () => {
     const one = replica(proxy.url, clock);
     await connected(one);
     proxy.hang();
-    await clock.advance(5_000);
-    await clock.advance(4_000);
+    // A message can't be sent either.
+    await clock.advance(10_000);
     expect(one.lines).toEqual([]);
-    await clock.advance(1_000);
     proxy.pass();
-    await clock.advance(100);
+    await clock.advance(5_000);
+    await expect.poll(() => clock.waiting(5_000)).toBe(true);
+    await clock.advance(5_100);
     await expect.poll(() => one.heard).toEqual(["(gap)"]);
     await expect.poll(() => one.lines).toHaveLength(2);
   });
@@ -252,11 +253,28 @@ describe.skipIf(!server)("a lost connection", () => {
     const one = replica(elsewhere, clock, url);
     for (const tries of [1, 2]) {
       await expect.poll(() => one.heard).toHaveLength(tries);
+      await expect.poll(() => clock.waiting(5_000)).toBe(true);
       await clock.advance(5_000);
       expect(one.lines).toEqual(["Other replicas can't be heard: what they change is noticed later"]);
       expect(one.notify.isHearing()).toBe(false);
       await clock.advance(200);
     }
+  });
+
+  test("one whose own messages can't be sent is kept", async () => {
+    const { url } = await place();
+    const clock = new TestClock();
+    const { log, lines } = collectLog();
+    let sent = 0;
+    const query = async () => {
+      sent += 1;
+      throw new Error("No connection is free");
+    };
+    const notify = postgresNotify({ target: { url }, database: { query }, clock, log });
+    onTestFinished(notify.close);
+    await expect.poll(() => sent).toBe(1);
+    await clock.advance(20_000);
+    expect([sent, lines]).toEqual([5, []]);
   });
 
   test("a server that hangs holds up neither publishing nor the end, which takes a second at most", async () => {

@@ -433,6 +433,26 @@ describe.skipIf(!server)("a lost connection", () => {
     expect(opened).toBe(2);
   });
 
+  test("that fails as it is opened, for whatever reason, is replaced", async () => {
+    let opened = 0;
+    const port = await listen((socket) => {
+      opened += 1;
+      const upstream = connect(Number(new URL(url).port), "127.0.0.1");
+      upstream.on("error", () => {});
+      socket.once("close", () => upstream.destroy());
+      upstream.pipe(socket);
+      // The server does not know the function by which the first connection is asked whether it takes writes.
+      if (opened === 1)
+        socket.on("data", (sent) =>
+          upstream.write(sent.toString("latin1").replace("current_setting(", "current_settinh("), "latin1"),
+        );
+      else socket.pipe(upstream);
+    });
+    const database = poolOn({ url: url.replace(/:\d+\//, `:${port}/`) }, { max: 1, deadlineMs: 5_000 });
+    await expect(database.query("select 1", [])).rejects.toThrow("current_settinh");
+    expect(await database.query("select 1 as one", [])).toEqual([{ one: 1 }]);
+  });
+
   test("before the server's first word is not opened again and again", async () => {
     let opened = 0;
     const port = await listen((socket) => {
@@ -530,6 +550,25 @@ describe.skipIf(!server)("without named statements, as behind a pooler", () => {
     expect(await database.query("show statement_timeout", [])).toEqual([{ statement_timeout: "4500ms" }]);
     const inside = await database.transaction((tx) => tx.execute(sql`show statement_timeout`));
     expect(inside).toEqual([{ statement_timeout: "4500ms" }]);
+  });
+
+  test("a close waits for a statement and its commit, also on a connection that is being opened", async () => {
+    const target = { url: await freshDatabase(server), pooled: true };
+    const other = poolOn(target, { max: 1 });
+    for (const openBefore of [true, false]) {
+      const database = poolOn(target, { max: 1, deadlineMs: 5_000, prepare: false });
+      if (openBefore) await database.query("select 1", []);
+      const stored = database.query(
+        "insert into organizations (id, slug, name) select gen_random_uuid(), $1, '' from pg_sleep(0.2)",
+        [`open before: ${openBefore}`],
+      );
+      await database.close();
+      await stored;
+    }
+    expect(await other.query("select slug from organizations order by slug", [])).toEqual([
+      { slug: "open before: false" },
+      { slug: "open before: true" },
+    ]);
   });
 
   test("with them, each text is parsed once a connection", async () => {

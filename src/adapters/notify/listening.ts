@@ -62,13 +62,27 @@ export function listenTo(target: Target, channel: string, options: Options): Lis
       end = clock.after(Math.min(firstRetryMs * 2 ** failures, longestRetryMs), connect);
       failures += 1;
     };
-    const expect = (failure: Error) => {
+    const after = (ms: number, next: () => void) => {
       cancelTimer();
-      cancelTimer = clock.after(answerMs, () => lose(failure));
+      cancelTimer = clock.after(ms, next);
     };
-    const tryOut = () => {
-      expect(new Error(unheard));
-      beat().catch(lose);
+    const tryOut = async () => {
+      let answered = false;
+      heard = () => {
+        answered = true;
+        failures = 0;
+        hearing = true;
+        outage.worked();
+        after(beatMs, tryOut);
+      };
+      const sent = await beat().then(
+        () => true,
+        () => false,
+      );
+      if (over || answered) return;
+      // What can't be sent says nothing about what is heard.
+      if (sent) after(answerMs, () => lose(new Error(unheard)));
+      else after(beatMs, tryOut);
     };
 
     const connection = openConnection(target, {
@@ -81,19 +95,13 @@ export function listenTo(target: Target, channel: string, options: Options): Lis
       },
     });
     end = close;
-    heard = () => {
-      failures = 0;
-      hearing = true;
-      outage.worked();
-      cancelTimer();
-      cancelTimer = clock.after(beatMs, tryOut);
-    };
-    expect(tooLate());
+    after(answerMs, () => lose(tooLate()));
     connection.run(`listen ${channel}`, [], "objects").then(
       () => {
         if (over) return;
+        cancelTimer();
         onListening();
-        tryOut();
+        void tryOut();
       },
       (error: unknown) => lose(toCallersError(error)),
     );
