@@ -94,7 +94,7 @@ const jointPlaces = new RegExp(
   "gu",
 );
 
-/** Removes the joints from all texts of the tokens. */
+/** Removes the joints, which were inserted for the lexer, from every string of the tokens. */
 function removeJoints(tokens: object): void {
   for (const [key, value] of Object.entries(tokens)) {
     if (typeof value === "string") Object.assign(tokens, { [key]: value.replaceAll(joint, "") });

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, listOf } from "../core/json.ts";
 import { shorten } from "../core/text/clip-json.ts";
 
-// A field of a response, for results; null when the service sent no value of this type.
+// Read a field of a service's response for a tool's result; null when the service sent a value of another type.
 
 export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 export const numberOrNull = (value: unknown): number | null => (typeof value === "number" ? value : null);

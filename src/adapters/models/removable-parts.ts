@@ -110,8 +110,8 @@ const settings: readonly Part[] = [
 export const removableParts: readonly Part[] = [pictures, older, missingThoughts, thoughts, counts, ...settings];
 
 /**
- * The parts to leave out of a model call after a refusal: the part that the refusal names, or else all settings; empty
- * when none of them is left. `removed` are the parts that earlier attempts left out in vain.
+ * The parts to leave out of the next attempt after a refusal. That is the part which the refusal names, else all
+ * settings. Empty when nothing is left to leave out. `removed`: what earlier attempts left out in vain.
  */
 export function refusedParts(refusal: Refusal, call: ReducedCall, removed: ReadonlyMap<Part, unknown>): Part[] {
   const first = removableParts.find((part) => !removed.has(part) && part.isNamed(refusal) && part.leaveOut(call));

@@ -242,8 +242,8 @@ export interface MessengerAccount {
   /** Downloads a file. Rejects with `FileTooLarge` if it has more than `maxBytes`. */
   download(file: IncomingFile, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Requests the message `messageId` of a chat, to which `message` refers; null when it was deleted. Absent when
-   * messages already contain all that is available.
+   * Fetches the message `messageId`, which `message` quotes; null when it was deleted. Absent where messages already
+   * contain what they quote.
    */
   quoted?(
     message: Pick<Incoming, "channelId" | "sender">,

@@ -100,7 +100,7 @@ export function* wordsIn(text: string): Generator<string> {
   }
 }
 
-/** The index terms of a text: its words, and the last character of each run without spaces, which begins no pair. */
+/** The index terms of a text: its words. Scripts without spaces give pairs of characters, and the last one alone. */
 export function indexTerms(text: string): string[] {
   const terms = new Set<string>();
   for (const piece of piecesOf(text)) {

@@ -111,8 +111,8 @@ export async function countAttempt(services: Services, attempt: Attempt) {
 }
 
 /**
- * Counts the failure for the account from all addresses. Throws the 429, except at an address that signed in before: a
- * stranger's failures must not lock the account's holder out.
+ * Adds the failure to the account's count over all addresses. Throws a 429 above the limit, but not for an address from
+ * which the account signed in before: a stranger's failures must not lock its holder out.
  */
 async function countOfAccount(services: Services, attempt: Attempt, client: string): Promise<void> {
   const { email } = attempt;

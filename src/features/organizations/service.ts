@@ -72,7 +72,7 @@ export async function createOrganization(
   return toOrganization(row, summary.ownerId === ctx.actor.id ? "owner" : null);
 }
 
-/** Changes an organization. Without a given field it writes nothing. Throws 409 for a taken slug. */
+/** Changes an organization; writes nothing if neither field is given. Throws 409 for a taken slug. */
 export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationChanges): Promise<Organization> {
   if (name === undefined && slug === undefined) return getOrganization(ctx);
   const { membership } = ctx;

@@ -4,7 +4,7 @@ import { EngineError } from "../../core/errors.ts";
 import { excluded } from "../../db/fragments.ts";
 import { installation } from "../../db/schema.ts";
 
-/** The AAD of the installation's known text. */
+/** The AAD of the fixed text that an installation seals to check its key later. */
 export const keyCheckPlace = "installation:key-check";
 const known = "agent-engine";
 

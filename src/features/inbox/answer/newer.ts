@@ -15,7 +15,7 @@ export interface Arrivals {
 
 type Look = () => Promise<void>;
 
-/** Notices may be stale, so the database decides. */
+/** A notification may be out of date, so the database is asked whether there is a newer message. */
 export function createNewer({ notify, database, log }: Pick<Services, "notify" | "database" | "log">): Newer {
   const watching = new Map<string, Set<Look>>();
   const look = (looks: Iterable<Look>) => {

@@ -101,7 +101,7 @@ export class Agents {
     throw new EngineError("unavailable", "The agent is being changed; try again", { retryAfterSeconds: 1 });
   }
 
-  /** Throws `AgentChanged` unless the stored revision is that of this copy. For responses without OPEN, inside `serve`. */
+  /** Throws `AgentChanged` if a newer revision is stored. For responses without a turn; called inside `serve`. */
   async confirm({ row: { id, revision } }: LiveAgent): Promise<void> {
     const [current] = await this.#services.database.db
       .select({ revision: agents.revision })

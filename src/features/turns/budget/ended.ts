@@ -7,8 +7,8 @@ import { userBudgetPeriods } from "../../../db/schema.ts";
 const everyMs = 60 * 60 * 1000;
 
 /**
- * Upkeep, once an hour: deletes end users' usage of months before the last one. A turn that began in the last month may
- * still be charged there.
+ * Upkeep, once an hour: deletes end users' usage that is older than the previous month. A turn that began in that month
+ * may still be charged to it.
  */
 export function createEndedBudgets({ database, clock }: Services): () => Promise<void> {
   return every(clock, everyMs, async (now) => {

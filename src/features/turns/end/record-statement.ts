@@ -152,7 +152,7 @@ function closedTurn({ turnId, owner, status, debug, ...values }: RecordValues, c
     errorCode,
     suspended,
     finishedAt: sql`now()`,
-    // After a failed turn the same key may request it again.
+    // A failed turn leaves its key to the client's next attempt.
     idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,
     // The debug data of a deleted conversation is not stored.
     debug: sql`case when ${turns.conversationId} is not null then ${debug} end`,

@@ -29,8 +29,8 @@ interface EndedTurn {
 }
 
 /**
- * In milliseconds: how long a conversation rests before its follow-up, since the next messages may belong to it, and
- * the delay of a title. The call for the title also learns from the first exchange.
+ * How long a conversation must be quiet before its follow-up, and how long its title waits, in milliseconds. The call
+ * for the title also extracts memories from the first exchange.
  */
 const [restMs, titleMs] = [30_000, 2_000];
 
