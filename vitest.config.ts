@@ -10,7 +10,7 @@ const withoutDatabase = [
   "tests/architecture.test.ts",
   "tests/jobs/postgres.test.ts",
   "tests/plugins/markdown-pdf/{document,hostile}.test.ts",
-  "tests/storage/{checkpoints,embedded,inspect,postgres,template,vacuum}.test.ts",
+  "tests/storage/{checkpoints,embedded,inspect,pgbouncer,postgres,role-settings,template,vacuum}.test.ts",
 ];
 
 /**
