@@ -78,6 +78,9 @@ export async function* followTurn(open: Open, options: Options): AsyncGenerator<
           state.place = null;
           break;
         }
+        if (event.event === "error" && event.data.code === "unavailable") {
+          throw new StreamCutError(state.place?.eventId ?? null, new Error(event.data.message));
+        }
         if (replayed) state.yieldedOfStored = number;
         else state.place = state.yielded = placeOf(event.id) ?? state.yielded;
         options.patience.progressed();

@@ -35,7 +35,7 @@ const told = {
   },
   502: { description: "The model provider failed.", message: "Model provider error" },
   503: {
-    description: "The server is stopping, overloaded (`Retry-After` says when to come back), or its database is away.",
+    description: "The server is stopping or overloaded, or its database is away; `Retry-After` says when to come back.",
     message: "The database did not answer in time",
   },
   504: { description: "The model provider did not answer in time.", message: "Model provider timed out" },

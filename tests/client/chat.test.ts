@@ -255,7 +255,7 @@ describe("failures that can't be repaired", () => {
       await h.clock.advance(500);
     }
     expect(kinds(events)).toEqual(["step-start", "text-delta", "error", "done"]);
-    expect(events[2]?.data).toEqual({ message: expect.stringMatching(/gone|no longer kept/) });
+    expect(events[2]?.data).toEqual({ message: expect.stringMatching(/gone|no longer kept/), code: "resume_lost" });
     last.open();
   });
 
@@ -300,6 +300,17 @@ describe("time", () => {
     await vi.advanceTimersByTimeAsync(2_000);
     expect(asked).toEqual(["POST", "GET"]);
     expect(kinds(await reading)).toEqual(["text-delta", "done"]);
+  });
+
+  test("a server that lost its database tells it to come again: nobody sees that", async () => {
+    const refused = 'event: error\ndata: {"message":"Resume it","code":"unavailable"}\n\n';
+    const ended = 'event: done\ndata: {"conversationId":"c","messageId":null}\n\n';
+    const answers = [delta, refused + ended, done];
+    const headers = { "Content-Type": "text/event-stream" };
+    const call: typeof fetch = async () => new Response(answers.shift(), { headers });
+    const chat = createChat({ baseUrl: "http://engine.test", fetch: call }, "a");
+    expect(kinds(await collect(chat.stream(stored)))).toEqual(["text-delta", "done"]);
+    expect(answers).toEqual([]);
   });
 
   test("a slow reader is no silence", async () => {

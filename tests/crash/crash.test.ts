@@ -1,10 +1,13 @@
+import { connect, createServer } from "node:net";
 import fc from "fast-check";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Database } from "../../src/db/client.ts";
 import { createEngine, type Engine } from "../../src/engine.ts";
+import { chatHarness, eventually, readEvents, readUntil, type SseEvent } from "../features/chat/chat.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
 import { startThrowaway } from "../real-postgres.ts";
+import { finish, gate, reply, scriptedModel, textDelta } from "../scripted-model.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 import { answeringModel, answerTo, isWhole, nameOf, type Question, requestOf, tokens } from "./questions.ts";
 
@@ -232,6 +235,111 @@ test.skipIf(!server)(
     await expectRecovered(createEngine(services), database, agent, told);
   },
   180_000,
+);
+
+/** A way to the server on which the next opening of a turn is cut behind its commit: the answer to it is lost. */
+async function deafWay(url: string) {
+  let isDeaf = false;
+  const way = createServer((socket) => {
+    const upstream = connect(Number(new URL(url).port), "127.0.0.1");
+    for (const end of [socket, upstream]) end.on("error", () => {});
+    socket.once("close", () => upstream.destroy());
+    upstream.once("close", () => socket.destroy());
+    let opens = false;
+    socket.on("data", (bytes) => {
+      if (isDeaf && bytes.includes('insert into "turns"')) {
+        isDeaf = false;
+        opens = true;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on("data", (bytes) => {
+      // The end of a statement that answers one row.
+      if (opens && bytes.includes("SELECT 1\0")) socket.destroy();
+      else socket.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => way.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void way.close());
+  const address = way.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  const loseNext = () => {
+    isDeaf = true;
+  };
+  return { url: url.replace(/:\d+\//, `:${port}/`), loseNext };
+}
+
+test.skipIf(!server)(
+  "PostgreSQL: a turn whose opening is committed though its connection is cut blocks nothing",
+  async () => {
+    const way = await deafWay(await freshDatabase(server));
+    // Unprepared, so that each statement is sent with its text.
+    const database = poolOn({ url: way.url }, { prepare: false });
+    const h = await chatHarness(
+      scriptedModel(() => reply("ok")),
+      {},
+      { database },
+    );
+    const headers = { "Idempotency-Key": "one" };
+    for (const chat of ["c", "c"]) {
+      way.loseNext();
+      const lost = await h.complete("q", { chat_id: chat }, { headers });
+      expect([lost.status, lost.headers.get("Retry-After")]).toEqual([503, "1"]);
+      await eventually(async () => (await h.stored()).conversations[0]?.openTurns === 0);
+    }
+    expect((await h.complete("q", { chat_id: "c" }, { headers })).status).toBe(200);
+    expect((await h.stored()).turns.map(({ status }) => status)).toEqual(["lost", "lost", "done"]);
+  },
+  60_000,
+);
+
+test.skipIf(!server)(
+  "PostgreSQL: a stream that is followed on another replica is whole after the server crashed",
+  async () => {
+    const database = poolOn({ url: await freshDatabase(server) });
+    const said = gate();
+    const model = scriptedModel(() => ({ parts: [textDelta("0 "), said.promise, textDelta("1 "), finish()] }));
+    const h = await chatHarness(model, {}, { database });
+    const { text } = await readUntil(await h.native("Count", { chat_id: "c" }), (sofar) => sofar.includes("0 "));
+    const path = `/api/instances/${h.agent.slug}/chat/stream/${/^id: ([^:]+):/m.exec(text)?.[1]}`;
+    const other = createEngine(h.services);
+    const follow = async () => {
+      const headers = { Authorization: `Bearer ${h.agent.key}` };
+      return readEvents(await other.app.request(path, { headers }, { remoteAddress: "192.0.2.1" }));
+    };
+    /** Moves the clock on, and runs what a server does every 2 seconds. */
+    const pass = (over: () => Promise<unknown>) =>
+      eventually(async () => {
+        await h.clock.advance(100);
+        await h.engine.closeRevoked().catch(() => {});
+        return over().catch(() => false);
+      });
+    const chunks = () => database.query("select first from stream_chunks", []);
+    let early: SseEvent[] = [];
+    void follow().then((events) => {
+      early = events;
+    });
+    await pass(async () => (await chunks()).length === 2);
+    // The death of one session makes the server end all sessions and recover, which empties UNLOGGED tables.
+    const [session] = await database.query<{ pid: number }>("select pg_backend_pid() as pid", []);
+    process.kill(session?.pid ?? 0, "SIGKILL");
+    await pass(async () => early.length > 0);
+    expect(early.slice(-2).map(({ event, data }) => [event, data.code])).toEqual([
+      ["error", "unavailable"],
+      ["done", undefined],
+    ]);
+    await pass(async () => (await chunks()).length === 0);
+    let late: SseEvent[] = [];
+    void follow().then((events) => {
+      late = events;
+    });
+    await pass(async () => (await chunks()).length === 2);
+    said.open();
+    await pass(async () => late.length > 0);
+    expect(late.map(({ data }) => data.text ?? "").join("")).toBe("0 1 ");
+    expect(late.at(-1)?.event).toBe("done");
+  },
+  60_000,
 );
 
 test("the embedded database: of a process that is killed each turn is there whole, or not at all", async () => {

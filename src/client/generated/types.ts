@@ -246,6 +246,8 @@ export interface ErrorEvent {
   data: {
     /** For the caller; `done` follows. */
     message: string;
+    /** Of a stream that ends before its turn. `resume_lost`: some events are gone for good, so read the conversation's messages. `unavailable`: resume again in a moment. */
+    code?: "resume_lost" | "unavailable";
   };
 }
 

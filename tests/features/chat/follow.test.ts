@@ -1,4 +1,6 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
+import { EngineError } from "../../../src/core/errors.ts";
 import { streamChunks, turns } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { plainText } from "../../plain-text.ts";
@@ -23,7 +25,8 @@ async function elsewhere(gates: number, said = (index: number) => `${index + 1} 
   /** Counts the reads of events from now on. */
   const reads = () => {
     const query = vi.spyOn(h.services.database, "query");
-    return () => query.mock.calls.filter(([statement]) => plainText(statement).includes("from stream_chunks")).length;
+    return () =>
+      query.mock.calls.filter(([statement]) => plainText(statement).includes("as length from stream_chunks")).length;
   };
   return { ...h, held, messageId, ask, follow, chunks, reads };
 }
@@ -160,6 +163,70 @@ describe("a turn that another replica runs", () => {
     await pass(h, async () => read() > 1);
     stored.open();
     expect(textOf(await passUntil(h, events))).toBe("0 1 ");
+  });
+
+  test("is had whole after a crash of the database emptied the table, by those who followed it and who come anew", async () => {
+    const h = await elsewhere(3);
+    const crash = () => h.services.database.db.delete(streamChunks);
+    const early = h.follow();
+    await pass(h, async () => (await h.chunks()).length === 2);
+    h.held[0]?.open();
+    await pass(h, async () => (await h.chunks()).length === 3);
+    await crash();
+    // The turn says nothing meanwhile.
+    const late = h.follow();
+    await pass(h, async () => (await h.chunks()).some(({ events }) => events.includes('"1 "')));
+    await crash();
+    for (const { open } of h.held) open();
+    for (const events of await passUntil(h, Promise.all([early, late]))) {
+      expect(textOf(events)).toBe("0 1 2 3 ");
+      expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => `${h.messageId}:${index + 1}`));
+    }
+    await crash();
+    expect(textOf(await passUntil(h, h.follow()))).toBe("0 1 2 3 ");
+  });
+
+  test("says that events are lost which its owner does not write again, and is had from a later one on", async () => {
+    const h = await elsewhere(1);
+    const first = h.follow();
+    await pass(h, async () => (await h.chunks()).length === 2);
+    h.held[0]?.open();
+    const all = await passUntil(h, first);
+    await h.services.database.db.delete(streamChunks).where(eq(streamChunks.first, 1));
+    expect((await passUntil(h, h.follow())).map(({ event, data }) => [event, data.code])).toEqual([
+      ["error", "resume_lost"],
+      ["done", undefined],
+    ]);
+    const next = (await h.chunks())[1]?.first ?? 0;
+    expect(await passUntil(h, h.follow(`${h.messageId}:${next - 1}`))).toEqual(all.slice(next - 1));
+  });
+
+  test("tells a client to resume while the database is away, and does not let it take the turn for failed", async () => {
+    const h = await elsewhere(1);
+    const { database } = h.services;
+    const { query } = database;
+    const events = h.follow();
+    await pass(h, async () => (await h.chunks()).length === 2);
+    database.query = async () => {
+      throw new EngineError("unavailable", "The database is unavailable");
+    };
+    let told: SseEvent[] | undefined;
+    void events.then((read) => {
+      told = read;
+    });
+    await eventually(async () => {
+      await h.clock.advance(100);
+      return told;
+    });
+    expect(told?.slice(-2).map(({ event, data }) => [event, data.code])).toEqual([
+      ["error", "unavailable"],
+      ["done", undefined],
+    ]);
+    const refused = await h.ask();
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "1"]);
+    database.query = query;
+    h.held[0]?.open();
+    expect(textOf(await passUntil(h, h.follow()))).toBe("0 1 ");
   });
 
   test("has no events ahead of its end", async () => {

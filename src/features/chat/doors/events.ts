@@ -63,6 +63,11 @@ export const ChatEvent = z
     }),
     event("error", "ErrorEvent", {
       message: z.string().openapi({ description: "For the caller; `done` follows.", example: "Model provider error" }),
+      code: z.enum(["resume_lost", "unavailable"]).optional().openapi({
+        description:
+          "Of a stream that ends before its turn. `resume_lost`: some events are gone for good, so read the conversation's messages. `unavailable`: resume again in a moment.",
+        example: "unavailable",
+      }),
     }),
   ])
   .openapi("ChatEvent", { description: "A server-sent event as an object of its fields, with `data` parsed." });

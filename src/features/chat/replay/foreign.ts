@@ -9,6 +9,7 @@ import { statement } from "../../../db/statement.ts";
 import type { EventSink } from "../../../http/sse.ts";
 import { hasLapsed } from "../../../jobs/heartbeat.ts";
 import { batchMs, beginningGone } from "./export.ts";
+import type { StreamEnd } from "./wire.ts";
 
 // The reading side of `export.ts`, for clients that resume a turn of another process.
 
@@ -38,6 +39,9 @@ const pageStatement = statement({ turnId: "uuid", after: "int" }, ({ turnId, aft
     full: sql<boolean>`(select coalesce(sum(length), 0) >= ${pageLength} or count(*) = ${pageRows} from ${next})`,
     // Whether the turn is open and its owner holds the lease.
     alive: sql<boolean>`exists (${ofTurn} and ${isOpen(turns)} and not ${hasLapsed(turns.leaseUntil)})`,
+    // False once a crash of the database emptied the table.
+    wished: sql<boolean>`exists (
+      select 1 from ${streamChunks} where ${streamChunks.turnId} = ${turnId} and ${first} = 0)`,
     // Whether the turn's conversation was deleted.
     deleted: sql<boolean>`not exists (${ofTurn} and ${turns.conversationId} is not null)`,
   });
@@ -65,29 +69,37 @@ export class ForeignTurns {
 
   /**
    * Writes the events of a turn after event `after` to `sink`, until the turn's end. Returns null at the end. Otherwise
-   * returns a message for the client: the owner or the conversation no longer exists, the events were dropped, or
-   * `after` was never sent. Rejects once `signal` is aborted.
+   * returns why the client can't follow the turn: the owner or the conversation no longer exists, events were dropped,
+   * or `after` was never sent. Rejects once `signal` is aborted, and while the database is away.
    */
   async follow(
     { id }: Pick<ForeignTurn, "id">,
     after: number,
     sink: Pick<EventSink, "writeKept" | "drained">,
     signal: AbortSignal,
-  ): Promise<string | null> {
-    const { database, clock, notify } = this.#services;
-    await database.db.insert(streamChunks).values({ turnId: id, first: 0, events: "" }).onConflictDoNothing();
-    notify.publish("turn-wanted", id);
+  ): Promise<StreamEnd | null> {
+    const { clock } = this.#services;
+    await this.#wish(id);
     let lastSignAt = clock.now();
     let read = 0;
+    let sent = after;
     let restMs = 0;
     for (;;) {
       signal.throwIfAborted();
-      const { chunks, full, alive, deleted } = await this.#next(id, read, restMs);
-      if (deleted) return notFound("Turn").message;
+      const { chunks, full, alive, wished, deleted } = await this.#next(id, read, restMs);
+      if (deleted) return { message: notFound("Turn").message };
       for (const { first, events } of chunks) {
-        if (events === "") return after < first ? null : aheadOfTurn;
-        sink.writeKept(behind({ first, events }, after));
+        if (first > sent + 1) return beginningGone;
+        if (events === "") return after < first ? null : { message: aheadOfTurn };
+        const numbered = events.split(/(?<=\n\n)/);
+        sink.writeKept(first > sent ? [events] : numbered.slice(sent + 1 - first));
+        sent = Math.max(sent, first + numbered.length - 1);
         read = first;
+      }
+      if (!wished) {
+        // The owner writes the turn again, in other rows.
+        await this.#wish(id);
+        read = 0;
       }
       // Events that a slow reader has not taken yet stay in the database.
       if (chunks.length > 0) await sink.drained();
@@ -96,6 +108,13 @@ export class ForeignTurns {
       else if (clock.now() - lastSignAt > ownerTimeoutMs) return read === 0 ? beginningGone : ownerGone;
       restMs = full ? 0 : batchMs;
     }
+  }
+
+  /** Asks the turn's owner for its events. */
+  async #wish(id: string): Promise<void> {
+    const { database, notify } = this.#services;
+    await database.db.insert(streamChunks).values({ turnId: id, first: 0, events: "" }).onConflictDoNothing();
+    notify.publish("turn-wanted", id);
   }
 
   #next(id: string, read: number, restMs: number): Promise<Page> {
@@ -110,19 +129,13 @@ export class ForeignTurns {
   async #read(id: string, read: number, restMs: number): Promise<Page> {
     if (restMs > 0) await pause(this.#services.clock, restMs);
     const [page] = await pageStatement.run(this.#services.database, { turnId: id, after: read });
-    return page ?? { chunks: [], full: false, alive: false, deleted: false };
+    return page ?? { chunks: [], full: false, alive: false, wished: true, deleted: false };
   }
 }
 
 export const aheadOfTurn = "Last-Event-ID is ahead of the turn";
 
-const ownerGone =
-  "The server that ran this turn is gone or can't be reached: resume, or read the conversation's messages";
-
-/** The events of a row after event `after`. */
-function behind({ first, events }: Page["chunks"][number], after: number): string[] {
-  if (after < first) return [events];
-  return events
-    .split(/(?<=\n\n)/)
-    .filter((event) => Number(/^id: [^:\n]+:(\d+)\n/.exec(event)?.[1] ?? Number.POSITIVE_INFINITY) > after);
-}
+const ownerGone: StreamEnd = {
+  code: "resume_lost",
+  message: "The server that ran this turn is gone or can't be reached: resume, or read the conversation's messages",
+};

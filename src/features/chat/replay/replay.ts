@@ -40,7 +40,6 @@ export class Replay {
   readonly #events: string[] = [];
   readonly #followers = new Set<Follower>();
   #leave: () => void;
-  /** The number of first events that were dropped. */
   #dropped = 0;
 
   constructor(turn: StartedTurn) {
@@ -54,6 +53,11 @@ export class Replay {
 
   get turnId(): string {
     return this.turn.id;
+  }
+
+  /** The number of first events that were dropped. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
   /** The number of the last event; the first one is 1. */

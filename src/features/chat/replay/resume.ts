@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Context } from "hono";
-import { EngineError, notFound } from "../../../core/errors.ts";
+import { asEngineError, EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import { assign, fields, orNull, type RowOf } from "../../../db/fragments.ts";
 import { conversations, isOpen, turns } from "../../../db/schema.ts";
@@ -17,7 +17,7 @@ import { RequestThrottle } from "../request/throttle.ts";
 import { aheadOfTurn, type ForeignTurn } from "./foreign.ts";
 import { type Replay, resumableMs } from "./replay.ts";
 import { followOwn, type Streaming } from "./stream.ts";
-import { refusalText } from "./wire.ts";
+import { refusalText, type StreamEnd } from "./wire.ts";
 
 /** A client's request for a turn. `door` must be the endpoint that took the turn. */
 export interface WantedTurn {
@@ -241,7 +241,7 @@ function followOn(
   const { response, sink } = eventStream({ ...streaming, onLeave: () => left.abort() });
   let turn = found;
   const refOf = () => (turn instanceof OwnTurn ? turn.replay.turn.conversationRef : turn.ref);
-  const refuse = (message: string) => sink.write(refusalText(message, refOf()));
+  const refuse = (end: StreamEnd) => sink.write(refusalText(end, refOf()));
   const lead = async () => {
     for (let from = after; ; from = 0) {
       const problem =
@@ -262,7 +262,7 @@ function followOn(
   // Some runtimes send the headers only with the first bytes of the body.
   sink.write(": ping\n\n");
   seat.onRevoked(({ message }) => {
-    refuse(message);
+    refuse({ message });
     sink.close();
     left.abort();
   });
@@ -270,8 +270,14 @@ function followOn(
     .catch((err: unknown) => {
       if (left.signal.aborted) return;
       services.log.error({ turnId: turn.id, err }, "A turn could not be followed any more");
-      refuse(err instanceof EngineError && err.code === "unavailable" ? err.message : "Internal server error");
+      refuse(endOf(err));
     })
     .finally(sink.close);
   return response;
+}
+
+/** The turn itself does not fail with the process that follows it. */
+function endOf(err: unknown): StreamEnd {
+  if (asEngineError(err).code !== "unavailable") return { message: "Internal server error" };
+  return { code: "unavailable", message: "The turn can't be followed at the moment: resume it" };
 }

@@ -3,7 +3,7 @@ import { type EventSink, eventStream } from "../../../http/sse.ts";
 import type { Seat, StoredReply } from "../../turns/index.ts";
 import { beginningGone } from "./export.ts";
 import type { Replay } from "./replay.ts";
-import { eventText, refusalText } from "./wire.ts";
+import { eventText, refusalText, type StreamEnd } from "./wire.ts";
 
 export type Streaming = Parameters<typeof eventStream>[0];
 
@@ -16,8 +16,8 @@ export function followReplay(replay: Replay, after: number, streaming: Streaming
     unfollow();
   };
   const { response, sink } = eventStream({ ...streaming, onLeave });
-  const refuse = (message: string) => {
-    sink.write(refusalText(message, replay.turn.conversationRef));
+  const refuse = (end: StreamEnd) => {
+    sink.write(refusalText(end, replay.turn.conversationRef));
     sink.close();
   };
   // Some runtimes send the headers only with the first bytes of the body.
@@ -32,7 +32,7 @@ export function followReplay(replay: Replay, after: number, streaming: Streaming
   // The reader may have disconnected before `unfollow` was set.
   if (left) unfollow();
   seat.onRevoked(({ message }) => {
-    refuse(message);
+    refuse({ message });
     unfollow();
   });
   return response;
@@ -40,14 +40,14 @@ export function followReplay(replay: Replay, after: number, streaming: Streaming
 
 /**
  * Writes the events of this process's turn after event `after`, until the turn ends. Then returns null, or, when the
- * first events were dropped, a message for the client. Rejects once `signal` is aborted.
+ * first events were dropped, why the client can't follow it. Rejects once `signal` is aborted.
  */
 export async function followOwn(
   replay: Replay,
   after: number,
   sink: Pick<EventSink, "write" | "writeKept">,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<StreamEnd | null> {
   const missed = replay.behind(after);
   if (missed === null) return beginningGone;
   sink.writeKept(missed);
@@ -64,7 +64,7 @@ export async function followOwn(
 /** Responds with a refusal as a stream: `error`, then `done` without ids (spec "Errors", rule 2). */
 export function refusedStream(streaming: Streaming, { message }: EngineError): Response {
   const { response, sink } = eventStream(streaming);
-  sink.write(refusalText(message, null));
+  sink.write(refusalText({ message }, null));
   sink.close();
   return response;
 }

@@ -8,9 +8,17 @@ export function eventText(id: string | null, type: string, data: object): string
   return [id === null ? "" : `id: ${id}\n`, "event: ", type, "\ndata: ", JSON.stringify(data), "\n\n"].join("");
 }
 
+/** The end of a stream before the end of its turn. */
+export interface StreamEnd {
+  message: string;
+  /** `resume_lost`: events of the turn are gone for good; `unavailable`: a later resume goes on. */
+  code?: "resume_lost" | "unavailable";
+}
+
 /** An `error` event and the `done` that follows every error (spec "Errors", rule 2). */
-export function refusalText(message: string, conversationId: string | null): string {
-  return eventText(null, "error", { message }) + eventText(null, "done", { conversationId, messageId: null });
+export function refusalText({ message, code }: StreamEnd, conversationId: string | null): string {
+  const error = { message, ...(code === undefined ? {} : { code }) };
+  return eventText(null, "error", error) + eventText(null, "done", { conversationId, messageId: null });
 }
 
 /** The data of an event, by the spec's table; null for an event that is not sent. */
