@@ -155,12 +155,11 @@ describe("a repeat with the same Idempotency-Key", () => {
   });
 
   test("after a stop that cut the whole reply is answered, and the message is stored once", async () => {
-    const model = scriptedModel((_call, index) =>
-      index === 0 ? { parts: [text("half"), new Promise<never>(() => {})] } : reply("Whole."),
-    );
+    const begun = { parts: [text("half"), toolCall("c", "none"), finish("tool-calls")] };
+    const model = scriptedModel([begun, { opens: new Promise<never>(() => {}) }, reply("Whole.")]);
     const h = await chatHarness(model);
     const cut = h.complete("Hello", { chat_id: "c" }, once);
-    await model.called(1);
+    await model.called(2);
     await h.engine.stop(0);
     expect([(await cut).status, (await cut).headers.get("Retry-After")]).toEqual([503, "5"]);
     expect((await h.stored()).messages).toEqual([]);
