@@ -64,7 +64,7 @@ describe("HAProxy's file in docs/high-availability.md", () => {
 
 describe("the other files in docs/high-availability.md", () => {
   test("settings of servers are those that the server reads", () => {
-    const texts = textsIn(page, "ini").filter((text) => /^[A-Z_]+=/.test(text));
+    const texts = textsIn(page, "ini").filter((text) => /^[A-Z_]+=/m.test(text));
     expect(texts).toHaveLength(2);
     const [direct, pooled] = texts.map(settingsIn);
     expect(direct?.DATABASE_PREPARE).toBe(true);
