@@ -36,7 +36,7 @@ Object.assign(process.env, { MALLOC_TRIM_THRESHOLD_: "268435456", MALLOC_MMAP_TH
 const patience = (limitMs: number) => ({
   testTimeout: limitMs,
   hookTimeout: limitMs,
-  expect: { poll: { timeout: 15_000 } },
+  expect: { poll: { timeout: 45_000 } },
 });
 
 /** The engine in this process. Files share its modules: loading them takes as long as what most files do with them. */
@@ -49,7 +49,7 @@ const engine = (name: string, files: { include: string[]; exclude?: string[]; is
     setupFiles: ["tests/seed.ts", "tests/patience.ts"],
     restoreMocks: true,
     execArgv: [`--min-semi-space-size=${youngMb}`, `--max-semi-space-size=${youngMb}`],
-    ...patience(60_000),
+    ...patience(120_000),
   },
 });
 
@@ -68,7 +68,7 @@ export default defineConfig({
           isolate: false,
           include: [`${ofPrograms}/*.test.ts`],
           globalSetup: ["tests/runtime/build.ts"],
-          ...patience(120_000),
+          ...patience(240_000),
         },
       },
     ],

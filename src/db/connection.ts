@@ -1,8 +1,7 @@
 import postgres from "postgres";
 import type { Clock } from "../core/ports.ts";
 import { readArray, writeArray } from "./arrays.ts";
-import { connectToWritable } from "./hosts.ts";
-import { type Server, serverOptions } from "./server-options.ts";
+import type { Server } from "./server-options.ts";
 
 /** A server, or a function that opens a byte stream to the embedded database. */
 export type Target = Server | { dial: () => unknown };
@@ -60,21 +59,11 @@ const types = {
   list: { to: 1009, from: [1003, 1009, 1015, 2951], serialize: writeArray, parse: readArray },
 };
 
-/** One connection, never reopened. To a server: to the first host of its address that takes writes. */
-export function openConnection(target: Target, options: ConnectionOptions): Connection {
-  if (!("url" in target)) return connect(embeddedOptions(target), options);
-  const { statementTimeoutMs = 0, onClose = () => {}, clock } = options;
-  const hosts = serverOptions(target, statementTimeoutMs).map(
-    (host) => (ended: () => void) => connect(host, { ...options, onClose: ended }),
-  );
-  return connectToWritable(hosts, { pooled: target.pooled ?? false, statementTimeoutMs, clock, onClose });
-}
-
 /**
  * One connection of the driver, opened by its first statement and never reopened: when postgres.js reconnects, it may
  * end the process, run the rest of a transaction outside of it, or hang (its issues 1133, 1208 and 1216).
  */
-function connect(place: { socket?: () => unknown }, options: ConnectionOptions): Connection {
+export function connect(place: { socket?: () => unknown }, options: ConnectionOptions): Connection {
   const { prepare, onClose = () => {}, onNotification } = options;
   let destroyed = false;
   const shared = {
@@ -126,7 +115,8 @@ function connect(place: { socket?: () => unknown }, options: ConnectionOptions):
   };
 }
 
-const embeddedOptions = ({ dial }: { dial: () => unknown }) => ({
+/** The driver's options for the embedded database. */
+export const embeddedOptions = ({ dial }: { dial: () => unknown }) => ({
   socket: dial,
   ssl: false,
   username: "postgres",

@@ -1,8 +1,9 @@
 import { StartError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import { withinTime } from "../core/time/deadline.ts";
-import { openConnection, type Parameter, type Target } from "./connection.ts";
+import type { Parameter, Target } from "./connection.ts";
 import { sqlState, tooLate } from "./failures.ts";
+import { openConnection } from "./open-connection.ts";
 import { unlessDeadlocked } from "./retry.ts";
 import { foreignSettings } from "./server-options.ts";
 

@@ -1,7 +1,8 @@
 import { EngineError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
-import { openConnection, type Parameter, type Rows, type Shape, type Target } from "./connection.ts";
+import type { Parameter, Rows, Shape, Target } from "./connection.ts";
 import { isBroken, isReadOnly, toCallersError, tooLate } from "./failures.ts";
+import { openConnection } from "./open-connection.ts";
 import { Reach } from "./reach.ts";
 import { leastBusy, type Slot, withRoom } from "./slots.ts";
 import { Usable } from "./usable.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../core/ports.ts";
-import { openConnection, type Target } from "./connection.ts";
+import type { Target } from "./connection.ts";
 import { isReadOnly, takesNoWrites, toCallersError, tooLate } from "./failures.ts";
-import { sessionName } from "./hosts.ts";
+import { openConnection, sessionName } from "./open-connection.ts";
 
 /** The deadline of a probe, and of a statement while the server does not answer, in milliseconds. */
 const probeMs = 3_000;

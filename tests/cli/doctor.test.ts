@@ -432,7 +432,7 @@ describe("the report on an installation", () => {
       expect.stringMatching(/^warn {2}policies {9}publicAddress is http:\/\/tea\.example, unencrypted: /),
       expect.stringMatching(/^warn {2}policies {9}httpAllowedHosts lets tools .*\(127\.0\.0\.1:80\)/),
     ]);
-  }, 60_000);
+  });
 
   test("names agents whose secrets are too short to be scrubbed", async () => {
     const environment = await installed({});
@@ -452,7 +452,7 @@ describe("the report on an installation", () => {
     await close();
     const { code, text } = await report(environment, false);
     expect([code, text]).toEqual([0, expect.stringMatching(/^warn {2}secrets +Too short to be .*, in tea: store/m)]);
-  }, 60_000);
+  });
 
   test("fails while background work fails for good", async () => {
     const environment = await installed({}, new Date());
@@ -469,7 +469,7 @@ describe("the report on an installation", () => {
       checks: Record<string, string>[];
     };
     expect(checks.find(({ name }) => name === "public address")?.message).toMatch(/^http:\/\/127\.0\.0\.1:1 does not/);
-  }, 60_000);
+  });
 
   test("warns about what it can't examine while a server uses the database", async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
@@ -497,7 +497,7 @@ describe("the report on an installation", () => {
     expect(found).toMatchObject([
       { name: "database", status: "fail", message: expect.stringContaining("can't use it") },
     ]);
-  }, 60_000);
+  });
 
   test.each([
     [10, "fail", ": free some on its disk", 0o700],

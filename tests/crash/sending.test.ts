@@ -30,7 +30,7 @@ describe.skipIf(!server)("a process that is killed while it sends", () => {
       ["sent", null],
     ]);
     expect([h.calls(), h.texts()]).toEqual([3, ["two"]]);
-  }, 60_000);
+  });
 
   test("between the answer and the note: the part is sent once more and marked, and what follows once", async () => {
     const h = await senders(server, bundle);
@@ -46,7 +46,7 @@ describe.skipIf(!server)("a process that is killed while it sends", () => {
       [true, 2],
       [false, 1],
     ]);
-  }, 60_000);
+  });
 
   test("leaves what another process sends alone: two of them send each part once", async () => {
     const h = await senders(server, bundle);
@@ -63,5 +63,5 @@ describe.skipIf(!server)("a process that is killed while it sends", () => {
       child.kill("SIGKILL");
       await killed;
     }
-  }, 60_000);
+  });
 });

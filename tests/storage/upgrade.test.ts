@@ -249,7 +249,7 @@ async function expectBotRegistered(h: Upgraded) {
   expect(telegram.webhook()).toBeNull();
   await clock.advance(2_000);
   const webhook = { url: `${address}/webhooks/telegram/helper`, secret: expect.stringMatching(/^[\w-]{32}$/) };
-  await expect.poll(() => telegram.webhook(), { timeout: 5_000 }).toEqual(webhook);
+  await expect.poll(() => telegram.webhook()).toEqual(webhook);
   const running = { status: "running", config: { allowedUserIds: "4711" } };
   await expect.poll(() => channelOf(h, "helper", "telegram")).toMatchObject(running);
   const failing = { status: "failing", lastError: expect.stringContaining("Another agent uses this bot") };

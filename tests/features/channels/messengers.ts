@@ -61,11 +61,11 @@ export async function shown(h: Harness, headers: Headers, type: string, slug = "
 /** Waits until no job runs: a job's results may be readable before it ends. */
 export async function untilNoneRuns({ services }: Harness) {
   const locks = async () => (await services.database.db.select().from(jobs)).map(({ lockedUntil }) => lockedUntil);
-  await expect.poll(async () => (await locks()).every((lock) => lock === null), { timeout: 5_000 }).toBe(true);
+  await expect.poll(async () => (await locks()).every((lock) => lock === null)).toBe(true);
 }
 
 /** Waits until the channel's start ended with this status. */
 export async function untilStatus(h: Harness, headers: Headers, type: string, status: string, slug = "one") {
-  await expect.poll(() => shown(h, headers, type, slug), { timeout: 5_000, interval: 20 }).toMatchObject({ status });
+  await expect.poll(() => shown(h, headers, type, slug), { interval: 20 }).toMatchObject({ status });
   return shown(h, headers, type, slug);
 }

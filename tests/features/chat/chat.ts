@@ -91,9 +91,9 @@ export async function readUntil(response: Response, enough: (text: string) => bo
   return { text, reader };
 }
 
-/** Polls `look` in real time until it gives a value; throws after 15 s. */
+/** Polls `look` in real time until it gives a value; throws after 45 s. */
 export async function eventually<T>(look: () => Promise<T | null | undefined | false>): Promise<T> {
-  const end = performance.now() + 15_000;
+  const end = performance.now() + 45_000;
   while (performance.now() < end) {
     const found = await look();
     if (found) return found;

@@ -248,7 +248,7 @@ describe("the sweep", () => {
     await h.engine.tick();
     await h.worker.work();
     // The engine's own worker may have been first, and may still run.
-    await expect.poll(async () => (await h.rows()).map(({ id }) => id), { timeout: 5_000 }).toEqual([whole.id]);
+    await expect.poll(async () => (await h.rows()).map(({ id }) => id)).toEqual([whole.id]);
     expect([...h.local.keys()]).toEqual([whole.id]);
   });
 

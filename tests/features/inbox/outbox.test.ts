@@ -93,7 +93,7 @@ describe("the outbox", () => {
     await h.say("two");
     await h.settled((all) => all.at(-1)?.status === "sent");
     expect((await h.channel())?.lastError).toBe(null);
-  }, 30_000);
+  });
 
   test("gives a reply up whose person blocked the agent, with its later parts, and continues with the next one", async () => {
     const h = await messaging();

@@ -238,6 +238,24 @@ test("a turn that the database opens after its answer was given up is closed wit
   expect(await statuses()).toEqual(["done", "lost"]);
 });
 
+test("a turn whose opening was lost before a longer outage is closed when that is over", async () => {
+  const { h, statuses } = await lostOpening();
+  const { database } = h.services;
+  expect((await h.complete("lost", { chat_id: "c" })).status).toBe(503);
+  await eventually(async () => (await statuses()).includes("lost"));
+  const { db } = database;
+  await db.update(turns).set({ status: "running" }).where(eq(turns.status, "lost"));
+  const { query } = database;
+  database.query = () => Promise.reject(new EngineError("unavailable", "The database is unavailable"));
+  for (let passed = 0; passed <= 40_000; passed += 5_000) {
+    await h.clock.advance(5_000);
+    await h.engine.renewLeases().catch(() => {});
+  }
+  database.query = query;
+  await h.engine.renewLeases();
+  expect(await statuses()).toEqual(["done", "lost"]);
+});
+
 test("the next turn of the conversation goes on without a word of that", async () => {
   const { h, statuses } = await lostOpening();
   expect((await h.complete("lost", { chat_id: "c" })).status).toBe(503);

@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
+import { Rounds } from "../../../core/limits/rounds.ts";
 import type { Clock } from "../../../core/ports.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, fields, type RowOf } from "../../../db/fragments.ts";
@@ -10,6 +11,12 @@ import { conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { type Heartbeat, hasLapsed, leaseMs, leaseUntil } from "../../../jobs/heartbeat.ts";
 import { heldFor, onceSettled, settleTurns } from "../budget/budget.ts";
+
+/** The most orphans that are remembered; the lease of an earlier one runs out. */
+const mostOrphans = 10_000;
+
+/** The most orphans of one statement. */
+const mostAtOnce = 1_000;
 
 /**
  * The leases of this process's turns, and the closing of turns whose leases ran out. Statements are repeated after a
@@ -23,6 +30,8 @@ export class Leases {
   readonly #living = new Set<string>();
   /** The turns that this process may have opened without knowing it, with the times at which their leases have ended. */
   readonly #orphans = new Map<string, number>();
+  /** In an outage all openings fail: their statements are not repeated for each of them. */
+  readonly #closing = new Rounds(() => this.#closeAllOrphans());
   /** Counts turns that this process closed. */
   readonly #count: (labels: { cause: "lease" | "answer" }, by: number) => void;
 
@@ -51,6 +60,8 @@ export class Leases {
   /** Notes that the database's answer to a turn's opening was lost, so that the turn may be open without a process. */
   orphan(turnId: string): void {
     this.#orphans.set(turnId, this.#clock.now() + leaseMs);
+    const [oldest = ""] = this.#orphans.keys();
+    if (this.#orphans.size > mostOrphans) this.#orphans.delete(oldest);
   }
 
   isOrphan(turnId: string): boolean {
@@ -61,13 +72,20 @@ export class Leases {
    * Closes the orphans of this process. Call it at once and with each renewal, since the database may be away, and may
    * open an orphan after the first attempt. No statement while there are none.
    */
-  async closeOrphans(): Promise<void> {
-    const now = this.#clock.now();
-    for (const [id, endedAt] of this.#orphans) if (endedAt < now) this.#orphans.delete(id);
-    if (this.#orphans.size === 0) return;
-    const orphans = [...this.#orphans.keys()];
-    const [row] = await unlessDeadlocked(() => closeOrphansStatement.run(this.#database, { orphans }));
-    this.#count({ cause: "answer" }, row?.lost ?? 0);
+  closeOrphans(): Promise<void> {
+    return this.#closing.run();
+  }
+
+  async #closeAllOrphans(): Promise<void> {
+    const began = this.#clock.now();
+    const ids = [...this.#orphans.keys()];
+    for (let start = 0; start < ids.length; start += mostAtOnce) {
+      const orphans = ids.slice(start, start + mostAtOnce);
+      const [row] = await unlessDeadlocked(() => closeOrphansStatement.run(this.#database, { orphans }));
+      this.#count({ cause: "answer" }, row?.lost ?? 0);
+      // Nothing opens one any more whose lease would have ended.
+      for (const id of orphans) if ((this.#orphans.get(id) ?? 0) < began) this.#orphans.delete(id);
+    }
   }
 
   /** Renews the leases of these turns. Returns those that the process still holds, and which of them should stop. */

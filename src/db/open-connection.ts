@@ -1,7 +1,8 @@
 import type { Clock } from "../core/ports.ts";
 import { withinTime } from "../core/time/deadline.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, type ConnectionOptions, connect, embeddedOptions, type Target } from "./connection.ts";
 import { isReadOnly, takesNoWrites, tooLate } from "./failures.ts";
+import { serverOptions } from "./server-options.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** Connects to one host. `onClose` is called when the connection closes, before its running statements reject. */
@@ -12,6 +13,16 @@ const headStartMs = 250;
 
 /** How long running statements may take at a close, in milliseconds. */
 const closeMs = 5_000;
+
+/** One connection, never reopened. To a server: to the first host of its address that takes writes. */
+export function openConnection(target: Target, options: ConnectionOptions): Connection {
+  if (!("url" in target)) return connect(embeddedOptions(target), options);
+  const { statementTimeoutMs = 0, onClose = () => {}, clock } = options;
+  const hosts = serverOptions(target, statementTimeoutMs).map(
+    (host) => (ended: () => void) => connect(host, { ...options, onClose: ended }),
+  );
+  return connectToWritable(hosts, { pooled: target.pooled ?? false, statementTimeoutMs, clock, onClose });
+}
 
 interface Options {
   pooled: boolean;
@@ -26,7 +37,7 @@ interface Options {
  * proxy or a name may lead to a standby. Statements reject with 25006 when a reached host takes no writes and no other
  * does, else with the first host's failure.
  */
-export function connectToWritable(hosts: readonly Connect[], options: Options): Connection {
+function connectToWritable(hosts: readonly Connect[], options: Options): Connection {
   const { pooled, statementTimeoutMs, clock, onClose } = options;
   const candidates: Connection[] = [];
   let open: Connection | null = null;
