@@ -186,6 +186,21 @@ describe("a turn that another replica runs", () => {
     expect(textOf(await passUntil(h, h.follow()))).toBe("0 1 2 3 ");
   });
 
+  test("is had whole by a client that missed the crash, since another one asked the owner first", async () => {
+    const h = await elsewhere(2);
+    const early = h.follow();
+    await pass(h, async () => (await h.chunks()).length === 2);
+    h.held[0]?.open();
+    await pass(h, async () => (await h.chunks()).length === 3);
+    await h.services.database.transaction(async (tx) => {
+      await tx.delete(streamChunks);
+      await tx.insert(streamChunks).values({ turnId: h.messageId, first: 0, events: "" });
+    });
+    await pass(h, async () => (await h.chunks()).length === 2);
+    h.held[1]?.open();
+    expect(textOf(await passUntil(h, early))).toBe("0 1 2 ");
+  });
+
   test("says that events are lost which its owner does not write again, and is had from a later one on", async () => {
     const h = await elsewhere(1);
     const first = h.follow();

@@ -18,6 +18,9 @@ import type { StreamEnd } from "./wire.ts";
 /** How often the owner writes events, and other replicas read them. */
 export const batchMs = 100;
 
+/** How often the owner of a silent turn looks whether its rows still exist. */
+const lookMs = 2_000;
+
 /** The pause after a failed write. */
 const retryMs = 1_000;
 
@@ -76,8 +79,10 @@ export class Exports {
   /** Writes a turn to its end, or until its rows are gone. A reader notices events that were dropped by the numbers. */
   async #write(replay: Replay): Promise<void> {
     const { turnId } = replay;
+    const { clock } = this.#services;
     let written = 0;
     let previous = 0;
+    let lookedAt = clock.now();
     const insert = async (events: string) => {
       const first = written + 1;
       const isInserted = await this.#insert({ turnId, previous, first, events });
@@ -96,7 +101,10 @@ export class Exports {
         await insert("");
         return;
       }
-      if (events.length === 0 && (await this.#isGone({ turnId, previous }))) return;
+      if (events.length === 0 && clock.now() - lookedAt >= lookMs) {
+        lookedAt = clock.now();
+        if (await this.#isGone({ turnId, previous })) return;
+      }
       // After `stop` the loop only waits for the turn's end.
       await this.#rest(batchMs).catch(() => replay.over);
     }

@@ -39,9 +39,10 @@ const pageStatement = statement({ turnId: "uuid", after: "int" }, ({ turnId, aft
     full: sql<boolean>`(select coalesce(sum(length), 0) >= ${pageLength} or count(*) = ${pageRows} from ${next})`,
     // Whether the turn is open and its owner holds the lease.
     alive: sql<boolean>`exists (${ofTurn} and ${isOpen(turns)} and not ${hasLapsed(turns.leaseUntil)})`,
-    // False once a crash of the database emptied the table.
-    wished: sql<boolean>`exists (
-      select 1 from ${streamChunks} where ${streamChunks.turnId} = ${turnId} and ${first} = 0)`,
+    // The time of the wish. Null once a crash of the database emptied the table.
+    wishedAt: sql<string | null>`(
+      select ${streamChunks.createdAt}::text from ${streamChunks}
+      where ${streamChunks.turnId} = ${turnId} and ${first} = 0)`,
     // Whether the turn's conversation was deleted.
     deleted: sql<boolean>`not exists (${ofTurn} and ${turns.conversationId} is not null)`,
   });
@@ -82,12 +83,22 @@ export class ForeignTurns {
     await this.#wish(id);
     let lastSignAt = clock.now();
     let read = 0;
+    let knownWish: string | null | undefined;
     let sent = after;
     let restMs = 0;
     for (;;) {
       signal.throwIfAborted();
-      const { chunks, full, alive, wished, deleted } = await this.#next(id, read, restMs);
+      const { chunks, full, alive, wishedAt, deleted } = await this.#next(id, read, restMs);
       if (deleted) return { message: notFound("Turn").message };
+      if (wishedAt === null) await this.#wish(id);
+      const isWrittenAgain = knownWish !== undefined && wishedAt !== knownWish;
+      knownWish = wishedAt;
+      if (isWrittenAgain) {
+        // The owner writes the turn again after a crash, in other rows.
+        read = 0;
+        restMs = batchMs;
+        continue;
+      }
       for (const { first, events } of chunks) {
         if (first > sent + 1) return beginningGone;
         if (events === "") return after < first ? null : { message: aheadOfTurn };
@@ -95,11 +106,6 @@ export class ForeignTurns {
         sink.writeKept(first > sent ? [events] : numbered.slice(sent + 1 - first));
         sent = Math.max(sent, first + numbered.length - 1);
         read = first;
-      }
-      if (!wished) {
-        // The owner writes the turn again, in other rows.
-        await this.#wish(id);
-        read = 0;
       }
       // Events that a slow reader has not taken yet stay in the database.
       if (chunks.length > 0) await sink.drained();
@@ -129,7 +135,7 @@ export class ForeignTurns {
   async #read(id: string, read: number, restMs: number): Promise<Page> {
     if (restMs > 0) await pause(this.#services.clock, restMs);
     const [page] = await pageStatement.run(this.#services.database, { turnId: id, after: read });
-    return page ?? { chunks: [], full: false, alive: false, wished: true, deleted: false };
+    return page ?? { chunks: [], full: false, alive: false, wishedAt: null, deleted: false };
   }
 }
 
