@@ -194,7 +194,9 @@ async function openMeters({ METRICS_TOKEN }: Settings, log: Log): Promise<Meters
 function openNotify(settings: Settings, database: Storage["database"], log: Log): Notify {
   const { DATABASE_URL, DATABASE_LISTEN_URL } = settings;
   if (DATABASE_URL === undefined) return localNotify(log);
-  const target = postgresTarget(DATABASE_LISTEN_URL ?? DATABASE_URL, settings);
+  const target = DATABASE_LISTEN_URL
+    ? postgresTarget(DATABASE_LISTEN_URL, settings, "DATABASE_LISTEN_URL")
+    : postgresTarget(DATABASE_URL, settings);
   return postgresNotify({ target, database, clock: systemClock, log });
 }
 

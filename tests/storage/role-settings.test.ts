@@ -192,6 +192,21 @@ describe.skipIf(!server)("a start says", () => {
 });
 
 describe.skipIf(!server)("a start whose database is open says", () => {
+  test.each([
+    ["postgres://ada@localhost:port/app", /^DATABASE_LISTEN_URL can't be read/],
+    ["postgres://ada@localhost/app?target_session_attrs=any", /^DATABASE_LISTEN_URL asks for .*=any/],
+  ])("that the address for LISTEN is wrong: %s", async (listen, expected) => {
+    const { address } = await roleWith({});
+    const environment = {
+      DATABASE_URL: address,
+      DATABASE_LISTEN_URL: listen,
+      ENCRYPTION_KEY: key,
+      LOG_LEVEL: "silent",
+    };
+    const setup = prepare({ ...environment, HOST: "127.0.0.1", PORT: "0" }, { terminal: false });
+    await expect(startServer(setup)).rejects.toThrow(expected);
+  });
+
   test("that the role may have no more connections", async () => {
     const { name, address } = await roleWith({});
     await asAdmin((admin) => admin.unsafe(`alter role "${name}" connection limit 1`));

@@ -5,17 +5,21 @@ import type { Target } from "../../db/connection.ts";
 import { failureCode } from "../../db/failures.ts";
 
 /** The database at an address of the settings; throws a `StartError` for an unreadable one. */
-export function postgresTarget(url: string, { DATABASE_PREPARE }: Pick<Settings, "DATABASE_PREPARE">): Target {
+export function postgresTarget(
+  url: string,
+  { DATABASE_PREPARE }: Pick<Settings, "DATABASE_PREPARE">,
+  variable: "DATABASE_URL" | "DATABASE_LISTEN_URL" = "DATABASE_URL",
+): Target {
   const address = readAddress(url);
   if (!address) {
     throw new StartError(
-      "DATABASE_URL can't be read: it is postgres://user:password@host:5432/database, with special characters of user and password percent-encoded, and for a socket postgres://user@localhost:5432/database?host=/path",
+      `${variable} can't be read: it is postgres://user:password@host:5432/database, with special characters of user and password percent-encoded, and for a socket postgres://user@localhost:5432/database?host=/path`,
     );
   }
   const { target_session_attrs: wanted = "primary" } = address.parameters;
   if (wanted !== "primary") {
     throw new StartError(
-      `DATABASE_URL asks for target_session_attrs=${wanted}: write target_session_attrs=primary, which finds the host that takes writes`,
+      `${variable} asks for target_session_attrs=${wanted}: write target_session_attrs=primary, which finds the host that takes writes`,
     );
   }
   return { url, pooled: !DATABASE_PREPARE };

@@ -81,7 +81,7 @@ export function listenTo(target: Target, channel: string, options: Options): Lis
         () => false,
       );
       if (over || answered) return;
-      // What can't be sent says nothing about what is heard.
+      // A message that was not sent can't be heard.
       if (sent) after(answerMs, () => lose(new Error(unheard)));
       else after(beatMs, tryOut);
     };
