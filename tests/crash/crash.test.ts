@@ -1,5 +1,4 @@
 import { connect, createServer } from "node:net";
-import fc from "fast-check";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Database } from "../../src/db/client.ts";
 import { createEngine, type Engine } from "../../src/engine.ts";
@@ -7,6 +6,7 @@ import { chatHarness, eventually, readEvents, readUntil, type SseEvent } from ".
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
 import { startThrowaway } from "../real-postgres.ts";
+import { randomTimes } from "../rounds.ts";
 import { finish, gate, reply, scriptedModel, textDelta } from "../scripted-model.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 import { answeringModel, answerTo, isWhole, nameOf, type Question, requestOf, tokens } from "./questions.ts";
@@ -22,10 +22,7 @@ type Moment = readonly [
   ordinal: number,
 ];
 
-const randomly = (count: number): Moment[] =>
-  fc
-    .sample(fc.integer({ min: 1, max: 400 }), { numRuns: count, seed: Number(process.env.FUZZ_SEED ?? 1) })
-    .map((ms) => ["after", ms]);
+const randomly = (count: number) => randomTimes(count, { min: 1, max: 400 }).map((ms): Moment => ["after", ms]);
 
 interface Agent {
   slug: string;

@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { afterAll, expect, test, vi } from "vitest";
 import type { Database } from "../../src/db/client.ts";
 import { saveChannel } from "../features/inbox/messengers.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
 import { startThrowaway } from "../real-postgres.ts";
+import { randomTimes } from "../rounds.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
 const server = await startThrowaway();
@@ -27,10 +27,7 @@ const everywhere: Moment[] = [
   ["thinking", 3],
   ["streaming", 4],
 ];
-const randomly = (count: number): Moment[] =>
-  fc
-    .sample(fc.integer({ min: 50, max: 800 }), { numRuns: count, seed: Number(process.env.FUZZ_SEED ?? 1) })
-    .map((ms) => ["ms", ms]);
+const randomly = (count: number) => randomTimes(count, { min: 50, max: 800 }).map((ms): Moment => ["ms", ms]);
 
 async function prepare(database: Database): Promise<string> {
   const h = await harness({ database });

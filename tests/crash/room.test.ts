@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { agentWithRoom } from "../features/room/backlog/rooms.ts";
 import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { randomTimes } from "../rounds.ts";
 import { bundled, victimsConnections } from "./kill.ts";
 
 const server = await startThrowaway();
@@ -29,9 +29,7 @@ const everywhere: Moment[] = [
   ["answering", 1],
   ["answering", 3],
 ];
-const randomly: Moment[] = fc
-  .sample(fc.integer({ min: 50, max: 800 }), { numRuns: 3, seed: Number(process.env.FUZZ_SEED ?? 1) })
-  .map((ms) => ["ms", ms]);
+const randomly = randomTimes(3, { min: 50, max: 800 }).map((ms): Moment => ["ms", ms]);
 
 /** The leases of the processes that were killed are over. */
 async function endLeases(database: Database): Promise<void> {

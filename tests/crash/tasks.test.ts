@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { saveChannel } from "../features/inbox/messengers.ts";
 import { harness } from "../harness.ts";
 import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { randomTimes } from "../rounds.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
 const server = await startThrowaway();
@@ -30,10 +30,7 @@ const everywhere: Moment[] = [
   ]),
   ["thinking", 3],
 ];
-const randomly = (count: number): Moment[] =>
-  fc
-    .sample(fc.integer({ min: 50, max: 800 }), { numRuns: count, seed: Number(process.env.FUZZ_SEED ?? 1) })
-    .map((ms) => ["ms", ms]);
+const randomly = (count: number) => randomTimes(count, { min: 50, max: 800 }).map((ms): Moment => ["ms", ms]);
 
 async function prepare(database: Database): Promise<void> {
   const h = await harness({ database });

@@ -1,11 +1,6 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readPages, textsIn } from "../runtime/pages.ts";
-import { dataDirectory } from "../runtime/program.ts";
-import { skipHere } from "../skip.ts";
 import { assignments, settingsIn } from "./settings.ts";
 
 const page = readPages().find(({ name }) => name === "docs/high-availability.md") ?? { name: "", snippets: [] };
@@ -40,16 +35,6 @@ describe("HAProxy's file in docs/high-availability.md", () => {
       const servers = linesOf(head).filter(([keyword]) => keyword === "server");
       expect([head, servers.length > 1, linesOf(head).flat().includes("check")]).toEqual([head, true, true]);
     }
-  });
-
-  const program = "/usr/sbin/haproxy";
-
-  test("is taken by HAProxy", ({ skip }) => {
-    if (!existsSync(program)) skipHere({ skip }, `there is no ${program}`);
-    const file = join(dataDirectory(), "haproxy.cfg");
-    // There is no certificate here.
-    writeFileSync(file, text.replace(/ ssl crt \S+/, ""));
-    expect(spawnSync(program, ["-c", "-f", file], { encoding: "utf8" })).toMatchObject({ status: 0 });
   });
 
   test("notices a server that drains before it refuses requests", () => {

@@ -20,18 +20,23 @@ export interface Program {
 }
 
 /** Anything started ends with its test, or with its file when all tests of it share that. */
-let atEnd: (end: () => void | Promise<void>) => void = onTestFinished;
+let register: (end: () => void | Promise<void>) => void = onTestFinished;
+
+/** Calls `end` when the test has finished, or the file if all its tests share what began. */
+export function atEnd(end: () => void | Promise<void>): void {
+  register(end);
+}
 
 /** Starts something once for all tests of a file, such as a server; it ends with them. */
 export function shared<T>(begin: () => Promise<T>): () => T {
   const ends: (() => void | Promise<void>)[] = [];
   let begun: { value: T } | undefined;
   beforeAll(async () => {
-    atEnd = (end) => ends.unshift(end);
+    register = (end) => ends.unshift(end);
     try {
       begun = { value: await begin() };
     } finally {
-      atEnd = onTestFinished;
+      register = onTestFinished;
     }
   });
   afterAll(async () => {
