@@ -68,7 +68,7 @@ if (rounds > 1) {
       console.table(load.figures());
       console.log(`Memory of the servers in KiB: ${before.join(", ")}; ${minutes} minutes later ${after.join(", ")}`);
       expect(load.failures("a soak")).toEqual([]);
-      for (const [index, kib] of after.entries()) expect(kib).toBeLessThan(1.5 * (before[index] ?? 0));
+      for (const [index, kib] of after.entries()) expect(kib).toBeLessThan(2 * (before[index] ?? 0));
       await expectKept(cluster, load);
     },
     60_000 * (minutes + 5),
