@@ -41,6 +41,8 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
   /** Moves the clock to when conversations have rested, and waits until the work is done. */
   const rest = async () => {
     await h.clock.jump(30_000);
+    // A conversation whose title is due has no other follow-up until it is written.
+    await eventually(async () => (await due())[0] === 0);
     await h.engine.tick();
     await eventually(async () => isDeepStrictEqual([await waiting(), await due()], [[], [0, 0]]));
   };
