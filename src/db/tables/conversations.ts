@@ -73,6 +73,7 @@ export const conversations = pgTable(
       .on(table.agentId, table.subject, table.updatedAt)
       .where(sql`${table.channel} = 'slack'`),
     index("conversations_parent").on(table.parentId).where(sql`${table.parentId} is not null`),
+    index("conversations_of_agent").on(table.agentId, table.id),
     index("conversations_agent").on(table.agentId, table.updatedAt).where(sql`${table.messageCount} > 0`),
     index("conversations_organization").on(table.organizationId, table.updatedAt).where(sql`${table.messageCount} > 0`),
   ],

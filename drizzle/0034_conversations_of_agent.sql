@@ -1,0 +1,1 @@
+CREATE INDEX "conversations_of_agent" ON "conversations" USING btree ("agent_id","id");
