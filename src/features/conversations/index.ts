@@ -8,7 +8,7 @@ import { conversationRoutes } from "./routes.ts";
 import { turnRoutes } from "./turns/routes.ts";
 
 /** Deletes many rows of a deleted agent. */
-export { deleteRows } from "./delete-all.ts";
+export { deleteRowsOf } from "./delete-all.ts";
 /** Writes titles and summaries, and defines the job that does so. */
 export { createDescribe, descriptionJob } from "./describe.ts";
 export { type DescriptionParts, firstWords, readDescription, titleRule } from "./description-prompt.ts";

@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
 import type { Db, Queries } from "../../../db/client.ts";
@@ -6,7 +6,7 @@ import { earlierNow } from "../../../db/fragments.ts";
 import { agents, conversations, eventBacklog, jobs, roomEvents, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { isRunning, waits } from "../../../jobs/claim-statement.ts";
-import { deleteRows } from "../../conversations/index.ts";
+import { deleteRowsOf } from "../../conversations/index.ts";
 import { converseJob } from "./store.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
@@ -122,6 +122,6 @@ const deleteStatement = statement(
 
 /** Deletes all events of an agent, and its backlog, in the transaction that deletes the agent. */
 export async function deleteEventsOf(tx: Db, agentId: string): Promise<void> {
-  await deleteRows(tx, eventBacklog, eq(eventBacklog.agentId, agentId));
-  await deleteRows(tx, roomEvents, eq(roomEvents.agentId, agentId));
+  await deleteRowsOf(tx, eventBacklog, { agentId, since: eventBacklog.matchedAt });
+  await deleteRowsOf(tx, roomEvents, { agentId, since: roomEvents.receivedAt });
 }
