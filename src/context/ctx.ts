@@ -16,7 +16,7 @@ import type { Membership } from "./membership.ts";
 
 /** The author of a request: a signed-in user, a management key for its organization, or `system` for the engine. */
 export type Actor =
-  | { type: "user"; id: string; name: string; email: string; sessionId: string }
+  | { type: "user"; id: string; name: string; email: string; tokenId: string }
   | { type: "key"; id: string; name: string }
   | { type: "system"; id: null; name: string };
 

@@ -36,7 +36,7 @@ async function readStanding(
   actor: Exclude<Actor, { type: "system" }>,
   { membership, clock }: Ctx,
 ): Promise<Standing | undefined> {
-  const tokenId = actor.type === "user" ? actor.sessionId : actor.id;
+  const tokenId = actor.type === "user" ? actor.tokenId : actor.id;
   const own = and(eq(members.userId, accessTokens.userId), eq(members.organizationId, membership.organizationId));
   const workspaceIds = workspaceIdsOf(accessTokens.userId, sql`${membership.organizationId}`);
   const isLive = or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, new Date(clock.now())));

@@ -82,7 +82,7 @@ export async function chooseOrganization(ctx: Ctx, slug: string): Promise<Active
     .innerJoin(users, eq(users.id, members.userId))
     .where(
       and(
-        eq(accessTokens.id, userOf(ctx).sessionId),
+        eq(accessTokens.id, userOf(ctx).tokenId),
         eq(members.userId, accessTokens.userId),
         eq(organizations.slug, slug),
         reachable,

@@ -44,7 +44,7 @@ export async function createSession(
 
 /** The user's live sessions, the newest first; at most 1000 of them. */
 export async function listSessions(ctx: Ctx): Promise<Session[]> {
-  const { sessionId } = userOf(ctx);
+  const { tokenId } = userOf(ctx);
   const { id, ip, userAgent, createdAt, lastUsedAt } = accessTokens;
   // A live session always has an expiry.
   const expiresAt = sql<Date>`${accessTokens.expiresAt}`.mapWith(accessTokens.expiresAt);
@@ -56,7 +56,7 @@ export async function listSessions(ctx: Ctx): Promise<Session[]> {
     .limit(listed);
   return rows.map((row) => ({
     id: row.id,
-    current: row.id === sessionId,
+    current: row.id === tokenId,
     ip: row.ip ?? "",
     userAgent: row.userAgent ?? "",
     createdAt: row.createdAt.toISOString(),
@@ -67,7 +67,7 @@ export async function listSessions(ctx: Ctx): Promise<Session[]> {
 
 /** Ends the session of this request. */
 export async function signOut(ctx: Ctx): Promise<void> {
-  await endSessions(ctx, eq(accessTokens.id, userOf(ctx).sessionId));
+  await endSessions(ctx, eq(accessTokens.id, userOf(ctx).tokenId));
 }
 
 /** Ends one session of the user; `current`: it is this request's session. Throws the 404 unless it is live. */
@@ -75,7 +75,7 @@ export async function endSession(ctx: Ctx, id: string): Promise<{ current: boole
   if (!isUuid(id)) throw notFound("Session");
   const ended = await endSessions(ctx, eq(accessTokens.id, id));
   if (ended === 0) throw notFound("Session");
-  return { current: id.toLowerCase() === userOf(ctx).sessionId };
+  return { current: id.toLowerCase() === userOf(ctx).tokenId };
 }
 
 /** Ends all sessions of the user except that of this request; returns their number. */
@@ -99,7 +99,7 @@ async function endSessions(ctx: Ctx, which: SQL): Promise<number> {
       target: actor.email,
       request: ctx.request,
       organizationIds: await organizationsOf(tx, actor.id),
-      summary: { ended: ended.length, current: ended.some(({ id }) => id === actor.sessionId) },
+      summary: { ended: ended.length, current: ended.some(({ id }) => id === actor.tokenId) },
     });
     return ended.length;
   });
@@ -118,11 +118,11 @@ async function deleteSessions(ctx: Ctx, tx: Db, which: SQL): Promise<{ id: strin
   return gone.filter((one) => one.expiresAt && one.expiresAt.getTime() > ctx.clock.now());
 }
 
-const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).sessionId);
+const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).tokenId);
 
 /** Whether the request's session is live: it may end while the request waits for a lock. */
-export const isLive = (sessionId: string, now: Date) => sql`exists (
-  select 1 from ${accessTokens} where ${accessTokens.id} = ${sessionId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
+export const isLive = (tokenId: string, now: Date) => sql`exists (
+  select 1 from ${accessTokens} where ${accessTokens.id} = ${tokenId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
 
 const ownSessions = (ctx: Ctx) => and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, userOf(ctx).id));
 

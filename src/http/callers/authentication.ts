@@ -272,7 +272,7 @@ function addressedOrganization(c: Context<AppEnv>): string | null {
 function toActor({ id, kind, name, userId, userName, email }: Caller): Actor | null {
   if (kind === "management") return { type: "key", id, name: name ?? "" };
   if (userId === null) return null;
-  return { type: "user", id: userId, name: userName ?? "", email: email ?? "", sessionId: id };
+  return { type: "user", id: userId, name: userName ?? "", email: email ?? "", tokenId: id };
 }
 
 function toMembership(row: Caller): Membership | null {

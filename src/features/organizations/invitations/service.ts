@@ -85,7 +85,7 @@ export async function answerInvitation(ctx: Ctx, id: string, accept: boolean): P
 
 async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promise<InvitationAnswered> {
   const user = userOf(ctx);
-  const own = and(eq(invitations.id, id), ofHolder(user.id), standing(nowOf(ctx)), isLive(user.sessionId, nowOf(ctx)));
+  const own = and(eq(invitations.id, id), ofHolder(user.id), standing(nowOf(ctx)), isLive(user.tokenId, nowOf(ctx)));
   const [offered] = await selectInvitations(tx, own);
   if (!offered) throw notFound("Invitation");
   const { organization } = offered;

@@ -75,5 +75,5 @@ export async function readRights(
   };
 }
 
-const tokenOf = ({ actor }: Ctx) => (actor.type === "user" ? actor.sessionId : (actor.id ?? ""));
+const tokenOf = ({ actor }: Ctx) => (actor.type === "user" ? actor.tokenId : (actor.id ?? ""));
 const keyOf = (ctx: Ctx) => `${tokenOf(ctx)} ${ctx.membership.organizationId}`;
