@@ -1,7 +1,6 @@
 import type { ActivityBus } from "../core/activity/bus.ts";
 import type { Messengers } from "../core/channels/messengers.ts";
 import type { Cipher } from "../core/credentials/cipher.ts";
-import { roles } from "../core/credentials/permissions.ts";
 import { newId } from "../core/ids.ts";
 import type { Admission } from "../core/limits/admission.ts";
 import type { Machine } from "../core/machine.ts";
@@ -12,7 +11,7 @@ import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords,
 import type { AgentSecrets } from "../core/scrub/agent-secrets.ts";
 import type { Collector, Tracer } from "../core/tracing.ts";
 import type { Database, Db } from "../db/client.ts";
-import type { Membership } from "./membership.ts";
+import { type Membership, membershipIn } from "./membership.ts";
 
 /** The author of a request: a signed-in user, a management key for its organization, or `system` for the engine. */
 export type Actor =
@@ -86,12 +85,11 @@ export function systemCtx(
   { first = false, ...organization }: Pick<Membership, "organizationId" | "organizationSlug"> & { first?: boolean },
   name: string,
 ): Ctx {
-  const rights = { role: "owner", permissions: roles.owner, workspaceIds: null } as const;
   return {
     ...services,
     db: services.database.db,
     actor: { type: "system", id: null, name },
-    membership: { ...organization, first, ...rights },
+    membership: membershipIn({ ...organization, first }, { role: "owner", workspaceIds: null }),
     request: { id: newId(), ip: "" },
   };
 }

@@ -1,58 +1,53 @@
-import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
+import { type Standing, sameRights } from "../core/credentials/rights.ts";
 import { EngineError, notFound } from "../core/errors.ts";
 import type { Db } from "../db/client.ts";
-import { accessTokens, members, workspaceIdsOf } from "../db/schema.ts";
-import type { Actor, Ctx } from "./ctx.ts";
-import { type Membership, membershipIn, type Standing, workspaceScope } from "./membership.ts";
+import { accessTokens, organizations, users } from "../db/schema.ts";
+import { liveToken, reachedOrganization, standing } from "../db/standing.ts";
+import type { Ctx } from "./ctx.ts";
+import { type Membership, membershipIn } from "./membership.ts";
 
 /**
  * Checks the caller's rights again: a body may arrive long after its head was admitted, and a change may wait for its
  * lock. Throws the 401, 404 and 403 that a new request would get.
  */
 export async function requireStanding(db: Db, ctx: Ctx): Promise<void> {
-  const { actor, membership } = ctx;
-  if (actor.type === "system") return;
-  const standing = requireStored(actor, await readStanding(db, actor, ctx));
-  if (actor.type === "key") return;
-  const reached = workspaceScope(membership)?.toSorted().join() ?? null;
-  if (standing.role === membership.role && (reached === null || reached === (standing.workspaceIds ?? ""))) return;
+  if (sameRights(membershipNow(ctx, await readStanding(db, ctx)), ctx.membership)) return;
   throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
 }
 
 /** `requireStanding`, for actions that need no organization. Throws the 401. */
 export async function requireToken(db: Db, ctx: Ctx): Promise<void> {
-  if (ctx.actor.type !== "system" && !(await readStanding(db, ctx.actor, ctx))) throw unknownToken();
+  if (ctx.actor.type !== "system" && !(await readStanding(db, ctx))) throw unknownToken();
 }
 
-/** The caller's current membership, from the stored token. Throws the 401 and the 404 that a new request would get. */
+/**
+ * The actor's current membership, from the stored standing; undefined stands for a token that was deleted or has
+ * expired. Throws the 401 and the 404 that a new request would get.
+ */
 export function membershipNow({ actor, membership }: Ctx, stored: Standing | undefined): Membership {
   if (actor.type === "system") return membership;
-  const standing = requireStored(actor, stored);
-  return actor.type === "user" ? membershipIn(membership, standing) : membership;
+  if (!stored) throw unknownToken();
+  if (stored.role === null) throw notFound("Organization");
+  return membershipIn(membership, stored);
 }
 
-async function readStanding(
-  db: Db,
-  actor: Exclude<Actor, { type: "system" }>,
-  { membership, clock }: Ctx,
-): Promise<Standing | undefined> {
-  const tokenId = actor.type === "user" ? actor.tokenId : actor.id;
-  const own = and(eq(members.userId, accessTokens.userId), eq(members.organizationId, membership.organizationId));
-  const workspaceIds = workspaceIdsOf(accessTokens.userId, sql`${membership.organizationId}`);
-  const isLive = or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, new Date(clock.now())));
-  const [standing] = await db
-    .select({ role: members.roleKey, workspaceIds })
+async function readStanding(db: Db, ctx: Ctx): Promise<Standing | undefined> {
+  const tokenId = tokenIdOf(ctx);
+  if (tokenId === null) return;
+  const caller = { user: users, token: accessTokens };
+  const [stored] = await db
+    .select(standing)
     .from(accessTokens)
-    .leftJoin(members, own)
-    .where(and(eq(accessTokens.id, tokenId), isLive));
-  return standing;
+    .leftJoin(users, eq(users.id, accessTokens.userId))
+    .leftJoinLateral(reachedOrganization(caller, eq(organizations.id, ctx.membership.organizationId)), sql`true`)
+    .where(and(eq(accessTokens.id, tokenId), liveToken(accessTokens, new Date(ctx.clock.now()))));
+  return stored;
 }
 
-/** Throws the 401 when the token was deleted, and the 404 when the user has left the organization. */
-function requireStored(actor: Actor, standing: Standing | undefined): Standing {
-  if (!standing) throw unknownToken();
-  if (standing.role === null && actor.type === "user") throw notFound("Organization");
-  return standing;
+/** The id of the token that authenticated the request; null for the engine itself. */
+export function tokenIdOf({ actor }: Ctx): string | null {
+  return actor.type === "user" ? actor.tokenId : actor.id;
 }
 
 /** The 401 for an unknown token. */

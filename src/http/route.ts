@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
-import { requireInstallationPermission, requirePermission } from "../context/membership.ts";
+import { requirePermission } from "../context/membership.ts";
 import { requireStanding, requireToken } from "../context/standing.ts";
 import type { Permission } from "../core/credentials/permissions.ts";
 import { EngineError } from "../core/errors.ts";
@@ -93,14 +93,13 @@ export function guarded<const Route extends RouteDeclaration>(
     bodyLimit = maxBodyBytes,
   }: GuardOptions = {},
 ) {
-  const require = installation ? requireInstallationPermission : requirePermission;
   const guard = createMiddleware<AppEnv>(async (c, next) => {
     const share = ["management", "", clientKey(c.get("ip"))] as const;
     const ctx = await c.get("services").admission.during(share, () => authenticate(c, { installation, unlimited }));
     // Set before the checks, so that a refusal is recorded under the caller's name.
     c.set("ctx", ctx);
     if (sessionOnly) requireSession(ctx.actor);
-    if (permission) require(ctx.membership, permission);
+    if (permission) requirePermission(ctx.membership, permission);
     // No proxy may store the response to one caller. A handler may allow it.
     c.header("Cache-Control", "no-store");
     await limitBody(c, bodyLimit);

@@ -199,4 +199,13 @@ describe("the addressed organization", () => {
     await h.services.database.db.update(members).set({ roleKey: "constructor" });
     expect(await status(h, headers, "/api/instances")).toBe(403);
   });
+
+  test("lets a member with such a role leave", async () => {
+    const h = await harness();
+    const headers = await h.as("viewer");
+    const { db } = h.services.database;
+    await db.update(members).set({ roleKey: "constructor" });
+    const left = await h.request("/api/me/organizations/acme", { method: "DELETE", headers });
+    expect([left.status, await db.select().from(members)]).toEqual([200, []]);
+  });
 });

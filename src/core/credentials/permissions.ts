@@ -61,17 +61,6 @@ export const roles: Record<RoleKey, ReadonlySet<Permission>> = {
   viewer: new Set(viewer),
 };
 
-/** Whether a role reaches every workspace, as Owners and Admins do; other roles need a row in `workspace_members`. */
-export function reachesAllWorkspaces(role: RoleKey): boolean {
-  return role === "owner" || role === "admin";
-}
-
-/** The permissions of a member with this role. Only Owners of the first organization administer the installation. */
-export function permissionsOf(role: string, first: boolean): Permission[] {
-  if (!isRoleKey(role)) return [];
-  return [...roles[role]].filter((permission) => first || permission !== "policy:manage");
-}
-
 export function isRoleKey(value: string): value is RoleKey {
   return Object.hasOwn(roles, value);
 }

@@ -1,4 +1,4 @@
-import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import {
   type AnyPgColumn,
   boolean,
@@ -165,17 +165,6 @@ export const signInAddresses = pgTable(
     index("sign_in_addresses_used_at").on(table.usedAt),
   ],
 );
-
-/** The ids of the workspaces that a user belongs to in an organization, sorted and joined by commas; null for none. */
-export function workspaceIdsOf(userId: SQLWrapper, organizationId: SQLWrapper): SQL<string | null> {
-  return sql<string | null>`(
-    select string_agg(${workspaces.id}::text, ',' order by ${workspaces.id}::text)
-    from ${workspaceMembers} join ${workspaces} on ${workspaces.id} = ${workspaceMembers.workspaceId}
-    where ${workspaceMembers.userId} = ${userId} and ${workspaces.organizationId} = ${organizationId})`;
-}
-
-/** Whether the account's sessions may use this membership: a condition on `users` and `members`. */
-export const reachable = sql`(${users.passwordOrganization} is null or ${users.passwordOrganization} = ${members.organizationId})`;
 
 /** Sessions and management keys, distinguished by `kind`. Only digests are stored. */
 export const accessTokens = pgTable(

@@ -1,11 +1,12 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
 import { changesBetween } from "../../core/changes.ts";
-import { permissionsOf } from "../../core/credentials/permissions.ts";
+import { rightsOf } from "../../core/credentials/rights.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { type Limit, requireAllowed } from "../../core/limits/throttle.ts";
 import { sortByName } from "../../core/text/names.ts";
-import { accessTokens, firstOrganization, members, organizations, reachable, users } from "../../db/schema.ts";
+import { accessTokens, firstOrganization, members, organizations, users } from "../../db/schema.ts";
+import { reachable } from "../../db/standing.ts";
 import { countCall } from "../../db/throttle.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import type { ActiveOrganization, Me, MeChanges, OnboardingChange } from "./schema.ts";
@@ -22,7 +23,7 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
       onboarding: users.onboarding,
       passwordSetBy: users.passwordSetBy,
       organization: { slug: organizations.slug, name: organizations.name },
-      isFirst: sql<boolean>`${organizations.id} = (${firstOrganization})`,
+      first: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       roleKey: members.roleKey,
     })
     .from(users)
@@ -30,12 +31,14 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
     .leftJoin(organizations, eq(organizations.id, members.organizationId))
     .where(eq(users.id, actor.id))
     .orderBy(asc(organizations.slug));
-  const [first] = rows;
-  if (!first) throw notFound("User");
-  const { id, email, name, onboarding, passwordSetBy } = first;
-  const memberships = rows.flatMap(({ organization, roleKey, isFirst }) =>
-    organization && roleKey ? [{ ...organization, roleKey, permissions: permissionsOf(roleKey, isFirst) }] : [],
-  );
+  const [user] = rows;
+  if (!user) throw notFound("User");
+  const { id, email, name, onboarding, passwordSetBy } = user;
+  const memberships = rows.flatMap(({ organization, roleKey, first }) => {
+    if (!organization || !roleKey) return [];
+    const { permissions } = rightsOf({ role: roleKey, workspaceIds: null }, { first });
+    return [{ ...organization, roleKey, permissions: [...permissions] }];
+  });
   const required = passwordSetBy === null ? {} : { passwordChangeRequired: true as const };
   return { user: { id, email, name, onboarding, organizations: sortByName(memberships), ...required } };
 }

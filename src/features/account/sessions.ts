@@ -6,6 +6,7 @@ import { isUuid, newId } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text/text.ts";
 import type { Db } from "../../db/client.ts";
 import { accessTokens } from "../../db/schema.ts";
+import { liveToken } from "../../db/standing.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import type { Session } from "./schema.ts";
 import { userOf } from "./user.ts";
@@ -122,7 +123,7 @@ const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).tokenId);
 
 /** Whether the request's session is live: it may end while the request waits for a lock. */
 export const isLive = (tokenId: string, now: Date) => sql`exists (
-  select 1 from ${accessTokens} where ${accessTokens.id} = ${tokenId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
+  select 1 from ${accessTokens} where ${accessTokens.id} = ${tokenId} and ${liveToken(accessTokens, now)})`;
 
 const ownSessions = (ctx: Ctx) => and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, userOf(ctx).id));
 

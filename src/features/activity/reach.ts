@@ -1,6 +1,5 @@
 import { and, inArray } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
-import { workspaceScope } from "../../context/membership.ts";
 import type { OwningAgent } from "../../core/activity/activity.ts";
 import type { Watcher } from "../../core/activity/bus.ts";
 import type { ActivityEvent } from "../../core/activity/event.ts";
@@ -18,7 +17,7 @@ export async function reachedEvents(
   agentId: string | null,
 ): Promise<Required<Pick<Watcher, "sees" | "rowsOf">>> {
   const { organizationId } = ctx.membership;
-  const scope = workspaceScope(ctx.membership);
+  const scope = ctx.membership.workspaceIds;
   const { activity } = ctx;
   const lastKnown = activity.sequence;
   const known = new Set(activity.ring.filter(({ agent }) => agent.organizationId === organizationId).map(agentOf));

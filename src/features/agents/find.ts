@@ -1,7 +1,6 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context/ctx.ts";
-import { workspaceScope } from "../../context/membership.ts";
 import { write } from "../../context/write.ts";
 import type { Changes } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
@@ -18,7 +17,7 @@ export type AgentRow = typeof agents.$inferSelect;
 /** Whether the caller reaches the agent: the condition on `agents` in every query. */
 export function withinReach({ membership }: Ctx): SQL {
   const own = eq(agents.organizationId, membership.organizationId);
-  const scope = workspaceScope(membership);
+  const scope = membership.workspaceIds;
   // One parameter for all workspaces, so that the statement is the same for every caller.
   return scope ? sql`(${own} and ${agents.workspaceId} = any(${writeArray(scope)}::uuid[]))` : own;
 }

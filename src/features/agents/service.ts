@@ -1,6 +1,5 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../context/ctx.ts";
-import { workspaceScope } from "../../context/membership.ts";
 import { write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
@@ -149,7 +148,7 @@ function columnsOf({ status, active, provider, model, ...rest }: Omit<AgentChang
  * 404, or the 403 for a caller who reaches none.
  */
 async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefined): Promise<string> {
-  const scope = workspaceScope(membership);
+  const scope = membership.workspaceIds;
   const [workspace] = await tx
     .select({ id: workspaces.id })
     .from(workspaces)

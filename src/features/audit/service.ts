@@ -95,17 +95,10 @@ export interface Scope {
   unowned: SQL;
 }
 
-export function scopeOf(ctx: Ctx): Scope {
+export function scopeOf({ membership }: Ctx): Scope {
   return {
-    own: eq(auditLogs.organizationId, ctx.membership.organizationId),
-    unowned: seesInstallation(ctx) ? isNull(auditLogs.organizationId) : sql`false`,
+    own: eq(auditLogs.organizationId, membership.organizationId),
+    // Such as failed sign-ins of unknown accounts. They concern the installation, so only its Owners may see them.
+    unowned: membership.permissions.has("policy:manage") ? isNull(auditLogs.organizationId) : sql`false`,
   };
-}
-
-/**
- * Whether the caller may see entries without an organization, such as failed sign-ins of unknown accounts. They concern
- * the installation, so only its Owners may.
- */
-function seesInstallation({ membership }: Ctx): boolean {
-  return membership.first && membership.permissions.has("policy:manage");
 }

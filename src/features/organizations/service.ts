@@ -11,10 +11,10 @@ import {
   afterMembershipsOf,
   members,
   organizations,
-  reachable,
   users,
   workspaces,
 } from "../../db/schema.ts";
+import { reachable } from "../../db/standing.ts";
 import { userOf } from "../account/index.ts";
 import type { NewOrganization, Organization, OrganizationChanges } from "./schema.ts";
 import { writeOrganization } from "./write.ts";

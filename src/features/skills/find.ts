@@ -1,6 +1,5 @@
 import { and, eq, getTableColumns } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
-import { workspaceScope } from "../../context/membership.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
@@ -64,7 +63,7 @@ export async function currentVersion(tx: Db, { currentVersionId }: SkillRow): Pr
 
 /** The id of a reachable workspace of the organization. Throws the 404. */
 export async function findWorkspace(db: Db, { membership }: Ctx, id: string): Promise<string> {
-  const scope = workspaceScope(membership);
+  const scope = membership.workspaceIds;
   const [workspace] =
     isUuid(id) && (scope === null || scope.includes(id.toLowerCase()))
       ? await db

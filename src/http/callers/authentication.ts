@@ -1,5 +1,4 @@
-import { eq, sql } from "drizzle-orm";
-import { alias } from "drizzle-orm/pg-core";
+import { eq } from "drizzle-orm";
 import type { Context } from "hono";
 import type { Actor, Ctx, Services } from "../../context/ctx.ts";
 import { type Membership, membershipIn } from "../../context/membership.ts";
@@ -7,24 +6,15 @@ import { unknownToken } from "../../context/standing.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../../core/credentials/tokens.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { digest } from "../../core/ids.ts";
-import { judge, type Limit, policyLimit, requireAllowed, type ThrottleWindow } from "../../core/limits/throttle.ts";
-import { fields, orNull, type RowOf } from "../../db/fragments.ts";
-import {
-  accessTokens,
-  firstOrganization,
-  members,
-  organizations,
-  reachable,
-  users,
-  workspaceIdsOf,
-} from "../../db/schema.ts";
-import { statement } from "../../db/statement.ts";
-import { throttleValues, upsertThrottle } from "../../db/throttle.ts";
+import { judge, type Limit, policyLimit, requireAllowed } from "../../core/limits/throttle.ts";
+import { accessTokens } from "../../db/schema.ts";
+import { throttleValues } from "../../db/throttle.ts";
 import type { AppEnv } from "../environment.ts";
 import { limitHeaders } from "../errors.ts";
 import { clientKey } from "./address.ts";
 import { readSessionCookie, setSessionCookie } from "./cookie.ts";
 import { rewriteLegacyKey } from "./legacy-key.ts";
+import { type Caller, lookup } from "./lookup.ts";
 import { requireOwnOrigin } from "./origin.ts";
 import { countRefused, strangerKey } from "./refused.ts";
 
@@ -38,89 +28,13 @@ interface Credential {
   ambient: boolean;
 }
 
-const known = alias(accessTokens, "known");
-/** The request's organization, and the caller's membership in it. */
-const reached = { organization: alias(organizations, "reached"), member: alias(members, "reached") };
-
-/** The fields of a known token, and of its caller. */
-const caller = fields({
-  id: known.id,
-  kind: known.kind,
-  name: known.name,
-  usedAt: sql<number | null>`(extract(epoch from ${known.lastUsedAt}) * 1000)::float8`,
-  userId: known.userId,
-  userName: orNull(users.name),
-  email: orNull(users.email),
-  organizationId: orNull(reached.organization.id),
-  organizationSlug: orNull(reached.organization.slug),
-  organizationFirst: sql<boolean | null>`${reached.organization.id} = (select id from first)`,
-  roleKey: orNull(reached.member.roleKey),
-  workspaceIds: workspaceIdsOf(known.userId, reached.organization.id),
-});
-
-type Caller = RowOf<typeof caller>;
-
 const leastInstallationCalls = 60;
 
-/**
- * Reads token, user, organization, role and workspaces, and counts the request, in one round trip. `slug` names the
- * organization; `count` is the counter of a known caller, `stranger` that of an unknown token. On a route of the
- * installation, a request that names no organization is for the first one. Such routes have their own counter, so that
- * a caller who used up the policy `rateLimit` can still change it.
- */
-const lookup = statement(
-  {
-    digest: "bytea",
-    slug: "text | null",
-    now: "timestamptz",
-    resetsAt: "timestamptz",
-    stranger: "text",
-    installation: "boolean",
-    count: "text",
-  },
-  ({ digest, slug, now, resetsAt, stranger, installation, count }) => {
-    const key = sql`coalesce(
-      (select ${count} || coalesce(${known.userId}, ${known.id}) from ${known}), ${stranger})`;
-    const membership = alias(members, "membership");
-    return sql<ThrottleWindow & (Caller | { id: null })>`
-    with ${known} as (
-      select * from ${accessTokens}
-      where ${accessTokens.digest} = ${digest}
-        and (${accessTokens.expiresAt} is null or ${accessTokens.expiresAt} > ${now})
-    ), calls as (${upsertThrottle({ key, now, resetsAt })}
-    ), first as (${firstOrganization}
-    )
-    select ${caller}, calls.count, calls.resets_at_ms
-    from calls
-    left join ${known} on true
-    left join ${users} on ${users.id} = ${known.userId}
-    left join lateral (
-      select ${organizations.id}, ${organizations.slug}, ${membership.roleKey}
-      from (
-        select ${members.organizationId}, ${members.roleKey}, ${members.createdAt} from ${members}
-        where ${members.userId} = ${known.userId} and ${reachable}
-        union all
-        select ${known.organizationId}, 'owner', null where ${known.kind} = 'management'
-      ) ${membership}
-      join ${organizations} on ${organizations.id} = ${membership.organizationId}
-      where case when ${slug} is not null then ${organizations.slug} = ${slug}
-        when ${installation} then ${organizations.id} = (select id from first) else true end
-      order by (${organizations.id} = ${known.activeOrganizationId}) desc nulls last, ${membership.createdAt},
-        ${organizations.id}
-      limit 1
-    ) reached on true`;
-  },
-);
-
 /** The membership of a signed-in user without any organization: no permissions, and an id that no row has. */
-const nowhere: Membership = {
-  organizationId: "00000000-0000-0000-0000-000000000000",
-  organizationSlug: "",
-  first: false,
-  role: "viewer",
-  permissions: new Set(),
-  workspaceIds: [],
-};
+const nowhere = membershipIn(
+  { organizationId: "00000000-0000-0000-0000-000000000000", organizationSlug: "", first: false },
+  { role: null, workspaceIds: null },
+);
 
 interface Addressing {
   /** The slug of the organization; null for none. */
@@ -276,10 +190,9 @@ function toActor({ id, kind, name, userId, userName, email }: Caller): Actor | n
 }
 
 function toMembership(row: Caller): Membership | null {
-  const { organizationId, organizationSlug, organizationFirst, roleKey, workspaceIds } = row;
+  const { organizationId, organizationSlug, organizationFirst } = row;
   if (organizationId === null || organizationSlug === null) return null;
-  const organization = { organizationId, organizationSlug, first: organizationFirst ?? false };
-  return membershipIn(organization, { role: roleKey, workspaceIds });
+  return membershipIn({ organizationId, organizationSlug, first: organizationFirst ?? false }, row);
 }
 
 /** Stores the use of a token, and extends a session from now; a management key keeps its expiry. */

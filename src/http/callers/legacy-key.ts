@@ -1,8 +1,9 @@
-import { and, desc, eq, gt, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, or, sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import { type Limit, requireAllowed } from "../../core/limits/throttle.ts";
 import type { Database } from "../../db/client.ts";
 import { accessTokens } from "../../db/schema.ts";
+import { liveToken } from "../../db/standing.ts";
 import { countCall, uncountCall } from "../../db/throttle.ts";
 
 /** How many characters of a key its row stores in `prefix`. */
@@ -53,8 +54,8 @@ const bcryptForm = "^\\$2[abxy]\\$[0-9]{2}\\$.{53}$";
 
 /** The rows that may contain the key, including one that another first use has just rewritten. */
 function candidates({ db }: Database, { key, digest, now }: Omit<Attempt, "client">) {
-  const { id, kind, prefix, legacyHash, expiresAt, createdAt } = accessTokens;
-  const alive = or(isNull(expiresAt), gt(expiresAt, new Date(now)));
+  const { id, kind, prefix, legacyHash, createdAt } = accessTokens;
+  const alive = liveToken(accessTokens, new Date(now));
   const older = and(eq(prefix, key.slice(0, prefixLength)), sql`${legacyHash} ~ ${bcryptForm}`);
   return db
     .select({ id, legacyHash })

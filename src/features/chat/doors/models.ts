@@ -1,7 +1,7 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Context } from "hono";
 import type { Ctx } from "../../../context/ctx.ts";
-import { requirePermission, workspaceScope } from "../../../context/membership.ts";
+import { requirePermission } from "../../../context/membership.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { agents, channels, organizations } from "../../../db/schema.ts";
 import { authenticateSession, offersSession } from "../../../http/callers/authentication.ts";
@@ -39,7 +39,7 @@ const columns = { slug: agents.slug, createdAt: agents.createdAt, organizationSl
 
 async function reachable(ctx: Ctx) {
   requirePermission(ctx.membership, "agent:read");
-  const workspaceIds = workspaceScope(ctx.membership);
+  const workspaceIds = ctx.membership.workspaceIds;
   return ctx.db
     .select(columns)
     .from(agents)

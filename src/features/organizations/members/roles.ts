@@ -1,10 +1,11 @@
 import { and, eq, ne } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import type { Membership } from "../../../context/membership.ts";
+import { isRoleKey } from "../../../core/credentials/permissions.ts";
+import { lacked, rightsOf } from "../../../core/credentials/rights.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users } from "../../../db/schema.ts";
-import { isHigher } from "../rules.ts";
 import { findMember } from "./find.ts";
 
 /**
@@ -18,12 +19,13 @@ export function requireMakerOfOwners({ actor, membership }: Ctx): void {
   requireOwner(membership, "make somebody an Owner");
 }
 
-function requireOwner({ role }: Membership, deed: string): void {
-  if (role !== "owner") throw new EngineError("forbidden", `Only an Owner may ${deed}`);
+/** An Owner is a caller who may change the organization. */
+function requireOwner({ permissions }: Membership, deed: string): void {
+  if (!permissions.has("org:write")) throw new EngineError("forbidden", `Only an Owner may ${deed}`);
 }
 
 /**
- * Throws the 403 unless the caller has the Owner's role, as management keys do, and the 409 for the last Owner. Call it
+ * Throws the 403 unless the caller is an Owner, as management keys are, and the 409 for the last Owner. Call it
  * in a transaction of `writeOrganization`, under whose lock the number of Owners can't change.
  */
 export async function releaseOwner(tx: Db, membership: Membership, userId: string, deed: string): Promise<void> {
@@ -44,8 +46,8 @@ export async function releaseOwner(tx: Db, membership: Membership, userId: strin
 
 /**
  * The e-mail of a member whose account the caller may manage. Locks the account, so that it can't join another
- * organization meanwhile. Throws 404 for the member; 403 for a member of a higher role, and for a management key on an
- * Owner; 409 for the caller's own account, and for one in several organizations.
+ * organization meanwhile. Throws 404 for the member; 403 for one with a permission that the caller lacks, and for a
+ * management key on an Owner; 409 for the caller's own account, and for one in several organizations.
  */
 export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<string> {
   const { actor, membership } = ctx;
@@ -53,10 +55,13 @@ export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<str
   if (actor.id === userId.toLowerCase()) {
     throw new EngineError("conflict", "This is your own account: use /api/me/password and /api/me/sessions");
   }
-  if (isHigher(roleKey, membership.role)) {
+  // A role that this release does not know counts as the Owner's.
+  const role = isRoleKey(roleKey) ? roleKey : "owner";
+  const theirs = rightsOf({ role, workspaceIds: null }, membership).permissions;
+  if (lacked(theirs, membership.permissions)) {
     throw new EngineError("forbidden", "This member's role is higher than yours: ask an Owner");
   }
-  if (isHigher(roleKey, "admin") && actor.type === "key") {
+  if (theirs.has("org:write") && actor.type === "key") {
     throw new EngineError("forbidden", "Only a person may manage an Owner's account, never a management key");
   }
   // The strongest lock: every insert into `members` waits for it, however the person joins.

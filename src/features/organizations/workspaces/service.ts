@@ -1,6 +1,5 @@
 import { and, asc, eq, ne, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
-import { workspaceScope } from "../../../context/membership.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
@@ -122,7 +121,7 @@ export async function findWorkspace(db: Db, ctx: Ctx, id: string): Promise<{ id:
 
 /** Limits a query to those workspaces of the request's organization that the caller reaches. */
 function withinReach({ membership }: Ctx): SQL | undefined {
-  const scope = workspaceScope(membership);
+  const scope = membership.workspaceIds;
   return and(
     eq(workspaces.organizationId, membership.organizationId),
     scope ? sql`${workspaces.id} = any(${writeArray(scope)}::uuid[])` : undefined,

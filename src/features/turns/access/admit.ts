@@ -1,5 +1,4 @@
 import type { Ctx } from "../../../context/ctx.ts";
-import { workspaceScope } from "../../../context/membership.ts";
 import { EngineError, type ErrorCode } from "../../../core/errors.ts";
 import { sameText } from "../../../core/ids.ts";
 import type { LiveAgent } from "../agent/load.ts";
@@ -145,7 +144,7 @@ function foreignOrigin({ row }: LiveAgent, presented: PresentedKey): AgentRefusa
 
 /** The refusal of a signed-in person; null for a reachable agent, even while the agent or its Web channel is off. */
 function refuseSession(agent: LiveAgent | null, { membership }: Ctx): AgentRefusal | null {
-  const scope = workspaceScope(membership);
+  const scope = membership.workspaceIds;
   const own = agent?.row.organizationId === membership.organizationId;
   const reached = own && (scope === null || scope.includes(agent.row.workspaceId));
   return reached ? null : refusal("not-found", "Agent not found");

@@ -1,7 +1,8 @@
 import type { Ctx } from "../../../context/ctx.ts";
-import { type Membership, requirePermission, workspaceScope } from "../../../context/membership.ts";
+import { type Membership, requirePermission } from "../../../context/membership.ts";
 import { membershipNow } from "../../../context/standing.ts";
 import type { Permission } from "../../../core/credentials/permissions.ts";
+import { sameReach } from "../../../core/credentials/rights.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import type { Rights } from "./rights.ts";
 
@@ -30,7 +31,7 @@ export function refusalOf(
     requirePermission(membership, permission);
     if (agentId !== null && !reaches(membership, rights.workspaces.get(agentId))) return notFound("Agent");
     if (conversationId !== null && !rights.conversations.has(conversationId)) return notFound("Conversation");
-    if (agentId !== null || reachOf(membership) === reachOf(ctx.membership)) return null;
+    if (agentId !== null || sameReach(membership, ctx.membership)) return null;
     return new EngineError("forbidden", "Your rights changed");
   } catch (refusal) {
     if (refusal instanceof EngineError) return refusal;
@@ -38,9 +39,6 @@ export function refusalOf(
   }
 }
 
-function reaches(membership: Membership, workspaceId: string | undefined): boolean {
-  const scope = workspaceScope(membership);
-  return workspaceId !== undefined && (scope === null || scope.includes(workspaceId));
+function reaches({ workspaceIds }: Membership, workspaceId: string | undefined): boolean {
+  return workspaceId !== undefined && (workspaceIds === null || workspaceIds.includes(workspaceId));
 }
-
-const reachOf = (membership: Membership) => workspaceScope(membership)?.toSorted().join() ?? null;

@@ -1,9 +1,11 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
-import type { Standing } from "../../../context/membership.ts";
+import { tokenIdOf } from "../../../context/standing.ts";
+import type { Standing } from "../../../core/credentials/rights.ts";
 import type { Database } from "../../../db/client.ts";
-import { fields, jsonObject, orNull, type RowOf } from "../../../db/fragments.ts";
-import { accessTokens, agents, conversations, members, workspaceIdsOf } from "../../../db/schema.ts";
+import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
+import { accessTokens, agents, conversations, organizations, users } from "../../../db/schema.ts";
+import { liveToken, reachedOrganization, standing } from "../../../db/standing.ts";
 import { statement } from "../../../db/statement.ts";
 
 /** The current state that callers' rights depend on. */
@@ -20,27 +22,23 @@ export interface Rights {
 
 const rightsStatement = statement(
   { agentIds: "uuid[]", conversationIds: "uuid[]", tokens: "uuid[]", organizations: "uuid[]", now: "timestamptz" },
-  ({ agentIds, conversationIds, tokens, organizations, now }) => {
+  ({ agentIds, conversationIds, tokens, organizations: reachedIds, now }) => {
     const agent = jsonObject({ id: agents.id, revision: agents.revision, workspaceId: agents.workspaceId });
-    const asked = sql`asked.organization`;
-    const standing = jsonObject({
-      token: accessTokens.id,
-      organization: sql<string>`${asked}`,
-      role: orNull(members.roleKey),
-      workspaceIds: workspaceIdsOf(accessTokens.userId, asked),
-    });
+    const organization = sql<string>`asked.organization`;
+    const caller = jsonObject({ token: accessTokens.id, organization, ...standing });
+    const asked = sql`${organizations.id} = ${organization}`;
     const row = fields({
       agents: sql<RowOf<typeof agent>[]>`(
         select coalesce(json_agg(${agent}), '[]') from ${agents} where ${agents.id} = any(${agentIds}))`,
       conversations: sql<string[]>`(
         select coalesce(json_agg(${conversations.id}), '[]') from ${conversations}
         where ${conversations.id} = any(${conversationIds}))`,
-      standings: sql<RowOf<typeof standing>[]>`(
-        select coalesce(json_agg(${standing}), '[]')
-        from unnest(${tokens}, ${organizations}) as asked(token, organization)
-        join ${accessTokens} on ${accessTokens.id} = asked.token
-          and (${accessTokens.expiresAt} is null or ${accessTokens.expiresAt} > ${now})
-        left join ${members} on ${members.userId} = ${accessTokens.userId} and ${members.organizationId} = ${asked})`,
+      standings: sql<RowOf<typeof caller>[]>`(
+        select coalesce(json_agg(${caller}), '[]')
+        from unnest(${tokens}, ${reachedIds}) as asked(token, organization)
+        join ${accessTokens} on ${accessTokens.id} = asked.token and ${liveToken(accessTokens, now)}
+        left join ${users} on ${users.id} = ${accessTokens.userId}
+        left join lateral ${reachedOrganization({ user: users, token: accessTokens }, asked)} on true)`,
     });
     return sql<RowOf<typeof row>>`select ${row}`;
   },
@@ -62,11 +60,11 @@ export async function readRights(
   const [row] = await rightsStatement.run(database, {
     agentIds,
     conversationIds,
-    tokens: [...asked.values()].map(tokenOf),
+    tokens: [...asked.values()].map((ctx) => tokenIdOf(ctx) ?? ""),
     organizations: [...asked.values()].map(({ membership }) => membership.organizationId),
     now: new Date(now),
   });
-  const standings = new Map(row?.standings.map((standing) => [`${standing.token} ${standing.organization}`, standing]));
+  const standings = new Map(row?.standings.map((one) => [`${one.token} ${one.organization}`, one]));
   return {
     revisions: new Map(row?.agents.map(({ id, revision }) => [id, revision])),
     workspaces: new Map(row?.agents.map(({ id, workspaceId }) => [id, workspaceId])),
@@ -75,5 +73,4 @@ export async function readRights(
   };
 }
 
-const tokenOf = ({ actor }: Ctx) => (actor.type === "user" ? actor.tokenId : (actor.id ?? ""));
-const keyOf = (ctx: Ctx) => `${tokenOf(ctx)} ${ctx.membership.organizationId}`;
+const keyOf = (ctx: Ctx) => `${tokenIdOf(ctx)} ${ctx.membership.organizationId}`;

@@ -1,0 +1,62 @@
+import { sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import type { ThrottleWindow } from "../../core/limits/throttle.ts";
+import { fields, orNull, type RowOf } from "../../db/fragments.ts";
+import { accessTokens, firstOrganization, organizations, users } from "../../db/schema.ts";
+import { liveToken, reached, reachedOrganization, standing } from "../../db/standing.ts";
+import { statement } from "../../db/statement.ts";
+import { upsertThrottle } from "../../db/throttle.ts";
+
+const known = alias(accessTokens, "known");
+
+/** The fields of a known token, and of its caller. */
+const caller = fields({
+  id: known.id,
+  kind: known.kind,
+  name: known.name,
+  usedAt: sql<number | null>`(extract(epoch from ${known.lastUsedAt}) * 1000)::float8`,
+  userId: known.userId,
+  userName: orNull(users.name),
+  email: orNull(users.email),
+  organizationId: orNull(reached.organization.id),
+  organizationSlug: orNull(reached.organization.slug),
+  organizationFirst: sql<boolean | null>`${reached.organization.id} = (select id from first)`,
+  ...standing,
+});
+
+export type Caller = RowOf<typeof caller>;
+
+/**
+ * Reads token, user, organization, role and workspaces, and counts the request, in one round trip. `slug` names the
+ * organization; `count` is the counter of a known caller, `stranger` that of an unknown token. On a route of the
+ * installation, a request that names no organization is for the first one. Such routes have their own counter, so that
+ * a caller who used up the policy `rateLimit` can still change it.
+ */
+export const lookup = statement(
+  {
+    digest: "bytea",
+    slug: "text | null",
+    now: "timestamptz",
+    resetsAt: "timestamptz",
+    stranger: "text",
+    installation: "boolean",
+    count: "text",
+  },
+  ({ digest, slug, now, resetsAt, stranger, installation, count }) => {
+    const key = sql`coalesce(
+      (select ${count} || coalesce(${known.userId}, ${known.id}) from ${known}), ${stranger})`;
+    const addressed = sql`case when ${slug} is not null then ${organizations.slug} = ${slug}
+      when ${installation} then ${organizations.id} = (select id from first) else true end`;
+    return sql<ThrottleWindow & (Caller | { id: null })>`
+    with ${known} as (
+      select * from ${accessTokens} where ${accessTokens.digest} = ${digest} and ${liveToken(accessTokens, now)}
+    ), calls as (${upsertThrottle({ key, now, resetsAt })}
+    ), first as (${firstOrganization}
+    )
+    select ${caller}, calls.count, calls.resets_at_ms
+    from calls
+    left join ${known} on true
+    left join ${users} on ${users.id} = ${known.userId}
+    left join lateral ${reachedOrganization({ user: users, token: known }, addressed)} on true`;
+  },
+);

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { type Permission, permissions, type RoleKey, roles } from "../../src/core/credentials/permissions.ts";
+import { lacked, type Rights, rightsOf, sameReach, sameRights } from "../../src/core/credentials/rights.ts";
+
+const keys = Object.keys(roles) as RoleKey[];
+const added = "018f0000-0000-7000-8000-000000000001,018f0000-0000-7000-8000-000000000002";
+const rights = (role: string | null, first = false, workspaceIds: string | null = added) =>
+  rightsOf({ role, workspaceIds }, { first });
+
+describe("the rights of a role", () => {
+  test.each(keys)("are all permissions of %s in the first organization, and all but policy:manage elsewhere", (key) => {
+    expect([...rights(key, true).permissions]).toEqual([...roles[key]]);
+    expect([...rights(key, false).permissions]).toEqual([...roles[key]].filter((one) => one !== "policy:manage"));
+  });
+
+  test("include policy:manage for Owners of the first organization alone", () => {
+    const holders = [true, false].flatMap((first) =>
+      keys.filter((key) => rights(key, first).permissions.has("policy:manage")).map((key) => [key, first]),
+    );
+    expect(holders).toEqual([["owner", true]]);
+  });
+
+  test.each([
+    ["owner", null],
+    ["admin", null],
+    ["member", added.split(",")],
+    ["viewer", added.split(",")],
+  ] as const)("of %s reach the workspaces %j", (key, reached) => {
+    expect(rights(key).workspaceIds).toEqual(reached);
+    expect(rights(key, false, null).workspaceIds).toEqual(reached && []);
+  });
+
+  test.each(["guest", "Owner", "constructor", "__proto__", "", null])("are none for %j", (role) => {
+    for (const first of [true, false]) {
+      expect([...rights(role, first).permissions]).toEqual([]);
+      expect(rights(role, first).workspaceIds).not.toBeNull();
+    }
+  });
+
+  test("leave the roles as they are", () => {
+    const { permissions: mine } = rights("owner", true);
+    (mine as Set<Permission>).delete("org:write");
+    expect(roles.owner.has("org:write")).toBe(true);
+  });
+});
+
+describe("a permission that is lacked", () => {
+  test("is there exactly where the other role is the higher one", () => {
+    const order: RoleKey[] = ["viewer", "member", "admin", "owner"];
+    for (const [rank, theirs] of order.entries()) {
+      for (const [own, mine] of order.entries()) {
+        const found = lacked(rights(theirs).permissions, rights(mine).permissions);
+        expect(found !== undefined, `${theirs}, ${mine}`).toBe(rank > own);
+        if (found) expect([roles[theirs].has(found), roles[mine].has(found)]).toEqual([true, false]);
+      }
+    }
+  });
+
+  test("is there in both directions for roles of which neither holds the other's", () => {
+    const [readers, writers] = [new Set<Permission>(["agent:read"]), new Set<Permission>(["agent:write"])];
+    expect([lacked(readers, writers), lacked(writers, readers)]).toEqual(["agent:read", "agent:write"]);
+    expect(lacked(new Set(), readers)).toBeUndefined();
+    expect(lacked(new Set(permissions), new Set(permissions))).toBeUndefined();
+  });
+});
+
+describe("two rights", () => {
+  test("are the same only with the same permissions and workspaces", () => {
+    const all: [string, Rights][] = [
+      ...keys.map((key) => [key, rights(key)] as [string, Rights]),
+      ["first Owner", rights("owner", true)],
+      ["member of one workspace", rights("member", false, added.split(",")[0])],
+      ["member of none", rights("member", false, null)],
+      ["nobody", rights(null)],
+    ];
+    for (const [one, a] of all)
+      for (const [other, b] of all) expect(sameRights(a, b), `${one}, ${other}`).toBe(one === other);
+  });
+
+  test("reach the same with another role, as an Owner and an Admin do", () => {
+    expect(sameReach(rights("owner"), rights("admin"))).toBe(true);
+    expect(sameReach(rights("member"), rights("viewer"))).toBe(true);
+    expect(sameReach(rights("admin"), rights("member", false, null))).toBe(false);
+    expect(sameReach(rights("member", false, null), rights("member"))).toBe(false);
+  });
+
+  test("of roles without permissions are the same: a role that became another unknown one changed nothing", () => {
+    expect(sameRights(rights("guest"), rights("stranger"))).toBe(true);
+  });
+});
