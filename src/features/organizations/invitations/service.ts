@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, type SQL } from "drizzle-orm";
 import { audit } from "../../../context/audit.ts";
 import type { Ctx, Services } from "../../../context/ctx.ts";
 import type { RoleKey } from "../../../core/credentials/permissions.ts";
@@ -10,7 +10,7 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import { afterMembershipsOf, invitations, members, users } from "../../../db/schema.ts";
 import { isLive, userOf } from "../../account/index.ts";
 import { lockOrganization, writeOrganization } from "../write.ts";
-import { ofHolder, selectInvitations, standing, toWire } from "./find.ts";
+import { isValid, ofHolder, selectInvitations, toWire } from "./find.ts";
 import type { Invitation, InvitationAnswered, Invited, SentInvitation } from "./schema.ts";
 
 const days = 14;
@@ -49,17 +49,22 @@ export async function invite(ctx: Ctx, { email, roleKey }: { email: string; role
   return { invited: true };
 }
 
+async function selectValid(ctx: Ctx, which: SQL | undefined) {
+  const now = nowOf(ctx);
+  return (await selectInvitations(ctx.db, now, which)).filter((invitation) => isValid(invitation, now));
+}
+
 /** The valid invitations of the request's organization. */
 export async function listSent(ctx: Ctx): Promise<SentInvitation[]> {
   const own = eq(invitations.organizationId, ctx.membership.organizationId);
-  const rows = await selectInvitations(ctx.db, and(own, standing(nowOf(ctx))));
+  const rows = await selectValid(ctx, own);
   return rows.map((row) => ({ ...toWire(row), email: row.email }));
 }
 
 /** Withdraws an invitation. Throws the 404. */
 export async function withdraw(ctx: Ctx, id: string): Promise<void> {
   const own = and(hasId(invitations.id, id), eq(invitations.organizationId, ctx.membership.organizationId));
-  const [found] = await selectInvitations(ctx.db, own);
+  const [found] = await selectInvitations(ctx.db, nowOf(ctx), own);
   if (!found) throw notFound("Invitation");
   const change = { action: "invitation.delete", target: found.email, summary: { roleKey: found.roleKey } };
   await writeOrganization(ctx, change, async (tx) => {
@@ -70,7 +75,7 @@ export async function withdraw(ctx: Ctx, id: string): Promise<void> {
 
 /** The invitations that the caller may accept. */
 export async function listReceived(ctx: Ctx): Promise<Invitation[]> {
-  const rows = await selectInvitations(ctx.db, and(ofHolder(userOf(ctx).id), standing(nowOf(ctx))));
+  const rows = await selectValid(ctx, ofHolder(userOf(ctx).id));
   return rows.map((row) => ({
     ...toWire(row),
     organization: { slug: row.organization.slug, name: row.organization.name },
@@ -85,14 +90,15 @@ export async function answerInvitation(ctx: Ctx, id: string, accept: boolean): P
 
 async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promise<InvitationAnswered> {
   const user = userOf(ctx);
-  const own = and(eq(invitations.id, id), ofHolder(user.id), standing(nowOf(ctx)), isLive(user.tokenId, nowOf(ctx)));
-  const [offered] = await selectInvitations(tx, own);
+  const now = nowOf(ctx);
+  const own = and(eq(invitations.id, id), ofHolder(user.id), isLive(user.tokenId, now));
+  const [offered] = await selectInvitations(tx, now, own);
   if (!offered) throw notFound("Invitation");
   const { organization } = offered;
   // Roles change under this lock, so the inviter's role is the current one when the membership begins.
   await lockOrganization(tx, organization.id);
-  const [found] = await selectInvitations(tx, own).for("update", { of: invitations });
-  if (!found) throw notFound("Invitation");
+  const [found] = await selectInvitations(tx, now, own).for("update", { of: invitations });
+  if (!found || !isValid(found, now)) throw notFound("Invitation");
   const { roleKey } = found;
   await tx.delete(invitations).where(eq(invitations.id, id));
   const action = accept ? "invitation.accept" : "invitation.decline";
