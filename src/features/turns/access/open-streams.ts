@@ -6,7 +6,7 @@ import { Tally } from "../../../core/limits/tally.ts";
 import { admit, type Grant } from "./admit.ts";
 import type { Agents } from "./agents.ts";
 import { refusalOf, type WatchedStream } from "./reading.ts";
-import { type Rights, readRights } from "./rights.ts";
+import { type AccessState, readState } from "./state.ts";
 
 /** The most open replies to one client in this process. */
 export const streamLimit = 256;
@@ -82,7 +82,7 @@ export class OpenStreams {
     if (guests.length + readings.length + cached.length === 0) return;
     const { database, clock } = this.#services;
     const inChat = guests.flatMap(({ grant: { by } }) => (by.type === "session" ? [by.ctx] : []));
-    const rights = await readRights(database, {
+    const state = await readState(database, {
       agentIds: distinct([
         ...guests.map(({ grant }) => grant.agent.row.id),
         ...readings.map(({ agentId }) => agentId),
@@ -92,25 +92,25 @@ export class OpenStreams {
       calls: [...inChat, ...readings.map(({ ctx }) => ctx)],
       now: clock.now(),
     });
-    this.#agents.dropChanged(cached, rights.revisions);
+    this.#agents.dropChanged(cached, state.revisions);
     for (const reading of readings) {
-      const refusal = refusalOf(reading, rights);
+      const refusal = refusalOf(reading, state);
       if (refusal && this.#readings.delete(reading)) reading.revoke(refusal);
     }
-    const isCurrent = ({ grant: { agent } }: Guest) => agent.row.revision === rights.revisions.get(agent.row.id);
-    for (const guest of guests.filter(isCurrent)) this.#check(guest, guest.grant.agent, rights);
+    const isCurrent = ({ grant: { agent } }: Guest) => agent.row.revision === state.revisions.get(agent.row.id);
+    for (const guest of guests.filter(isCurrent)) this.#check(guest, guest.grant.agent, state);
     const changed = Map.groupBy(
       guests.filter((guest) => !isCurrent(guest)),
       ({ grant }) => grant.agent.row.slug,
     );
-    for (const [slug, ofAgent] of changed) await this.#checkChanged(slug, ofAgent, rights);
+    for (const [slug, ofAgent] of changed) await this.#checkChanged(slug, ofAgent, state);
   }
 
   /** Checks the callers of a changed agent. A failed load ends their streams, except a 503. Never rejects. */
-  async #checkChanged(slug: string, guests: readonly Guest[], rights: Rights): Promise<void> {
+  async #checkChanged(slug: string, guests: readonly Guest[], state: AccessState): Promise<void> {
     try {
       const agent = await this.#agents.reload(slug);
-      for (const guest of guests) this.#check(guest, agent, rights);
+      for (const guest of guests) this.#check(guest, agent, state);
     } catch (err) {
       this.#services.log.error({ agent: slug, err }, "An agent with open streams could not be loaded");
       const passing = err instanceof EngineError && err.code === "unavailable";
@@ -119,13 +119,13 @@ export class OpenStreams {
   }
 
   /** Admits a caller again, with the current rights of a signed-in person. */
-  #check(guest: Guest, agent: Grant["agent"] | null, rights: Rights): void {
+  #check(guest: Guest, agent: Grant["agent"] | null, state: AccessState): void {
     const {
       by,
       agent: { row },
     } = guest.grant;
     try {
-      guest.grant = admit(agent, row.slug, by.type === "session" ? { ...by, ctx: asOfNow(by.ctx, rights) } : by);
+      guest.grant = admit(agent, row.slug, by.type === "session" ? { ...by, ctx: asOfNow(by.ctx, state) } : by);
     } catch (refusal) {
       if (!(refusal instanceof EngineError)) throw refusal;
       guest.revoke(refusal);
@@ -136,8 +136,8 @@ export class OpenStreams {
 const distinct = (ids: readonly (string | null)[]) => [...new Set(ids.filter((id) => id !== null))];
 
 /** The context with the session's current rights. Throws the 401, 404 or 403 that a new request would get. */
-function asOfNow(ctx: Ctx, rights: Rights): Ctx {
-  const membership = membershipNow(ctx, rights.standingOf(ctx));
+function asOfNow(ctx: Ctx, state: AccessState): Ctx {
+  const membership = membershipNow(ctx, state.standingOf(ctx));
   requirePermission(membership, "agent.playground:use");
   return { ...ctx, membership };
 }

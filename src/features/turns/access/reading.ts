@@ -4,7 +4,7 @@ import { membershipNow } from "../../../context/standing.ts";
 import type { Permission } from "../../../core/credentials/permissions.ts";
 import { sameReach } from "../../../core/credentials/rights.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
-import type { Rights } from "./rights.ts";
+import type { AccessState } from "./state.ts";
 
 /** An open stream of data that a caller of the management API may read. */
 export interface WatchedStream {
@@ -24,13 +24,13 @@ export interface WatchedStream {
  */
 export function refusalOf(
   { ctx, permission, agentId, conversationId }: WatchedStream,
-  rights: Rights,
+  state: AccessState,
 ): EngineError | null {
   try {
-    const membership = membershipNow(ctx, rights.standingOf(ctx));
+    const membership = membershipNow(ctx, state.standingOf(ctx));
     requirePermission(membership, permission);
-    if (agentId !== null && !reaches(membership, rights.workspaces.get(agentId))) return notFound("Agent");
-    if (conversationId !== null && !rights.conversations.has(conversationId)) return notFound("Conversation");
+    if (agentId !== null && !reaches(membership, state.workspaces.get(agentId))) return notFound("Agent");
+    if (conversationId !== null && !state.conversations.has(conversationId)) return notFound("Conversation");
     if (agentId !== null || sameReach(membership, ctx.membership)) return null;
     return new EngineError("forbidden", "Your rights changed");
   } catch (refusal) {

@@ -9,7 +9,7 @@ import { liveToken, reachedOrganization, standing } from "../../../db/standing.t
 import { statement } from "../../../db/statement.ts";
 
 /** The current state that callers' rights depend on. */
-export interface Rights {
+export interface AccessState {
   /** Revisions by agent id; a deleted agent has none. */
   revisions: ReadonlyMap<string, number>;
   /** Workspaces by agent id. */
@@ -20,7 +20,7 @@ export interface Rights {
   standingOf(ctx: Ctx): Standing | undefined;
 }
 
-const rightsStatement = statement(
+const stateStatement = statement(
   { agentIds: "uuid[]", conversationIds: "uuid[]", tokens: "uuid[]", organizations: "uuid[]", now: "timestamptz" },
   ({ agentIds, conversationIds, tokens, organizations: reachedIds, now }) => {
     const agent = jsonObject({ id: agents.id, revision: agents.revision, workspaceId: agents.workspaceId });
@@ -44,7 +44,7 @@ const rightsStatement = statement(
   },
 );
 
-interface RightsQuery {
+interface StateQuery {
   agentIds: readonly string[];
   conversationIds: readonly string[];
   calls: readonly Ctx[];
@@ -52,12 +52,12 @@ interface RightsQuery {
 }
 
 /** Reads the current state of agents, conversations and signed-in callers in one query. */
-export async function readRights(
+export async function readState(
   database: Database,
-  { agentIds, conversationIds, calls, now }: RightsQuery,
-): Promise<Rights> {
+  { agentIds, conversationIds, calls, now }: StateQuery,
+): Promise<AccessState> {
   const asked = new Map(calls.flatMap((ctx) => (ctx.actor.id === null ? [] : [[keyOf(ctx), ctx] as const])));
-  const [row] = await rightsStatement.run(database, {
+  const [row] = await stateStatement.run(database, {
     agentIds,
     conversationIds,
     tokens: [...asked.values()].map((ctx) => tokenIdOf(ctx) ?? ""),
