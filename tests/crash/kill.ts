@@ -36,6 +36,7 @@ export function bundled(script: string) {
 
   const start = (...args: string[]) => {
     const child = spawn(process.execPath, [join(folder, `${script}.js`), ...args], {
+      env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "compile-cache") },
       stdio: ["ignore", "pipe", "pipe"],
     });
     onTestFinished(() => void child.kill("SIGKILL"));

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import { shippedAssets } from "../../src/adapters/node/shipped.ts";
@@ -28,6 +29,8 @@ const refuse = async () => Promise.reject(new Error("There is nothing here"));
 
 /** The services of an engine that may be killed at any moment. */
 export async function servicesOf(database: Database, model: StreamingModel): Promise<Services> {
+  // A killed process would not store the code that V8 compiled, and the next process would compile it again.
+  setImmediate(flushCompileCache);
   return {
     database,
     clock: systemClock,
