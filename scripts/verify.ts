@@ -115,10 +115,10 @@ function command(name: string, args: string[], environment: Record<string, strin
 
 /**
  * Runs the compiler in one thread: each thread computes the same types again, so with other checks in parallel one is
- * faster.
+ * faster. The compiler is a Go program and needs a sixth less time when it collects no garbage below 2 GiB.
  */
 function checkTypes(project: string): Promise<Result> {
-  return command("tsc", ["-p", project, "--noEmit", "--singleThreaded"]);
+  return command("tsc", ["-p", project, "--noEmit", "--singleThreaded"], { GOGC: "off", GOMEMLIMIT: "2GiB" });
 }
 
 async function compareDescription(): Promise<Result> {
