@@ -3,7 +3,7 @@ import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
 import type { Db, Queries } from "../../../db/client.ts";
 import { earlierNow } from "../../../db/fragments.ts";
-import { agents, conversations, eventBacklog, jobs, roomEvents, turns } from "../../../db/schema.ts";
+import { conversations, eventBacklog, jobs, roomEvents, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { isRunning, waits } from "../../../jobs/claim-statement.ts";
 import { deleteRowsOf } from "../../conversations/index.ts";
@@ -58,13 +58,20 @@ async function* forgetting(queries: Queries, now: () => Date, most: number): Asy
   }
 }
 
-/** Reads the id as a value, so that PostgreSQL uses the index for each agent instead of reading all of it. */
-const agentsStatement = statement(
-  {},
-  () => sql<{ agentId: string }>`
-    select ${agents.id} as "agentId" from ${agents}
-    where (select 1 from ${roomEvents} where ${roomEvents.agentId} = ${agents.id} limit 1) = 1`,
-);
+/**
+ * The agents that have events: walks along the index from agent to agent. For an agent without events, the planner would
+ * otherwise read all events of the others.
+ */
+const agentsStatement = statement({}, () => {
+  const { agentId, receivedAt } = roomEvents;
+  const first = (condition: SQL) => sql`(
+    select ${agentId} as agent_id from ${roomEvents} where ${condition} order by ${agentId}, ${receivedAt} limit 1)`;
+  return sql<{ agentId: string }>`
+    with recursive walk as (
+      ${first(sql`true`)} union all
+      select next.* from walk cross join lateral ${first(sql`${agentId} > walk.agent_id`)} next
+    ) select agent_id as "agentId" from walk`;
+});
 
 /**
  * A page of an agent's events before a time, newest first: the time of the last event that fits into `bytes` (null when

@@ -5,6 +5,7 @@ import { conversations, eventBacklog, jobs, roomEvents, turns } from "../../../.
 import { forgetEvents } from "../../../../src/features/room/ledger/forget.ts";
 import { converseJob } from "../../../../src/features/room/ledger/store.ts";
 import { ledgerUpkeep } from "../../../../src/features/room/ledger/upkeep.ts";
+import { explaining, sum } from "../../../plan.ts";
 import { sending, sourceOf } from "../events.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
@@ -156,4 +157,16 @@ test("events go after 30 days, so many a call, and newer ones and what is to be 
   await h.clock.jump(10 * minuteMs);
   await h.forget();
   expect(await h.db.$count(roomEvents)).toBe(0);
+});
+
+test("agents without events are found by an index, whatever the others have", async () => {
+  const h = await kept();
+  await h.came(3_000, 0);
+  await h.db.execute(sql`
+    insert into agents (id, organization_id, workspace_id, slug, name)
+    select gen_random_uuid(), organization_id, workspace_id, 'quiet-' || n, 'Quiet' from agents, generate_series(1, 100) n`);
+  await h.db.execute(sql`analyze agents, room_events`);
+  const explained = explaining(h.services.database);
+  await forgetEvents({ ...h.services, database: explained.database })();
+  expect(sum(explained.reads("room_events").map(({ read }) => read))).toBeLessThan(100);
 });
