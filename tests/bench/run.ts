@@ -16,6 +16,7 @@ import { measureDelivery } from "./delivery.ts";
 import { table } from "./figures.ts";
 import { guardedHead, measureGuarded } from "./guarded.ts";
 import { measureIdle } from "./idle.ts";
+import { createLarge, largeParts } from "./large/large.ts";
 import { type Line, sideBySide } from "./lines.ts";
 import { measureMemory, memoryHead } from "./memory.ts";
 import { acknowledgeHead, measureAcknowledging } from "./messengers/acknowledge.ts";
@@ -27,6 +28,7 @@ import { installPeers, type Peer } from "./peers.ts";
 import { watchPostgres } from "./postgres-cpu.ts";
 import { startScript } from "./processes.ts";
 import { measureProfile, profileHead } from "./profile.ts";
+import { measureReplicas, replicasHead } from "./replicas.ts";
 import { backlogHead, measureBacklog } from "./room/drain.ts";
 import { intakeHead, measureIntake } from "./room/intake.ts";
 import { measureTick, tickHead } from "./room/tick.ts";
@@ -45,6 +47,8 @@ const { values } = parseArgs({
     engine: { type: "string" },
     database: { type: "string" },
     peers: { type: "boolean", default: false },
+    scale: { type: "string", default: "1" },
+    filled: { type: "string" },
     "no-build": { type: "boolean" },
   },
 });
@@ -82,6 +86,8 @@ interface Part {
   /** Only on request. */
   unusual?: true;
 }
+
+const large = createLarge({ modelUrl: model.url, scale: Number(values.scale), filled: values.filled, watched, rounds });
 
 /** Each of these has servers of its own. */
 const parts: Part[] = [
@@ -178,6 +184,20 @@ const parts: Part[] = [
     unusual: true,
     measure: async () => measureAnalytics(null),
   },
+  ...largeParts.map(({ title, head, measure }) => ({
+    name: "large",
+    title: `Large: ${title}`,
+    head,
+    unusual: true as const,
+    measure: async (database: Database) => measure(await large.open(database)),
+  })),
+  {
+    name: "replicas",
+    title: "Replicas on one PostgreSQL",
+    head: replicasHead,
+    unusual: true,
+    measure: async (database) => measureReplicas(model.url, await database(), watched),
+  },
   { name: "activity", title: "Activity", head: activityHead, unusual: true, measure: measureActivity },
   {
     name: "observing",
@@ -257,6 +277,7 @@ try {
     if (chosen.has(name) && fresh) print(title, table(head, await measure(fresh)));
   }
 } finally {
+  await large.close();
   await postgres?.stop();
   await model.stop();
   installed?.remove();

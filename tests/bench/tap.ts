@@ -11,6 +11,8 @@ export interface Tap {
 
 export interface Executed {
   text: string;
+  /** As the driver sent them; empty for a statement without. */
+  parameters: (string | null)[];
   /** By `performance.now()`. */
   at: number;
 }
@@ -22,7 +24,7 @@ export async function tap(databaseUrl: string): Promise<Tap> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const database = connect(Number(port || 5432), hostname);
-    const listen = listener((text) => heard.push({ text, at: performance.now() }));
+    const listen = listener((text, parameters) => heard.push({ text, parameters, at: performance.now() }));
     for (const socket of [client, database]) {
       sockets.add(socket);
       socket.setNoDelay(true);
@@ -55,11 +57,12 @@ export async function tap(databaseUrl: string): Promise<Tap> {
 }
 
 /** Reads one connection's messages: Parse names a text, Bind chooses it, Execute runs it; Query is all in one. */
-function listener(executed: (text: string) => void): (piece: Buffer) => void {
+function listener(executed: (text: string, parameters: (string | null)[]) => void): (piece: Buffer) => void {
   const texts = new Map<string, string>();
   let rest = Buffer.alloc(0);
   let greeted = false;
   let bound = "";
+  let parameters: (string | null)[] = [];
   return (piece) => {
     rest = Buffer.concat([rest, piece]);
     // Only the startup message has no letter before its length.
@@ -71,11 +74,29 @@ function listener(executed: (text: string) => void): (piece: Buffer) => void {
       const letter = greeted ? String.fromCharCode(rest[0] ?? 0) : "";
       const [first = "", second = ""] = rest.toString("utf8", start + 4, end).split("\0", 2);
       if (letter === "P") texts.set(first, second);
-      else if (letter === "B") bound = second;
-      else if (letter === "E") executed(texts.get(bound) ?? "");
-      else if (letter === "Q") executed(first);
+      else if (letter === "B") {
+        bound = second;
+        parameters = parametersOf(
+          rest.subarray(start + 4 + Buffer.byteLength(first) + Buffer.byteLength(second) + 2, end),
+        );
+      } else if (letter === "E") executed(texts.get(bound) ?? "", parameters);
+      else if (letter === "Q") executed(first, []);
       greeted = true;
       rest = rest.subarray(end);
     }
   };
+}
+
+/** The parameters of a Bind, behind its names: their formats, which are all text, and their lengths and values. */
+function parametersOf(message: Buffer): (string | null)[] {
+  let at = 2 + 2 * message.readInt16BE(0);
+  const count = message.readInt16BE(at);
+  at += 2;
+  return Array.from({ length: count }, () => {
+    const length = message.readInt32BE(at);
+    at += 4;
+    if (length < 0) return null;
+    at += length;
+    return message.toString("utf8", at - length, at);
+  });
 }
