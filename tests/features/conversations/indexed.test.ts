@@ -26,6 +26,12 @@ describe("the words of a message", () => {
     expect(found.filter(({ made }) => /\bto_ts|similarity|regexp/.test(String(made)))).toEqual([]);
   });
 
+  test("are added to the index in portions that no turn waits for", async () => {
+    const { db } = await conversationHarness();
+    const [index] = await db.execute(sql`select reloptions as options from pg_class where relname = 'messages_search'`);
+    expect(index).toEqual({ options: ["gin_pending_list_limit=128"] });
+  });
+
   test("fit into the column, however many and long they are", async () => {
     const { db } = await conversationHarness();
     const words = (length: number, tail = "") =>
