@@ -46,7 +46,7 @@ const engine = (name: string, files: { include: string[]; exclude?: string[]; is
     name,
     exclude: [ofPrograms, ...(elsewhere[process.env.TEST_DIALECT ?? ""] ?? []), ...(files.exclude ?? [])],
     globalSetup: ["tests/setup.ts"],
-    setupFiles: ["tests/seed.ts", "tests/patience.ts"],
+    setupFiles: ["tests/seed.ts", "tests/patience.ts", "tests/young-memory.ts"],
     restoreMocks: true,
     execArgv: [`--min-semi-space-size=${youngMb}`, `--max-semi-space-size=${youngMb}`],
     ...patience(120_000),
