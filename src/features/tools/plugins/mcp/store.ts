@@ -65,7 +65,8 @@ export function findPlugins(db: Db, organizationId: string): Promise<PluginRow[]
 }
 
 /**
- * An organization's available plugins, opened for a turn, each with only the named tools: each cached agent has a copy.
+ * An organization's available plugins by their namespaces, opened for a turn, each with only the named tools: each cached
+ * agent has a copy.
  */
 export async function loadMcpPlugins(
   services: Services,
@@ -76,7 +77,8 @@ export async function loadMcpPlugins(
   const rows = await database.db
     .select({ ...getTableColumns(plugins), tools: namedTools(named) })
     .from(plugins)
-    .where(and(eq(plugins.organizationId, organizationId), isOffered(options)));
+    .where(and(eq(plugins.organizationId, organizationId), isOffered(options)))
+    .orderBy(plugins.namespace);
   const opened = rows.map(async (row) => {
     const transport = await openTransport(cipher, row);
     const version = await versionOf(transport);
