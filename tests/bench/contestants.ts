@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../postgres-node.ts";
 import { completions, type Target } from "./doors.ts";
 import { createAgents, startEngine } from "./engine.ts";
 import { load } from "./load.ts";
 import { settle } from "./meter.ts";
 import { type Peer, stayHome } from "./peers.ts";
-import { freePort, type ServerProcess, startMeasured } from "./processes.ts";
+import { type ServerProcess, startMeasured } from "./processes.ts";
 import { shapeNames } from "./shapes.ts";
 
 export interface Contestant {

@@ -5,10 +5,10 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../postgres-node.ts";
 import { createAgents, engineTarget, readLog, spawnEngine } from "./engine.ts";
 import { shown } from "./figures.ts";
 import { turn } from "./load.ts";
-import { freePort } from "./processes.ts";
 
 const times = 5;
 

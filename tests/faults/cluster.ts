@@ -165,7 +165,7 @@ export class Cluster {
     return database;
   }
 
-  /** What Patroni tells about a node: 200 only for the primary. */
+  /** Stands in for Patroni, whose answer about a node is 200 only for the primary. Answers the port. */
   async #tellRole(node: PostgresNode): Promise<number> {
     const port = await freePort();
     const server = createServer((_, response) => {

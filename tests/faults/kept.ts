@@ -16,7 +16,7 @@ const unfinished = `select
 
 const nothing = { turns: 0, inbox: 0, outbox: 0, events: 0, conversations: 0, tokens: 0, failed: 0 };
 
-/** What was acknowledged is stored once and in order, and nothing is left open. */
+/** Expects each acknowledged question stored once and in order, and nothing left open. */
 export async function expectKept(cluster: Cluster, load: Load): Promise<void> {
   expect(load.wrong).toEqual([]);
   const open = () => cluster.query<typeof nothing>(unfinished);

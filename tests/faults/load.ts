@@ -3,7 +3,7 @@ import { createChat } from "../../src/client/index.ts";
 import { agent, type Cluster } from "./cluster.ts";
 import { replyTo } from "./model.ts";
 
-/** What callers saw of a kind of fault. */
+/** The figures of a kind of fault, as callers saw it. */
 export interface Seen {
   times: number;
   answered: number;

@@ -14,7 +14,7 @@ interface Call {
   bound: number;
 }
 
-/** What a person waits for without noticing, what only few need, and the deadline of reads over a long period. */
+/** Bounds in milliseconds: of usual pages, of seldom ones, and of reads over a long period. */
 const [usual, seldom, longest] = [100, 1_000, 5_000];
 
 function callsOf({ amounts: { conversations } }: Side): Call[] {

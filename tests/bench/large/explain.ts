@@ -2,7 +2,7 @@ import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { type Database, openDatabase } from "../../../src/db/client.ts";
 import type { Executed } from "../tap.ts";
 
-/** What PostgreSQL did for some statements. */
+/** The work of PostgreSQL for some statements. */
 export interface Work {
   ms: number;
   /** Rows read from tables and indexes, and blocks of 8 KiB, wherever they were. */

@@ -167,7 +167,7 @@ const rowsOf = (selected: string) =>
     `1 + ((n::bigint * 7919 + ticket * 104729) % ${texts})::int`,
   );
 
-/** What else such an installation has, in proportion. */
+/** The other tables with their rows as statements, in the proportions of such an installation. */
 const otherRows = ({ conversations, agents }: Amounts): [string, string][] => {
   const some = (share: number) => `generate_series(1, ${Math.round(conversations * share)}) n`;
   const at = (share: number, of: number) => `now() - n * interval '${of} days' / ${Math.round(conversations * share)}`;

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { freePort } from "../../postgres-node.ts";
 import type { Target } from "../doors.ts";
 import { createAgents, ownerToken, send, startEngine } from "../engine.ts";
 import { median, shown } from "../figures.ts";
 import { load } from "../load.ts";
-import { cpuMs, freePort, startScript } from "../processes.ts";
+import { cpuMs, startScript } from "../processes.ts";
 
 const rounds = 6;
 const turns = 500;
