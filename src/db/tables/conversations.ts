@@ -59,6 +59,8 @@ export const conversations = pgTable(
     titleDueAt: moment("title_due_at"),
     /** When the conversation has rested long enough to be summarized and learned from; null once done. */
     followUpDueAt: moment("follow_up_due_at"),
+    /** Whether the conversation is exempt from deletion. */
+    legalHold: boolean("legal_hold").notNull().default(false),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },

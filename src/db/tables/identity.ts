@@ -12,7 +12,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-import { bytea, createdAt, id, jsonb, moment, oneOf, updatedAt } from "./columns.ts";
+import { authorship, bytea, createdAt, id, jsonb, moment, oneOf, updatedAt } from "./columns.ts";
 
 /** A single row with the state of the whole installation. */
 export const installation = pgTable("installation", {
@@ -22,6 +22,9 @@ export const installation = pgTable("installation", {
   /** A known text, sealed with the encryption key: opening it at the start proves that the key is right. */
   keyCheck: bytea("key_check"),
   keyCheckKeyId: text("key_check_key_id"),
+  /** The mail relay as JSON, sealed; the AAD is `installation:<id>`. Null without a relay. */
+  mailRelay: bytea("mail_relay"),
+  mailRelayKeyId: text("mail_relay_key_id"),
   lastTickAt: moment("last_tick_at"),
   createdAt: createdAt(),
 });
@@ -33,6 +36,8 @@ export const organizations = pgTable(
     slug: text("slug").notNull().unique(),
     name: text("name").notNull(),
     revision: integer("revision").notNull().default(1),
+    /** When the organization was deleted: nobody reaches it any more, and a job deletes its rows. */
+    deletedAt: moment("deleted_at"),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },
@@ -69,24 +74,31 @@ export const workspaces = pgTable(
   (table) => [index("workspaces_organization").on(table.organizationId)],
 );
 
-export const users = pgTable("users", {
-  id: id(),
-  /** In lower case. */
-  email: text("email").notNull().unique(),
-  name: text("name").notNull(),
-  /** Null for a user who signs in through an identity provider. */
-  passwordHash: text("password_hash"),
-  /** The user or management key that set the password; null when the account's user set it. */
-  passwordSetBy: uuid("password_set_by"),
-  /**
-   * The organization for which `passwordSetBy` acted: the account reaches only this organization until its user chooses
-   * a password. There is no foreign key: deleting the organization must not open the others to the account.
-   */
-  passwordOrganization: uuid("password_organization"),
-  onboarding: jsonb("onboarding").$type<Record<string, unknown>>().notNull().default({}),
-  createdAt: createdAt(),
-  updatedAt: updatedAt(),
-});
+export const users = pgTable(
+  "users",
+  {
+    id: id(),
+    /** In lower case. */
+    email: text("email").notNull().unique(),
+    name: text("name").notNull(),
+    /** Null for a user who signs in through an identity provider. */
+    passwordHash: text("password_hash"),
+    /** The user or management key that set the password; null when the account's user set it. */
+    passwordSetBy: uuid("password_set_by"),
+    /**
+     * The organization for which `passwordSetBy` acted: the account reaches only this organization until its user chooses
+     * a password. There is no foreign key: deleting the organization must not open the others to the account.
+     */
+    passwordOrganization: uuid("password_organization"),
+    isPlatformAdmin: boolean("is_platform_admin").notNull().default(false),
+    /** Whether the user may sign in. */
+    active: boolean("active").notNull().default(true),
+    onboarding: jsonb("onboarding").$type<Record<string, unknown>>().notNull().default({}),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [index("users_platform_admins").on(table.id).where(sql`${table.isPlatformAdmin}`)],
+);
 
 const userId = () =>
   uuid("user_id")
@@ -102,6 +114,24 @@ export const members = pgTable(
     createdAt: createdAt(),
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.userId] }), index("members_user").on(table.userId)],
+);
+
+/** The custom roles of an organization. A built-in role has no row, and its key is never stored here. */
+export const customRoles = pgTable(
+  "roles",
+  {
+    id: id(),
+    organizationId: ofOrganization(),
+    key: text("key").notNull(),
+    name: text("name").notNull(),
+    permissions: text("permissions").array().notNull(),
+    /** Whether the role reaches every workspace of the organization. */
+    allWorkspaces: boolean("all_workspaces").notNull().default(false),
+    ...authorship(),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [uniqueIndex("roles_organization_key").on(table.organizationId, table.key)],
 );
 
 export const workspaceMembers = pgTable(
@@ -166,20 +196,26 @@ export const signInAddresses = pgTable(
   ],
 );
 
-/** Sessions and management keys, distinguished by `kind`. Only digests are stored. */
+const tokenKinds = ["session", "management", "personal", "impersonation"] as const;
+
+/** Sessions, management keys, personal tokens and impersonations, distinguished by `kind`. Only digests are stored. */
 export const accessTokens = pgTable(
   "access_tokens",
   {
     id: id(),
-    kind: text("kind").$type<"session" | "management">().notNull(),
+    kind: text("kind").$type<(typeof tokenKinds)[number]>().notNull(),
     /** Null only for a management key in the older form before its first use. */
     digest: bytea("digest").unique(),
     /** A bcrypt hash: the older form of a management key (spec "Management API key"). */
     legacyHash: text("legacy_hash"),
-    /** The user of a session. */
+    /** The user whose rights the token has; null for a management key. */
     userId: uuid("user_id").references(() => users.id, { onDelete: "cascade" }),
-    /** The organization of a management key. */
+    /** The organization of a management key, and of a personal token with the scope `organization`. */
     organizationId: uuid("organization_id").references(() => organizations.id, { onDelete: "cascade" }),
+    /** The reach of a personal token; null for other kinds. */
+    scope: text("scope").$type<"organization" | "installation">(),
+    /** The permissions to which a personal token is narrowed; null for all of its holder's. */
+    permissions: text("permissions").array(),
     name: text("name"),
     prefix: text("prefix"),
     activeOrganizationId: uuid("active_organization_id").references(() => organizations.id, { onDelete: "set null" }),
@@ -187,11 +223,13 @@ export const accessTokens = pgTable(
     lastUsedAt: moment("last_used_at"),
     ip: text("ip"),
     userAgent: text("user_agent"),
+    /** The creator of a management key; the impersonator of an impersonation. */
     createdBy: uuid("created_by").references(() => users.id, { onDelete: "set null" }),
     createdAt: createdAt(),
   },
   (table) => [
-    oneOf("access_tokens_kind", table.kind, ["session", "management"]),
+    oneOf("access_tokens_kind", table.kind, tokenKinds),
+    oneOf("access_tokens_scope", table.scope, ["organization", "installation"]),
     check("access_tokens_verifiable", sql`${table.digest} is not null or ${table.legacyHash} is not null`),
     index("access_tokens_legacy").on(table.prefix).where(sql`${table.legacyHash} is not null`),
     index("access_tokens_user").on(table.userId),

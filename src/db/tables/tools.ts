@@ -73,3 +73,14 @@ export const hooks = pgTable(
     index("hooks_agent").on(table.agentId, table.position),
   ],
 );
+
+/** Whether an organization may use the plugin of a package. A package without a row is on. */
+export const pluginPackages = pgTable(
+  "plugin_packages",
+  {
+    organizationId: ofOrganization(),
+    namespace: text("namespace").notNull(),
+    enabled: boolean("enabled").notNull().default(true),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.namespace] })],
+);
