@@ -8,7 +8,7 @@ const file = new URL("../docs/configuration.md", import.meta.url);
 
 function row(name: string, description: string, fallback: unknown): string {
   const empty = fallback === undefined || (Array.isArray(fallback) && fallback.length === 0);
-  return `| \`${name}\` | ${empty ? "" : `\`${format("%s", fallback)}\``} | ${description} |`;
+  return `| \`${name}\` | ${empty ? "" : `\`${format("%s", Array.isArray(fallback) ? fallback.join(",") : fallback)}\``} | ${description} |`;
 }
 
 const rows = Object.entries(settings.shape).map(([name, field]) => {

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "./context/ctx.ts";
+import type { Edition } from "./core/edition.ts";
 import { EngineError } from "./core/errors.ts";
 import type { AppEnv } from "./http/environment.ts";
 import { onError } from "./http/errors.ts";
@@ -7,10 +8,10 @@ import type { Opening } from "./http/opening.ts";
 import { docsRoutes } from "./http/pages/docs.ts";
 import { faviconRoutes } from "./http/pages/favicon.ts";
 import { panelRoutes } from "./http/pages/panel.ts";
-import { allowedMethods, requirePlainPath } from "./http/paths.ts";
+import { allowedMethods, noRoute, requirePlainPath } from "./http/paths.ts";
 import { readUnread } from "./http/read-on.ts";
 import { describeRequest } from "./http/request.ts";
-import { securitySchemes } from "./http/route.ts";
+import { isManaged, securitySchemes } from "./http/route.ts";
 
 export type App = OpenAPIHono<AppEnv>;
 
@@ -21,18 +22,14 @@ export function createApp(services: Services, groups: readonly App[], opening: O
   app.use(readUnread);
   app.use(requirePlainPath);
   app.use(opening.middleware);
-  for (const [name, scheme] of Object.entries(securitySchemes)) {
-    app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
-  }
-  for (const group of groups) app.route("/", group);
+  for (const group of groups) serve(app, group, services.options.edition);
 
   app.route("/", docsRoutes(services));
   app.route("/", faviconRoutes);
   if (services.options.panel) app.route("/", panelRoutes(services));
-  // The routes are complete, so the document is written once, at its first request.
   let document: string | undefined;
   app.get("/openapi.json", (c) => {
-    document ??= JSON.stringify(describe(app));
+    document ??= JSON.stringify(describe(groups));
     return c.body(document, 200, { "Content-Type": "application/json" });
   });
   app.onError(onError);
@@ -41,18 +38,41 @@ export function createApp(services: Services, groups: readonly App[], opening: O
   app.notFound((c) => {
     const allowed = methods(c.req.path).join(", ");
     if (allowed !== "") c.header("Allow", allowed);
-    return onError(noRoute(c.req, allowed), c);
+    return onError(allowed === "" ? noRoute(c.req.path) : wrongMethod(c.req.method, allowed), c);
   });
   return app;
 }
 
-function noRoute({ method, path }: { method: string; path: string }, allowed: string): EngineError {
-  if (allowed === "") return new EngineError("not-found", `No such route: ${path}`);
+/**
+ * Adds a group's routes, in the open edition without those of the managed one. The group itself stays as it is, since
+ * all apps of a process share it.
+ */
+function serve(app: App, group: App, { managed }: Edition): void {
+  const definitions = group.openAPIRegistry.definitions.flatMap((one) => (one.type === "route" ? [one.route] : []));
+  const absent = new Set(managed ? [] : definitions.filter(isManaged).map(nameOf));
+  for (const { method, path, handler } of group.routes) {
+    if (!absent.has(`${method} ${path}`)) app.on(method, path, handler);
+  }
+}
+
+/** A route's method and path, as in `Hono.routes`. */
+const nameOf = ({ method, path }: { method: string; path: string }) =>
+  `${method.toUpperCase()} ${path.replaceAll(/\/\{(.+?)\}/g, "/:$1")}`;
+
+function wrongMethod(method: string, allowed: string): EngineError {
   return new EngineError("method-not-allowed", `${method} is not allowed here; use ${allowed}`);
 }
 
-/** The OpenAPI 3.1 document. Its version is that of the contract, not of the release (spec "Versioning" 1). */
-export function describe(app: App) {
+/**
+ * The OpenAPI 3.1 document of both editions. Its version is that of the contract, not of the release (spec "Versioning"
+ * 1).
+ */
+export function describe(groups: readonly App[]) {
+  const app = new OpenAPIHono<AppEnv>();
+  for (const [name, scheme] of Object.entries(securitySchemes)) {
+    app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
+  }
+  for (const group of groups) app.route("/", group);
   return app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {

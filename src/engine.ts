@@ -211,11 +211,8 @@ export function createEngine(services: Services): Engine {
     chat.signedIn,
   );
   observers = features.flatMap((feature) => feature.observers ?? []);
-  const app = createApp(
-    services,
-    features.flatMap(({ routes }) => routes ?? []),
-    opening,
-  );
+  const routes = features.flatMap((feature) => feature.routes ?? []);
+  const app = createApp(services, routes, opening);
   const worker = createWorker({ ...services, heartbeat }, allJobs(features));
   const schedule = createSchedule({
     ...services,
@@ -281,7 +278,7 @@ export function createEngine(services: Services): Engine {
       await services.mcp.close();
       await services.notify.close();
     },
-    document: () => describe(app),
+    document: () => describe(routes),
   };
 }
 

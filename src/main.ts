@@ -26,6 +26,7 @@ import { ActivityBus } from "./core/activity/bus.ts";
 import { localAddress } from "./core/addresses.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
 import { createCipher } from "./core/credentials/cipher.ts";
+import { editionOf } from "./core/edition.ts";
 import { unfinishedAnswers } from "./core/egress/unfinished.ts";
 import type { StartError } from "./core/errors.ts";
 import { Admission } from "./core/limits/admission.ts";
@@ -138,6 +139,7 @@ async function assembleEngine(
       meters: await openMeters(settings, log),
       options: {
         version,
+        edition: editionOf(settings),
         trustProxy: settings.TRUST_PROXY,
         chatRequestsPerMinute: settings.CHAT_REQUESTS_PER_MINUTE,
         baseUrl,

@@ -14,6 +14,7 @@ import { ActivityBus } from "../src/core/activity/bus.ts";
 import type { Messengers } from "../src/core/channels/messengers.ts";
 import { createCipher } from "../src/core/credentials/cipher.ts";
 import type { RoleKey } from "../src/core/credentials/permissions.ts";
+import { type Edition, openEdition } from "../src/core/edition.ts";
 import { EgressError } from "../src/core/egress/target.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
 import { Admission } from "../src/core/limits/admission.ts";
@@ -53,6 +54,8 @@ interface Options {
   /** Without it, files are in memory, and no bucket can be reached. */
   files?: Files;
   allowStdioMcp?: boolean;
+  /** By default the open one. */
+  edition?: Edition;
   /** Whether the engine assumes that it is the only process on the database. */
   soleProcess?: boolean;
   /** Two harnesses with the same one are replicas; by default notices stay within the process. */
@@ -140,6 +143,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     models: options.models ?? (model ? { resolve: async () => model } : real),
     options: {
       version: "0.1.0",
+      edition: options.edition ?? openEdition,
       trustProxy: options.trustProxy ?? 0,
       chatRequestsPerMinute: options.chatRequestsPerMinute ?? 20,
       baseUrl: "http://localhost:4000",

@@ -26,6 +26,7 @@ export interface Operation {
   /** The accepted ways to authenticate, one of which suffices; absent or with an empty one: none is needed. */
   security?: Record<string, string[]>[];
   "x-permission"?: string;
+  "x-feature"?: string;
 }
 
 export interface Document {

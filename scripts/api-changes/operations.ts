@@ -59,6 +59,7 @@ function compareOperation(was: Operation, is: Operation, subject: string, report
     report(true, placeOf(subject), `operationId was ${was.operationId}, is ${is.operationId}`);
   if (is.deprecated && !was.deprecated) report(false, placeOf(subject), "is deprecated");
   comparePermission(was["x-permission"], is["x-permission"], subject, report);
+  compareFeature(was["x-feature"], is["x-feature"], subject, report);
   compareSecurity(was.security, is.security, subject, report);
   compareParameters(was.parameters ?? [], is.parameters ?? [], subject, report, compare);
   compareBody(was, is, subject, report, compare);
@@ -73,6 +74,13 @@ function comparePermission(was: string | undefined, is: string | undefined, subj
   if (was === is) return;
   if (is === undefined) report(false, placeOf(subject), `needs no permission any more, it was ${was}`);
   else report(true, placeOf(subject), `needs the permission ${is}${was === undefined ? "" : `, it was ${was}`}`);
+}
+
+/** Compares features. A route that got one is absent in the open edition. */
+function compareFeature(was: string | undefined, is: string | undefined, subject: string, report: Report) {
+  if (was === is) return;
+  if (is === undefined) report(false, placeOf(subject), `belongs to both editions, it was of the feature ${was}`);
+  else report(true, placeOf(subject), `belongs to the feature ${is} of the managed edition`);
 }
 
 function compareSecurity(was: Operation["security"], is: Operation["security"], subject: string, report: Report) {

@@ -1,9 +1,11 @@
+import { openEdition } from "../core/edition.ts";
 import type { createEngine } from "../engine.ts";
 import { version } from "../main.ts";
 
 /** The options of an engine that serves no requests. */
 export const unserved: Parameters<typeof createEngine>[0]["options"] = {
   version,
+  edition: openEdition,
   trustProxy: 0,
   chatRequestsPerMinute: 0,
   baseUrl: "http://localhost",

@@ -1,6 +1,7 @@
 import type { ActivityBus } from "../core/activity/bus.ts";
 import type { Messengers } from "../core/channels/messengers.ts";
 import type { Cipher } from "../core/credentials/cipher.ts";
+import type { Edition } from "../core/edition.ts";
 import { newId } from "../core/ids.ts";
 import type { Admission } from "../core/limits/admission.ts";
 import type { Machine } from "../core/machine.ts";
@@ -49,6 +50,7 @@ export interface Services {
 /** Options that don't change while the process runs. (Settings that may change are policies.) */
 interface EngineOptions {
   version: string;
+  edition: Edition;
   /** The number of trusted proxies in front (decisions §1, "Proxy"). */
   trustProxy: number;
   /** The most chat requests a minute from one client address; 0 for no limit. */

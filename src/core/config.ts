@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Feature, features } from "./edition.ts";
 import { fromBase64 } from "./ids.ts";
 import { addressProblem, providerVariables } from "./models/providers.ts";
 import "./validation.ts";
@@ -96,6 +97,15 @@ const headerList = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
+/** A list of features; `all` stands for all of them. */
+const featureList = commaList.transform((names, context): readonly Feature[] => {
+  const unknown = names.filter((name) => name !== "all" && !features.some((feature) => feature === name));
+  for (const name of unknown) {
+    context.addIssue({ code: "custom", message: `${name} is no feature: ${features.join(", ")}` });
+  }
+  return names.includes("all") ? features : features.filter((feature) => names.includes(feature));
+});
+
 const postgresAddress = z.string().regex(/^postgres(ql)?:\/\//, "must start with postgres:// or postgresql://");
 
 /** The default number of chat requests a minute from one client address. */
@@ -177,10 +187,12 @@ export const settings = z.object({
     .default("info")
     .describe("Least level that is logged."),
   EDITION: z
-    .enum(["open", "managed"])
-    .refine((edition) => edition === "open", "managed is not part of this release: take it out, or set it to open")
+    .enum(["open", "managed"], "must be open or managed")
     .default("open")
-    .describe("Which edition to serve; only open is built."),
+    .describe("Edition to serve: open, or managed (docs/managed.md)."),
+  FEATURES: featureList
+    .prefault("all")
+    .describe("Features of the managed edition that are on, comma-separated; `all` stands for all of them."),
 });
 
 export type Settings = z.infer<typeof settings>;

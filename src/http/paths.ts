@@ -2,6 +2,9 @@ import type { Hono, MiddlewareHandler } from "hono";
 import { EngineError } from "../core/errors.ts";
 import type { AppEnv } from "./environment.ts";
 
+/** The 404 of a path that leads nowhere. */
+export const noRoute = (path: string) => new EngineError("not-found", `No such route: ${path}`);
+
 /** Returns the methods of a path, for the `Allow` header of a 405. Call it when all routes are mounted. */
 export function allowedMethods(app: Hono<AppEnv>): (path: string) => string[] {
   const byPath = new Map<string, Set<string>>();

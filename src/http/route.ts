@@ -4,6 +4,7 @@ import { createMiddleware } from "hono/factory";
 import { requirePermission } from "../context/membership.ts";
 import { requireStanding, requireToken } from "../context/standing.ts";
 import type { Permission } from "../core/credentials/permissions.ts";
+import { type Feature, requireFeature } from "../core/edition.ts";
 import { EngineError } from "../core/errors.ts";
 import "../core/validation.ts";
 import { holdBody, limitBody, maxBodyBytes } from "./body.ts";
@@ -12,6 +13,7 @@ import { authenticate, requireSession } from "./callers/authentication.ts";
 import type { AppEnv } from "./environment.ts";
 import { type ErrorStatus, errorAnswer } from "./error-answers.ts";
 import { invalid } from "./errors.ts";
+import { noRoute } from "./paths.ts";
 
 const whichOrganization =
   "Of several organizations a request means the one in its path, else the one whose slug is in the header `X-Organization`, else the one chosen with `PUT /api/me/organization`, else the one joined first.";
@@ -58,7 +60,12 @@ export function errorAnswers<Status extends ErrorStatus>(...statuses: readonly S
 
 type RouteDeclaration = RouteConfig & { operationId: string; tags: string[]; summary: string };
 
-interface GuardOptions {
+interface OpenOptions {
+  /** The feature of the managed edition that the route belongs to; absent for a route of both editions. */
+  feature?: Feature;
+}
+
+interface GuardOptions extends OpenOptions {
   /** Whether only signed-in people may call the route; management keys get the 403. */
   sessionOnly?: boolean;
   /** Whether the route is about the whole installation: the caller needs the permission in the first organization. */
@@ -91,6 +98,7 @@ export function guarded<const Route extends RouteDeclaration>(
     installation = false,
     unlimited = false,
     bodyLimit = maxBodyBytes,
+    feature,
   }: GuardOptions = {},
 ) {
   const guard = createMiddleware<AppEnv>(async (c, next) => {
@@ -98,6 +106,7 @@ export function guarded<const Route extends RouteDeclaration>(
     const ctx = await c.get("services").admission.during(share, () => authenticate(c, { installation, unlimited }));
     // Set before the checks, so that a refusal is recorded under the caller's name.
     c.set("ctx", ctx);
+    if (feature) requireFeature(ctx.options.edition, feature);
     if (sessionOnly) requireSession(ctx.actor);
     if (permission) requirePermission(ctx.membership, permission);
     // No proxy may store the response to one caller. A handler may allow it.
@@ -120,6 +129,7 @@ export function guarded<const Route extends RouteDeclaration>(
       [scheme]: [],
     })),
     ...(permission ? { "x-permission": permission } : {}),
+    ...ofFeature(feature),
     responses: {
       ...errorAnswers(400, 401, 403, 429, 503),
       404: notTheirs,
@@ -132,9 +142,16 @@ export function guarded<const Route extends RouteDeclaration>(
 /** The most bytes of a body on a route without authentication: enough for a form. */
 const strangersBodyBytes = 64 * 1024;
 
+/** The field of the document by which a route is known as one of the managed edition (`isManaged`). */
+const ofFeature = (feature: Feature | undefined) => (feature ? { "x-feature": feature } : {});
+
+/** Whether the route exists in the managed edition only. */
+export const isManaged = (route: RouteConfig) => "x-feature" in route;
+
 /** Declares a route that needs no authentication. */
-export function unguarded<const Route extends RouteDeclaration>(route: Route) {
+export function unguarded<const Route extends RouteDeclaration>(route: Route, { feature }: OpenOptions = {}) {
   const bound = createMiddleware<AppEnv>(async (c, next) => {
+    if (feature) requireFeature(c.var.services.options.edition, feature);
     const held = holdBody(c);
     try {
       await limitBody(c, strangersBodyBytes, held.grow);
@@ -143,15 +160,22 @@ export function unguarded<const Route extends RouteDeclaration>(route: Route) {
       held.end();
     }
   });
-  return openTo(route, [bound, checkContentType(route)], bodyAnswers(route));
+  const refusals: Record<never, never> = feature ? errorAnswers(403) : {};
+  const answers = { ...refusals, ...bodyAnswers(route) };
+  return openTo({ ...route, ...ofFeature(feature) }, [bound, checkContentType(route)], answers);
 }
 
 /**
  * Declares a route that another service calls, with any content type. Its handler reads the body within limits
- * (`readBody`), and authenticates the caller by the head and the bytes of the body.
+ * (`readBody`), and authenticates the caller by the head and the bytes of the body. With its feature off it is a 404.
  */
-export function webhook<const Route extends RouteDeclaration>(route: Route) {
-  return openTo(route, [], {});
+export function webhook<const Route extends RouteDeclaration>(route: Route, { feature }: OpenOptions = {}) {
+  const requireIt = createMiddleware<AppEnv>(async (c, next) => {
+    if (feature && !c.var.services.options.edition.has(feature)) throw noRoute(c.req.path);
+    await next();
+  });
+  const answers: Record<never, never> = feature ? errorAnswers(404) : {};
+  return openTo({ ...route, ...ofFeature(feature) }, feature ? [requireIt] : [], answers);
 }
 
 function openTo<const Route extends RouteDeclaration>(

@@ -10,7 +10,7 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { createLog } from "../../src/adapters/node/log/log.ts";
 import { checkPublicAddress } from "../../src/adapters/node/machine/address.ts";
 import { checkDirectory } from "../../src/adapters/node/machine/directory.ts";
-import { checkChatRequests, checkPlugins } from "../../src/adapters/node/machine/machine.ts";
+import { checkChatRequests, checkPlugins, checkSettings } from "../../src/adapters/node/machine/machine.ts";
 import type { Probe } from "../../src/adapters/node/machine/probe.ts";
 import { callProviders, checkProviders } from "../../src/adapters/node/machine/providers.ts";
 import { openStorage } from "../../src/adapters/node/storage.ts";
@@ -56,6 +56,17 @@ describe("the public address", () => {
   ])("%j, %j, a server here: %j", (environment, found, running, expected) => {
     expect(line(checkPublicAddress(parseSettings(environment), found, { local, running }))).toMatch(expected);
   });
+});
+
+test.each([
+  [{}, "ok: Open"],
+  [{ FEATURES: "channels" }, "ok: Open"],
+  [{ EDITION: "managed" }, "ok: Managed, with administration, providers, knowledge, governance, channels"],
+  [{ EDITION: "managed", FEATURES: "channels,providers" }, "ok: Managed, with providers, channels"],
+  [{ EDITION: "managed", FEATURES: "," }, "ok: Managed, without features"],
+])("the edition of %j", (environment, expected) => {
+  const checks = checkSettings(environment, parseSettings(environment));
+  expect(checks.filter(({ name }) => name === "edition").map(line)).toEqual([expected]);
 });
 
 test("plugins: all by their namespaces, or those that can't be used", () => {

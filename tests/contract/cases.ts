@@ -1,4 +1,5 @@
 import type { Permission } from "../../src/core/credentials/permissions.ts";
+import { type Edition, editionOf, features, openEdition } from "../../src/core/edition.ts";
 import { call, type Headers } from "./call.ts";
 import { isGuarded, type Route, readDocument, takes } from "./document.ts";
 import type { Prepared } from "./requests.ts";
@@ -16,14 +17,28 @@ export interface Case extends Route {
 /** Every proof makes some hundreds of requests, on a machine that may be shared. */
 export const patience = 120_000;
 
-/** The world, and a case for each guarded route that has an entry. */
-export async function cases(options?: Parameters<typeof createWorld>[0]) {
-  const world = await createWorld(options);
+const served: Record<Edition["name"], Edition> = {
+  open: openEdition,
+  managed: editionOf({ EDITION: "managed", FEATURES: features }),
+};
+
+interface Options extends Omit<NonNullable<Parameters<typeof createWorld>[0]>, "edition"> {
+  edition?: Edition["name"];
+}
+
+/**
+ * The world, and a case for each guarded route that has an entry: in the open edition its routes, in the managed one
+ * those that the open one lacks or that behave differently there.
+ */
+export async function cases({ edition = "open", ...options }: Options = {}) {
+  const world = await createWorld({ ...options, edition: served[edition] });
   const { document, list } = await readDocument(world.h);
   const guarded = list.filter(isGuarded);
   const all = guarded.flatMap((route): Case[] => {
     const entry = routes[route.name];
-    return entry ? [{ ...route, entry, permission: permissionOf(route), key: keyOf(route) }] : [];
+    const differs = route.operation["x-feature"] !== undefined || entry?.differs === true;
+    const isPart = edition === "managed" ? differs : route.operation["x-feature"] === undefined;
+    return entry && isPart ? [{ ...route, entry, permission: permissionOf(route), key: keyOf(route) }] : [];
   });
   return { world, document, list, guarded, all };
 }

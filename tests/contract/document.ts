@@ -1,3 +1,4 @@
+import type { Feature } from "../../src/core/edition.ts";
 import type { Harness } from "../harness.ts";
 
 /** As much of JSON Schema as the document uses and these tests read. */
@@ -34,6 +35,7 @@ interface Operation {
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema?: Schema; examples?: Record<string, { value: unknown }> }> };
   "x-permission"?: string;
+  "x-feature"?: Feature;
 }
 
 /** A type and not an interface, which validators take for any record. */

@@ -54,6 +54,8 @@ export interface Entry {
   scope: Scope;
   /** Of a successful request. */
   status: 200 | 201;
+  /** Whether the managed edition treats it differently. */
+  differs?: true;
   /** A write without an entry in the audit log. */
   unaudited?: true;
   /** A read with an entry in the audit log. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConfigError, environmentKeys, parseSettings, retiredSettings } from "../../src/core/config.ts";
+import { editionOf } from "../../src/core/edition.ts";
 
 const key = Buffer.alloc(32, 7);
 
@@ -21,11 +22,28 @@ describe("settings", () => {
     expect(parseSettings({ PORT: "", DATABASE_URL: "", OWNER_EMAIL: "" })).toEqual(defaults);
   });
 
-  test("the managed edition is refused, since this release does not have it", () => {
-    expect(parseSettings({ EDITION: "open" }).EDITION).toBe("open");
-    expect(problems({ EDITION: "managed" })).toEqual([
-      "EDITION managed is not part of this release: take it out, or set it to open",
+  test("the managed edition has the features of the list, by default all; the open one has none", () => {
+    const featuresOf = (environment: Record<string, string>) => editionOf(parseSettings(environment)).features;
+    const all = ["administration", "providers", "knowledge", "governance", "channels"];
+    expect(featuresOf({ EDITION: "managed" })).toEqual(all);
+    expect(featuresOf({ EDITION: "managed", FEATURES: "knowledge, all" })).toEqual(all);
+    expect(featuresOf({ EDITION: "managed", FEATURES: " channels,administration ," })).toEqual([
+      "administration",
+      "channels",
     ]);
+    expect(featuresOf({})).toEqual([]);
+    expect(featuresOf({ EDITION: "open", FEATURES: "all" })).toEqual([]);
+    expect(problems({ EDITION: "Managed" })).toEqual(["EDITION must be open or managed"]);
+  });
+
+  test("a feature that does not exist is refused in both editions", () => {
+    const sentence = (name: string) =>
+      `FEATURES ${name} is no feature: administration, providers, knowledge, governance, channels`;
+    expect(problems({ EDITION: "managed", FEATURES: "nonsense,channels,All" })).toEqual([
+      sentence("nonsense"),
+      sentence("All"),
+    ]);
+    expect(problems({ FEATURES: "all,nonsense" })).toEqual([sentence("nonsense")]);
   });
 
   test("addresses of providers to which no path can be added are refused, without what they hold", () => {

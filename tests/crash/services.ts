@@ -5,6 +5,7 @@ import { shippedAssets } from "../../src/adapters/node/shipped.ts";
 import type { Services } from "../../src/context/ctx.ts";
 import { ActivityBus } from "../../src/core/activity/bus.ts";
 import { createCipher } from "../../src/core/credentials/cipher.ts";
+import { openEdition } from "../../src/core/edition.ts";
 import { Admission } from "../../src/core/limits/admission.ts";
 import { unexamined } from "../../src/core/machine.ts";
 import { unmeasured } from "../../src/core/meters.ts";
@@ -59,6 +60,7 @@ export async function servicesOf(database: Database, model: StreamingModel): Pro
     models: { resolve: async () => model },
     options: {
       version: "0.0.0",
+      edition: openEdition,
       trustProxy: 1,
       chatRequestsPerMinute: 20,
       baseUrl: "http://localhost:4000",

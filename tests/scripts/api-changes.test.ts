@@ -76,6 +76,18 @@ describe("an operation", () => {
       ["POST /tea: needs no permission any more, it was tea:read"],
     ],
     [
+      "is of the managed edition",
+      tea({}),
+      tea({ "x-feature": "knowledge" }),
+      ["! POST /tea: belongs to the feature knowledge of the managed edition"],
+    ],
+    [
+      "is of both editions",
+      tea({ "x-feature": "knowledge" }),
+      tea({}),
+      ["POST /tea: belongs to both editions, it was of the feature knowledge"],
+    ],
+    [
       "is closed to who brings nothing",
       tea({}),
       ways("key"),

@@ -346,6 +346,17 @@ export interface Success {
 }
 
 export interface Me {
+  /** The edition of this server. */
+  edition: "open" | "managed";
+  /** The features that are on; none in the open edition. */
+  features: Array<"administration" | "providers" | "knowledge" | "governance" | "channels">;
+  /** Whether the user has all permissions in every organization; false in the open edition. */
+  isPlatformAdmin: boolean;
+  /** The Platform Admin who sees what this user sees; null for the user in person. */
+  impersonatedBy: {
+    id: string;
+    name: string;
+  } | null;
   user: {
     id: string;
     email: string;

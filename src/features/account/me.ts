@@ -13,7 +13,7 @@ import type { ActiveOrganization, Me, MeChanges, OnboardingChange } from "./sche
 import { userOf } from "./user.ts";
 
 /** The signed-in person of the request, with the reachable organizations. */
-export async function readMe({ db, actor }: Ctx): Promise<Me> {
+export async function readMe({ db, actor, options: { edition } }: Ctx): Promise<Me> {
   if (actor.type !== "user") throw notFound("User");
   const rows = await db
     .select({
@@ -22,6 +22,7 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
       name: users.name,
       onboarding: users.onboarding,
       passwordSetBy: users.passwordSetBy,
+      isPlatformAdmin: users.isPlatformAdmin,
       organization: { slug: organizations.slug, name: organizations.name },
       first: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       roleKey: members.roleKey,
@@ -40,7 +41,13 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
     return [{ ...organization, roleKey, permissions: [...permissions] }];
   });
   const required = passwordSetBy === null ? {} : { passwordChangeRequired: true as const };
-  return { user: { id, email, name, onboarding, organizations: sortByName(memberships), ...required } };
+  return {
+    edition: edition.name,
+    features: [...edition.features],
+    isPlatformAdmin: edition.has("administration") && user.isPlatformAdmin,
+    impersonatedBy: null,
+    user: { id, email, name, onboarding, organizations: sortByName(memberships), ...required },
+  };
 }
 
 /** The most name changes of a user: each writes an entry into the logs of all of the user's organizations. */

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { permissions } from "../../core/credentials/permissions.ts";
+import { features } from "../../core/edition.ts";
 import { isStorable, zText } from "../../core/text/text.ts";
 import { ChosenPassword, Email, Name, OrganizationSlug, Timestamp } from "../../http/shapes.ts";
 
@@ -77,6 +78,18 @@ const OwnOrganization = ActiveOrganization.extend({
 
 export const Me = z
   .object({
+    edition: z.enum(["open", "managed"]).openapi({ description: "The edition of this server.", example: "open" }),
+    features: z
+      .array(z.enum(features))
+      .openapi({ description: "The features that are on; none in the open edition.", example: ["administration"] }),
+    isPlatformAdmin: z.boolean().openapi({
+      description: "Whether the user has all permissions in every organization; false in the open edition.",
+      example: false,
+    }),
+    impersonatedBy: z
+      .object({ id: account.id, name: account.name })
+      .nullable()
+      .openapi({ description: "The Platform Admin who sees what this user sees; null for the user in person." }),
     user: z.object({
       ...account,
       onboarding: z.record(z.string(), z.unknown()).openapi({ description: "What the panel remembers.", example: {} }),

@@ -3,12 +3,13 @@ import { notFound } from "../../core/errors.ts";
 import { isObject } from "../../core/json.ts";
 import { isStorable } from "../../core/text/text.ts";
 
-/** The channels of the open edition. */
+/** The channels of both editions. */
 export const channelTypes = ["web", ...messengerNames, "agent"] as const;
 export type ChannelType = (typeof channelTypes)[number];
 
 /**
- * The channel type in a path. Throws 404 for any other name, including those of managed builds (decisions §1, "Edition").
+ * The channel type in a path. Throws 404 for any other name, including those that only the managed edition
+ * has (decisions §1, "Edition").
  */
 export function channelType(type: string): ChannelType {
   const found = channelTypes.find((known) => known === type);

@@ -9,6 +9,14 @@ export type Permission = Organization["permissions"][number];
 /** The signed-in person; null: nobody; undefined: not known yet. */
 export const user = signal<User | null | undefined>(undefined);
 
+export type Feature = Me["features"][number];
+
+/** The edition of the server, and how the person of `user` is signed in; null before the first sign-in. */
+const session = signal<Omit<Me, "user"> | null>(null);
+
+/** Whether a feature of the managed edition is on. */
+export const hasFeature = (feature: Feature) => session.value?.features.includes(feature) === true;
+
 /** The organization of the pages; null when the person belongs to none. */
 export const organization = computed<Organization | null>(
   () => user.value?.organizations.find(({ slug }) => slug === addressed.value) ?? null,
@@ -34,11 +42,12 @@ export async function readSession(): Promise<void> {
 /** Reads the signed-in person again, after a change of the profile or role. */
 export async function readUser(): Promise<void> {
   try {
-    const { user: read } = await account.getMe();
+    const { user: read, ...rest } = await account.getMe();
     const known = (slug: string | null) => read.organizations.some((one) => one.slug === slug);
     const wanted = [addressed.value, localStorage.getItem(place)].find(known) ?? read.organizations[0]?.slug ?? null;
     addressed.value = wanted;
     forgetOthers(read.id);
+    session.value = rest;
     user.value = read;
   } catch (error) {
     if (!isRefused(error, 401)) throw error;

@@ -3,7 +3,7 @@ import { route } from "../data/route.ts";
 import { may, organization } from "../data/session.ts";
 import { NotFoundPage, RefusedPage } from "../pages/missing.tsx";
 import { Waiting } from "../ui/waiting.tsx";
-import { accountSection, groups, pages, reachableGroups } from "./sections.ts";
+import { accountSection, groups, isServed, pages, reachableGroups } from "./sections.ts";
 
 const sections = [...groups.flatMap((group) => group.sections), accountSection];
 
@@ -12,7 +12,7 @@ export function RouteView() {
   const first = reachableGroups()[0]?.sections[0] ?? accountSection;
   const [name = first.name, ...rest] = route.value;
   const section = sections.find((one) => one.name === name);
-  if (!section) return <NotFoundPage />;
+  if (!section || !isServed(section)) return <NotFoundPage />;
   if (section.needs !== null && !may(section.needs)) return <RefusedPage title={section.title} needs={section.needs} />;
   const SectionPage = pages[section.name];
   return (

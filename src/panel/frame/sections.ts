@@ -20,7 +20,7 @@ import {
 } from "lucide";
 import type { ComponentType } from "preact";
 import type { SectionProps } from "../data/route.ts";
-import { may, type Permission } from "../data/session.ts";
+import { type Feature, hasFeature, may, type Permission } from "../data/session.ts";
 import { lazilyPage } from "../ui/waiting.tsx";
 
 const loads = {
@@ -55,7 +55,12 @@ export interface Section {
   icon: IconNode;
   /** The permission to see the section; null: none is needed. */
   needs: Permission | null;
+  /** The feature of the managed edition that the section belongs to; absent for a section of both editions. */
+  feature?: Feature;
 }
+
+/** Whether the section is part of what this server serves. */
+export const isServed = ({ feature }: Section) => feature === undefined || hasFeature(feature);
 
 /** The navigation: groups of sections. The first section is the start page. */
 export const groups: readonly { title: string | null; sections: readonly Section[] }[] = [
@@ -103,5 +108,8 @@ export const accountSection: Section = { name: "account", title: "Your account",
 /** The navigation of the signed-in person. */
 export const reachableGroups = () =>
   groups
-    .map(({ title, sections }) => ({ title, sections: sections.filter(({ needs }) => needs === null || may(needs)) }))
+    .map(({ title, sections }) => ({
+      title,
+      sections: sections.filter((section) => isServed(section) && (section.needs === null || may(section.needs))),
+    }))
     .filter(({ sections }) => sections.length > 0);

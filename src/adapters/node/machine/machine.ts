@@ -1,5 +1,6 @@
 import { type Check, fail, ok, warn } from "../../../core/check.ts";
 import { type Environment, retiredSettings, type Settings, usualChatRequests } from "../../../core/config.ts";
+import { editionOf } from "../../../core/edition.ts";
 import type { Machine } from "../../../core/machine.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { visible } from "../../../core/text/text.ts";
@@ -58,12 +59,19 @@ export function bootScrub(environment: Environment): (text: string) => string {
 const settingsName = "settings";
 
 /** Reports retired variables and unusual but valid settings. */
-export function checkSettings(environment: Environment, { CHAT_REQUESTS_PER_MINUTE }: Settings): Check[] {
+export function checkSettings(environment: Environment, settings: Settings): Check[] {
   const retired = retiredSettings(environment).map((warning) => warn(settingsName, warning));
   return [
     ...(retired.length > 0 ? retired : [ok(settingsName, "All are valid")]),
-    ...checkChatRequests(CHAT_REQUESTS_PER_MINUTE),
+    checkEdition(settings),
+    ...checkChatRequests(settings.CHAT_REQUESTS_PER_MINUTE),
   ];
+}
+
+function checkEdition(settings: Settings): Check {
+  const { managed, features } = editionOf(settings);
+  const list = features.length > 0 ? `with ${features.join(", ")}` : "without features";
+  return ok("edition", managed ? `Managed, ${list}` : "Open");
 }
 
 /** Warns of an unusual chat limit. */

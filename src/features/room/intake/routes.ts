@@ -3,6 +3,7 @@ import { EngineError, type ErrorCode } from "../../../core/errors.ts";
 import { holdBody, readBody } from "../../../http/body.ts";
 import { clientKey } from "../../../http/callers/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
+import { noRoute } from "../../../http/paths.ts";
 import { errorAnswers, json, router, webhook } from "../../../http/route.ts";
 import { mostPayloadBytes, type PayloadProblem } from "../events/payload.ts";
 import type { Receive } from "./receive.ts";
@@ -40,7 +41,7 @@ export function intakeRoutes(receive: Receive) {
   const routes = router();
   // A webhook of managed builds only (decisions §1, "Edition"); not a token.
   routes.all("/webhooks/hubspot", (c) => {
-    throw new EngineError("not-found", `No such route: ${c.req.path}`);
+    throw noRoute(c.req.path);
   });
   return routes.openapi(event, async (c) => {
     const held = holdBody(c);
