@@ -20,6 +20,7 @@ test("a server examines its settings, its providers and its address as doctor do
   const { before, after } = await examine({ publicAddress: null, defaultModel: "openai-compatible:tea" });
   expect(before.map(({ name, status }) => `${name} ${status}`)).toEqual([
     "settings ok",
+    "edition ok",
     "settings warn",
     "data directory ok",
   ]);
