@@ -307,6 +307,13 @@ export const routes: Record<string, Entry> = {
   [`DELETE ${onePlugin}`]: ok("organization", plugin(), { owns: ["plugins"] }),
   [`POST ${onePlugin}/refresh`]: ok("organization", plugin(), { owns: ["plugins"] }),
 
+  [`GET ${organization}/plugin-packages`]: ok("organization"),
+  [`PUT ${organization}/plugin-packages/{namespace}`]: ok(
+    "organization",
+    async () => ({ params: { namespace: "weather" }, json: { enabled: false } }),
+    { owns: ["plugin_packages", "agents.revision"], names: ["namespace"] },
+  ),
+
   [`GET ${organization}/management-keys`]: ok("organization"),
   [`POST ${organization}/management-keys`]: created("organization", json({ name: "CI" }), { owns: ["access_tokens"] }),
   [`DELETE ${organization}/management-keys/{id}`]: ok(
@@ -409,6 +416,7 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
   "GET /files/{id}": null,
   "POST /v1/chat/completions": (model) => ({ model, messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
   "POST /api/instances/{slug}/chat/stream": () => ({ messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
+  "POST /api/instances/{slug}/playground/chat/stream": () => ({ messages: [{ role: "user", content: "Hi" }] }),
   "GET /api/instances/{slug}/chat/stream/{messageId}": null,
   "DELETE /api/instances/{slug}/chat/stream/{messageId}": null,
   "POST /api/auth/sign-in/email": () => ({ email: "owner@example.com", password: "wrong" }),

@@ -12,6 +12,7 @@ import {
   workspaces,
 } from "../../src/db/schema.ts";
 import { createSession } from "../../src/features/account/index.ts";
+import { weather } from "../features/tools/plugins/weather.ts";
 import { harness } from "../harness.ts";
 import { reply, scriptedModel } from "../scripted-model.ts";
 
@@ -44,7 +45,7 @@ const calm = { rateLimit: { limit: 1_000_000, windowSeconds: 3_600 } };
  */
 export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
   // Requests give agents keys of providers, which no test should reach.
-  const h = await harness({ model: scriptedModel(() => reply("Hi.")), ...options });
+  const h = await harness({ model: scriptedModel(() => reply("Hi.")), plugins: [weather()], ...options });
   const { db } = h.services.database;
   const settle = () => h.services.policies.set(readPolicies(calm).policies);
   settle();

@@ -17,6 +17,12 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     answer: "events",
     headers: { idempotencyKey: "idempotency-key" },
   },
+  streamChatAlias: {
+    method: "POST",
+    path: "/api/instances/{slug}/playground/chat/stream",
+    answer: "events",
+    headers: { idempotencyKey: "idempotency-key" },
+  },
   resumeChat: {
     method: "GET",
     path: "/api/instances/{slug}/chat/stream/{messageId}",
@@ -275,6 +281,8 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   putPlugin: { method: "PUT", path: "/api/organizations/{orgSlug}/plugins/{namespace}", answer: "json" },
   deletePlugin: { method: "DELETE", path: "/api/organizations/{orgSlug}/plugins/{namespace}", answer: "json" },
   refreshPlugin: { method: "POST", path: "/api/organizations/{orgSlug}/plugins/{namespace}/refresh", answer: "json" },
+  listPluginPackages: { method: "GET", path: "/api/organizations/{orgSlug}/plugin-packages", answer: "json" },
+  putPluginPackage: { method: "PUT", path: "/api/organizations/{orgSlug}/plugin-packages/{namespace}", answer: "json" },
   listHooks: { method: "GET", path: "/api/instances/{slug}/hooks", answer: "json" },
   createHook: { method: "POST", path: "/api/instances/{slug}/hooks", answer: "json" },
   updateHook: { method: "PATCH", path: "/api/instances/{slug}/hooks/{id}", answer: "json" },

@@ -2605,6 +2605,25 @@ export interface StdioTransportSettings {
   env?: Record<string, string>;
 }
 
+export interface PluginPackages {
+  packages: Array<PluginPackage>;
+}
+
+export interface PluginPackage {
+  /** The namespace of its tools. */
+  namespace: string;
+  /** Whether agents of the organization can use its tools. */
+  enabled: boolean;
+}
+
+export interface PluginPackageAnswer {
+  package: PluginPackage;
+}
+
+export interface PluginPackageSettings {
+  enabled?: boolean;
+}
+
 export interface HookList {
   hooks: Array<Hook>;
 }
@@ -3121,6 +3140,13 @@ export interface CreateChatCompletionInput {
 }
 
 export interface StreamChatInput {
+  slug: string;
+  /** With `chat_id`: the same request with the same key is answered once, for 24 hours; a repeat gets the stored reply, marked by the header `Idempotent-Replayed: true`. 1 to 255 visible ASCII characters. */
+  idempotencyKey?: string;
+  body: ChatRequest;
+}
+
+export interface StreamChatAliasInput {
   slug: string;
   /** With `chat_id`: the same request with the same key is answered once, for 24 hours; a repeat gets the stored reply, marked by the header `Idempotent-Replayed: true`. 1 to 255 visible ASCII characters. */
   idempotencyKey?: string;
@@ -3960,6 +3986,19 @@ export interface RefreshPluginInput {
   namespace: string;
 }
 
+export interface ListPluginPackagesInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+}
+
+export interface PutPluginPackageInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** The namespace of its tools. */
+  namespace: string;
+  body: PluginPackageSettings;
+}
+
 export interface ListHooksInput {
   /** The agent's slug. */
   slug: string;
@@ -4208,6 +4247,13 @@ export interface AgentEngine {
    * A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. Its places are shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.
    */
   streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
+
+  /**
+   * Chat with an agent, under the playground's address.
+   *
+   * The same as `streamChat`, for clients that know this address: with the agent's key, while the Web channel is on, and in the same conversations. Streams are resumed and stopped under the address of `streamChat`.
+   */
+  streamChatAlias(input: StreamChatAliasInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 
   /**
    * Go on with a stream that broke off.
@@ -5203,6 +5249,20 @@ export interface AgentEngine {
    * Connects anew, and takes up to 15 seconds. Tools that are known stay when the server can't be reached.
    */
   refreshPlugin(input: RefreshPluginInput, options?: CallOptions): Promise<PluginAnswer>;
+
+  /**
+   * List plugin packages.
+   *
+   * The plugins that the operator has installed, and whether the organization's agents can use them.
+   */
+  listPluginPackages(input: ListPluginPackagesInput, options?: CallOptions): Promise<PluginPackages>;
+
+  /**
+   * Turn a plugin package on or off.
+   *
+   * Off, its tools are missing from catalogues, from agents' tools and from turns of the organization, beginning with the next one; the settings of its agents stay for when it is on again.
+   */
+  putPluginPackage(input: PutPluginPackageInput, options?: CallOptions): Promise<PluginPackageAnswer>;
 
   /**
    * The hooks of an agent.

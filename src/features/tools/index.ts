@@ -5,6 +5,7 @@ import type { Contribution } from "../../contribution.ts";
 import { noteTaken } from "./plugins/families/of-organization.ts";
 import { pluginRoutes } from "./plugins/mcp/routes.ts";
 import { noteTransports } from "./plugins/mcp/store.ts";
+import { packageRoutes } from "./plugins/packages/routes.ts";
 import { toolRoutes } from "./routes.ts";
 
 export { toolSettings } from "./agent-tools.ts";
@@ -43,9 +44,9 @@ export { bundledTools } from "./schema.ts";
 /** The names that an organization can't use; names from before plugins, and what replaced them. */
 export { isPrePluginName, successorsOf, unusableTools } from "./usable.ts";
 
-/** `/api/tools`, `/api/instances/{slug}/tools` and `/api/organizations/{orgSlug}/plugins`. */
+/** `/api/tools`, `/api/instances/{slug}/tools`, and `plugins` and `plugin-packages` of `/api/organizations/{orgSlug}`. */
 export const toolsFeature = (services: Services): Contribution => ({
-  routes: [toolRoutes, pluginRoutes],
+  routes: [toolRoutes, pluginRoutes, packageRoutes],
   async boot() {
     await noteTransports(services);
     await noteTaken(services);

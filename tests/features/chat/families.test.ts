@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { createEgress } from "../../../src/adapters/node/egress/request.ts";
+import { type Edition, editionOf } from "../../../src/core/edition.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Plugin, PluginContext } from "../../../src/core/plugins/plugin.ts";
 import type { Mcp } from "../../../src/core/ports.ts";
@@ -13,8 +14,13 @@ import { calling, service, toldIn } from "./family.ts";
 const key = "canary-of-the-weather-service";
 
 /** An agent with these tools on, and the key of the weather service. */
-async function served(model: ReturnType<typeof calling>, plugins: Plugin[], enabled: string[]) {
-  const h = await chatHarness(model, {}, { plugins, egress: createEgress({ clock: systemClock }) });
+async function served(
+  model: ReturnType<typeof calling>,
+  plugins: Plugin[],
+  enabled: string[],
+  options: { edition?: Edition } = {},
+) {
+  const h = await chatHarness(model, {}, { plugins, egress: createEgress({ clock: systemClock }), ...options });
   const { slug, headers } = h.agent;
   const send = async (method: string, path: string, json: object) =>
     expect((await h.request(`/api/instances/${slug}${path}`, { method, headers, json })).ok).toBe(true);
@@ -57,6 +63,24 @@ describe("a turn", () => {
     expect(toldIn(model.calls[1])).toEqual([{ sky: "clear", as: "[secret]" }, missing]);
     expect(events.find(({ event }) => event === "tool-call")?.data).toMatchObject({ name: "weather:forecast" });
     expect(await everything(h, events, model.calls)).not.toContain(key);
+  });
+
+  test("has the tools of a package until the organization turns it off, and again once it is on", async () => {
+    const edition = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
+    const model = scriptedModel(() => reply("ok"));
+    const h = await served(model, [weather()], ["weather:forecast"], { edition });
+    const toolsWhile = async (enabled: boolean) => {
+      const path = "/api/organizations/acme/plugin-packages/weather";
+      const saved = await h.request(path, { method: "PUT", headers: h.agent.headers, json: { enabled } });
+      expect(saved.status).toBe(200);
+      await readEvents(await h.native("Weather?", { chat_id: "c" }));
+      return model.calls.at(-1)?.options.tools?.map(({ name }) => name) ?? [];
+    };
+    expect([await toolsWhile(true), await toolsWhile(false), await toolsWhile(true)]).toEqual([
+      ["weather__forecast"],
+      [],
+      ["weather__forecast"],
+    ]);
   });
 
   test("stops at a tool that asks for approval, and makes the call once it is approved", async () => {

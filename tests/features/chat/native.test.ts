@@ -1,5 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
+import { editionOf } from "../../../src/core/edition.ts";
 import { finish, gate, reasoning, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { chatHarness, readEvents, readUntil } from "./chat.ts";
 
@@ -38,6 +39,44 @@ test("everything that happens arrives as typed events, in order, numbered", asyn
     ["done", { conversationId: `${h.agent.slug}:web:api-c`, messageId }],
   ]);
   expect(events.map(({ id }) => id)).toEqual(events.map((_event, index) => `${messageId}:${index + 1}`));
+});
+
+test("in the managed edition the playground's address is an alias, with the agent's key, once the feature is on", async () => {
+  const edition = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
+  const h = await chatHarness(
+    scriptedModel(() => reply("ok")),
+    {},
+    { edition },
+  );
+  const { slug } = h.agent;
+  const path = `/api/instances/${slug}/playground/chat/stream`;
+  const json = { messages: [{ role: "user", content: "Hi" }], chat_id: "c" };
+  await readEvents(await h.native("Hi", { chat_id: "c" }));
+  const events = await readEvents(await h.post(path, json));
+  expect(events.at(-1)).toMatchObject({ event: "done", data: { conversationId: `${slug}:web:api-c` } });
+  expect((await h.stored()).conversations).toMatchObject([{ channel: "web", messageCount: 4 }]);
+
+  // A session is no key, and the Web channel decides.
+  const { Authorization = "" } = await h.as("owner");
+  expect((await h.post(path, json, { headers: { Authorization } })).status).toBe(401);
+  await h.request(`/api/instances/${slug}/channels/web`, {
+    method: "PUT",
+    headers: h.agent.headers,
+    json: { enabled: false },
+  });
+  const off = await Promise.all([h.native("Hi"), h.post(path, json)].map(async (answer) => (await answer).json()));
+  expect(off[1]).toEqual({ ...off[0], requestId: off[1].requestId });
+});
+
+test("the alias is refused while its feature is off, to callers with the key alone, before the body is read", async () => {
+  const h = await chatHarness(undefined, {}, { edition: editionOf({ EDITION: "managed", FEATURES: [] }) });
+  const path = `/api/instances/${h.agent.slug}/playground/chat/stream`;
+  const refused = await h.post(path, "no messages");
+  expect([refused.status, (await refused.json()).message]).toEqual([
+    403,
+    "This installation's licence lacks the feature: administration",
+  ]);
+  expect((await h.post(path, {}, { headers: { Authorization: "Bearer wrong" } })).status).toBe(401);
 });
 
 test("a body without model passes, stream is ignored, model is the path's", async () => {

@@ -16,12 +16,20 @@ const door: Door = {
   encoderOf: nativeEncoder,
 };
 
+/** The same door under the playground's address (managed M14). */
+const alias: Door = { ...door, feature: "administration" };
+
 /**
  * `POST /api/instances/{slug}/chat/stream`: the turn as typed events. The stream opens once the turn has its ticket; a
  * failure after that is an `error` event, then `done` (spec "Errors", rules 1 and 2).
  */
 export function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): Promise<Response> {
   return answerRequest(c, chat, door, { named: slug, by: clientOf(c) });
+}
+
+/** `POST /api/instances/{slug}/playground/chat/stream`: the same. */
+export function streamChatAlias(c: Context<AppEnv>, slug: string, chat: Chat): Promise<Response> {
+  return answerRequest(c, chat, alias, { named: slug, by: clientOf(c) });
 }
 
 /** Encodes a reply as typed events, from the turn's replay. */

@@ -8,7 +8,7 @@ import { clientOf } from "../request/admit.ts";
 import { preflight } from "../request/cors.ts";
 import { completeChat } from "./completions.ts";
 import { findModel, listModels } from "./models.ts";
-import { streamChat } from "./native.ts";
+import { streamChat, streamChatAlias } from "./native.ts";
 import { ChatCompletion, ChatRequest, CompletionRequest, Model, ModelList } from "./schema.ts";
 
 /** The agent's key. Not needed while the agent's `authEnabled` is off. */
@@ -108,6 +108,16 @@ const native = createRoute({
   responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 403, 404, 409, 413, 415, 422, 429, 503) },
 });
 
+const alias = createRoute({
+  ...native,
+  path: "/api/instances/{slug}/playground/chat/stream",
+  operationId: "streamChatAlias",
+  summary: "Chat with an agent, under the playground's address",
+  description:
+    "The same as `streamChat`, for clients that know this address: with the agent's key, while the Web channel is on, and in the same conversations. Streams are resumed and stopped under the address of `streamChat`.",
+  "x-feature": "administration",
+});
+
 const resume = createRoute({
   method: "get",
   path: "/api/instances/{slug}/chat/stream/{messageId}",
@@ -148,12 +158,13 @@ export function chatRoutes(chat: Chat) {
     scheme: "bearer",
     description: "The agent's own key, stored as its secret `auth_api_key`.",
   });
-  for (const route of [completions, native, resume, stop]) routes.openAPIRegistry.registerPath(route);
+  for (const route of [completions, native, alias, resume, stop]) routes.openAPIRegistry.registerPath(route);
 
   routes.openapi(models, async (c) => c.json(await listModels(c, chat), 200));
   routes.openapi(model, async (c) => c.json(await findModel(c, chat, c.req.valid("param").id), 200));
   routes.post("/v1/chat/completions", (c) => completeChat(c, chat));
   routes.post("/api/instances/:slug/chat/stream", (c) => streamChat(c, c.req.param("slug"), chat));
+  routes.post("/api/instances/:slug/playground/chat/stream", (c) => streamChatAlias(c, c.req.param("slug"), chat));
   routes.get("/api/instances/:slug/chat/stream/:messageId", async (c) => {
     const { slug, messageId } = c.req.param();
     return resumeStream(c, chat, { slug, by: clientOf(c), messageId, door: "native" });
@@ -165,8 +176,8 @@ export function chatRoutes(chat: Chat) {
 
   // A preflight of `/v1` does not name the agent, so the request after it checks the origin.
   routes.options("/v1/*", (c) => preflight(c, c.req.header("Origin") ?? null));
-  for (const path of ["", "/:messageId"]) {
-    routes.options(`/api/instances/:slug/chat/stream${path}`, async (c) => {
+  for (const path of ["chat/stream", "chat/stream/:messageId", "playground/chat/stream"]) {
+    routes.options(`/api/instances/:slug/${path}`, async (c) => {
       const origin = c.req.header("Origin") ?? null;
       return preflight(c, origin !== null && (await mayRead(chat, c.req.param("slug") ?? "", origin)) ? origin : null);
     });

@@ -1,5 +1,6 @@
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { type Feature, requireFeature } from "../../../core/edition.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { Throttled } from "../../../core/limits/throttle.ts";
 import type { AppEnv } from "../../../http/environment.ts";
@@ -17,6 +18,8 @@ import { type CountedBy, RequestThrottle } from "./throttle.ts";
 /** How the requests and replies of one chat endpoint differ from those of the others. */
 export interface Door<Body extends ChatRequest = ChatRequest> {
   name: string;
+  /** The feature of the managed edition that the endpoint belongs to; absent for an endpoint of both editions. */
+  feature?: Feature;
   body: z.ZodType<Body>;
   countedBy: CountedBy;
   /** Whether the reply's stream opens before the context is read, so that later refusals are events of the stream. */
@@ -55,6 +58,7 @@ export async function answerRequest<Body extends ChatRequest>(
     const slug = named ?? readModel(json?.body);
     return await chat.turns.agents.serve(slug, async (agent) => {
       const { grant, cors } = admitCaller(c, chat, throttle, { agent, slug, by });
+      if (door.feature) requireFeature(chat.services.options.edition, door.feature);
       const proven = by.type === "session" || grant.holdsKey;
       const request = kept.request ?? (await readRequest(c, json ?? (await readJson(c, { proven })), door.body));
       kept.request = request;

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { editionOf } from "../../../../src/core/edition.ts";
 import { plugins } from "../../../../src/db/schema.ts";
 import { harness } from "../../../harness.ts";
 import { storeServer, weather } from "./weather.ts";
 
 type Fields = Record<string, unknown>;
 
-async function withAgent(families = [weather()]) {
-  const h = await harness({ plugins: families });
+async function withAgent(families = [weather()], options: Parameters<typeof harness>[0] = {}) {
+  const h = await harness({ plugins: families, ...options });
   const { slug, headers } = await h.agent();
   const send = async (method: string, path: string, json?: unknown, as = headers) => {
     const answer = await h.request(path, { method, headers: as, ...(json === undefined ? {} : { json }) });
@@ -173,6 +174,57 @@ describe("an MCP server under the namespace of a family", () => {
     await h.send("PUT", `/api/organizations/acme/workspaces/${h.organization.workspaceId}/skills/rain`);
     await h.send("PATCH", `${h.own}/skills`, { enabled: ["rain"] });
     expect(await h.named("weather:")).toMatchObject([{ enabled: true, source: "skill", needsApproval: false }]);
+  });
+});
+
+describe("a package that an organization turns off", () => {
+  const path = "/api/organizations/acme/plugin-packages";
+  const edition = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
+
+  test("is unusable for its agents alone, and they have it back with their settings", async () => {
+    const h = await withAgent([weather(), weather(undefined, { namespace: "climate", title: "Climate" })], { edition });
+    const other = await h.as("owner", { organization: await h.createOrganization("other") });
+    const skill = { name: "Rain", description: "d", content: "c", requiredTools: ["weather:order"] };
+    await h.send("POST", "/api/organizations/acme/skills", skill);
+    await h.send("PUT", `/api/organizations/acme/workspaces/${h.organization.workspaceId}/skills/rain`);
+    await h.save({ enabled: ["weather:forecast"] });
+    expect((await h.send("GET", path)).body).toEqual({
+      packages: [
+        { namespace: "climate", enabled: true },
+        { namespace: "weather", enabled: true },
+      ],
+    });
+
+    expect(await h.send("PUT", `${path}/weather`, { enabled: false })).toMatchObject({
+      status: 200,
+      body: { package: { namespace: "weather", enabled: false } },
+    });
+    expect(await h.named("weather:")).toEqual([]);
+    expect(await h.named("weather:", "/api/tools")).toEqual([]);
+    expect(await h.named("climate:")).toHaveLength(2);
+    expect((await h.save({ enabled: ["weather:order"] })).status).toBe(400);
+    const { body } = await h.send("GET", "/api/tools", undefined, other);
+    expect((body.tools as Fields[]).filter(({ name }) => String(name).startsWith("weather:"))).toHaveLength(2);
+    expect((await h.send("GET", `${h.own}/skills`)).body.skills).toMatchObject([{ missingTools: ["weather:order"] }]);
+
+    // The same again is no change.
+    await h.send("PUT", `${path}/weather`, { enabled: false });
+    expect(await h.send("PUT", `${path}/weather`, {})).toMatchObject({ body: { package: { enabled: true } } });
+    expect(await h.named("weather:forecast")).toMatchObject([{ enabled: true }]);
+    const audit = await h.send("GET", "/api/audit-logs?action=plugin-package.update");
+    expect(audit.body.items).toMatchObject([
+      { target: "weather", details: { enabled: true } },
+      { target: "weather", details: { enabled: false } },
+    ]);
+  });
+
+  test("is none that the server lacks", async () => {
+    const h = await withAgent([weather()], { edition });
+    for (const namespace of ["nothing", "%2e%2e%2fweather", "Weather", "weather%00", "__proto__"]) {
+      const { status, body } = await h.send("PUT", `${path}/${namespace}`, { enabled: false });
+      expect([namespace, status, body.message]).toEqual([namespace, 404, "Plugin package not found"]);
+    }
+    expect((await h.send("PUT", `${path}/weather`, { enabled: "no" })).status).toBe(400);
   });
 });
 

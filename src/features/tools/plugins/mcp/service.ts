@@ -7,8 +7,9 @@ import type { McpTransport } from "../../../../core/ports.ts";
 import { scrubber } from "../../../../core/scrub/scrub.ts";
 import { clip, storable } from "../../../../core/text/text.ts";
 import type { Db } from "../../../../db/client.ts";
-import { agents, plugins } from "../../../../db/schema.ts";
+import { plugins } from "../../../../db/schema.ts";
 import { writeOrganization } from "../../../organizations/index.ts";
+import { touchAgents } from "../touch.ts";
 import { boundListing, type Listing, mostTools } from "./listing.ts";
 import { unmaskTransport } from "./masks.ts";
 import { requireAllowed } from "./offered.ts";
@@ -186,14 +187,6 @@ async function requireUnchanged(
   if (total >= mostPlugins) {
     throw new EngineError("conflict", `The organization has ${mostPlugins} plugins: delete one first`);
   }
-}
-
-/** Makes all agents of the organization load again, since cached agents contain the plugins' tools. */
-async function touchAgents(tx: Db, organizationId: string): Promise<void> {
-  await tx
-    .update(agents)
-    .set({ revision: sql`${agents.revision} + 1` })
-    .where(eq(agents.organizationId, organizationId));
 }
 
 const created = { told: {}, unchanged: () => false };
