@@ -56,8 +56,7 @@ await Promise.all([
 ]);
 const server = await startPostgres();
 try {
-  const all = !server || process.argv.includes("--everywhere");
-  await step("tests on the embedded database", () => test("embedded", [], all ? {} : { TEST_DIALECT: "pglite" }));
+  await step("tests on the embedded database", () => testOnEmbedded(server));
   await step("tests on PostgreSQL", () => testOnPostgres(server));
 } finally {
   await server?.stop();
@@ -183,6 +182,15 @@ async function test(name: string, args: string[], environment: Record<string, st
   );
   // The failed tests come first, because the record of a run may contain only its beginning.
   return { ok: result.ok && reasons.length === 0, output: [...reasons, result.output].join("\n\n"), note };
+}
+
+/** Runs the suite on the embedded database. Servers whose database is not the subject of a test have PostgreSQL. */
+function testOnEmbedded(server: TestPostgres | null): Promise<Result> {
+  const all = !server || process.argv.includes("--everywhere");
+  return test("embedded", [], {
+    ...(all ? {} : { TEST_DIALECT: "pglite" }),
+    ...(server ? { TEST_DATABASE_URL: server.url } : {}),
+  });
 }
 
 /** Runs the suite on PostgreSQL, without the tests that start the built program. */

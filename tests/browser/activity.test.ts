@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { cuttingProxy } from "../cutting-proxy.ts";
-import { chat, dataDirectory, quickstart } from "../runtime/program.ts";
+import { chat } from "../runtime/program.ts";
 import { hasBrowser, openPage } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
@@ -15,8 +16,7 @@ browserTest("activity goes on behind a broken connection, and a conversation gro
     streams += 1;
     return streams === 1 ? 3 : back.promise;
   });
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await startServer({
     OWNER_EMAIL: owner.email,
     OWNER_PASSWORD: owner.password,
     BASE_URL: proxy.url,
@@ -74,8 +74,7 @@ browserTest("activity goes on behind a broken connection, and a conversation gro
 });
 
 browserTest("memories are told, found, forgotten and taken back", async () => {
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await startServer({
     OWNER_EMAIL: owner.email,
     OWNER_PASSWORD: owner.password,
   });

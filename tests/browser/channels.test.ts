@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
 import { telegramServer, telegramToken } from "../messengers/telegram-server.ts";
-import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { dataDirectory } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
@@ -18,7 +19,7 @@ const picture = Buffer.from(
 
 async function open(path: string, settings: Record<string, string> = {}) {
   const directory = dataDirectory();
-  const server = await quickstart({
+  const server = await startServer({
     DATA_DIR: directory,
     OWNER_EMAIL: owner.email,
     OWNER_PASSWORD: owner.password,

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { dataDirectory, quickstart, shared } from "../runtime/program.ts";
+import { shared } from "../runtime/program.ts";
 import { hasBrowser, openPage, picture, views, watch } from "./browser.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
-const server = shared(() => quickstart({ DATA_DIR: dataDirectory() }));
+const server = shared(() => startServer());
 
 browserTest("/docs reads well on any screen, and touches no other host", async () => {
   const { url } = server();

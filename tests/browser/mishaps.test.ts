@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
-import { dataDirectory, quickstart, shared } from "../runtime/program.ts";
+import { shared } from "../runtime/program.ts";
 import { hasBrowser, openPage } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 
-const server = shared(() =>
-  quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
-);
+const server = shared(() => startServer({ OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }));
 
 browserTest("a part of the panel that can't be loaded says so, and is loaded again on request", async () => {
   const { url } = server();

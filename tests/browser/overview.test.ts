@@ -13,6 +13,7 @@ import { plantTurns } from "../features/analytics/plant.ts";
 import { dataDirectory, quickstart } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
@@ -170,8 +171,7 @@ browserTest(
 browserTest(
   "a new installation is told the first steps",
   async () => {
-    const server = await quickstart({
-      DATA_DIR: dataDirectory(),
+    const server = await startServer({
       OWNER_EMAIL: owner.email,
       OWNER_PASSWORD: owner.password,
     });

@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { cuttingProxy } from "../cutting-proxy.ts";
-import { dataDirectory, quickstart } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const password = "correct horse battery";
 
 browserTest("two models answer side by side, and a prompt is read before it is saved", async () => {
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await startServer({
     OWNER_EMAIL: "ada@example.com",
     OWNER_PASSWORD: password,
   });
@@ -136,8 +135,7 @@ browserTest("a reply goes on where the connection broke, and nothing of it is mi
     cuts += 1;
     return cuts === 1 ? 12 : reached.promise;
   });
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await startServer({
     OWNER_EMAIL: "ada@example.com",
     OWNER_PASSWORD: password,
     BASE_URL: proxy.url,
@@ -159,8 +157,7 @@ browserTest("a reply goes on where the connection broke, and nothing of it is mi
 });
 
 browserTest("a reply shows bold text beside Chinese punctuation, and definitions that no link uses", async () => {
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await startServer({
     OWNER_EMAIL: "ada@example.com",
     OWNER_PASSWORD: password,
   });

@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
-import { dataDirectory, quickstart } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 const slug = "assistant";
 
 test.skipIf(!hasBrowser)("shows a prompt that somebody else saved meanwhile, before it is replaced", async () => {
-  const { url } = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const { url } = await startServer({
     OWNER_EMAIL: owner.email,
     OWNER_PASSWORD: owner.password,
   });

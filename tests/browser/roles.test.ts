@@ -1,9 +1,10 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { type AgentEngine, createAgentEngine } from "../../src/client/index.ts";
-import { chat, dataDirectory, quickstart } from "../runtime/program.ts";
+import { chat } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
@@ -60,8 +61,7 @@ const tabs = [
 ];
 
 browserTest("a viewer sees everything of the agents, and is offered nothing that would be refused", async () => {
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await startServer({
     OWNER_EMAIL: owner.email,
     OWNER_PASSWORD: owner.password,
   });

@@ -1,16 +1,15 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
-import { dataDirectory, quickstart } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 
 async function open(path: string) {
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await startServer({
     OWNER_EMAIL: owner.email,
     OWNER_PASSWORD: owner.password,
   });

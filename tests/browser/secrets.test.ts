@@ -1,19 +1,18 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
-import { dataDirectory, quickstart, shared } from "../runtime/program.ts";
+import { dataDirectory, shared } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { wholeBrowser } from "./chromium.ts";
 import { signIn } from "./panel.ts";
 import { browserWithSignIn } from "./saved-sign-in.ts";
+import { startServer } from "./server.ts";
 
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 const orgSlug = "default";
 const slug = "assistant";
 
-const server = shared(() =>
-  quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
-);
+const server = shared(() => startServer({ OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }));
 
 /** Gives the agent a tool and a skill that need secrets. */
 async function furnish(): Promise<void> {

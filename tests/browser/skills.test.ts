@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { dataDirectory } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
@@ -12,7 +13,7 @@ browserTest(
   "a skill is written, turned on, upgraded once its changes were read, rolled back, and deleted",
   async () => {
     const directory = dataDirectory();
-    const server = await quickstart({ DATA_DIR: directory, OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password });
+    const server = await startServer({ DATA_DIR: directory, OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password });
     const page = await openPage();
     const complaints = watch(page, server.url);
     await page.goto(`${server.url}/#/skills`);

@@ -1,17 +1,16 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { type AgentEngine, createAgentEngine } from "../../src/client/index.ts";
-import { chat, dataDirectory, quickstart, shared } from "../runtime/program.ts";
+import { chat, shared } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 const other = { email: "bob@example.com", password: "a password of bob's" };
 
-const server = shared(() =>
-  quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
-);
+const server = shared(() => startServer({ OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }));
 
 async function asOwner(): Promise<AgentEngine> {
   const { url } = server();

@@ -1,17 +1,16 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
-import { chat, dataDirectory, quickstart, shared } from "../runtime/program.ts";
+import { chat, shared } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
 const slug = "assistant";
 
-const server = shared(() =>
-  quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
-);
+const server = shared(() => startServer({ OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }));
 
 async function client() {
   const { url } = server();

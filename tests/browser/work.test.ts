@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
-import { dataDirectory, quickstart } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
+import { startServer } from "./server.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 
 browserTest("a call waits in the inbox of approvals, is decided there, and is read in its conversation", async () => {
   const password = "correct horse battery";
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await startServer({
     OWNER_EMAIL: "ada@example.com",
     OWNER_PASSWORD: password,
   });
@@ -107,8 +106,7 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
 
 browserTest("one agent of many is found by words, and opens beside the list where that is wanted", async () => {
   const owner = { email: "ada@example.com", password: "correct horse battery" };
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await startServer({
     OWNER_EMAIL: owner.email,
     OWNER_PASSWORD: owner.password,
   });
