@@ -74,6 +74,3 @@ interface Authentication {
 export function switchesAgree({ requireAuthentication: one, authEnabled: other }: Authentication): boolean {
   return one === undefined || other === undefined || one === other;
 }
-
-/** Whether a value is the mask of a stored credential: sent back, it keeps the stored one. */
-export const isMask = (value: string) => value.startsWith("••••");

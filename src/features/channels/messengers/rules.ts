@@ -1,6 +1,6 @@
 import type { MessengerConfig, MessengerName, Transport } from "../../../core/channels/messengers.ts";
+import { isMask } from "../../../core/credentials/masks.ts";
 import { isPublicAddress } from "../../../core/egress/target.ts";
-import { isMask } from "../rules.ts";
 
 /** The stored fields of a messenger's channel; a field without a value is absent. */
 export type StoredFields = Readonly<Record<string, string>>;

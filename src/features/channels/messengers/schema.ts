@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Transport } from "../../../core/channels/messengers.ts";
+import { isMask } from "../../../core/credentials/masks.ts";
 import { zText } from "../../../core/text/text.ts";
-import { isMask } from "../rules.ts";
 
 /** A credential, shown as a mask. To send the mask, or no field, leaves the stored credential unchanged. */
 const credential = (pattern: RegExp, message: string, description: string, example: string) =>

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
+import { isMask } from "../../../core/credentials/masks.ts";
 import { authKeyProblem } from "../../secrets/index.ts";
-import { isMask, mappingProblems, originOf, switchesAgree } from "../rules.ts";
+import { mappingProblems, originOf, switchesAgree } from "../rules.ts";
 
 /** Checked by `mappingProblems`, because zod's records drop a `__proto__` silently. */
 const contextMapping = z

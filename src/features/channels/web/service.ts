@@ -1,13 +1,13 @@
 import { eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
+import { isMask } from "../../../core/credentials/masks.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, channels } from "../../../db/schema.ts";
 import { type AgentRow, endTasksOfOpenWeb, findAgent, writeAgent } from "../../agents/index.ts";
 import { authKeyName, saveSecrets, storedKeys } from "../../secrets/index.ts";
 import { type ChannelRow, findRow, isChannel, saveRow } from "../row.ts";
-import { isMask } from "../rules.ts";
 import type { WebChannel } from "../schema.ts";
 import { openWebConfig } from "./config.ts";
 import type { WebConfigChanges } from "./schema.ts";

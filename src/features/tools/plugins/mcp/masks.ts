@@ -1,19 +1,12 @@
+import { isMask, maskOf, maskSign } from "../../../../core/credentials/masks.ts";
 import type { McpTransport } from "../../../../core/ports.ts";
-
-const sign = "••••";
-/** Shorter values are masked completely, since four visible characters would reveal too much. */
-const shortestShown = 12;
-
-export const isMask = (value: string) => value.startsWith(sign);
-
-const maskValue = (value: string) => (value.length < shortestShown ? sign : `${sign}${value.slice(-4).toWellFormed()}`);
 
 /** The transport in its API form, with masked values in address, headers and variables. */
 export function maskTransport(transport: McpTransport) {
   if (transport.type === "http") {
-    return { ...transport, url: maskUrl(transport.url), headers: mapValues(transport.headers, maskValue) };
+    return { ...transport, url: maskUrl(transport.url), headers: mapValues(transport.headers, maskOf) };
   }
-  return { ...transport, args: [...transport.args], env: mapValues(transport.env, maskValue) };
+  return { ...transport, args: [...transport.args], env: mapValues(transport.env, maskOf) };
 }
 
 /**
@@ -105,11 +98,11 @@ function partsOf(url: string): Part[] {
 
 const maskUrl = (url: string) =>
   partsOf(url)
-    .map(({ lead, value }) => lead + (value === "" ? "" : maskValue(value)))
+    .map(({ lead, value }) => lead + (value === "" ? "" : maskOf(value)))
     .join("");
 
 /** Clients may send a mask in the encoded form of a parsed address. */
-const isMasked = (value: string) => isMask(value) || value.startsWith(encodeURIComponent(sign));
+const isMasked = (value: string) => isMask(value) || value.startsWith(encodeURIComponent(maskSign));
 
 const hasMask = (url: string) => partsOf(url).some(({ value }) => isMasked(value));
 

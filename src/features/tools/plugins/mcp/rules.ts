@@ -1,8 +1,9 @@
+import { isMask } from "../../../../core/credentials/masks.ts";
 import { firstHop } from "../../../../core/egress/request.ts";
 import { parseTarget } from "../../../../core/egress/target.ts";
 import type { McpTransport } from "../../../../core/ports.ts";
 import { secretLines, shortSecretProblem } from "../../../../core/scrub/scrub.ts";
-import { isMask, isSecretSegment, longValue } from "./masks.ts";
+import { isSecretSegment, longValue } from "./masks.ts";
 
 /**
  * Namespaces of the engine's own tools and of its plugins, even those not installed, since an update may install them.
