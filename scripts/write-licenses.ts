@@ -9,7 +9,7 @@ const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.u
  * one.
  */
 const permissive = new Set([
-  ...["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense"],
+  ...["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "Unlicense"],
   ...["Bitstream-Vera", "MIT AND OFL-1.1"],
 ]);
 

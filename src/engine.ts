@@ -28,6 +28,7 @@ import { healthFeature, type Inspection, inspect } from "./features/health/index
 import { hooksFeature } from "./features/hooks/index.ts";
 import { continuedReplies, inboxFeature } from "./features/inbox/index.ts";
 import { installationFeature } from "./features/installation/index.ts";
+import { mailFeature } from "./features/mail/index.ts";
 import { memoriesFeature } from "./features/memories/index.ts";
 import { metricsFeature } from "./features/metrics/index.ts";
 import { issueOperatorKey, organizationsFeature } from "./features/organizations/index.ts";
@@ -179,8 +180,8 @@ export function createEngine(services: Services): Engine {
     chat.doors,
     { routes: [health.routes] },
     metricsFeature(services),
-    accountFeature(),
-    organizationsFeature(),
+    accountFeature(services),
+    organizationsFeature(services),
     agentsFeature({
       async beforeDelete(tx, agentId) {
         for (const { beforeAgentDelete } of features) await beforeAgentDelete?.(tx, agentId);
@@ -197,6 +198,7 @@ export function createEngine(services: Services): Engine {
     roomFeature({ services, turns, wake: (at) => worker.wake(at), scheduler }),
     tasksFeature({ services, turns, wake: (at) => worker.wake(at) }),
     installationFeature(services),
+    mailFeature,
     healthFeature({ services, scheduler: scheduler.read }),
     auditFeature(services),
     analyticsFeature(services),

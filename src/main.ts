@@ -10,6 +10,7 @@ import { createEgress } from "./adapters/node/egress/request.ts";
 import { readFont } from "./adapters/node/fonts.ts";
 import { bootSecrets, createLog } from "./adapters/node/log/log.ts";
 import { thisMachine } from "./adapters/node/machine/machine.ts";
+import { smtpMailer } from "./adapters/node/mailer.ts";
 import { createMcp } from "./adapters/node/mcp/servers.ts";
 import { threadedPasswords } from "./adapters/node/password/thread.ts";
 import { type InstalledPlugins, loadPlugins } from "./adapters/node/plugins.ts";
@@ -127,6 +128,7 @@ async function assembleEngine(
         directory: settings.DATABASE_URL === undefined ? directoryStore(join(settings.DATA_DIR, "files")) : null,
         s3: createS3({ clock: systemClock, endpoint: settings.S3_ENDPOINT }),
       },
+      mailer: smtpMailer(),
       assets: shippedAssets,
       machine: thisMachine({ environment, settings, plugins, local: baseUrl }),
       passwords: threadedPasswords({ clock: systemClock, log }),

@@ -28,7 +28,7 @@ type Room = keyof typeof rooms;
 
 /** A feature imports only features before it in this list, and only their `index.ts`. */
 const featureOrder = [
-  ...["agents", "secrets", "files", "conversations", "account", "organizations", "installation", "audit"],
+  ...["agents", "secrets", "files", "conversations", "mail", "account", "organizations", "installation", "audit"],
   ...["tools", "hooks", "channels"],
   ...["skills", "prompts", "memories", "turns"],
   ...["activity", "tracing", "metrics", "analytics"],

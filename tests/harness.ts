@@ -19,6 +19,7 @@ import { EgressError } from "../src/core/egress/target.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
 import { Admission } from "../src/core/limits/admission.ts";
 import { unexamined } from "../src/core/machine.ts";
+import { MailError, type Mailer } from "../src/core/mail.ts";
 import { unmeasured } from "../src/core/meters.ts";
 import { localNotify } from "../src/core/notify.ts";
 import type { Plugin } from "../src/core/plugins/plugin.ts";
@@ -53,6 +54,8 @@ interface Options {
   messengers?: Messengers;
   /** Without it, files are in memory, and no bucket can be reached. */
   files?: Files;
+  /** Without it, no mail can be sent. */
+  mailer?: Mailer;
   allowStdioMcp?: boolean;
   /** By default the open one. */
   edition?: Edition;
@@ -140,6 +143,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
       options.messengers ??
       createMessengers({ clock, fetch: async () => Promise.reject(new Error("The tests have no way out")) }),
     files: options.files ?? memoryFiles(),
+    mailer: options.mailer ?? { send: async () => Promise.reject(new MailError("The tests have no way out")) },
     models: options.models ?? (model ? { resolve: async () => model } : real),
     options: {
       version: "0.1.0",

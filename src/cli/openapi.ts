@@ -42,6 +42,7 @@ export async function describeApi(): Promise<object> {
     admission: new Admission({ clock: systemClock, log: log }),
     models: createModels(),
     egress: { request: unused },
+    mailer: { send: unused },
     files: { directory: null, s3: () => ({ put: unused, get: unused, delete: unused, link: null }) },
     messengers: { account: nobody },
     mcp: { list: unused, call: unused, forget: () => {}, close: async () => {} },

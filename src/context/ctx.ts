@@ -5,6 +5,7 @@ import type { Edition } from "../core/edition.ts";
 import { newId } from "../core/ids.ts";
 import type { Admission } from "../core/limits/admission.ts";
 import type { Machine } from "../core/machine.ts";
+import type { Mailer } from "../core/mail.ts";
 import type { Meters } from "../core/meters.ts";
 import type { Plugin } from "../core/plugins/plugin.ts";
 import type { CurrentPolicies } from "../core/policies.ts";
@@ -34,6 +35,7 @@ export interface Services {
   plugins: readonly Plugin[];
   messengers: Messengers;
   files: Files;
+  mailer: Mailer;
   assets: Assets;
   machine: Machine;
   passwords: Passwords;

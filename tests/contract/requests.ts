@@ -13,6 +13,7 @@ import {
   eventDefinitions,
   eventSources,
   hooks,
+  installation,
   invitations,
   members,
   outbox,
@@ -132,6 +133,20 @@ export const newPolicy: Prepare = async () => {
   debounceMs += 1;
   return { json: { debounceMs } };
 };
+
+const relay = { host: "127.0.0.1", port: 2525, secure: false, requireTls: true, from: "agents@example.com" };
+
+/** A relay of another host each time, so that each request changes it. */
+export const newRelay: Prepare = async () => ({ json: { ...relay, host: fresh("host") } });
+
+export const storedRelay: Prepare = async ({ db, h }) => {
+  const stored = JSON.stringify({ ...relay, username: "agents", password: "relay-password" });
+  const { ciphertext, keyId } = await h.services.cipher.seal(stored, "installation:1");
+  await db.update(installation).set({ mailRelay: ciphertext, mailRelayKeyId: keyId });
+  return {};
+};
+
+export const testMail: Prepare = async (...at) => ({ ...(await storedRelay(...at)), json: { to: "ada@example.com" } });
 
 export const ownMember =
   (body?: Record<string, unknown>): Prepare =>

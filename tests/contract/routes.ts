@@ -12,6 +12,7 @@ import {
   memory,
   newHook,
   newPolicy,
+  newRelay,
   newSecret,
   newSource,
   newTask,
@@ -35,8 +36,10 @@ import {
   source,
   storedBot,
   storedFile,
+  storedRelay,
   storedSecret,
   task,
+  testMail,
   toolsOff,
   unallowedSkill,
   unsentMessage,
@@ -101,6 +104,7 @@ const organization = `${organizations}/{orgSlug}`;
 const onePlugin = `${organization}/plugins/{namespace}`;
 const oneConversation = "/api/conversations/{conversationId}";
 const member = `${organization}/members/{userId}`;
+const mailRelay = "/api/installation/mail-relay";
 const workspace = `${organization}/workspaces/{workspaceId}`;
 
 const skillText = { description: "What it is for", content: "How it is done" };
@@ -373,6 +377,10 @@ export const routes: Record<string, Entry> = {
   "GET /api/installation/policies": ok("installation"),
   "PATCH /api/installation/policies": ok("installation", newPolicy, { owns: ["installation"] }),
   "GET /api/installation/health": ok("installation"),
+  [`GET ${mailRelay}`]: ok("installation", storedRelay),
+  [`PUT ${mailRelay}`]: ok("installation", newRelay, { owns: ["installation"] }),
+  [`DELETE ${mailRelay}`]: ok("installation", storedRelay, { owns: ["installation"] }),
+  [`POST ${mailRelay}/test`]: ok("installation", testMail),
   "GET /api/audit-logs": ok("organization"),
   "GET /api/audit-logs/stats": ok("organization"),
   "GET /api/analytics": ok("organization"),
@@ -420,6 +428,8 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
   "GET /api/instances/{slug}/chat/stream/{messageId}": null,
   "DELETE /api/instances/{slug}/chat/stream/{messageId}": null,
   "POST /api/auth/sign-in/email": () => ({ email: "owner@example.com", password: "wrong" }),
+  "POST /api/auth/forgot-password": () => ({ email: "owner@example.com" }),
+  "POST /api/auth/reset-password": () => ({ token: "x", password: "correct horse battery" }),
   "POST /webhooks/telegram/{slug}": null,
   "POST /webhooks/slack/{slug}": null,
   "POST /webhooks/twilio/{slug}/whatsapp": null,

@@ -57,6 +57,7 @@ export async function servicesOf(database: Database, model: StreamingModel): Pro
     mcp: { list: refuse, call: refuse, forget: () => {}, close: async () => {} },
     plugins: [],
     files: memoryFiles(),
+    mailer: { send: refuse },
     models: { resolve: async () => model },
     options: {
       version: "0.0.0",

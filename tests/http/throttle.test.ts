@@ -78,7 +78,7 @@ test("upkeep deletes windows, sessions and links that are over, and no managemen
   await clock.advance(30_000);
   await countCall(services, "new", limit);
   await clock.advance(30_001);
-  for (const deleteOld of deleteOldRows(services, accountFeature().oldRows ?? [])) await deleteOld();
+  for (const deleteOld of deleteOldRows(services, accountFeature(services).oldRows ?? [])) await deleteOld();
   expect((await db.select().from(accessTokens)).map(({ kind }) => kind).sort()).toEqual(["management", "session"]);
   expect(await db.select().from(oneTimeTokens)).toEqual([]);
   expect((await db.select().from(throttles)).map(({ key }) => key)).toEqual(["new"]);

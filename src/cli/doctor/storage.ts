@@ -9,6 +9,7 @@ import { loadEncryptionKeys } from "../../adapters/node/data/encryption-keys.ts"
 import { createEgress } from "../../adapters/node/egress/request.ts";
 import { createLog } from "../../adapters/node/log/log.ts";
 import { databaseHost } from "../../adapters/node/machine/machine.ts";
+import { smtpMailer } from "../../adapters/node/mailer.ts";
 import { createMcp } from "../../adapters/node/mcp/servers.ts";
 import { threadedScripts } from "../../adapters/node/scripts/pool.ts";
 import { shippedAssets } from "../../adapters/node/shipped.ts";
@@ -131,6 +132,7 @@ async function openContent(settings: Settings, { database }: UnchangedStorage): 
       mcp: createMcp({ clock: systemClock, log: silent(), environment: {} }),
       plugins: [],
       files: { directory: null, s3: createS3({ clock: systemClock }) },
+      mailer: smtpMailer(),
       assets: shippedAssets,
       machine: unexamined,
       passwords,

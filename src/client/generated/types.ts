@@ -301,6 +301,8 @@ export interface SetupState {
   tokenValid: boolean;
   /** Whether the request carries a session, alive or not: a page can't see its cookie. */
   hasSession: boolean;
+  /** Whether people may ask for a link to reset their password; absent without that feature. */
+  resetsByMail?: true;
 }
 
 export interface Installed {
@@ -472,6 +474,18 @@ export interface ChosenOrganization {
 export interface OrganizationChoice {
   /** Slug of the organization. */
   slug: string;
+}
+
+export interface ForgotPassword {
+  /** Upper case counts as lower case. */
+  email: string;
+}
+
+export interface ResetPassword {
+  /** From the link in the mail. */
+  token: string;
+  /** 8 to 256 characters. */
+  password: string;
 }
 
 export interface Organizations {
@@ -2243,6 +2257,55 @@ export interface PolicyChanges {
   retentionDays?: number | null;
 }
 
+export interface MailRelayAnswer {
+  relay: MailRelay;
+}
+
+export type MailRelay = {
+  /** May be an address of a private network. */
+  host: string;
+  port: number;
+  /** Whether the connection begins with TLS, as on port 465. */
+  secure: boolean;
+  /** Whether a connection without `secure` must change to TLS (STARTTLS); otherwise it may stay open text. */
+  requireTls: boolean;
+  /** Null for a relay without a login. */
+  username: string | null;
+  /** The sender: an address, or `Name <address>`. */
+  from: string;
+  /** The stored one, as a mask; null when there is none. */
+  password: string | null;
+} | null;
+
+export interface NewMailRelay {
+  /** May be an address of a private network. */
+  host: string;
+  port?: number;
+  /** Whether the connection begins with TLS, as on port 465. */
+  secure?: boolean;
+  /** Whether a connection without `secure` must change to TLS (STARTTLS); otherwise it may stay open text. */
+  requireTls?: boolean;
+  /** Null for a relay without a login. */
+  username?: string | null;
+  /** The sender: an address, or `Name <address>`. */
+  from: string;
+  /** The mask, an empty text or no field keeps the stored one, for the same host, port and user name. */
+  password?: string | null;
+}
+
+export interface TestMailResult {
+  /** Whether the relay accepted the mail. */
+  ok: boolean;
+  latencyMs: number;
+  /** Why not. */
+  error: string | null;
+}
+
+export interface TestMail {
+  /** Upper case counts as lower case. */
+  to: string;
+}
+
 export interface InstallationHealth {
   /** Whether nothing fails. */
   ok: boolean;
@@ -3208,6 +3271,14 @@ export interface ChooseOrganizationInput {
   body: OrganizationChoice;
 }
 
+export interface ForgotPasswordInput {
+  body: ForgotPassword;
+}
+
+export interface ResetPasswordInput {
+  body: ResetPassword;
+}
+
 export interface CreateOrganizationInput {
   body: NewOrganization;
 }
@@ -3879,6 +3950,14 @@ export interface UpdatePoliciesInput {
   body: PolicyChanges;
 }
 
+export interface SetMailRelayInput {
+  body: NewMailRelay;
+}
+
+export interface TestMailRelayInput {
+  body: TestMail;
+}
+
 export interface ListAuditLogsInput {
   /** Slug of the agent that was changed; deleted ones too. */
   instanceId?: string;
@@ -4387,6 +4466,20 @@ export interface AgentEngine {
    * Requests of this session that name no organization in `X-Organization` mean this one from now on.
    */
   chooseOrganization(input: ChooseOrganizationInput, options?: CallOptions): Promise<ChosenOrganization>;
+
+  /**
+   * Ask for a link to reset the password.
+   *
+   * Mails a link, which works once and for 30 minutes, when the e-mail has an active account and the installation has a mail relay. The answer is the same in each case. An e-mail gets 3 mails an hour. Calls count for the policy `rateLimit` by the client's address.
+   */
+  forgotPassword(input: ForgotPasswordInput, options?: CallOptions): Promise<Success>;
+
+  /**
+   * Reset the password with a link.
+   *
+   * Takes the token of the link in the mail, sets the password and ends all sessions of the user. Sign in afterwards. Calls count for the policy `rateLimit` by the client's address.
+   */
+  resetPassword(input: ResetPasswordInput, options?: CallOptions): Promise<Success>;
 
   /**
    * List organizations.
@@ -5130,6 +5223,34 @@ export interface AgentEngine {
    * What is left out stays as it is, also inside `rateLimit`, `activityConnections` and `fileMegabytes`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization.
    */
   updatePolicies(input: UpdatePoliciesInput, options?: CallOptions): Promise<PoliciesAnswer>;
+
+  /**
+   * The mail relay.
+   *
+   * The SMTP server that sends invitations and links to reset a password; null when there is none: then no mail is sent.
+   */
+  getMailRelay(input?: Record<string, never>, options?: CallOptions): Promise<MailRelayAnswer>;
+
+  /**
+   * Set the mail relay.
+   *
+   * Replaces all fields; a password stays that is not given. It is stored sealed and shown as a mask, and another host, port or user name needs it again. The relay is the operator's own: it may be in a private network.
+   */
+  setMailRelay(input: SetMailRelayInput, options?: CallOptions): Promise<MailRelayAnswer>;
+
+  /**
+   * Delete the mail relay.
+   *
+   * No mail is sent from then on; mails that wait are dropped.
+   */
+  deleteMailRelay(input?: Record<string, never>, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Send a test mail.
+   *
+   * Sends a mail through the stored relay at once, and tells within 30 seconds whether the relay accepted it.
+   */
+  testMailRelay(input: TestMailRelayInput, options?: CallOptions): Promise<TestMailResult>;
 
   /**
    * Whether the installation is in order.

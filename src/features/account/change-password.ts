@@ -8,6 +8,7 @@ import { countCall, forgetCalls, uncountCall } from "../../db/throttle.ts";
 import { clientKey } from "../../http/callers/address.ts";
 import { invalid } from "../../http/errors.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
+import { deleteResetLinks } from "./reset/links.ts";
 import type { PasswordChange } from "./schema.ts";
 import { deleteOtherSessions } from "./sessions.ts";
 import { forgetAddresses } from "./sign-in-limits.ts";
@@ -20,9 +21,9 @@ const guesses: Limit = { calls: 10, windowMs: 15 * 60 * 1000 };
 export const passwordAttempts = (userId: string) => `password:${userId}`;
 
 /**
- * Sets the user's new password, ends the user's other sessions and deletes the other known addresses. Throws the 429
- * after too many wrong current passwords, and the 400 for a wrong one, because clients take a 401 for the end of the
- * session.
+ * Sets the user's new password, ends the user's other sessions, and deletes the other known addresses and the links to
+ * reset the former password. Throws the 429 after too many wrong current passwords, and the 400 for a wrong one, because
+ * clients take a 401 for the end of the session.
  */
 export async function changePassword(ctx: Ctx, { currentPassword, newPassword }: PasswordChange): Promise<void> {
   const { id } = userOf(ctx);
@@ -60,6 +61,7 @@ async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: Passw
     if (changed.length === 0) return false;
     const sessionsEnded = await deleteOtherSessions(ctx, tx);
     await forgetAddresses(tx, userOf(ctx).id, ctx.request);
+    await deleteResetLinks(tx, userOf(ctx).id);
     await recordPasswordChange(ctx, tx, { summary: { sessionsEnded } });
     return true;
   });

@@ -1,8 +1,11 @@
 import { eq } from "drizzle-orm";
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { accessTokens, oneTimeTokens, signInAddresses } from "../../db/schema.ts";
 import { endedWindows } from "../../db/throttle.ts";
 import type { OldRows } from "../../jobs/old-rows.ts";
+import { resetLinks } from "./reset/mail.ts";
+import { resetRoutes } from "./reset/routes.ts";
 import { accountRoutes } from "./routes.ts";
 import { knownAddressMs } from "./sign-in-limits.ts";
 
@@ -20,11 +23,15 @@ export { issueSetupToken } from "./setup.ts";
 export { nameOf, userOf } from "./user.ts";
 
 /**
- * The routes of sign-in, of the current user and of the installation's setup; the deletion of expired sessions, links
- * and throttle windows.
+ * The routes of sign-in, of the current user, of forgotten passwords and of the installation's setup; the deletion of
+ * expired sessions, links and throttle windows.
  */
-export function accountFeature(): Contribution {
-  return { routes: [accountRoutes], oldRows: [...expired, endedWindows] };
+export function accountFeature(services: Services): Contribution {
+  return {
+    routes: [accountRoutes, resetRoutes],
+    jobs: resetLinks(services),
+    oldRows: [...expired, endedWindows],
+  };
 }
 
 /** Expired management keys are not deleted: they stay on their list. */

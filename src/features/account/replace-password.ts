@@ -6,6 +6,7 @@ import type { Db } from "../../db/client.ts";
 import { accessTokens, members, throttles, users } from "../../db/schema.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import { passwordAttempts } from "./change-password.ts";
+import { deleteResetLinks } from "./reset/links.ts";
 import { accountFailures, forgetAddresses } from "./sign-in-limits.ts";
 
 interface NewPassword {
@@ -16,8 +17,8 @@ interface NewPassword {
 }
 
 /**
- * Replaces a user's password, ends all sessions and deletes the failed sign-ins and the known addresses; returns the
- * number of ended sessions.
+ * Replaces a user's password, ends all sessions and deletes the failed sign-ins, the known addresses and the links to
+ * reset the former password; returns the number of ended sessions.
  */
 export async function replacePassword(tx: Db, user: { id: string; email: string }, password: NewPassword) {
   await tx
@@ -29,6 +30,7 @@ export async function replacePassword(tx: Db, user: { id: string; email: string 
   const forgotten = [passwordAttempts(user.id), accountFailures(user.email)].map((key) => eq(throttles.key, key));
   await tx.delete(throttles).where(or(signIns, ...forgotten));
   await forgetAddresses(tx, user.id);
+  await deleteResetLinks(tx, user.id);
   return deleteSessionsOf(tx, user.id);
 }
 

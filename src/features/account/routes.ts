@@ -1,11 +1,10 @@
-import type { Context } from "hono";
 import { offersSession } from "../../http/callers/authentication.ts";
 import { clearSessionCookie, setSessionCookie } from "../../http/callers/cookie.ts";
 import { refuseForeignOrigin } from "../../http/callers/origin.ts";
 import { countRefused } from "../../http/callers/refused.ts";
-import type { AppEnv } from "../../http/environment.ts";
 import { errorAnswers, guarded, json, jsonBody, router, unguarded } from "../../http/route.ts";
 import { meRoutes } from "./me-routes.ts";
+import { requestOf } from "./request.ts";
 import { Installed, SetUp, SetupState, SignedIn, SignIn, Success, setupQuery } from "./schema.ts";
 import { signOut } from "./sessions.ts";
 import { readSetupToken, recordFailedSetup, setUp } from "./setup.ts";
@@ -59,12 +58,6 @@ const signOutRoute = guarded(null, {
   responses: { 200: json(Success, "The session has ended.") },
 });
 
-const requestOf = (c: Context<AppEnv>) => ({
-  id: c.var.requestId,
-  ip: c.var.ip,
-  userAgent: c.req.header("User-Agent") ?? "",
-});
-
 export const accountRoutes = router()
   .openapi(setupStateRoute, async (c) => {
     // Counts every request, since each queries the database.
@@ -74,7 +67,8 @@ export const accountRoutes = router()
     if (state === "invalid" && token) await recordFailedSetup(c.var.services, requestOf(c));
     c.header("Cache-Control", "no-store");
     const tokenValid = state === "ready";
-    return c.json({ installed: state === "installed", tokenValid, hasSession: offersSession(c) }, 200);
+    const resetsByMail = c.var.services.options.edition.has("administration") ? { resetsByMail: true as const } : {};
+    return c.json({ installed: state === "installed", tokenValid, hasSession: offersSession(c), ...resetsByMail }, 200);
   })
   .openapi(setUpRoute, async (c) => {
     countRefused(c);

@@ -41,6 +41,9 @@ export const SetupState = z
     hasSession: z.boolean().openapi({
       description: "Whether the request carries a session, alive or not: a page can't see its cookie.",
     }),
+    resetsByMail: z.literal(true).optional().openapi({
+      description: "Whether people may ask for a link to reset their password; absent without that feature.",
+    }),
   })
   .openapi("SetupState");
 
@@ -59,6 +62,16 @@ export const SignedIn = z
     user: Account,
   })
   .openapi("SignedIn");
+
+export const ForgotPassword = z.object({ email: Email }).openapi("ForgotPassword");
+
+export const ResetPassword = z
+  .object({
+    token: zText(256).openapi({ description: "From the link in the mail.", example: "q3Rk…" }),
+    password: ChosenPassword,
+  })
+  .openapi("ResetPassword");
+export type ResetPassword = z.infer<typeof ResetPassword>;
 
 export const Success = z.object({ success: z.literal(true) }).openapi("Success");
 

@@ -1,11 +1,11 @@
-import { and, eq, gt, isNull } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
-import { digest, newId, randomToken } from "../../core/ids.ts";
+import { digest } from "../../core/ids.ts";
 import type { Limit } from "../../core/limits/throttle.ts";
 import { oneTimeTokens } from "../../db/schema.ts";
 import { countCall } from "../../db/throttle.ts";
 import { recordEvent } from "./audit.ts";
+import { issueToken, isUsable } from "./one-time-tokens.ts";
 import { firstOwner, insertOwner, lockInstallation, type NewOwner, ownerExists } from "./owner.ts";
 import type { Account } from "./schema.ts";
 
@@ -14,18 +14,9 @@ const setupTokenMs = 24 * 60 * 60 * 1000;
 /** Limits the entries about wrong links: anybody can try links, and the log must not grow with each attempt. */
 const noted: Limit = { calls: 1, windowMs: 60_000 };
 
-/** Issues the token of a one-time setup link: 256 bits, valid for 24 hours, stored as a digest. */
-export async function issueSetupToken({ database, clock }: Services): Promise<string> {
-  const token = randomToken();
-  const now = clock.now();
-  await database.db.insert(oneTimeTokens).values({
-    id: newId(),
-    kind: "setup",
-    digest: await digest(token),
-    expiresAt: new Date(now + setupTokenMs),
-    createdAt: new Date(now),
-  });
-  return token;
+/** Issues the token of a one-time setup link, valid for 24 hours. */
+export function issueSetupToken(services: Services): Promise<string> {
+  return issueToken(services, services.database.db, { kind: "setup", lifeMs: setupTokenMs });
 }
 
 /** The state of a setup link: `ready`, `invalid` (unknown, used, expired), or `installed` once an owner exists. */
@@ -33,7 +24,7 @@ export async function readSetupToken(services: Services, token: string): Promise
   const [row] = await services.database.db
     .select({ id: oneTimeTokens.id })
     .from(oneTimeTokens)
-    .where(usable(await digest(token), services));
+    .where(isUsable(services, "setup", await digest(token)));
   // The owner is read last, since the link may be used meanwhile.
   if (await ownerExists(services)) return "installed";
   return row ? "ready" : "invalid";
@@ -76,7 +67,8 @@ async function makeOwner(services: Services, token: string, owner: NewOwner, req
     await lockInstallation(tx);
     if (await firstOwner(tx)) throw installed();
     const used = { usedAt: new Date(services.clock.now()) };
-    const spent = await tx.update(oneTimeTokens).set(used).where(usable(tokenDigest, services)).returning();
+    const unused = isUsable(services, "setup", tokenDigest);
+    const spent = await tx.update(oneTimeTokens).set(used).where(unused).returning();
     if (spent.length === 0) throw invalidLink();
     const made = await insertOwner(tx, owner, passwordHash);
     const user = { id: made.userId, email: owner.email, name: made.name };
@@ -95,14 +87,6 @@ const installed = () =>
   new EngineError("conflict", "This installation already has an owner: sign in, or ask the owner for an account");
 const invalidLink = () =>
   new EngineError("unauthorized", "This setup link is not valid any more: restart the server to get a new one");
-
-const usable = (tokenDigest: Uint8Array, { clock }: Services) =>
-  and(
-    eq(oneTimeTokens.digest, tokenDigest),
-    eq(oneTimeTokens.kind, "setup"),
-    isNull(oneTimeTokens.usedAt),
-    gt(oneTimeTokens.expiresAt, new Date(clock.now())),
-  );
 
 /** Notes a wrong setup link in the installation's log, at most once a minute. */
 export async function recordFailedSetup(services: Services, request: Request): Promise<void> {

@@ -1,5 +1,7 @@
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { invitations } from "../../db/schema.ts";
+import { invitationMails } from "./invitations/mail.ts";
 import { invitationRoutes } from "./invitations/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { memberRoutes } from "./members/routes.ts";
@@ -12,12 +14,13 @@ export { issueOperatorKey } from "./keys/operator.ts";
 export { writeOrganization } from "./write.ts";
 
 /**
- * `/api/organizations`, with their members, invitations, workspaces and management keys, and the deletion of expired
- * invitations.
+ * `/api/organizations`, with their members, invitations, workspaces and management keys, the mails of invitations, and the
+ * deletion of expired ones.
  */
-export function organizationsFeature(): Contribution {
+export function organizationsFeature(services: Services): Contribution {
   return {
     routes: [organizationRoutes, memberRoutes, invitationRoutes, workspaceRoutes, keyRoutes],
+    jobs: invitationMails(services),
     oldRows: [{ table: invitations, since: invitations.expiresAt, afterMs: 0 }],
   };
 }

@@ -55,6 +55,15 @@ export const sealings: readonly Sealing[] = [
     drop: (tx, isRow) => tx.update(installation).set({ keyCheckKeyId: null, keyCheck: null }).where(isRow),
   },
   {
+    table: installation,
+    ciphertext: installation.mailRelay,
+    keyId: installation.mailRelayKeyId,
+    place: sql`'installation:' || ${installation.id}`,
+    set: ({ keyId, ciphertext }) => assign(installation, { mailRelayKeyId: keyId, mailRelay: ciphertext }),
+    name: sql`'mail relay'`,
+    drop: (tx, isRow) => tx.update(installation).set({ mailRelayKeyId: null, mailRelay: null }).where(isRow),
+  },
+  {
     table: secrets,
     ciphertext: secrets.ciphertext,
     keyId: secrets.keyId,

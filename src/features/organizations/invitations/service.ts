@@ -8,9 +8,11 @@ import type { Db } from "../../../db/client.ts";
 import { hasId } from "../../../db/fragments.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { afterMembershipsOf, invitations, members, users } from "../../../db/schema.ts";
+import { enqueue } from "../../../jobs/enqueue.ts";
 import { isLive, userOf } from "../../account/index.ts";
 import { lockOrganization, writeOrganization } from "../write.ts";
 import { isValid, ofHolder, selectInvitations, toWire } from "./find.ts";
+import { invitationMail } from "./mail.ts";
 import type { Invitation, InvitationAnswered, Invited, SentInvitation } from "./schema.ts";
 
 const days = 14;
@@ -18,8 +20,9 @@ const days = 14;
 const nowOf = ({ clock }: Services) => new Date(clock.now());
 
 /**
- * Invites the holder of an account to the request's organization, or renews the invitation with this role. The result
- * and the audit log contain nothing about the account that the caller did not give. Throws the 409 for a member.
+ * Invites the holder of an account to the request's organization, or renews the invitation with this role. In the managed
+ * edition a job mails the holder. The result and the audit log contain nothing about the account that the caller did not
+ * give. Throws the 409 for a member.
  */
 export async function invite(ctx: Ctx, { email, roleKey }: { email: string; roleKey: RoleKey }): Promise<Invited> {
   const { actor, membership } = ctx;
@@ -41,11 +44,15 @@ export async function invite(ctx: Ctx, { email, roleKey }: { email: string; role
       .where(eq(users.email, email));
     if (!account) throw notFound("Account");
     if (account.roleKey !== null) throw new EngineError("conflict", `${email} is a member already`);
-    await tx
+    const stored = await tx
       .insert(invitations)
       .values({ id: newId(), organizationId, userId: account.id, ...offer })
-      .onConflictDoUpdate({ target: [invitations.userId, invitations.organizationId], set: offer });
+      .onConflictDoUpdate({ target: [invitations.userId, invitations.organizationId], set: offer })
+      .returning({ id: invitations.id });
+    if (!ctx.options.edition.has("administration")) return;
+    for (const { id } of stored) await enqueue(tx, invitationMail.of({ id }));
   });
+  ctx.notify.publish("work-due", "");
   return { invited: true };
 }
 

@@ -9,6 +9,7 @@ const whole: Readonly<Record<string, string>> = {
   "approval.refuse": "denied a call",
   "installation.setup": "set the installation up",
   "password.reset": "reset a password",
+  "mail.fail": "refused a mail",
 };
 
 const verbs: Readonly<Record<string, string>> = {
@@ -33,6 +34,7 @@ const verbs: Readonly<Record<string, string>> = {
   change: "changed",
   renew: "renewed",
   end: "ended",
+  test: "tested",
 };
 
 /** An action in words, such as `changed agent prompt`. */
