@@ -1,7 +1,7 @@
 import type { Plugin } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/list/list.ts";
-import { orgSlug } from "../../data/session.ts";
+import { hasFeature, orgSlug } from "../../data/session.ts";
 import { useActs } from "../../ui/act-button.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -10,6 +10,7 @@ import { Facts } from "../../ui/facts.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { Cause } from "../../ui/text/cause.tsx";
+import { Packages } from "./packages.tsx";
 import { PluginDialog } from "./plugin-dialog.tsx";
 import { asSettings } from "./settings.ts";
 
@@ -21,6 +22,7 @@ export function PluginsPage() {
     <ListPage
       title="Plugins"
       lead="MCP servers bring further tools. Which of them an agent has is chosen with the agent's tools."
+      head={hasFeature("administration") && <Packages />}
       of={plugins}
       empty={["No MCP servers yet", "Many services offer one: its address and a token are all that is needed."]}
       add={{ label: "Add an MCP server" }}

@@ -1,0 +1,47 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { shared } from "../runtime/program.ts";
+import { hasBrowser, openPage, watch } from "./browser.ts";
+import { looksRight, signIn, tabTo } from "./panel.ts";
+import { startServer } from "./server.ts";
+
+const browserTest = test.skipIf(!hasBrowser);
+const owner = { email: "ada@example.com", password: "correct horse battery" };
+
+const server = shared(() =>
+  startServer({ EDITION: "managed", OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password }),
+);
+
+/** Opens a page of the panel as the owner. */
+async function openAs(path: string, heading: string): Promise<{ page: Page; complaints: string[] }> {
+  const { url } = server();
+  const page = await openPage();
+  const complaints = watch(page, url);
+  await page.goto(`${url}/#/${path}`);
+  await signIn(page, owner);
+  await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+  return { page, complaints };
+}
+
+browserTest("an owner turns an installed plugin off, by keyboard", async () => {
+  const { page, complaints } = await openAs("plugins", "Plugins");
+  const installed = page.getByRole("region", { name: "Installed plugins" });
+  const box = installed.getByLabel("github", { exact: true });
+  await box.waitFor();
+  await looksRight(page, "managed-plugins");
+  await tabTo(page, /^github$/);
+  await page.keyboard.press("Space");
+  await page.getByText("Agents can't use github any more").waitFor();
+  const tools = async () => {
+    const { tools } = await page.evaluate(async () => (await fetch("/api/tools")).json());
+    return (tools as { name: string }[]).filter(({ name }) => name.startsWith("github:")).length;
+  };
+  expect(await tools()).toBe(0);
+  await page.reload();
+  await box.waitFor();
+  expect(await box.isChecked()).toBe(false);
+  await box.check();
+  await page.getByText("Agents can use github now").waitFor();
+  expect(await tools()).toBeGreaterThan(0);
+  expect(complaints).toEqual([]);
+});
