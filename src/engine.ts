@@ -4,9 +4,11 @@ import type { Contribution, Ticks } from "./contribution.ts";
 import {
   accountFeature,
   bootstrapOwner,
+  changePlatformAdmin,
   issueSetupToken,
   ownerExists,
   type PasswordReset,
+  type PlatformAdminChange,
   resetPassword,
 } from "./features/account/index.ts";
 import { activityFeature } from "./features/activity/index.ts";
@@ -113,6 +115,8 @@ export interface Engine {
   forgetSecrets(mayDrop: (names: readonly string[]) => Promise<boolean>): Promise<string[] | null>;
   /** Sets a new password of a user and ends the user's sessions. Rejects for an unknown e-mail. */
   resetPassword(email: string): Promise<PasswordReset>;
+  /** Makes a user a Platform Admin, or ends that. Rejects for an unknown e-mail and for the last one. */
+  changePlatformAdmin(email: string, value: boolean): Promise<PlatformAdminChange>;
   /**
    * Opens the API for a command; `name` is the actor in the audit log. Rejects with a `StartError` unless
    * `organization` names the organization or there is only one.
@@ -257,6 +261,7 @@ export function createEngine(services: Services): Engine {
     },
     forgetSecrets: (mayDrop) => forgetSecrets(services, mayDrop),
     resetPassword: (email) => resetPassword(services, email),
+    changePlatformAdmin: (email, value) => changePlatformAdmin(services, email, value),
     async operator(name, slug) {
       // A command renews no leases, so the work that it leaves is done by the server.
       await worker.stop(0);

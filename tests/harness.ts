@@ -14,7 +14,7 @@ import { ActivityBus } from "../src/core/activity/bus.ts";
 import type { Messengers } from "../src/core/channels/messengers.ts";
 import { createCipher } from "../src/core/credentials/cipher.ts";
 import type { RoleKey } from "../src/core/credentials/permissions.ts";
-import { type Edition, openEdition } from "../src/core/edition.ts";
+import { type Edition, editionOf, features, openEdition } from "../src/core/edition.ts";
 import { EgressError } from "../src/core/egress/target.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
 import { Admission } from "../src/core/limits/admission.ts";
@@ -37,6 +37,9 @@ import { passwords } from "./passwords.ts";
 import { memoryFiles } from "./stored-files.ts";
 
 type Headers = Record<string, string>;
+
+/** The managed edition with all features. */
+export const managedEdition = editionOf({ EDITION: "managed", FEATURES: features });
 
 interface Options {
   /** A database that the test opens and closes; by default an empty one of the harness. */
@@ -97,6 +100,8 @@ export interface Harness {
   request(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
   /** The headers of a new user with this role; with `reach: false` the user is in no workspace of the organization. */
   as(role: RoleKey, options?: { organization?: Organization; reach?: boolean }): Promise<Headers>;
+  /** The headers of a new Platform Admin who is a member of no organization. */
+  asPlatformAdmin(): Promise<Headers>;
   /** The default organization of `as`. */
   organization: Organization;
   createOrganization(slug: string): Promise<Organization>;
@@ -182,14 +187,25 @@ export async function harness(options: Options = {}): Promise<Harness> {
     );
   };
 
+  const signedIn = async (userId: string): Promise<Headers> => {
+    const session = await createSession(services, userId, { ip: "192.0.2.1", userAgent: "test" });
+    handedOut.add(session);
+    return { Authorization: `Bearer ${session}` };
+  };
+
   const as: Harness["as"] = async (role, { organization: home = organization, reach = true } = {}) => {
     const userId = newId();
     await database.db.insert(users).values({ id: userId, email: `${role}-${userId}@example.com`, name: role });
     await database.db.insert(members).values({ organizationId: home.id, userId, roleKey: role });
     if (reach) await database.db.insert(workspaceMembers).values({ workspaceId: home.workspaceId, userId });
-    const session = await createSession(services, userId, { ip: "192.0.2.1", userAgent: "test" });
-    handedOut.add(session);
-    return { Authorization: `Bearer ${session}` };
+    return signedIn(userId);
+  };
+
+  const asPlatformAdmin = async () => {
+    const id = newId();
+    const user = { id, email: `admin-${id}@example.com`, name: "platform admin", isPlatformAdmin: true };
+    await database.db.insert(users).values(user);
+    return signedIn(id);
   };
 
   let agents = 0;
@@ -225,7 +241,19 @@ export async function harness(options: Options = {}): Promise<Harness> {
     return `http://127.0.0.1:${listener.port}`;
   };
 
-  return { engine, services, clock, logs, request, as, organization, createOrganization, agent, listen };
+  return {
+    engine,
+    services,
+    clock,
+    logs,
+    request,
+    as,
+    asPlatformAdmin,
+    organization,
+    createOrganization,
+    agent,
+    listen,
+  };
 }
 
 async function openOwn(): Promise<Database> {

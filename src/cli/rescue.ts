@@ -34,6 +34,16 @@ export function resetPassword(setup: Setup, email: string, { json }: Flags): Pro
   });
 }
 
+/** Makes a user a Platform Admin, or ends that with `--revoke`. */
+export function changePlatformAdmin(setup: Setup, email: string, { json, revoke }: Flags): Promise<void> {
+  return withData(setup, async (engine) => {
+    const change = await engine.changePlatformAdmin(email, revoke !== true);
+    if (json) return await printJson(change);
+    const state = change.isPlatformAdmin ? "a Platform Admin" : "no Platform Admin";
+    await print(`${change.email} ${change.changed ? "is now" : "was already"} ${state}.\n`);
+  });
+}
+
 const word = "forget";
 
 /**

@@ -9,7 +9,7 @@ import { doctor } from "./doctor.ts";
 import { describeApi } from "./openapi.ts";
 import { print } from "./print.ts";
 import { type QuickstartOptions, quickstart, readQuickstart } from "./quickstart.ts";
-import { forgetSecrets, resetPassword, rotateKey } from "./rescue.ts";
+import { changePlatformAdmin, forgetSecrets, resetPassword, rotateKey } from "./rescue.ts";
 import { stopOnSignals } from "./signals.ts";
 import { targetFlags } from "./target/options.ts";
 
@@ -78,6 +78,11 @@ again belongs into ENCRYPTION_KEY_PREVIOUS instead. Exit codes: 0 dropped or not
     argument: { name: "email", description: "E-mail of the user." },
     flags: { json },
   },
+  "platform-admin": {
+    summary: "Make a user a Platform Admin of the managed edition.",
+    argument: { name: "email", description: "E-mail of the user." },
+    flags: { revoke: { type: "boolean", description: "End it instead; the last one stays." }, json },
+  },
 } as const satisfies Record<string, Verb>;
 
 /** Runs one command line. Resolves when it is done or the server runs; rejects with an error for `explain`. */
@@ -119,6 +124,7 @@ async function run({ name, flags, argument }: Command, environment: Environment)
   if (name === "rotate-key") return rotateKey(setup, flags);
   if (name === "forget-secrets") return forgetSecrets(setup, flags);
   if (name === "reset-password") return resetPassword(setup, argument, flags);
+  if (name === "platform-admin") return changePlatformAdmin(setup, argument, flags);
   await serve(setup, options);
 }
 

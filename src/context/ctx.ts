@@ -1,6 +1,7 @@
 import type { ActivityBus } from "../core/activity/bus.ts";
 import type { Messengers } from "../core/channels/messengers.ts";
 import type { Cipher } from "../core/credentials/cipher.ts";
+import { ownerStanding } from "../core/credentials/rights.ts";
 import type { Edition } from "../core/edition.ts";
 import { newId } from "../core/ids.ts";
 import type { Admission } from "../core/limits/admission.ts";
@@ -83,6 +84,9 @@ export interface Ctx extends Services {
   request: { id: string; ip: string };
 }
 
+/** Whether the feature `administration` is on, as an option of routes. */
+export const isAdministered = ({ options }: Services) => options.edition.has("administration");
+
 /** The context of the engine itself in an organization, where it has all rights; `name` is the actor in the audit log. */
 export function systemCtx(
   services: Services,
@@ -93,7 +97,7 @@ export function systemCtx(
     ...services,
     db: services.database.db,
     actor: { type: "system", id: null, name },
-    membership: membershipIn({ ...organization, first }, { role: "owner", workspaceIds: null }),
+    membership: membershipIn({ ...organization, first }, ownerStanding, services.options.edition),
     request: { id: newId(), ip: "" },
   };
 }

@@ -2,8 +2,8 @@ import { and, eq, sql } from "drizzle-orm";
 import { type Standing, sameRights } from "../core/credentials/rights.ts";
 import { EngineError, notFound } from "../core/errors.ts";
 import type { Db } from "../db/client.ts";
-import { accessTokens, organizations, users } from "../db/schema.ts";
-import { liveToken, reachedOrganization, standing } from "../db/standing.ts";
+import { accessTokens, users } from "../db/schema.ts";
+import { liveToken, organizationWithId, reachedOrganization, standing } from "../db/standing.ts";
 import type { Ctx } from "./ctx.ts";
 import { type Membership, membershipIn } from "./membership.ts";
 
@@ -25,22 +25,23 @@ export async function requireToken(db: Db, ctx: Ctx): Promise<void> {
  * The actor's current membership, from the stored standing; undefined stands for a token that was deleted or has
  * expired. Throws the 401 and the 404 that a new request would get.
  */
-export function membershipNow({ actor, membership }: Ctx, stored: Standing | undefined): Membership {
+export function membershipNow({ actor, membership, options }: Ctx, stored: Standing | undefined): Membership {
   if (actor.type === "system") return membership;
   if (!stored) throw unknownToken();
-  if (stored.role === null) throw notFound("Organization");
-  return membershipIn(membership, stored);
+  const current = membershipIn(membership, stored, options.edition);
+  if (current.role === null && current.permissions.size === 0) throw notFound("Organization");
+  return current;
 }
 
 async function readStanding(db: Db, ctx: Ctx): Promise<Standing | undefined> {
   const tokenId = tokenIdOf(ctx);
   if (tokenId === null) return;
-  const caller = { user: users, token: accessTokens };
+  const organization = organizationWithId(ctx.membership.organizationId, ctx.options.edition.has("administration"));
   const [stored] = await db
     .select(standing)
     .from(accessTokens)
     .leftJoin(users, eq(users.id, accessTokens.userId))
-    .leftJoinLateral(reachedOrganization(caller, eq(organizations.id, ctx.membership.organizationId)), sql`true`)
+    .leftJoinLateral(reachedOrganization({ user: users, token: accessTokens }, organization), sql`true`)
     .where(and(eq(accessTokens.id, tokenId), liveToken(accessTokens, new Date(ctx.clock.now()))));
   return stored;
 }

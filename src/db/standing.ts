@@ -1,40 +1,72 @@
 import { type Column, gt, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { orNull } from "./fragments.ts";
-import { members, organizations, users, workspaceMembers, workspaces } from "./schema.ts";
+import { firstOrganization, members, organizations, users, workspaceMembers, workspaces } from "./schema.ts";
 
 /** The columns of a caller: of a token and its user, or of nulls where one of them is missing. */
 interface CallerColumns {
-  user: Readonly<Record<"id" | "passwordOrganization", SQLWrapper>>;
+  user: Readonly<Record<"id" | "isPlatformAdmin" | "active" | "passwordOrganization", SQLWrapper>>;
   token: Readonly<Record<"kind" | "organizationId" | "activeOrganizationId", SQLWrapper>>;
 }
 
 const membership = alias(members, "membership");
 
-/** The row of `reachedOrganization`: an organization, and the caller's membership in it. */
-export const reached = { organization: alias(organizations, "reached"), member: alias(members, "reached") };
+/** The row of `reachedOrganization`: an organization, the caller's membership in it, and the caller. */
+export const reached = {
+  organization: alias(organizations, "reached"),
+  member: alias(members, "reached"),
+  user: alias(users, "reached"),
+};
+
+/** Organizations that a request may mean: two conditions on `organizations`. */
+interface Addressed {
+  which: SQL;
+  /** Of those, the few that a Platform Admin reaches without a membership. */
+  beyond: SQL;
+}
+
+/** The organization with an id. `administration`: whether the feature is on. */
+export function organizationWithId(id: SQLWrapper | string, administration: SQLWrapper | boolean): Addressed {
+  const which = sql`${organizations.id} = ${id}`;
+  return { which, beyond: sql`${which} and (${administration} or ${organizations.id} = (${firstOrganization}))` };
+}
 
 /**
- * The organization that a caller reaches among those that `which` (a condition on `organizations`) admits: a lateral
- * table `reached` with at most one row. Of several it is the active one, else the one joined first. A management key
- * reaches its own organization, as an Owner. Every check of a caller's rights reads them by this.
+ * The organization that a caller reaches among those that `which` admits: a lateral table `reached` with at most one
+ * row. Of several it is the active one, else the one joined first, else one that a Platform Admin reaches. A management
+ * key reaches its own organization, as an Owner. Every check of a caller's rights reads them by this.
  */
-export function reachedOrganization({ user, token }: CallerColumns, which: SQL): SQL {
+export function reachedOrganization({ user, token }: CallerColumns, { which, beyond }: Addressed): SQL {
   return sql`(
-    select ${organizations.id}, ${organizations.slug}, ${membership.userId}, ${membership.roleKey}
+    select ${organizations.id}, ${organizations.slug}, ${organizations.name}, ${membership.userId},
+      ${membership.roleKey}, ${isPlatformAdmin(user)} as is_platform_admin
     from (
       select ${members.organizationId}, ${members.userId}, ${members.roleKey}, ${members.createdAt} from ${members}
       where ${members.userId} = ${user.id} and ${isReachable(user)}
       union all
       select ${token.organizationId}, null, 'owner', null where ${token.kind} = 'management'
+      union all
+      select ${organizations.id}, null, null, null from ${organizations} where ${isPlatformAdmin(user)} and ${beyond}
     ) ${membership}
     join ${organizations} on ${organizations.id} = ${membership.organizationId}
-    where ${which}
-    order by (${organizations.id} = ${token.activeOrganizationId}) desc nulls last, ${membership.createdAt},
-      ${organizations.id}
+    where ${organizations.deletedAt} is null and ${which}
+    order by (${organizations.id} = ${token.activeOrganizationId}) desc nulls last, (${membership.roleKey} is null),
+      ${membership.createdAt}, ${organizations.id}
     limit 1
   ) ${reached.member}`;
 }
+
+/**
+ * Whether a user is a Platform Admin. Whoever chose the password for the account of somebody else, and so knows it, must
+ * not get the installation.
+ */
+export const isPlatformAdmin = (user: Omit<CallerColumns["user"], "id">) =>
+  sql<boolean>`(${user.isPlatformAdmin} and ${user.active} and ${user.passwordOrganization} is null)`;
+
+const admin = alias(users, "admin");
+
+/** Whether any user is a Platform Admin, even one who may not sign in. */
+export const governed = sql<boolean>`exists (select 1 from ${users} ${admin} where ${admin.isPlatformAdmin})`;
 
 /** Whether a user's sessions may use a membership: a condition on `members`. */
 const isReachable = ({ passwordOrganization }: Pick<CallerColumns["user"], "passwordOrganization">) =>
@@ -51,9 +83,14 @@ export const standing = {
     from ${workspaceMembers} join ${workspaces} on ${workspaces.id} = ${workspaceMembers.workspaceId}
     where ${workspaceMembers.userId} = ${reached.member.userId}
       and ${workspaces.organizationId} = ${reached.organization.id})`,
+  isPlatformAdmin: orNull(reached.user.isPlatformAdmin),
+  governed,
 };
 
-/** Whether a token may be used at this time. */
-export function liveToken({ expiresAt }: { expiresAt: Column }, now: Date | SQL): SQL {
-  return sql`(${expiresAt} is null or ${gt(expiresAt, now)})`;
+const holder = alias(users, "holder");
+
+/** Whether a token may be used at this time: it has not expired, and its user is active. */
+export function liveToken({ expiresAt, userId }: Record<"expiresAt" | "userId", Column>, now: Date | SQL): SQL {
+  return sql`((${expiresAt} is null or ${gt(expiresAt, now)}) and (${userId} is null
+    or exists (select 1 from ${users} ${holder} where ${holder.id} = ${userId} and ${holder.active})))`;
 }

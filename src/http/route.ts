@@ -1,6 +1,7 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
+import type { Ctx } from "../context/ctx.ts";
 import { requirePermission } from "../context/membership.ts";
 import { requireStanding, requireToken } from "../context/standing.ts";
 import type { Permission } from "../core/credentials/permissions.ts";
@@ -66,8 +67,8 @@ interface OpenOptions {
 }
 
 interface GuardOptions extends OpenOptions {
-  /** Whether only signed-in people may call the route; management keys get the 403. */
-  sessionOnly?: boolean;
+  /** Whether only signed-in people may call the route, or which calls are theirs alone; other credentials get the 403. */
+  sessionOnly?: boolean | ((ctx: Ctx) => boolean);
   /** Whether the route is about the whole installation: the caller needs the permission in the first organization. */
   installation?: boolean;
   /** Whether the policy `rateLimit` does not apply. */
@@ -107,7 +108,7 @@ export function guarded<const Route extends RouteDeclaration>(
     // Set before the checks, so that a refusal is recorded under the caller's name.
     c.set("ctx", ctx);
     if (feature) requireFeature(ctx.options.edition, feature);
-    if (sessionOnly) requireSession(ctx.actor);
+    if (typeof sessionOnly === "function" ? sessionOnly(ctx) : sessionOnly) requireSession(ctx.actor);
     if (permission) requirePermission(ctx.membership, permission);
     // No proxy may store the response to one caller. A handler may allow it.
     c.header("Cache-Control", "no-store");
@@ -125,9 +126,11 @@ export function guarded<const Route extends RouteDeclaration>(
   return createRoute({
     ...route,
     middleware: [guard, checkContentType(route), ...(route.request?.body ? [readBody] : [])],
-    security: (sessionOnly ? ["sessionCookie", "sessionBearer"] : Object.keys(securitySchemes)).map((scheme) => ({
-      [scheme]: [],
-    })),
+    security: (sessionOnly === true ? ["sessionCookie", "sessionBearer"] : Object.keys(securitySchemes)).map(
+      (scheme) => ({
+        [scheme]: [],
+      }),
+    ),
     ...(permission ? { "x-permission": permission } : {}),
     ...ofFeature(feature),
     responses: {

@@ -1,5 +1,6 @@
 import type { Permission } from "../../src/core/credentials/permissions.ts";
-import { type Edition, editionOf, features, openEdition } from "../../src/core/edition.ts";
+import { type Edition, openEdition } from "../../src/core/edition.ts";
+import { managedEdition } from "../harness.ts";
 import { call, type Headers } from "./call.ts";
 import { isGuarded, type Route, readDocument, takes } from "./document.ts";
 import type { Prepared } from "./requests.ts";
@@ -11,44 +12,50 @@ export interface Case extends Route {
   entry: Entry;
   permission: Permission | null;
   /** How it treats a management key. */
-  key: "owner" | "refused" | "unknown";
+  key: "owner" | "itself" | "refused" | "unknown";
 }
 
 /** Every proof makes some hundreds of requests, on a machine that may be shared. */
 export const patience = 120_000;
 
-const served: Record<Edition["name"], Edition> = {
-  open: openEdition,
-  managed: editionOf({ EDITION: "managed", FEATURES: features }),
-};
+type EditionName = Edition["name"];
+
+/** Both editions, for walks that do in each what differs there. */
+export const editions = ["open", "managed"] as const satisfies EditionName[];
 
 interface Options extends Omit<NonNullable<Parameters<typeof createWorld>[0]>, "edition"> {
-  edition?: Edition["name"];
+  edition?: EditionName;
 }
 
 /**
- * The world, and a case for each guarded route that has an entry: in the open edition its routes, in the managed one
- * those that the open one lacks or that behave differently there.
+ * The world, and cases for the guarded routes that have an entry. `every` are those of the edition; `all` are in the open
+ * edition the same, in the managed one those that the open one lacks or that behave differently there. `chief` may call
+ * all of them: an Owner, or in the managed edition a Platform Admin who is a member of no organization.
  */
 export async function cases({ edition = "open", ...options }: Options = {}) {
-  const world = await createWorld({ ...options, edition: served[edition] });
+  const world = await createWorld({ ...options, edition: edition === "open" ? openEdition : managedEdition });
+  const chief = edition === "open" ? await world.person("owner", world.acme) : await world.platformAdmin();
   const { document, list } = await readDocument(world.h);
   const guarded = list.filter(isGuarded);
-  const all = guarded.flatMap((route): Case[] => {
+  const every = guarded.flatMap((route): Case[] => {
     const entry = routes[route.name];
-    const differs = route.operation["x-feature"] !== undefined || entry?.differs === true;
-    const isPart = edition === "managed" ? differs : route.operation["x-feature"] === undefined;
-    return entry && isPart ? [{ ...route, entry, permission: permissionOf(route), key: keyOf(route) }] : [];
+    if (!entry || (edition === "open" && isManaged(route))) return [];
+    return [{ ...route, entry, permission: permissionOf(route), key: keyOf(route, entry, edition) }];
   });
-  return { world, document, list, guarded, all };
+  const all = edition === "open" ? every : every.filter((one) => isManaged(one) || one.entry.differs !== undefined);
+  return { world, chief, document, list, guarded, every, all };
 }
 
+const isManaged = ({ operation }: Route) => operation["x-feature"] !== undefined;
 const permissionOf = ({ operation }: Route) => (operation["x-permission"] as Permission | undefined) ?? null;
 
-function keyOf(route: Route): Case["key"] {
-  if (takes(route, "managementApiKey")) return "owner";
-  // Where an agent's key is a credential too, any other key is an unknown one.
-  return takes(route, "agentApiKey") ? "unknown" : "refused";
+function keyOf(route: Route, { differs }: Entry, edition: EditionName): Case["key"] {
+  if (!takes(route, "managementApiKey")) {
+    // Where an agent's key is a credential too, any other key is an unknown one.
+    return takes(route, "agentApiKey") ? "unknown" : "refused";
+  }
+  if (differs === "keys of others") return edition === "open" ? "refused" : "itself";
+  return differs === "sessions" && edition === "managed" ? "refused" : "owner";
 }
 
 /** A successful request of a permitted caller. */

@@ -3,8 +3,7 @@ import { dereference, type Schema, validate } from "@cfworker/json-schema";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { roles } from "../../src/core/credentials/permissions.ts";
-import { editionOf, features } from "../../src/core/edition.ts";
-import { harness } from "../harness.ts";
+import { harness, managedEdition } from "../harness.ts";
 import {
   type Document,
   type Schema as DocumentSchema,
@@ -89,7 +88,7 @@ test("every error answer has an example of its own status", async () => {
 
 test("a method that a path does not have is a 405 that names those it has", async () => {
   // The open edition lacks methods of the document: editions.test.ts.
-  const h = await harness({ edition: editionOf({ EDITION: "managed", FEATURES: features }) });
+  const h = await harness({ edition: managedEdition });
   const { document } = await readDocument(h);
   for (const [path, item] of Object.entries(document.paths)) {
     const response = await h.request(filled(path), { method: "PROPFIND" });

@@ -5,12 +5,11 @@ import { createEngine } from "../../src/engine.ts";
 import { createOpening } from "../../src/http/opening.ts";
 import { guarded, json, router, unguarded, webhook } from "../../src/http/route.ts";
 import { Deleted } from "../../src/http/shapes.ts";
-import { type Harness, harness } from "../harness.ts";
+import { type Harness, harness, managedEdition } from "../harness.ts";
 import { bearer, type Headers, pathOf } from "./call.ts";
 import { isGuarded, type Route, readDocument, takes } from "./document.ts";
 import { createWorld, type World } from "./world.ts";
 
-const managed = editionOf({ EDITION: "managed", FEATURES: features });
 const unlicensed = editionOf({ EDITION: "managed", FEATURES: [] });
 const sentence = (feature: string) => `This installation's licence lacks the feature: ${feature}`;
 
@@ -56,7 +55,7 @@ test("a route of a feature is absent in the open edition, refused without its fe
     return createApp(services, [tea], createOpening(services));
   };
   // The open one first: it leaves the group as it is.
-  const [open, closed, whole] = [teaIn(openEdition), teaIn(unlicensed), teaIn(managed)];
+  const [open, closed, whole] = [teaIn(openEdition), teaIn(unlicensed), teaIn(managedEdition)];
 
   for (const headers of [{}, owner]) {
     expect(await answerOf(open, "GET /api/tea/1", headers)).toEqual([405, "GET is not allowed here; use POST"]);

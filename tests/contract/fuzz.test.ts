@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { bearer, pathOf } from "./call.ts";
-import { patience, prepare } from "./cases.ts";
+import { editions, patience, prepare } from "./cases.ts";
 import { columnNames, marks, planted } from "./columns.ts";
 import { isGuarded, isWrite } from "./document.ts";
 import { objectsOf, oddBody, oddText, serialise, toTree } from "./odd.ts";
@@ -15,10 +15,10 @@ const runs = Number(process.env.FUZZ_RUNS ?? 15);
 /** Of paths, queries and headers, which every route has. */
 const addresses = Math.ceil(runs / 2);
 
-test(
-  "no column can be set by naming it in a body",
-  async () => {
-    const siege = await besieged();
+test.each(editions)(
+  "in the %s edition, no column can be set by naming it in a body",
+  async (edition) => {
+    const siege = await besieged(edition);
     const { world, all, document, owner, stranger } = siege;
     const values = planted(world.other, stranger);
     const found: string[] = [];
@@ -47,10 +47,10 @@ test(
 
 const within = (row: unknown) => (mark: string) => JSON.stringify(row)?.includes(mark) ?? false;
 
-test(
-  "no body is a 500, and none changes what is not its route's",
-  async () => {
-    const siege = await besieged();
+test.each(editions)(
+  "in the %s edition, no body is a 500, and none changes what is not its route's",
+  async (edition) => {
+    const siege = await besieged(edition);
     const { world, all, document, owner } = siege;
     const found: string[] = [];
     for (const one of all.filter(jsonSchema)) {
@@ -93,10 +93,10 @@ test(
   patience,
 );
 
-test(
-  "no path, query string or header is a 500, and none changes what is not its route's",
-  async () => {
-    const siege = await besieged();
+test.each(editions)(
+  "in the %s edition, no path, query string or header is a 500, and none changes what is not its route's",
+  async (edition) => {
+    const siege = await besieged(edition);
     const { world, all, owner } = siege;
     const names = ["If-Match", "If-None-Match", "X-Organization", "X-Request-Id", "Content-Type", "Origin", "Range"];
     const more = [

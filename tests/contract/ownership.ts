@@ -7,6 +7,7 @@ const identity = new Set([
   ...["id", "organization_id", "workspace_id", "agent_id", "user_id", "conversation_id", "skill_id"],
   ...["created_at", "created_by", "kind", "digest", "legacy_hash", "prefix", "active_organization_id"],
   ...["auth_key_hmac", "password_hash", "role_key", "slug", "revision", "key_check", "key_check_key_id"],
+  ...["is_platform_admin", "active", "deleted_at", "scope", "permissions"],
 ]);
 
 /** Columns that authentication and `write` change themselves. */

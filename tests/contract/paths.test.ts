@@ -3,17 +3,17 @@ import { expect, test } from "vitest";
 import { roles } from "../../src/core/credentials/permissions.ts";
 import { auditLogs } from "../../src/db/schema.ts";
 import { pathOf } from "./call.ts";
-import { cases, patience, prepare } from "./cases.ts";
+import { cases, editions, patience, prepare } from "./cases.ts";
 import { isWrite } from "./document.ts";
 import { rawClient } from "./raw.ts";
 import { spellings } from "./spellings.ts";
 
 const good = (status: number) => status >= 200 && status < 300;
 
-test(
-  "no spelling of a guarded path lets in who brings nothing",
-  async () => {
-    const { world, all } = await cases();
+test.each(editions)(
+  "in the %s edition, no spelling of a guarded path lets in who brings nothing",
+  async (edition) => {
+    const { world, all } = await cases({ edition });
     const send = rawClient(await world.h.listen());
     const owner = await world.person("owner", world.acme);
     const found: string[] = [];
@@ -31,10 +31,10 @@ test(
   patience,
 );
 
-test(
-  "no spelling of a guarded path takes a Viewer further than the path itself",
-  async () => {
-    const { world, all } = await cases();
+test.each(editions)(
+  "in the %s edition, no spelling of a guarded path takes a Viewer further than the path itself",
+  async (edition) => {
+    const { world, all } = await cases({ edition });
     const send = rawClient(await world.h.listen());
     const viewer = await world.person("viewer", world.acme);
     const found: string[] = [];

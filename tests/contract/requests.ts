@@ -17,6 +17,7 @@ import {
   invitations,
   members,
   outbox,
+  pluginPackages,
   plugins,
   roomEvents,
   rooms,
@@ -137,6 +138,12 @@ export const newPolicy: Prepare = async () => {
 const relay = { host: "127.0.0.1", port: 2525, secure: false, requireTls: true, from: "agents@example.com" };
 
 /** A relay of another host each time, so that each request changes it. */
+/** Turns the package off, which each request finds on. */
+export const packageOn: Prepare = async ({ db }) => {
+  await db.delete(pluginPackages);
+  return { params: { namespace: "weather" }, json: { enabled: false } };
+};
+
 export const newRelay: Prepare = async () => ({ json: { ...relay, host: fresh("host") } });
 
 export const storedRelay: Prepare = async ({ db, h }) => {

@@ -22,6 +22,7 @@ import {
   ownMember,
   ownSession,
   type Prepare,
+  packageOn,
   playedTurn,
   plugin,
   pluginSettings,
@@ -57,8 +58,11 @@ export interface Entry {
   scope: Scope;
   /** Of a successful request. */
   status: 200 | 201;
-  /** Whether the managed edition treats it differently. */
-  differs?: true;
+  /**
+   * How the managed edition treats it differently. `sessions`: it refuses management keys. `keys of others`: it refuses
+   * these to a management key, while the open edition refuses management keys.
+   */
+  differs?: "sessions" | "keys of others";
   /** A write without an entry in the audit log. */
   unaudited?: true;
   /** A read with an entry in the audit log. */
@@ -312,18 +316,17 @@ export const routes: Record<string, Entry> = {
   [`POST ${onePlugin}/refresh`]: ok("organization", plugin(), { owns: ["plugins"] }),
 
   [`GET ${organization}/plugin-packages`]: ok("organization"),
-  [`PUT ${organization}/plugin-packages/{namespace}`]: ok(
-    "organization",
-    async () => ({ params: { namespace: "weather" }, json: { enabled: false } }),
-    { owns: ["plugin_packages", "agents.revision"], names: ["namespace"] },
-  ),
+  [`PUT ${organization}/plugin-packages/{namespace}`]: ok("organization", packageOn, {
+    owns: ["plugin_packages", "agents.revision"],
+    names: ["namespace"],
+  }),
 
   [`GET ${organization}/management-keys`]: ok("organization"),
   [`POST ${organization}/management-keys`]: created("organization", json({ name: "CI" }), { owns: ["access_tokens"] }),
   [`DELETE ${organization}/management-keys/{id}`]: ok(
     "organization",
     async (world, home) => ({ params: { id: (await world.key(home)).id } }),
-    { owns: ["access_tokens"] },
+    { owns: ["access_tokens"], differs: "keys of others" },
   ),
 
   [`GET ${organization}/skills`]: ok("organization"),
@@ -374,9 +377,9 @@ export const routes: Record<string, Entry> = {
   "DELETE /memories": ok("organization", memory(), { owns: ["memories"] }),
   "DELETE /memories/{id}": ok("organization", memory(), { owns: ["memories"] }),
 
-  "GET /api/installation/policies": ok("installation"),
-  "PATCH /api/installation/policies": ok("installation", newPolicy, { owns: ["installation"] }),
-  "GET /api/installation/health": ok("installation"),
+  "GET /api/installation/policies": ok("installation", undefined, { differs: "sessions" }),
+  "PATCH /api/installation/policies": ok("installation", newPolicy, { owns: ["installation"], differs: "sessions" }),
+  "GET /api/installation/health": ok("installation", undefined, { differs: "sessions" }),
   [`GET ${mailRelay}`]: ok("installation", storedRelay),
   [`PUT ${mailRelay}`]: ok("installation", newRelay, { owns: ["installation"] }),
   [`DELETE ${mailRelay}`]: ok("installation", storedRelay, { owns: ["installation"] }),

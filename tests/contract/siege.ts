@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { expect } from "vitest";
 import { organizations } from "../../src/db/schema.ts";
 import { type Headers, readText } from "./call.ts";
-import { type Case, cases } from "./cases.ts";
+import { type Case, cases, type editions } from "./cases.ts";
 import type { Route } from "./document.ts";
 import { trespasses } from "./ownership.ts";
 import { compare, takeSnapshot } from "./rows.ts";
@@ -12,13 +12,13 @@ export const jsonSchema = ({ operation }: Route) => operation.requestBody?.conte
 
 export type Besieged = Awaited<ReturnType<typeof besieged>>;
 
-export async function besieged() {
-  const { world, all, list, document } = await cases({ trustProxy: 1 });
-  const [owner, stranger] = [await world.person("owner", world.acme), await world.person("owner", world.other)];
+export async function besieged(edition?: (typeof editions)[number]) {
+  const { world, chief, all, list, document } = await cases({ trustProxy: 1, ...(edition ? { edition } : {}) });
+  const stranger = await world.person("owner", world.other);
   await world.key(world.other);
   await world.session(stranger);
   const { id, workspaceId, agentId } = world.other;
-  return { world, all, list, document, owner, stranger, foreign: [id, workspaceId, agentId, stranger.id] };
+  return { world, all, list, document, owner: chief, stranger, foreign: [id, workspaceId, agentId, stranger.id] };
 }
 
 let calls = 0;

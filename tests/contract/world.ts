@@ -73,6 +73,13 @@ export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
     if (reach) await db.insert(workspaceMembers).values({ workspaceId: home.workspaceId, userId: id });
     return { id, email, role, home };
   };
+  /** A Platform Admin who is a member of no organization; `home` is where the requests are made. */
+  const platformAdmin = async (home = acme): Promise<Person> => {
+    const id = newId();
+    const email = `admin-${id}@example.com`;
+    await db.insert(users).values({ id, email, name: "Platform Admin", isPlatformAdmin: true });
+    return { id, email, role: "owner", home };
+  };
   /** A management key; `expired` is one past its expiry. */
   const key = async (home: Home, { expired = false } = {}) => {
     const { token, digest } = await newToken("management");
@@ -92,7 +99,7 @@ export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
   const { first: acme, second: annex } = await homes(h.organization);
   const { first: other } = await homes(await h.createOrganization("other"));
 
-  return { h, db, acme, annex, other, agent, workspace, person, key, session, settle };
+  return { h, db, acme, annex, other, agent, workspace, person, platformAdmin, key, session, settle };
 }
 
 /** An unused name. */

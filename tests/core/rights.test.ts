@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { type Permission, permissions, type RoleKey, roles } from "../../src/core/credentials/permissions.ts";
 import { lacked, type Rights, rightsOf, sameReach, sameRights } from "../../src/core/credentials/rights.ts";
+import { editionOf, openEdition } from "../../src/core/edition.ts";
 
 const keys = Object.keys(roles) as RoleKey[];
 const added = "018f0000-0000-7000-8000-000000000001,018f0000-0000-7000-8000-000000000002";
+const open = { isPlatformAdmin: false, governed: false };
 const rights = (role: string | null, first = false, workspaceIds: string | null = added) =>
-  rightsOf({ role, workspaceIds }, { first });
+  rightsOf({ role, workspaceIds, ...open }, { first, edition: openEdition });
 
 describe("the rights of a role", () => {
   test.each(keys)("are all permissions of %s in the first organization, and all but policy:manage elsewhere", (key) => {
@@ -41,6 +43,41 @@ describe("the rights of a role", () => {
     const { permissions: mine } = rights("owner", true);
     (mine as Set<Permission>).delete("org:write");
     expect(roles.owner.has("org:write")).toBe(true);
+  });
+});
+
+describe("a Platform Admin", () => {
+  const admin = { workspaceIds: null, isPlatformAdmin: true, governed: true };
+  const closed = [openEdition, editionOf({ EDITION: "managed", FEATURES: ["channels"] })];
+  const administration = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
+
+  test.each([...keys, "guest", null])("has all permissions everywhere, also as %j", (role) => {
+    for (const first of [true, false]) {
+      const held = rightsOf({ ...admin, role }, { first, edition: administration });
+      expect(held).toEqual({ permissions: new Set(permissions), workspaceIds: null, everywhere: true });
+    }
+  });
+
+  test.each(
+    closed,
+  )("has only policy:manage in the first organization besides the role without the feature: %j", (edition) => {
+    for (const role of [...keys, null]) {
+      for (const first of [true, false]) {
+        const { everywhere, ...held } = rightsOf({ ...admin, role }, { first, edition });
+        const ofRole = rights(role, false, null);
+        const wanted = new Set([...ofRole.permissions, ...(first ? (["policy:manage"] as const) : [])]);
+        expect(held).toEqual({ permissions: wanted, workspaceIds: ofRole.workspaceIds });
+        expect(everywhere).toBe(false);
+      }
+    }
+  });
+
+  test("leaves policy:manage to nobody else, in any edition", () => {
+    const governed = { workspaceIds: null, isPlatformAdmin: false, governed: true };
+    for (const edition of [...closed, administration]) {
+      const { permissions: held } = rightsOf({ ...governed, role: "owner" }, { first: true, edition });
+      expect([...held]).toEqual([...roles.owner].filter((one) => one !== "policy:manage"));
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { accessTokens, members, turns, users, workspaceMembers } from "../../src/db/schema.ts";
-import { type Harness, harness } from "../harness.ts";
+import { type Harness, harness, managedEdition } from "../harness.ts";
 import { gate } from "../scripted-model.ts";
 
 const keys = "/api/organizations/acme/management-keys";
@@ -49,6 +49,15 @@ test("a request whose caller is removed while its body is being sent changes not
   const { h, headers, db } = await owner();
   const send = await begin(h, keys, headers, { name: "late" });
   await db.delete(members);
+  expect(await send()).toEqual([404, "Organization not found"]);
+  expect(await db.select().from(accessTokens).where(eq(accessTokens.kind, "management"))).toEqual([]);
+});
+
+test("nor does one of a Platform Admin who is none any more", async () => {
+  const h = await harness({ edition: managedEdition });
+  const { db } = h.services.database;
+  const send = await begin(h, keys, await h.asPlatformAdmin(), { name: "late" });
+  await db.update(users).set({ isPlatformAdmin: false });
   expect(await send()).toEqual([404, "Organization not found"]);
   expect(await db.select().from(accessTokens).where(eq(accessTokens.kind, "management"))).toEqual([]);
 });

@@ -58,6 +58,11 @@ test("a new password and a new encryption key", async () => {
   const reset = JSON.parse((await run(["reset-password", server.email, "--json"], { DATA_DIR })).stdout);
   expect(reset).toEqual({ email: server.email, password: expect.stringMatching(/^.{16}$/), sessionsEnded: 0 });
 
+  const refused = await run(["platform-admin", server.email], { DATA_DIR });
+  expect(refused.stderr).toBe("agent-engine: Platform Admins need EDITION=managed with the feature administration\n");
+  const granted = await run(["platform-admin", server.email], { DATA_DIR, EDITION: "managed" });
+  expect(granted).toMatchObject({ code: 0, stdout: `${server.email} is now a Platform Admin.\n` });
+
   const ENCRYPTION_KEY_PREVIOUS = readFileSync(join(DATA_DIR, "encryption.key"), "utf8").trim();
   const both = { DATA_DIR, ENCRYPTION_KEY: newKey, ENCRYPTION_KEY_PREVIOUS };
   const rotated = JSON.parse((await run(["rotate-key", "--json"], both)).stdout);

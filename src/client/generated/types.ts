@@ -365,13 +365,13 @@ export interface Me {
     name: string;
     /** What the panel remembers. */
     onboarding: Record<string, unknown>;
-    /** Those within reach. */
+    /** The user's own, as far as they are within reach. */
     organizations: Array<{
       slug: string;
       name: string;
       /** owner, admin, member or viewer. */
       roleKey: string;
-      /** What the role allows. Owners of the installation's first organization alone hold `policy:manage`. */
+      /** What the user may do there. `policy:manage` belongs to Owners of the first organization; once there are Platform Admins, to these alone. */
       permissions: Array<
         | "agent:read"
         | "agent.prompt:read"
@@ -466,8 +466,8 @@ export interface ChosenOrganization {
   organization: {
     slug: string;
     name: string;
-    /** owner, admin, member or viewer. */
-    roleKey: string;
+    /** Null for a Platform Admin who is no member. */
+    roleKey: string | null;
   };
 }
 
@@ -496,7 +496,7 @@ export interface Organization {
   id: string;
   slug: string;
   name: string;
-  /** The caller's role in it. Null only in the answer to creating one for somebody else. */
+  /** The caller's role in it. Null for a Platform Admin who is no member, and in the answer to creating one for somebody else. */
   roleKey: string | null;
   createdAt: string;
   updatedAt: string;
@@ -4484,7 +4484,7 @@ export interface AgentEngine {
   /**
    * List organizations.
    *
-   * Those that the caller belongs to, each with the role held there. A management key belongs to one.
+   * Those that the caller belongs to, each with the role held there. A management key belongs to one. A Platform Admin gets all organizations.
    */
   listOrganizations(input?: Record<string, never>, options?: CallOptions): Promise<Organizations>;
 
@@ -4498,7 +4498,7 @@ export interface AgentEngine {
   /**
    * Read an organization.
    *
-   * One that the caller belongs to, with the role held there.
+   * One that the caller reaches, with the role held there.
    */
   getOrganization(input: GetOrganizationInput, options?: CallOptions): Promise<OrganizationAnswer>;
 
@@ -4652,7 +4652,7 @@ export interface AgentEngine {
   /**
    * Revoke a management key.
    *
-   * The key stops working at once. Needs a signed-in session.
+   * The key stops working at once. Needs a signed-in session; with the feature `administration`, a management key can revoke itself.
    */
   deleteManagementKey(input: DeleteManagementKeyInput, options?: CallOptions): Promise<Deleted>;
 

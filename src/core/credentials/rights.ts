@@ -1,4 +1,5 @@
-import { isRoleKey, type Permission, roles } from "./permissions.ts";
+import type { Edition } from "../edition.ts";
+import { isRoleKey, type Permission, permissions, roles } from "./permissions.ts";
 
 /** The stored state that decides a caller's rights in an organization. */
 export interface Standing {
@@ -6,25 +7,58 @@ export interface Standing {
   role: string | null;
   /** The ids of the workspaces that the caller was added to, sorted and joined by commas; null for none. */
   workspaceIds: string | null;
+  /** Whether the caller is a Platform Admin; null for a caller who does not reach the organization. */
+  isPlatformAdmin: boolean | null;
+  /** Whether any user is a Platform Admin: then no role includes `policy:manage`. */
+  governed: boolean;
 }
+
+/** The standing of an Owner without `policy:manage` being taken away: of the engine itself. */
+export const ownerStanding: Standing = {
+  role: "owner",
+  workspaceIds: null,
+  isPlatformAdmin: false,
+  governed: false,
+};
 
 /** The rights of a caller in an organization. */
 export interface Rights {
   permissions: ReadonlySet<Permission>;
   /** The workspaces that the caller reaches; null for all workspaces. */
   workspaceIds: readonly string[] | null;
+  /** Whether the caller has all permissions in every organization. */
+  everywhere: boolean;
+}
+
+/** What the rights of a standing depend on besides. */
+export interface Place {
+  /** Whether the organization is the first one, whose log and policies are those of the installation. */
+  first: boolean;
+  edition: Edition;
 }
 
 /**
  * The one place that decides what a caller may do. A role that this release does not know has no permissions. Owners and
- * Admins reach every workspace. `first`: whether the organization is the first one, where alone a role includes
- * `policy:manage`, because its Owners administer the installation.
+ * Admins reach every workspace. With the feature `administration` a Platform Admin has all permissions in every
+ * organization; without it, those of the role, and `policy:manage` in the first organization. There alone a role
+ * includes `policy:manage`, and only while nobody is a Platform Admin.
  */
-export function rightsOf({ role, workspaceIds }: Standing, { first }: { first: boolean }): Rights {
+export function rightsOf(standing: Standing, { first, edition }: Place): Rights {
+  const { role, workspaceIds, governed } = standing;
+  const isPlatformAdmin = standing.isPlatformAdmin === true;
+  if (isPlatformAdmin && edition.has("administration")) {
+    return { permissions: new Set(permissions), workspaceIds: null, everywhere: true };
+  }
   const known = role !== null && isRoleKey(role) ? role : null;
-  const permissions = [...(known ? roles[known] : [])].filter((one) => first || one !== "policy:manage");
+  const held = new Set<Permission>(known ? roles[known] : []);
+  if (!first || governed) held.delete("policy:manage");
+  if (first && isPlatformAdmin) held.add("policy:manage");
   const reachesAll = known === "owner" || known === "admin";
-  return { permissions: new Set(permissions), workspaceIds: reachesAll ? null : (workspaceIds?.split(",") ?? []) };
+  return {
+    permissions: held,
+    workspaceIds: reachesAll ? null : (workspaceIds?.split(",") ?? []),
+    everywhere: false,
+  };
 }
 
 /** A permission of `theirs` that `mine` lack; undefined when they lack none. */

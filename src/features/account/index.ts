@@ -4,6 +4,7 @@ import type { Contribution } from "../../contribution.ts";
 import { accessTokens, oneTimeTokens, signInAddresses } from "../../db/schema.ts";
 import { endedWindows } from "../../db/throttle.ts";
 import type { OldRows } from "../../jobs/old-rows.ts";
+import { appointFirstOwners } from "./platform-admins.ts";
 import { resetLinks } from "./reset/mail.ts";
 import { resetRoutes } from "./reset/routes.ts";
 import { accountRoutes } from "./routes.ts";
@@ -11,6 +12,8 @@ import { knownAddressMs } from "./sign-in-limits.ts";
 
 /** Creates the first owner with an organization and a workspace, unless an owner exists. */
 export { bootstrapOwner, ownerExists } from "./owner.ts";
+/** Makes a user a Platform Admin, or ends that, as the command line does. */
+export { changePlatformAdmin, type PlatformAdminChange } from "./platform-admins.ts";
 /** Sets a user's password, as the command line does too, and ends all sessions of a user. */
 export { deleteSessionsOf, type PasswordReset, replacePassword, resetPassword } from "./replace-password.ts";
 /** The response to ending sessions. */
@@ -23,14 +26,15 @@ export { issueSetupToken } from "./setup.ts";
 export { nameOf, userOf } from "./user.ts";
 
 /**
- * The routes of sign-in, of the current user, of forgotten passwords and of the installation's setup; the deletion of
- * expired sessions, links and throttle windows.
+ * The routes of sign-in, of the current user, of forgotten passwords and of the installation's setup; the first Platform
+ * Admins; the deletion of expired sessions, links and throttle windows.
  */
 export function accountFeature(services: Services): Contribution {
   return {
     routes: [accountRoutes, resetRoutes],
     jobs: resetLinks(services),
     oldRows: [...expired, endedWindows],
+    boot: () => appointFirstOwners(services),
   };
 }
 

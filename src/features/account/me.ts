@@ -5,15 +5,16 @@ import { rightsOf } from "../../core/credentials/rights.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { type Limit, requireAllowed } from "../../core/limits/throttle.ts";
 import { sortByName } from "../../core/text/names.ts";
+import { orNull } from "../../db/fragments.ts";
 import { accessTokens, firstOrganization, members, organizations, users } from "../../db/schema.ts";
-import { reachable } from "../../db/standing.ts";
+import { governed, isPlatformAdmin, reachable, reached, reachedOrganization } from "../../db/standing.ts";
 import { countCall } from "../../db/throttle.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
-import type { ActiveOrganization, Me, MeChanges, OnboardingChange } from "./schema.ts";
+import type { ChosenOrganization, Me, MeChanges, OnboardingChange } from "./schema.ts";
 import { userOf } from "./user.ts";
 
 /** The signed-in person of the request, with the reachable organizations. */
-export async function readMe({ db, actor, options: { edition } }: Ctx): Promise<Me> {
+export async function readMe({ db, actor, membership, options: { edition } }: Ctx): Promise<Me> {
   if (actor.type !== "user") throw notFound("User");
   const rows = await db
     .select({
@@ -22,7 +23,8 @@ export async function readMe({ db, actor, options: { edition } }: Ctx): Promise<
       name: users.name,
       onboarding: users.onboarding,
       passwordSetBy: users.passwordSetBy,
-      isPlatformAdmin: users.isPlatformAdmin,
+      isPlatformAdmin: isPlatformAdmin(users),
+      governed,
       organization: { slug: organizations.slug, name: organizations.name },
       first: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       roleKey: members.roleKey,
@@ -35,16 +37,16 @@ export async function readMe({ db, actor, options: { edition } }: Ctx): Promise<
   const [user] = rows;
   if (!user) throw notFound("User");
   const { id, email, name, onboarding, passwordSetBy } = user;
-  const memberships = rows.flatMap(({ organization, roleKey, first }) => {
+  const memberships = rows.flatMap(({ organization, roleKey, first, ...platform }) => {
     if (!organization || !roleKey) return [];
-    const { permissions } = rightsOf({ role: roleKey, workspaceIds: null }, { first });
+    const { permissions } = rightsOf({ role: roleKey, workspaceIds: null, ...platform }, { first, edition });
     return [{ ...organization, roleKey, permissions: [...permissions] }];
   });
   const required = passwordSetBy === null ? {} : { passwordChangeRequired: true as const };
   return {
     edition: edition.name,
     features: [...edition.features],
-    isPlatformAdmin: edition.has("administration") && user.isPlatformAdmin,
+    isPlatformAdmin: membership.everywhere,
     impersonatedBy: null,
     user: { id, email, name, onboarding, organizations: sortByName(memberships), ...required },
   };
@@ -81,26 +83,26 @@ export async function changeMe(ctx: Ctx, { name }: MeChanges): Promise<void> {
 
 /**
  * Makes an organization the default of the session's requests. Throws the 404 for an organization that the user does
- * not belong to, or can't reach before choosing a password.
+ * not belong to, or can't reach before choosing a password. A Platform Admin chooses any organization.
  */
-export async function chooseOrganization(ctx: Ctx, slug: string): Promise<ActiveOrganization> {
-  const [organization] = await ctx.db
-    .update(accessTokens)
-    .set({ activeOrganizationId: organizations.id })
-    .from(members)
-    .innerJoin(organizations, eq(organizations.id, members.organizationId))
-    .innerJoin(users, eq(users.id, members.userId))
-    .where(
-      and(
-        eq(accessTokens.id, userOf(ctx).tokenId),
-        eq(members.userId, accessTokens.userId),
-        eq(organizations.slug, slug),
-        reachable,
-      ),
-    )
-    .returning({ slug: organizations.slug, name: organizations.name, roleKey: members.roleKey });
-  if (!organization) throw notFound("Organization");
-  return organization;
+export async function chooseOrganization(ctx: Ctx, slug: string): Promise<ChosenOrganization["organization"]> {
+  const own = eq(accessTokens.id, userOf(ctx).tokenId);
+  const which = eq(organizations.slug, slug);
+  const beyond = ctx.membership.everywhere ? which : sql`false`;
+  const [found] = await ctx.db
+    .select({
+      id: sql<string>`${reached.organization.id}`,
+      slug: sql<string>`${reached.organization.slug}`,
+      name: sql<string>`${reached.organization.name}`,
+      roleKey: orNull(reached.member.roleKey),
+    })
+    .from(accessTokens)
+    .innerJoin(users, eq(users.id, accessTokens.userId))
+    .innerJoinLateral(reachedOrganization({ user: users, token: accessTokens }, { which, beyond }), sql`true`)
+    .where(own);
+  if (!found) throw notFound("Organization");
+  await ctx.db.update(accessTokens).set({ activeOrganizationId: found.id }).where(own);
+  return { slug: found.slug, name: found.name, roleKey: found.roleKey };
 }
 
 /** The most bytes of `onboarding` as JSON in UTF-8 (decisions §2). */

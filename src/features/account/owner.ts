@@ -1,5 +1,5 @@
 import { asc, eq, sql } from "drizzle-orm";
-import type { Services } from "../../context/ctx.ts";
+import { isAdministered, type Services } from "../../context/ctx.ts";
 import { newId } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { installation, members, organizations, users, workspaces } from "../../db/schema.ts";
@@ -43,7 +43,7 @@ export async function bootstrapOwner(services: Services, owner: NewOwner): Promi
     await lockInstallation(tx);
     const earlier = await firstOwner(tx, email);
     if (earlier) return found(earlier);
-    const made = await insertOwner(tx, { ...owner, email }, passwordHash);
+    const made = await insertOwner(tx, services, { ...owner, email }, passwordHash);
     await recordEvent(tx, {
       action: "installation.setup",
       actor: null,
@@ -89,20 +89,22 @@ export async function firstOwner(db: Db, email = "") {
 }
 
 /**
- * Inserts the owner. Takes over an existing account or organization of the same name: until there is an owner, the
- * setup decides.
+ * Inserts the owner, with the feature `administration` as a Platform Admin. Takes over an existing account or
+ * organization of the same name: until there is an owner, the setup decides.
  */
 export async function insertOwner(
   tx: Db,
+  services: Services,
   { email, name = nameOf(email), organization: slug = "default" }: NewOwner,
   passwordHash: string,
 ) {
+  const account = { passwordHash, ...(isAdministered(services) ? { isPlatformAdmin: true } : {}) };
   const [user] = await tx
     .insert(users)
-    .values({ id: newId(), email, name, passwordHash })
+    .values({ id: newId(), email, name, ...account })
     .onConflictDoUpdate({
       target: users.email,
-      set: { passwordHash, passwordSetBy: null, passwordOrganization: null },
+      set: { ...account, passwordSetBy: null, passwordOrganization: null },
     })
     .returning();
   const [organization] = await tx

@@ -51,8 +51,7 @@ export interface PasswordReset {
 
 /**
  * Sets a generated password, which only this result contains, ends all sessions of the user and deletes the failed
- * sign-ins (decisions §1, "Rescue"). Throws a 404 for an unknown e-mail that names the owners, since only a person on
- * the server's machine can do this.
+ * sign-ins (decisions §1, "Rescue"). Throws a 404 for an unknown e-mail.
  */
 export async function resetPassword({ database, passwords }: Services, given: string): Promise<PasswordReset> {
   const email = given.trim().toLowerCase();
@@ -74,7 +73,8 @@ export async function resetPassword({ database, passwords }: Services, given: st
   });
 }
 
-async function unknownUser(tx: Db, email: string): Promise<EngineError> {
+/** The 404 for an e-mail without a user. It names the owners, so it is only for a person on the server's machine. */
+export async function unknownUser(tx: Db, email: string): Promise<EngineError> {
   const owners = await tx
     .selectDistinct({ email: users.email })
     .from(members)

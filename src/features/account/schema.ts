@@ -75,16 +75,19 @@ export type ResetPassword = z.infer<typeof ResetPassword>;
 
 export const Success = z.object({ success: z.literal(true) }).openapi("Success");
 
-const ActiveOrganization = z.object({
+const organization = {
   slug: z.string().openapi({ example: "default" }),
   name: z.string().openapi({ example: "default" }),
-  roleKey: z.string().openapi({ description: "owner, admin, member or viewer.", example: "owner" }),
-});
-export type ActiveOrganization = z.infer<typeof ActiveOrganization>;
+};
 
-const OwnOrganization = ActiveOrganization.extend({
+const roleKey = z.string().openapi({ description: "owner, admin, member or viewer.", example: "owner" });
+
+const OwnOrganization = z.object({
+  ...organization,
+  roleKey,
   permissions: z.array(z.enum(permissions)).openapi({
-    description: "What the role allows. Owners of the installation's first organization alone hold `policy:manage`.",
+    description:
+      "What the user may do there. `policy:manage` belongs to Owners of the first organization; once there are Platform Admins, to these alone.",
     example: ["agent:read"],
   }),
 });
@@ -106,7 +109,9 @@ export const Me = z
     user: z.object({
       ...account,
       onboarding: z.record(z.string(), z.unknown()).openapi({ description: "What the panel remembers.", example: {} }),
-      organizations: z.array(OwnOrganization).openapi({ description: "Those within reach." }),
+      organizations: z
+        .array(OwnOrganization)
+        .openapi({ description: "The user's own, as far as they are within reach." }),
       passwordChangeRequired: z.literal(true).optional().openapi({
         description:
           "Somebody else set the password and knows it: until it is changed, only the organization where that was is within reach. Absent otherwise.",
@@ -164,4 +169,12 @@ export const OrganizationChoice = z
   .object({ slug: zText(128).openapi({ description: "Slug of the organization.", example: "default" }) })
   .openapi("OrganizationChoice");
 
-export const ChosenOrganization = z.object({ organization: ActiveOrganization }).openapi("ChosenOrganization");
+export const ChosenOrganization = z
+  .object({
+    organization: z.object({
+      ...organization,
+      roleKey: roleKey.nullable().openapi({ description: "Null for a Platform Admin who is no member." }),
+    }),
+  })
+  .openapi("ChosenOrganization");
+export type ChosenOrganization = z.infer<typeof ChosenOrganization>;

@@ -70,7 +70,7 @@ async function makeOwner(services: Services, token: string, owner: NewOwner, req
     const unused = isUsable(services, "setup", tokenDigest);
     const spent = await tx.update(oneTimeTokens).set(used).where(unused).returning();
     if (spent.length === 0) throw invalidLink();
-    const made = await insertOwner(tx, owner, passwordHash);
+    const made = await insertOwner(tx, services, owner, passwordHash);
     const user = { id: made.userId, email: owner.email, name: made.name };
     await recordEvent(tx, {
       action: "installation.setup",

@@ -1,12 +1,13 @@
 import type { Actor, Ctx } from "../../context/ctx.ts";
 import { EngineError } from "../../core/errors.ts";
+import { sessionNeeded } from "../../http/callers/authentication.ts";
 
 /** A signed-in person. */
 export type User = Extract<Actor, { type: "user" }>;
 
 /** The signed-in person of the request. Throws the 403 for a management key. */
 export function userOf({ actor }: Ctx): User {
-  if (actor.type !== "user") throw new EngineError("forbidden", "This needs a signed-in session");
+  if (actor.type !== "user") throw new EngineError("forbidden", sessionNeeded);
   return actor;
 }
 

@@ -1,3 +1,4 @@
+import { isAdministered } from "../../context/ctx.ts";
 import { guarded, json, jsonBody, router } from "../../http/route.ts";
 import { PoliciesAnswer, PoliciesBody } from "./schema.ts";
 import { changePolicies, showPolicies } from "./service.ts";
@@ -17,7 +18,7 @@ const show = guarded(
       "All of them, with the values in force. The permission must be held in the first organization, which a request without `X-Organization` addresses.",
     responses: { 200: json(PoliciesAnswer, "The policies.") },
   },
-  { installation: true },
+  { installation: true, sessionOnly: isAdministered },
 );
 
 const change = guarded(
@@ -33,7 +34,7 @@ const change = guarded(
     request: { body: jsonBody(PoliciesBody) },
     responses: { 200: json(PoliciesAnswer, "The policies as they are now.") },
   },
-  { installation: true },
+  { installation: true, sessionOnly: isAdministered },
 );
 
 /** `/api/installation/policies`. */

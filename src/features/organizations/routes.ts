@@ -10,7 +10,8 @@ const listRoute = guarded("org:read", {
   operationId: "listOrganizations",
   tags,
   summary: "List organizations",
-  description: "Those that the caller belongs to, each with the role held there. A management key belongs to one.",
+  description:
+    "Those that the caller belongs to, each with the role held there. A management key belongs to one. A Platform Admin gets all organizations.",
   responses: { 200: json(Organizations, "The organizations, by name.") },
 });
 
@@ -36,7 +37,7 @@ const getRoute = guarded("org:read", {
   operationId: "getOrganization",
   tags,
   summary: "Read an organization",
-  description: "One that the caller belongs to, with the role held there.",
+  description: "One that the caller reaches, with the role held there.",
   request: { params: organizationPath },
   responses: { 200: json(OrganizationAnswer, "The organization."), ...errorAnswers(404) },
 });

@@ -36,7 +36,8 @@ export const Organization = z
     slug: z.string().openapi({ example: "default" }),
     name: z.string().openapi({ example: "default" }),
     roleKey: z.string().nullable().openapi({
-      description: "The caller's role in it. Null only in the answer to creating one for somebody else.",
+      description:
+        "The caller's role in it. Null for a Platform Admin who is no member, and in the answer to creating one for somebody else.",
       example: "owner",
     }),
     createdAt: Timestamp,

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
 import { write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
@@ -21,17 +21,23 @@ import { writeOrganization } from "./write.ts";
 
 type Row = typeof organizations.$inferSelect;
 
-/** The organizations that the caller reaches, by name; a management key belongs to one. */
+/**
+ * The organizations that the caller reaches, by name: a management key one, a Platform Admin all of them, with a null
+ * role where the admin is no member.
+ */
 export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
-  const { db, actor } = ctx;
+  const { db, actor, membership } = ctx;
   if (actor.type !== "user") return [await getOrganization(ctx)];
-  const rows = await db
-    .select({ organization: organizations, roleKey: members.roleKey })
+  const own = db
+    .select({ organizationId: members.organizationId, roleKey: members.roleKey })
     .from(members)
-    .innerJoin(organizations, eq(organizations.id, members.organizationId))
     .innerJoin(users, eq(users.id, members.userId))
     .where(and(eq(members.userId, actor.id), reachable))
-    .orderBy(asc(organizations.slug));
+    .as("own");
+  const ofOwn = eq(own.organizationId, organizations.id);
+  const selected = db.select({ organization: organizations, roleKey: own.roleKey }).from(organizations);
+  const joined = membership.everywhere ? selected.leftJoin(own, ofOwn) : selected.innerJoin(own, ofOwn);
+  const rows = await joined.where(isNull(organizations.deletedAt)).orderBy(asc(organizations.slug));
   return sortByName(rows.map(({ organization, roleKey }) => toOrganization(organization, roleKey)));
 }
 

@@ -4,6 +4,7 @@ import type { Actor, Ctx, Services } from "../../context/ctx.ts";
 import { type Membership, membershipIn } from "../../context/membership.ts";
 import { unknownToken } from "../../context/standing.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../../core/credentials/tokens.ts";
+import { openEdition } from "../../core/edition.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { digest } from "../../core/ids.ts";
 import { judge, type Limit, policyLimit, requireAllowed } from "../../core/limits/throttle.ts";
@@ -33,7 +34,8 @@ const leastInstallationCalls = 60;
 /** The membership of a signed-in user without any organization: no permissions, and an id that no row has. */
 const nowhere = membershipIn(
   { organizationId: "00000000-0000-0000-0000-000000000000", organizationSlug: "", first: false },
-  { role: null, workspaceIds: null },
+  { role: null, workspaceIds: null, isPlatformAdmin: null, governed: false },
+  openEdition,
 );
 
 interface Addressing {
@@ -81,9 +83,12 @@ function readBearer(c: Context<AppEnv>): string | null {
   return token;
 }
 
+/** The sentence of the 403 for a credential other than a session (managed M2). */
+export const sessionNeeded = "This route needs a signed-in session";
+
 /** Throws the 403 for a management key where only a signed-in person may act. */
 export function requireSession(actor: Actor): void {
-  if (actor.type !== "user") throw new EngineError("forbidden", "This needs a signed-in session");
+  if (actor.type !== "user") throw new EngineError("forbidden", sessionNeeded);
 }
 
 /** Calls `read`, and counts a 401 that it throws, which no statement counts. Throws the 401 or the 429. */
@@ -121,7 +126,7 @@ async function identify(c: Context<AppEnv>, credential: Credential, addressing: 
     await refresh(services, row, now);
     if (ambient) setSessionCookie(c, token);
   }
-  const membership = toMembership(row);
+  const membership = toMembership(row, services);
   if (!membership && address !== null) throw notFound("Organization");
   return {
     ...services,
@@ -156,12 +161,13 @@ async function countAndFind(
   { address = null, installation = false, unlimited = false }: Addressing,
   now: number,
 ): Promise<Caller | null> {
-  const { database, policies } = c.var.services;
+  const { database, policies, options } = c.var.services;
+  const administration = options.edition.has("administration");
   const { calls: limit, windowMs } = policyLimit({ policies });
   const window: Limit = { calls: installation ? Math.max(limit, leastInstallationCalls) : limit, windowMs };
   const { key: stranger, ...moments } = throttleValues(strangerKey(c.var.ip), window, now);
   const count = unlimited ? "unlimited:" : installation ? "installation:" : "api:";
-  const values = { digest: tokenDigest, slug: address, ...moments, stranger, installation, count };
+  const values = { digest: tokenDigest, slug: address, ...moments, stranger, installation, administration, count };
   const [row] = await lookup.run(database, values);
   if (!row) throw new Error("The credential query returned no row");
   if (unlimited && row.id !== null) return row;
@@ -189,10 +195,10 @@ function toActor({ id, kind, name, userId, userName, email }: Caller): Actor | n
   return { type: "user", id: userId, name: userName ?? "", email: email ?? "", tokenId: id };
 }
 
-function toMembership(row: Caller): Membership | null {
+function toMembership(row: Caller, { options }: Services): Membership | null {
   const { organizationId, organizationSlug, organizationFirst } = row;
   if (organizationId === null || organizationSlug === null) return null;
-  return membershipIn({ organizationId, organizationSlug, first: organizationFirst ?? false }, row);
+  return membershipIn({ organizationId, organizationSlug, first: organizationFirst ?? false }, row, options.edition);
 }
 
 /** Stores the use of a token, and extends a session from now; a management key keeps its expiry. */

@@ -40,13 +40,19 @@ export const lookup = statement(
     resetsAt: "timestamptz",
     stranger: "text",
     installation: "boolean",
+    administration: "boolean",
     count: "text",
   },
-  ({ digest, slug, now, resetsAt, stranger, installation, count }) => {
+  ({ digest, slug, now, resetsAt, stranger, installation, administration, count }) => {
     const key = sql`coalesce(
       (select ${count} || coalesce(${known.userId}, ${known.id}) from ${known}), ${stranger})`;
-    const addressed = sql`case when ${slug} is not null then ${organizations.slug} = ${slug}
-      when ${installation} then ${organizations.id} = (select id from first) else true end`;
+    const isFirst = sql`${organizations.id} = (select id from first)`;
+    const which = sql`case when ${slug} is not null then ${organizations.slug} = ${slug}
+      when ${installation} then ${isFirst} else true end`;
+    // Found by their ids, since an installation may have thousands.
+    const named = sql`(select ${organizations.id} from ${organizations} where ${organizations.slug} = ${slug})`;
+    const few = sql`array[${named}, ${known.activeOrganizationId}, (select id from first)]`;
+    const beyond = sql`${organizations.id} = any(${few}) and (${administration} or (${installation} and ${isFirst}))`;
     return sql<ThrottleWindow & (Caller | { id: null })>`
     with ${known} as (
       select * from ${accessTokens} where ${accessTokens.digest} = ${digest} and ${liveToken(accessTokens, now)}
@@ -57,6 +63,6 @@ export const lookup = statement(
     from calls
     left join ${known} on true
     left join ${users} on ${users.id} = ${known.userId}
-    left join lateral ${reachedOrganization({ user: users, token: known }, addressed)} on true`;
+    left join lateral ${reachedOrganization({ user: users, token: known }, { which, beyond })} on true`;
   },
 );

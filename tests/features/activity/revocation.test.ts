@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { accessTokens, members, users, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
+import { managedEdition } from "../../harness.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { type ActivityHarness, activityHarness, pause } from "./following.ts";
 
@@ -138,6 +139,20 @@ async function endedOf(streams: Watching["streams"]["member"]): Promise<string[]
   const states = await Promise.all(all.map((name) => Promise.race([streams[name].ended, pause().then(() => still)])));
   return all.filter((_, n) => states[n] !== still);
 }
+
+test("a Platform Admin who is none any more loses the streams, and so does an inactive user", async () => {
+  const w = await watching();
+  w.h.services.options.edition = managedEdition;
+  const admin = await w.h.live(await w.h.asPlatformAdmin());
+  await w.h.engine.closeRevoked();
+  await w.h.db.update(users).set({ isPlatformAdmin: false });
+  await w.h.db.update(users).set({ active: false }).where(eq(users.id, w.userId));
+  await w.h.engine.closeRevoked();
+  await admin.ended;
+  expect(admin.text()).toContain(": Organization not found");
+  expect(await endedOf(w.streams.member)).toEqual([...all]);
+  expect(await endedOf(w.streams.key)).toEqual([]);
+});
 
 test("all streams together, of chats and of activity, take one query", async () => {
   const w = await watching();

@@ -30,7 +30,7 @@ test("a refused permission is in the log of the addressed organization, whicheve
   ).toEqual(new Set([`access.refuse,false,${h.organization.id}`]));
   const told = entries.map(({ target, summary, actorName }) => [actorName, target, summary.message]).toSorted();
   expect(told).toEqual([
-    ["CI", "GET /api/me", "This needs a signed-in session"],
+    ["CI", "GET /api/me", "This route needs a signed-in session"],
     ["admin", "POST /api/organizations/acme/members", "Only an Owner may make somebody an Owner"],
     ["viewer", "GET /api/audit-logs", "Missing permission: audit_log:read"],
     ["viewer", `PATCH /api/instances/${slug}`, "Missing permission: agent:write"],

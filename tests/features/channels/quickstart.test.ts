@@ -18,6 +18,7 @@ function system(h: Harness, organization = h.organization): Ctx {
       role: "owner",
       permissions: roles.owner,
       workspaceIds: null,
+      everywhere: false,
     },
     request: { id: newId(), ip: "" },
   };

@@ -1,8 +1,9 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { members, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
+import { members, users, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
+import { managedEdition } from "../../harness.ts";
 import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, dataLines, eventually, readUntil } from "./chat.ts";
 
@@ -135,6 +136,26 @@ describe("in the playground", () => {
     const { reader } = await readUntil(response, (said) => said.includes("some"));
     return { h, held, reader };
   }
+
+  test.each([
+    ["is none any more", { isPlatformAdmin: false }, "Organization not found"],
+    ["is not active any more", { active: false }, "Invalid or expired credentials"],
+  ])("a Platform Admin who %s loses the stream", async (_label, change, message) => {
+    const held = gate();
+    const model = scriptedModel(() => ({ parts: [text("some"), held.promise, text(" more"), finish()] }));
+    const h = await chatHarness(model, {}, { edition: managedEdition });
+    const response = await h.request(`/api/instances/${h.agent.slug}/playground/stream`, {
+      method: "POST",
+      headers: await h.asPlatformAdmin(),
+      json: { messages: [{ role: "user", content: "q" }], chat_id: "p" },
+    });
+    const { reader } = await readUntil(response, (said) => said.includes("some"));
+    await h.engine.closeRevoked();
+    await h.services.database.db.update(users).set(change).where(eq(users.isPlatformAdmin, true));
+    await h.engine.closeRevoked();
+    expect(await rest(reader)).toContain(`event: error\ndata: ${JSON.stringify({ message })}`);
+    held.open();
+  });
 
   const db = (h: ChatHarness) => h.services.database.db;
   const viewer = eq(members.roleKey, "viewer");

@@ -265,7 +265,7 @@ describe("a role", () => {
     const json = { slug: "new", ownerEmail: email };
     expect(await refusal(h.request("/api/organizations", { method: "POST", headers: key, json }))).toEqual([
       403,
-      "This needs a signed-in session",
+      "This route needs a signed-in session",
     ]);
     expect(await rolesIn(h, h.organization.id)).toEqual(before);
     expect(await h.services.database.db.select().from(users).where(eq(users.email, "new@example.com"))).toEqual([]);

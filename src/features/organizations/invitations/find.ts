@@ -1,9 +1,22 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import type { Services } from "../../../context/ctx.ts";
 import { rightsOf } from "../../../core/credentials/rights.ts";
+import type { Edition } from "../../../core/edition.ts";
 import type { Db } from "../../../db/client.ts";
 import { accessTokens, invitations, organizations, users } from "../../../db/schema.ts";
-import { liveToken, reachedOrganization, standing } from "../../../db/standing.ts";
+import { liveToken, organizationWithId, reachedOrganization, standing } from "../../../db/standing.ts";
+
+/** What the validity of an invitation depends on besides its rows. */
+interface Moment {
+  now: Date;
+  edition: Edition;
+}
+
+export const momentOf = ({ clock, options: { edition } }: Services): Moment => ({
+  now: new Date(clock.now()),
+  edition,
+});
 
 const person = alias(users, "person");
 const key = alias(accessTokens, "key");
@@ -16,8 +29,11 @@ export const ofHolder = (userId: string): SQL | undefined =>
   and(eq(invitations.userId, userId), sql`${users.passwordOrganization} is null`);
 
 /** Invitations in the order of their creation, with the fields of their API forms and their inviters' standing. */
-export function selectInvitations(db: Db, now: Date, which: SQL | undefined) {
-  const inviter = reachedOrganization({ user: person, token: key }, eq(organizations.id, invitations.organizationId));
+export function selectInvitations(db: Db, { now, edition }: Moment, which: SQL | undefined) {
+  const inviter = reachedOrganization(
+    { user: person, token: key },
+    organizationWithId(invitations.organizationId, edition.has("administration")),
+  );
   return db
     .select({
       ...standing,
@@ -46,8 +62,8 @@ type Row = Awaited<ReturnType<typeof selectInvitations>>[number];
  * Whether an invitation is valid: it has not expired, and its inviter could still make it. Only an Owner, not a key, may
  * offer the role of an Owner.
  */
-export function isValid({ invitedByKey, role, roleKey, expiresAt }: Row, now: Date): boolean {
-  const { permissions } = rightsOf({ role, workspaceIds: null }, { first: false });
+export function isValid({ invitedByKey, roleKey, expiresAt, ...inviter }: Row, { now, edition }: Moment): boolean {
+  const { permissions } = rightsOf(inviter, { first: false, edition });
   const offersOwner = invitedByKey === null && permissions.has("org:write");
   return expiresAt > now && permissions.has("org.member:manage") && (roleKey !== "owner" || offersOwner);
 }

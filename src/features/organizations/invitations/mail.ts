@@ -8,7 +8,7 @@ import { countCall } from "../../../db/throttle.ts";
 import type { JobKinds } from "../../../jobs/attempt.ts";
 import { defineJob } from "../../../jobs/define.ts";
 import { sendMail } from "../../mail/index.ts";
-import { isValid, selectInvitations } from "./find.ts";
+import { isValid, momentOf, selectInvitations } from "./find.ts";
 
 /** The most mails of one organization to one person, however often it invites the person. */
 const mails: Limit = { calls: 3, windowMs: 60 * 60 * 1000 };
@@ -18,12 +18,11 @@ export const invitationMail = defineJob("mail.invitation", z.object({ id: z.uuid
 
 /** The job of invitation mails. Sends none for an invitation that is not valid any more. */
 export function invitationMails(services: Services): JobKinds {
-  const { database, clock } = services;
   return invitationMail.doneBy(async ({ payload: { id }, attempt }, signal) => {
-    const now = new Date(clock.now());
+    const moment = momentOf(services);
     const isActive = and(eq(invitations.id, id), eq(users.active, true));
-    const [invitation] = await selectInvitations(database.db, now, isActive);
-    if (!invitation || !isValid(invitation, now)) return;
+    const [invitation] = await selectInvitations(services.database.db, moment, isActive);
+    if (!invitation || !isValid(invitation, moment)) return;
     const { email, organization } = invitation;
     const counted =
       attempt === 1 ? await countCall(services, `invitation-mails:${organization.id}:${email}`, mails) : null;

@@ -1,6 +1,6 @@
 import { and, eq, type SQL } from "drizzle-orm";
 import { audit } from "../../../context/audit.ts";
-import type { Ctx, Services } from "../../../context/ctx.ts";
+import type { Ctx } from "../../../context/ctx.ts";
 import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
@@ -11,13 +11,11 @@ import { afterMembershipsOf, invitations, members, users } from "../../../db/sch
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { isLive, userOf } from "../../account/index.ts";
 import { lockOrganization, writeOrganization } from "../write.ts";
-import { isValid, ofHolder, selectInvitations, toWire } from "./find.ts";
+import { isValid, momentOf, ofHolder, selectInvitations, toWire } from "./find.ts";
 import { invitationMail } from "./mail.ts";
 import type { Invitation, InvitationAnswered, Invited, SentInvitation } from "./schema.ts";
 
 const days = 14;
-
-const nowOf = ({ clock }: Services) => new Date(clock.now());
 
 /**
  * Invites the holder of an account to the request's organization, or renews the invitation with this role. In the managed
@@ -27,7 +25,7 @@ const nowOf = ({ clock }: Services) => new Date(clock.now());
 export async function invite(ctx: Ctx, { email, roleKey }: { email: string; roleKey: RoleKey }): Promise<Invited> {
   const { actor, membership } = ctx;
   const { organizationId } = membership;
-  const createdAt = nowOf(ctx);
+  const { now: createdAt } = momentOf(ctx);
   const expiresAt = new Date(createdAt.getTime() + days * 24 * 60 * 60 * 1000);
   const by = {
     invitedByUser: actor.type === "user" ? actor.id : null,
@@ -57,8 +55,8 @@ export async function invite(ctx: Ctx, { email, roleKey }: { email: string; role
 }
 
 async function selectValid(ctx: Ctx, which: SQL | undefined) {
-  const now = nowOf(ctx);
-  return (await selectInvitations(ctx.db, now, which)).filter((invitation) => isValid(invitation, now));
+  const moment = momentOf(ctx);
+  return (await selectInvitations(ctx.db, moment, which)).filter((invitation) => isValid(invitation, moment));
 }
 
 /** The valid invitations of the request's organization. */
@@ -71,7 +69,7 @@ export async function listSent(ctx: Ctx): Promise<SentInvitation[]> {
 /** Withdraws an invitation. Throws the 404. */
 export async function withdraw(ctx: Ctx, id: string): Promise<void> {
   const own = and(hasId(invitations.id, id), eq(invitations.organizationId, ctx.membership.organizationId));
-  const [found] = await selectInvitations(ctx.db, nowOf(ctx), own);
+  const [found] = await selectInvitations(ctx.db, momentOf(ctx), own);
   if (!found) throw notFound("Invitation");
   const change = { action: "invitation.delete", target: found.email, summary: { roleKey: found.roleKey } };
   await writeOrganization(ctx, change, async (tx) => {
@@ -97,15 +95,15 @@ export async function answerInvitation(ctx: Ctx, id: string, accept: boolean): P
 
 async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promise<InvitationAnswered> {
   const user = userOf(ctx);
-  const now = nowOf(ctx);
-  const own = and(eq(invitations.id, id), ofHolder(user.id), isLive(user.tokenId, now));
-  const [offered] = await selectInvitations(tx, now, own);
+  const moment = momentOf(ctx);
+  const own = and(eq(invitations.id, id), ofHolder(user.id), isLive(user.tokenId, moment.now));
+  const [offered] = await selectInvitations(tx, moment, own);
   if (!offered) throw notFound("Invitation");
   const { organization } = offered;
   // Roles change under this lock, so the inviter's role is the current one when the membership begins.
   await lockOrganization(tx, organization.id);
-  const [found] = await selectInvitations(tx, now, own).for("update", { of: invitations });
-  if (!found || !isValid(found, now)) throw notFound("Invitation");
+  const [found] = await selectInvitations(tx, moment, own).for("update", { of: invitations });
+  if (!found || !isValid(found, moment)) throw notFound("Invitation");
   const { roleKey } = found;
   await tx.delete(invitations).where(eq(invitations.id, id));
   const action = accept ? "invitation.accept" : "invitation.decline";

@@ -1,3 +1,4 @@
+import { isAdministered } from "../../../context/ctx.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
 import { Deleted } from "../../../http/shapes.ts";
 import { organizationPath } from "../schema.ts";
@@ -46,11 +47,12 @@ const deleteKeyRoute = guarded(
     operationId: "deleteManagementKey",
     tags,
     summary: "Revoke a management key",
-    description: "The key stops working at once. Needs a signed-in session.",
+    description:
+      "The key stops working at once. Needs a signed-in session; with the feature `administration`, a management key can revoke itself.",
     request: { params: keyPath },
     responses: { 200: json(Deleted, "It is revoked."), ...errorAnswers(404) },
   },
-  { sessionOnly: true },
+  { sessionOnly: (ctx) => !(isAdministered(ctx) && ctx.actor.type === "key") },
 );
 
 /** `/api/organizations/{orgSlug}/management-keys`. */

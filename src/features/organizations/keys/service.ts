@@ -63,8 +63,15 @@ export async function createManagementKey(
   };
 }
 
-/** Revokes a key at once. Throws the same 404 for a missing key and for one of another organization. */
+/**
+ * Revokes a key at once. Throws the same 404 for a missing key and for one of another organization; for a management
+ * key, the 403 for every key but itself, whether there is one or not.
+ */
 export async function deleteManagementKey(ctx: Ctx, id: string): Promise<void> {
+  const { actor } = ctx;
+  if (actor.type === "key" && actor.id !== id.toLowerCase()) {
+    throw new EngineError("forbidden", "A management key can revoke only itself");
+  }
   const own = and(
     hasId(accessTokens.id, id),
     eq(accessTokens.kind, "management"),

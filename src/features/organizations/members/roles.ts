@@ -51,21 +51,32 @@ export async function releaseOwner(tx: Db, membership: Membership, userId: strin
  */
 export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<string> {
   const { actor, membership } = ctx;
-  const { email, roleKey } = await findMember(ctx, tx, userId);
   if (actor.id === userId.toLowerCase()) {
     throw new EngineError("conflict", "This is your own account: use /api/me/password and /api/me/sessions");
   }
+  // The strongest lock: every insert into `members` waits for it, however the person joins; so does becoming a Platform
+  // Admin.
+  const [account] = await tx
+    .select({ flag: users.isPlatformAdmin })
+    .from(users)
+    .where(eq(users.id, userId))
+    .for("update");
+  const { email, roleKey } = await findMember(ctx, tx, userId);
+  // In every edition: an account that is taken over now would get the installation once the feature is on again.
+  if (account?.flag && !membership.everywhere) {
+    throw new EngineError("forbidden", "This member is a Platform Admin: only a Platform Admin manages the account");
+  }
   // A role that this release does not know counts as the Owner's.
   const role = isRoleKey(roleKey) ? roleKey : "owner";
-  const theirs = rightsOf({ role, workspaceIds: null }, membership).permissions;
+  const platform = { isPlatformAdmin: false, governed: false };
+  const place = { first: false, edition: ctx.options.edition };
+  const theirs = rightsOf({ role, workspaceIds: null, ...platform }, place).permissions;
   if (lacked(theirs, membership.permissions)) {
     throw new EngineError("forbidden", "This member's role is higher than yours: ask an Owner");
   }
   if (theirs.has("org:write") && actor.type === "key") {
     throw new EngineError("forbidden", "Only a person may manage an Owner's account, never a management key");
   }
-  // The strongest lock: every insert into `members` waits for it, however the person joins.
-  await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("update");
   const [elsewhere] = await tx
     .select({ organizationId: members.organizationId })
     .from(members)

@@ -80,9 +80,8 @@ export class OpenStreams {
     const readings = [...this.#readings];
     const cached = this.#agents.cachedIds();
     if (guests.length + readings.length + cached.length === 0) return;
-    const { database, clock } = this.#services;
     const inChat = guests.flatMap(({ grant: { by } }) => (by.type === "session" ? [by.ctx] : []));
-    const state = await readState(database, {
+    const state = await readState(this.#services, {
       agentIds: distinct([
         ...guests.map(({ grant }) => grant.agent.row.id),
         ...readings.map(({ agentId }) => agentId),
@@ -90,7 +89,6 @@ export class OpenStreams {
       ]),
       conversationIds: distinct(readings.map(({ conversationId }) => conversationId)),
       calls: [...inChat, ...readings.map(({ ctx }) => ctx)],
-      now: clock.now(),
     });
     this.#agents.dropChanged(cached, state.revisions);
     for (const reading of readings) {

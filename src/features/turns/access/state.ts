@@ -1,11 +1,10 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../../context/ctx.ts";
+import type { Ctx, Services } from "../../../context/ctx.ts";
 import { tokenIdOf } from "../../../context/standing.ts";
 import type { Standing } from "../../../core/credentials/rights.ts";
-import type { Database } from "../../../db/client.ts";
 import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
-import { accessTokens, agents, conversations, organizations, users } from "../../../db/schema.ts";
-import { liveToken, reachedOrganization, standing } from "../../../db/standing.ts";
+import { accessTokens, agents, conversations, users } from "../../../db/schema.ts";
+import { liveToken, organizationWithId, reachedOrganization, standing } from "../../../db/standing.ts";
 import { statement } from "../../../db/statement.ts";
 
 /** The current state that callers' rights depend on. */
@@ -21,12 +20,19 @@ export interface AccessState {
 }
 
 const stateStatement = statement(
-  { agentIds: "uuid[]", conversationIds: "uuid[]", tokens: "uuid[]", organizations: "uuid[]", now: "timestamptz" },
-  ({ agentIds, conversationIds, tokens, organizations: reachedIds, now }) => {
+  {
+    agentIds: "uuid[]",
+    conversationIds: "uuid[]",
+    tokens: "uuid[]",
+    organizations: "uuid[]",
+    now: "timestamptz",
+    administration: "boolean",
+  },
+  ({ agentIds, conversationIds, tokens, organizations: reachedIds, now, administration }) => {
     const agent = jsonObject({ id: agents.id, revision: agents.revision, workspaceId: agents.workspaceId });
     const organization = sql<string>`asked.organization`;
     const caller = jsonObject({ token: accessTokens.id, organization, ...standing });
-    const asked = sql`${organizations.id} = ${organization}`;
+    const asked = organizationWithId(organization, administration);
     const row = fields({
       agents: sql<RowOf<typeof agent>[]>`(
         select coalesce(json_agg(${agent}), '[]') from ${agents} where ${agents.id} = any(${agentIds}))`,
@@ -48,13 +54,12 @@ interface StateQuery {
   agentIds: readonly string[];
   conversationIds: readonly string[];
   calls: readonly Ctx[];
-  now: number;
 }
 
 /** Reads the current state of agents, conversations and signed-in callers in one query. */
 export async function readState(
-  database: Database,
-  { agentIds, conversationIds, calls, now }: StateQuery,
+  { database, clock, options }: Services,
+  { agentIds, conversationIds, calls }: StateQuery,
 ): Promise<AccessState> {
   const asked = new Map(calls.flatMap((ctx) => (ctx.actor.id === null ? [] : [[keyOf(ctx), ctx] as const])));
   const [row] = await stateStatement.run(database, {
@@ -62,7 +67,8 @@ export async function readState(
     conversationIds,
     tokens: [...asked.values()].map((ctx) => tokenIdOf(ctx) ?? ""),
     organizations: [...asked.values()].map(({ membership }) => membership.organizationId),
-    now: new Date(now),
+    now: new Date(clock.now()),
+    administration: options.edition.has("administration"),
   });
   const standings = new Map(row?.standings.map((one) => [`${one.token} ${one.organization}`, one]));
   return {
