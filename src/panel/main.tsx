@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { readSession, user } from "./data/session.ts";
 import "./data/theme.ts";
 import { Shell } from "./frame/shell.tsx";
+import { ResetPage } from "./pages/reset.tsx";
 import { SetupPage } from "./pages/setup.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
 import { Failure } from "./ui/note.tsx";
@@ -31,12 +32,14 @@ function App() {
   if (value === undefined) return null;
   return (
     <>
-      {value === null ? <Outside /> : <Shell key={value.id} />}
+      {isAt("/reset") ? <ResetPage /> : value === null ? <Outside /> : <Shell key={value.id} />}
       <Toasts />
     </>
   );
 }
 
-const Outside = () => (location.pathname.endsWith("/setup") ? <SetupPage /> : <SignInPage />);
+const isAt = (path: string) => location.pathname.endsWith(path);
+
+const Outside = () => (isAt("/setup") ? <SetupPage /> : <SignInPage />);
 
 render(<App />, document.body);

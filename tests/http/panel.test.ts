@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Services } from "../../src/context/ctx.ts";
+import { editionOf, features, openEdition } from "../../src/core/edition.ts";
 import { panelRoutes } from "../../src/http/pages/panel.ts";
 import { harness } from "../harness.ts";
 
@@ -12,15 +13,18 @@ const shipped: Record<string, string> = {
   "docs/NOTICE": "no",
 };
 
-const panel = (files = shipped) => {
+const managed = editionOf({ EDITION: "managed", FEATURES: features });
+
+const panel = (files = shipped, edition = managed) => {
   const read = async (name: string) => (files[name] === undefined ? null : new TextEncoder().encode(files[name]));
-  return panelRoutes({ assets: { read } } as Pick<Services, "assets">);
+  return panelRoutes({ assets: { read }, options: { edition } } as Pick<Services, "assets" | "options">);
 };
 
 describe("the panel's page", () => {
   test.each([
     ["/", "no-cache"],
     ["/setup?token=t", "no-store"],
+    ["/reset", "no-cache"],
   ])("%s is the page, under a policy that admits only this server's files", async (path, caching) => {
     const response = await panel().request(path);
     expect(response.status).toBe(200);
@@ -29,6 +33,10 @@ describe("the panel's page", () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("require-trusted-types-for 'script'");
     expect(policy).not.toMatch(/unsafe|sha256|https?:|\*/);
+  });
+
+  test("is at links to reset a password only where there are such links", async () => {
+    expect((await panel(shipped, openEdition).request("/reset")).status).toBe(404);
   });
 
   test("is not there with PANEL=off, and the API is", async () => {

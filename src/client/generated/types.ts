@@ -2258,10 +2258,10 @@ export interface PolicyChanges {
 }
 
 export interface MailRelayAnswer {
-  relay: MailRelay;
+  relay: MailRelay | null;
 }
 
-export type MailRelay = {
+export interface MailRelay {
   /** May be an address of a private network. */
   host: string;
   port: number;
@@ -2275,7 +2275,7 @@ export type MailRelay = {
   from: string;
   /** The stored one, as a mask; null when there is none. */
   password: string | null;
-} | null;
+}
 
 export interface NewMailRelay {
   /** May be an address of a private network. */

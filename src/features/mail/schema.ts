@@ -26,7 +26,7 @@ export const Relay = z
   .openapi("MailRelay");
 export type Relay = z.infer<typeof Relay>;
 
-export const RelayAnswer = z.object({ relay: Relay.nullable() }).openapi("MailRelayAnswer");
+export const RelayAnswer = z.object({ relay: z.union([Relay, z.null()]) }).openapi("MailRelayAnswer");
 
 export const NewRelay = z
   .object({

@@ -26,10 +26,10 @@ const contentSecurityPolicy = [
 ].join("; ");
 
 /**
- * The admin panel: one page at `/` and at the setup link, with its files. If the files beside the program are missing,
- * the routes respond with 404.
+ * The admin panel: one page at `/`, at the setup link and at links to reset a password, with its files. If the files
+ * beside the program are missing, the routes respond with 404.
  */
-export function panelRoutes({ assets }: Pick<Services, "assets">) {
+export function panelRoutes({ assets, options }: Pick<Services, "assets" | "options">) {
   const load = loadOnce(assets);
   const page = (caching: "no-cache" | "no-store") => async (c: Context<AppEnv>) => {
     const file = await load("panel/index.html");
@@ -40,29 +40,29 @@ export function panelRoutes({ assets }: Pick<Services, "assets">) {
       "Cache-Control": caching,
     });
   };
-  return (
-    router()
-      .get("/", page("no-cache"))
-      // Not stored, since the address contains the token of the setup link.
-      .get("/setup", page("no-store"))
-      .get("/panel/:file", async (c) => {
-        const name = c.req.param("file");
-        const [, ending] = fileName.exec(name) ?? [];
-        if (ending !== "js" && ending !== "css") throw notFound("File");
-        const brotli = /\bbr\b/.test(c.req.header("Accept-Encoding") ?? "");
-        const file = await load(`panel/${name}${brotli ? ".br" : ""}`);
-        if (!file) throw notFound("File");
-        const headers = {
-          ETag: file.etag,
-          "Cache-Control": "public, max-age=31536000, immutable",
-          Vary: "Accept-Encoding",
-        };
-        if (matchesEtag(c.req.header("If-None-Match"), file.etag)) return c.body(null, 304, headers);
-        return c.body(file.bytes, 200, {
-          ...headers,
-          "Content-Type": types[ending],
-          ...(brotli ? { "Content-Encoding": "br" } : {}),
-        });
-      })
-  );
+  const routes = router()
+    .get("/", page("no-cache"))
+    // Not stored, since the address contains the token of the setup link.
+    .get("/setup", page("no-store"))
+    .get("/panel/:file", async (c) => {
+      const name = c.req.param("file");
+      const [, ending] = fileName.exec(name) ?? [];
+      if (ending !== "js" && ending !== "css") throw notFound("File");
+      const brotli = /\bbr\b/.test(c.req.header("Accept-Encoding") ?? "");
+      const file = await load(`panel/${name}${brotli ? ".br" : ""}`);
+      if (!file) throw notFound("File");
+      const headers = {
+        ETag: file.etag,
+        "Cache-Control": "public, max-age=31536000, immutable",
+        Vary: "Accept-Encoding",
+      };
+      if (matchesEtag(c.req.header("If-None-Match"), file.etag)) return c.body(null, 304, headers);
+      return c.body(file.bytes, 200, {
+        ...headers,
+        "Content-Type": types[ending],
+        ...(brotli ? { "Content-Encoding": "br" } : {}),
+      });
+    });
+  if (options.edition.has("administration")) routes.get("/reset", page("no-cache"));
+  return routes;
 }

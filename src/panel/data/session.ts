@@ -31,10 +31,14 @@ export const may = (permission: Permission) => organization.value?.permissions.i
 /** Whether the installation has an owner. */
 export const installed = signal(true);
 
+/** Whether people may ask for a link to reset their password. */
+export const resetsByMail = signal(false);
+
 /** Reads who is signed in. Rejects when the server can't tell. */
 export async function readSession(): Promise<void> {
   const state = await account.getSetup({});
   installed.value = state.installed;
+  resetsByMail.value = state.resetsByMail === true;
   if (state.hasSession) await readUser();
   else user.value = null;
 }

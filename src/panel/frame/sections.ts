@@ -9,6 +9,7 @@ import {
   type IconNode,
   KeyRound,
   LayoutDashboard,
+  Mail,
   MessagesSquare,
   Plug,
   ScrollText,
@@ -39,6 +40,7 @@ const loads = {
   keys: async () => (await import("../pages/organization/keys.tsx")).KeysPage,
   organization: async () => (await import("../pages/organization/organization.tsx")).OrganizationPage,
   health: async () => (await import("../pages/health/health.tsx")).HealthPage,
+  "mail-relay": async () => (await import("../pages/installation/mail-relay.tsx")).MailRelayPage,
   policies: async () => (await import("../pages/installation/policies.tsx")).PoliciesPage,
   account: async () => (await import("../pages/account/account.tsx")).AccountPage,
 } satisfies Record<string, () => Promise<ComponentType<SectionProps>>>;
@@ -98,6 +100,7 @@ export const groups: readonly { title: string | null; sections: readonly Section
     sections: [
       { name: "health", title: "Health", icon: HeartPulse, needs: "policy:manage" },
       { name: "policies", title: "Policies", icon: SlidersHorizontal, needs: "policy:manage" },
+      { name: "mail-relay", title: "Mail relay", icon: Mail, needs: "policy:manage", feature: "administration" },
     ],
   },
 ];
