@@ -2783,6 +2783,8 @@ export interface ConversationPage {
   total: number;
   limit: number;
   offset: number;
+  /** With `search`: older conversations than this were searched only for words that few messages have, not in their titles. Pass it as `to` to search them in full. Null if all were. */
+  searchedFrom: string | null;
 }
 
 export type FoundConversation = Conversation & {

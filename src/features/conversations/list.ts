@@ -1,71 +1,77 @@
-import { and, desc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
-import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
 import { agents, conversations, messages } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { countTotal } from "../../http/paging.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { selectConversations, toConversation } from "./find.ts";
-import { readSearch, type Search, snippetOf } from "./rules.ts";
+import { queryOf, readSearch, type Search, snippetOf } from "./rules.ts";
 import type { ConversationPage, ConversationQuery } from "./schema.ts";
+import { anyOf, type ListFilters, searchBounds, searchConversations } from "./search.ts";
 
-/** A page of the reachable conversations that have messages, newest first. Throws the 404 of the agent. */
-export async function listConversations(ctx: Ctx, query: ConversationQuery): Promise<ConversationPage> {
+/** The order of a list: the newest first. */
+const newestFirst = [desc(conversations.updatedAt), desc(conversations.id)];
+
+/**
+ * A page of the reachable conversations that have messages, newest first. Throws the 404 of the agent. A search reads
+ * no more than `bounds`.
+ */
+export async function listConversations(
+  ctx: Ctx,
+  query: ConversationQuery,
+  bounds = searchBounds,
+): Promise<ConversationPage> {
   const { limit = 20, offset = 0 } = query;
+  const page = { limit, offset };
   const search = readSearch(query.search ?? "");
-  const wanted = await filters(ctx, query, search);
+  const filters = await filtersOf(ctx, query);
+  if (!search) return { ...(await listAll(ctx, filters, page)), ...page };
+  const { ids, total, searchedFrom } = await searchConversations(ctx, search, { filters, ...page, bounds });
   const rows = await selectConversations(ctx.db)
-    .where(wanted)
-    .orderBy(desc(conversations.updatedAt), desc(conversations.id))
-    .limit(limit)
-    .offset(offset);
+    .where(inArray(conversations.id, ids))
+    .orderBy(...newestFirst);
+  const snippets = await findSnippets(ctx.database, ids, search);
+  const found = rows.map((row) => ({ ...toConversation(row), snippet: snippets.get(row.conversation.id) ?? null }));
+  return { conversations: found, total, ...page, searchedFrom: searchedFrom?.toISOString() ?? null };
+}
+
+async function listAll(
+  ctx: Ctx,
+  { all }: ListFilters,
+  page: { limit: number; offset: number },
+): Promise<Pick<ConversationPage, "conversations" | "total" | "searchedFrom">> {
+  const rows = await selectConversations(ctx.db)
+    .where(all)
+    .orderBy(...newestFirst)
+    .limit(page.limit)
+    .offset(page.offset);
   const matches = ctx.db
     .select({ id: conversations.id })
     .from(conversations)
     .innerJoin(agents, eq(agents.id, conversations.agentId))
-    .where(wanted);
-  const total = await countTotal(ctx.db, rows.length, { limit, offset }, matches);
-  const ids = rows.map(({ conversation }) => conversation.id);
-  const snippets = await findSnippets(ctx.database, ids, search);
-  const shown = rows.map((row) => ({ ...toConversation(row), snippet: snippets.get(row.conversation.id) ?? null }));
-  return { conversations: shown, total, limit, offset };
+    .where(all);
+  const total = await countTotal(ctx.db, rows.length, page, matches);
+  return { conversations: rows.map((row) => ({ ...toConversation(row), snippet: null })), total, searchedFrom: null };
 }
 
-async function filters(
-  ctx: Ctx,
-  { instanceId, channel, source, from, to }: ConversationQuery,
-  search: Search | null,
-): Promise<SQL | undefined> {
+async function filtersOf(ctx: Ctx, { instanceId, channel, source, from, to }: ConversationQuery): Promise<ListFilters> {
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
-  return and(
-    withinReach(ctx),
+  const indexed = and(
     // Each condition has its own index, which contains only conversations with messages.
     agent ? eq(conversations.agentId, agent.id) : eq(conversations.organizationId, ctx.membership.organizationId),
     gt(conversations.messageCount, sql`0`),
-    channel ? eq(conversations.channel, channel) : undefined,
-    source ? eq(conversations.source, source) : undefined,
     from ? gte(conversations.updatedAt, from) : undefined,
     to ? lt(conversations.updatedAt, to) : undefined,
-    search ? matches(search) : undefined,
   );
+  const all = and(
+    indexed,
+    withinReach(ctx),
+    channel ? eq(conversations.channel, channel) : undefined,
+    source ? eq(conversations.source, source) : undefined,
+  );
+  return { indexed, all };
 }
-
-/** `strpos` instead of a pattern, so that `%` and `_` match only themselves. */
-function matches({ phrase, query }: Search): SQL {
-  const inTitle = sql`exists (
-    select 1 from unnest(${writeArray(phrase)}::text[]) as form
-    where strpos(lower(${conversations.title}), lower(form)) > 0)`;
-  if (query === null) return inTitle;
-  return sql`(${inTitle} or exists (
-    select 1 from ${messages}
-    where ${messages.conversationId} = ${conversations.id} and ${messages.search} @@ ${anyOf(sql`${query.typed}`, sql`${query.indexed}`)}))`;
-}
-
-/**
- * A `tsquery` for messages of this release, by the words of `indexed`, and for older ones, whose words PostgreSQL split.
- */
-const anyOf = (typed: SQL, indexed: SQL) => sql`(to_tsquery('simple', ${typed}) || ${indexed}::tsquery)`;
 
 /** The characters that a snippet shows before the match. */
 const before = 60;
@@ -96,12 +102,8 @@ const snippetStatement = statement(
 );
 
 /** Snippets by conversation id; none for a conversation whose title alone matches. */
-async function findSnippets(
-  database: Database,
-  ids: readonly string[],
-  search: Search | null,
-): Promise<Map<string, string>> {
-  if (ids.length === 0 || !search?.query) return new Map();
-  const rows = await snippetStatement.run(database, { ids, ...search.query, words: search.words });
+async function findSnippets(database: Database, ids: readonly string[], search: Search): Promise<Map<string, string>> {
+  if (ids.length === 0 || search.words.length === 0) return new Map();
+  const rows = await snippetStatement.run(database, { ids, ...queryOf(search.words), words: search.placed });
   return new Map(rows.map(({ id, ...excerpt }) => [id, snippetOf(excerpt)]));
 }

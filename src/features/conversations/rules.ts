@@ -4,38 +4,52 @@ import { isUnbroken, longestWord, wordsOf } from "../../core/text/words.ts";
 /** The most words of a search; further ones are ignored. */
 const mostWords = 16;
 
+/** A word of a search. */
+export interface SearchWord {
+  /** The terms that a message of this release has for it; one that ends in `*` is the beginning of a term. */
+  terms: string[];
+  /** The part of a `to_tsquery` that finds messages of earlier releases. */
+  typed: string;
+}
+
 /** A search as the database needs it. */
 export interface Search {
   /** The whole text in several cases, for titles. */
   phrase: string[];
-  /**
-   * The text of a `tsquery` for messages of this release, and of a `to_tsquery` for messages of earlier ones; null for
-   * a search without words.
-   */
-  query: { indexed: string; typed: string } | null;
+  words: SearchWord[];
   /** The beginnings of the first words, in several cases, for finding the match in a text. */
-  words: string[];
+  placed: string[];
 }
 
 /** Parses a search; null for a blank text. */
 export function readSearch(text: string): Search | null {
   const trimmed = text.trim();
   if (trimmed === "") return null;
-  const words = [...new Set(trimmed.split(/\s+/))].filter((word) => /[\p{L}\p{N}]/u.test(word)).slice(0, mostWords);
-  const typed = words.map((word, index) => termOf(word, index === words.length - 1));
+  const words = [...new Set(trimmed.split(/\s+/))].filter((word) => wordsOf(word).length > 0).slice(0, mostWords);
   return {
-    phrase: formsOf(trimmed),
-    query: words.length === 0 ? null : { indexed: indexedTerms(words), typed: typed.join(" & ") },
-    words: [...new Set(words.slice(0, mostPlaced).map(bare).filter(Boolean).flatMap(placedForms))],
+    phrase: placedForms(trimmed),
+    words: words.map((word, index) => searchWord(word, index === words.length - 1)),
+    placed: [...new Set(words.slice(0, mostPlaced).map(bare).filter(Boolean).flatMap(placedForms))],
   };
 }
 
 /** The last word may be the beginning of a word; in a script without spaces, a character that of a pair. */
-function indexedTerms(words: readonly string[]): string {
-  const terms = words.flatMap(wordsOf);
+function searchWord(word: string, last: boolean): SearchWord {
+  const terms = wordsOf(word);
   const isBeginning = (term: string, index: number) =>
-    index === terms.length - 1 || ([...term].length === 1 && isUnbroken(term));
-  return terms.map((term, index) => `'${term}'${isBeginning(term, index) ? ":*" : ""}`).join(" & ");
+    (last && index === terms.length - 1) || ([...term].length === 1 && isUnbroken(term));
+  return {
+    terms: terms.map((term, index) => (isBeginning(term, index) ? `${term}*` : term)),
+    typed: termOf(word, last),
+  };
+}
+
+/** A `tsquery` for messages that have all of these words, and the same for messages of earlier releases. */
+export function queryOf(words: readonly SearchWord[]): { indexed: string; typed: string } {
+  const terms = words
+    .flatMap((word) => word.terms)
+    .map((term) => `'${term.replace("*", "")}'${term.endsWith("*") ? ":*" : ""}`);
+  return { indexed: terms.join(" & "), typed: words.map(({ typed }) => typed).join(" & ") };
 }
 
 function termOf(word: string, last: boolean): string {

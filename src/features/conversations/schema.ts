@@ -59,7 +59,15 @@ export const ConversationQuery = z
 export type ConversationQuery = z.infer<typeof ConversationQuery>;
 
 export const ConversationPage = z
-  .object({ conversations: z.array(FoundConversation), ...countedPage })
+  .object({
+    conversations: z.array(FoundConversation),
+    ...countedPage,
+    searchedFrom: Timestamp.nullable().openapi({
+      description:
+        "With `search`: older conversations than this were searched only for words that few messages have, not in their titles. Pass it as `to` to search them in full. Null if all were.",
+      example: null,
+    }),
+  })
   .openapi("ConversationPage");
 export type ConversationPage = z.infer<typeof ConversationPage>;
 

@@ -39,6 +39,7 @@ function callsOf({ amounts: { conversations } }: Side): Call[] {
     { name: "search: a word of one message in 30", path: `${list}?search=${wordAt(0)}`, bound: seldom },
     { name: "search: a word of one message in 300", path: `${list}?search=${wordAt(1_000)}`, bound: seldom },
     { name: "search: two frequent words", path: `${list}?search=${wordAt(3)}%20${wordAt(40)}`, bound: seldom },
+    { name: "search: the word of one conversation, and a letter", path: `${list}?search=${old}%20b`, bound: seldom },
     { name: "search: no such word", path: `${list}?search=nothinghasthisword`, bound: seldom },
     {
       name: "search in the busiest agent: no such word",

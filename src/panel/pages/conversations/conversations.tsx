@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { agentChoices, useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
 import { askedDays, isBackwards } from "../../data/days.ts";
@@ -9,7 +10,7 @@ import { Filters } from "../../ui/list/filters.tsx";
 import { List } from "../../ui/list/list.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
-import { countText } from "../../ui/text/numbers.ts";
+import { countText, momentText } from "../../ui/text/numbers.ts";
 import { Time } from "../../ui/text/time.tsx";
 import { ConversationPage } from "./conversation.tsx";
 import { channelNames, speakerOf } from "./speakers.ts";
@@ -21,9 +22,14 @@ function ConversationsPage() {
   const { search, agent, channel } = values;
   const agents = useAgents();
   const asked = { ...filled({ search, channel, instanceId: agent }), ...askedDays(values) };
+  const searchedFrom = useSignal<string | null>(null);
   const found = useList(
     "conversations",
-    (part, signal) => api.listConversations({ ...part, ...asked }, { signal }),
+    async (part, signal) => {
+      const page = await api.listConversations({ ...part, ...asked }, { signal });
+      searchedFrom.value = page.searchedFrom;
+      return page;
+    },
     Object.values(values),
     { place },
   );
@@ -40,6 +46,12 @@ function ConversationsPage() {
         ]}
       />
       <Failure error={agents.error.value} retry={agents.reload} />
+      {searchedFrom.value !== null && (
+        <Note>
+          Conversations before {momentText(searchedFrom.value)} were searched only for rare words of their messages. To
+          search them in full, choose that day as the last one.
+        </Note>
+      )}
       {isBackwards(values) ? (
         <Note look="warn">The last day is before the first one.</Note>
       ) : (
