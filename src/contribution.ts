@@ -3,6 +3,7 @@ import type { Db } from "./db/client.ts";
 import type { AppEnv } from "./http/environment.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
 import type { OldRows } from "./jobs/old-rows.ts";
+import type { RetainedRows } from "./jobs/retained-rows.ts";
 import type { DueWork } from "./jobs/schedule.ts";
 import type { TurnObserver } from "./turn/observers.ts";
 import type { Tool } from "./turn/types.ts";
@@ -35,6 +36,8 @@ export interface Contribution {
   ticks?: Ticks;
   /** Rows that are deleted by age. */
   oldRows?: readonly OldRows[];
+  /** Rows that organizations' retention policies delete by age. */
+  retained?: readonly RetainedRows[];
   /** Deletes data of an agent that is not deleted with the agent's row, in the transaction that deletes the agent. */
   beforeAgentDelete?(tx: Db, agentId: string): Promise<void>;
   /** Runs at a start, before the first request. */

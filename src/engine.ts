@@ -35,6 +35,7 @@ import { memoriesFeature } from "./features/memories/index.ts";
 import { metricsFeature } from "./features/metrics/index.ts";
 import { issueOperatorKey, organizationsFeature } from "./features/organizations/index.ts";
 import { promptsFeature } from "./features/prompts/index.ts";
+import { retentionFeature } from "./features/retention/index.ts";
 import { continuedInRoom, createSchedulerState, roomFeature } from "./features/room/index.ts";
 import {
   forgetSecrets,
@@ -214,6 +215,7 @@ export function createEngine(services: Services): Engine {
     conversationsFeature({ services, complete }),
     activityFeature(services, turns),
     handoffFeature(services, turns),
+    retentionFeature({ services, retained: () => features.flatMap(({ retained }) => retained ?? []) }),
     chat.signedIn,
   );
   observers = features.flatMap((feature) => feature.observers ?? []);

@@ -32,7 +32,7 @@ const featureOrder = [
   ...["tools", "hooks", "channels"],
   ...["skills", "prompts", "memories", "turns"],
   ...["activity", "tracing", "metrics", "analytics"],
-  ...["chat", "handoff", "inbox", "tasks", "room", "bundles", "health"],
+  ...["chat", "handoff", "inbox", "tasks", "room", "bundles", "health", "retention"],
 ];
 
 const source = fileURLToPath(new URL("../src", import.meta.url));

@@ -5,6 +5,8 @@ import type { Actor } from "./ctx.ts";
 
 /** An entry for the audit log. */
 export interface AuditEvent {
+  /** The entry's id, for a caller that changes its own entry later; a new one when absent. */
+  id?: string;
   /** `<noun>.<verb>`, as in the audit log. */
   action: string;
   /** The name of the changed object, as users see it. */
@@ -22,9 +24,9 @@ export interface AuditEvent {
 /** Stores audit entries in one statement. Changes of the configuration use `write` instead. */
 export async function audit(db: Db, ...events: [AuditEvent, ...AuditEvent[]]): Promise<void> {
   const rows = events.map(({ actor, request, ...event }) => {
-    const { organizationId, action, target, agentId = null, success = true, summary = {} } = event;
+    const { id = newId(), organizationId, action, target, agentId = null, success = true, summary = {} } = event;
     return {
-      id: newId(),
+      id,
       organizationId,
       actorType: actor.type,
       actorId: actor.id,

@@ -31,6 +31,12 @@ function draw(bytes: number): Uint8Array {
   return drawn.subarray(used - bytes, used);
 }
 
+/** A UUID before every UUIDv7 of this millisecond and of later ones, and after those of earlier ones. */
+export function firstIdAt(ms: number): string {
+  const time = Math.max(0, ms).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}
+
 /** Whether PostgreSQL reads the text as a UUID, in upper or lower case. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

@@ -153,3 +153,8 @@ export function earlierNow(now: number | SQL): SQL {
 export function isPast(time: Column, now: number | SQL, ms = 0): SQL<boolean> {
   return sql`${time} < ${earlierNow(now)} - ${ms} * interval '1 millisecond'`;
 }
+
+/** Whether a row's time is before another time. */
+export function isBefore(time: Column, limit: Date): SQL<boolean> {
+  return sql`${time} < ${limit.toISOString()}::timestamptz`;
+}

@@ -129,6 +129,13 @@ export const toolsOff: Prepare = async ({ db }, { agentId }) => {
   return { json: { enabled: ["readSkill"] } };
 };
 
+let retentionDays = 1;
+/** A retention policy, each time another one. */
+export const newRetention: Prepare = async () => {
+  retentionDays += 1;
+  return { json: { policies: [{ subject: "files", enabled: true, days: retentionDays }] } };
+};
+
 let debounceMs = 1_000;
 export const newPolicy: Prepare = async () => {
   debounceMs += 1;

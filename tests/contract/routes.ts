@@ -13,6 +13,7 @@ import {
   newHook,
   newPolicy,
   newRelay,
+  newRetention,
   newSecret,
   newSource,
   newTask,
@@ -60,9 +61,9 @@ export interface Entry {
   status: 200 | 201;
   /**
    * How the managed edition treats it differently. `sessions`: it refuses management keys. `keys of others`: it refuses
-   * these to a management key, while the open edition refuses management keys.
+   * these to a management key, while the open edition refuses management keys. `fields`: its body takes more fields.
    */
-  differs?: "sessions" | "keys of others";
+  differs?: "sessions" | "keys of others" | "fields";
   /** A write without an entry in the audit log. */
   unaudited?: true;
   /** A read with an entry in the audit log. */
@@ -110,6 +111,7 @@ const oneConversation = "/api/conversations/{conversationId}";
 const member = `${organization}/members/{userId}`;
 const mailRelay = "/api/installation/mail-relay";
 const workspace = `${organization}/workspaces/{workspaceId}`;
+const retention = `${organization}/retention`;
 
 const skillText = { description: "What it is for", content: "How it is done" };
 const turnTables = ["turns", "conversations", "messages", "hook_executions"];
@@ -295,7 +297,10 @@ export const routes: Record<string, Entry> = {
 
   "GET /api/conversations": ok("organization", conversation()),
   [`GET ${oneConversation}`]: ok("agent", conversation()),
-  [`PATCH ${oneConversation}`]: ok("agent", conversation({ title: "Another title" }), { owns: ["conversations"] }),
+  [`PATCH ${oneConversation}`]: ok("agent", conversation({ title: "Another title" }), {
+    owns: ["conversations"],
+    differs: "fields",
+  }),
   [`DELETE ${oneConversation}`]: ok("agent", conversation(), {
     owns: ["conversations", "turns", "turns.conversation_id"],
   }),
@@ -365,6 +370,12 @@ export const routes: Record<string, Entry> = {
     owns: ["skill_env"],
   }),
   [`DELETE ${agentSkill}/env/{key}`]: ok("agent", skillWithEnv, { ...shared, names: ["key"], owns: ["skill_env"] }),
+
+  [`GET ${retention}`]: ok("organization"),
+  [`PUT ${retention}`]: ok("organization", newRetention, {
+    owns: ["retention_policies"],
+  }),
+  [`POST ${retention}/preview`]: ok("organization", undefined, { unaudited: true }),
 
   "GET /api/files/{id}": ok("organization", storedFile),
 

@@ -380,6 +380,9 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     query: { conversationId: "conversationId", instanceId: "instanceId" },
     headers: { lastEventId: "last-event-id" },
   },
+  getRetention: { method: "GET", path: "/api/organizations/{orgSlug}/retention", answer: "json" },
+  setRetention: { method: "PUT", path: "/api/organizations/{orgSlug}/retention", answer: "json" },
+  previewRetention: { method: "POST", path: "/api/organizations/{orgSlug}/retention/preview", answer: "json" },
   listApprovals: {
     method: "GET",
     path: "/api/approvals",

@@ -2811,6 +2811,8 @@ export interface Conversation {
   createdAt: string;
   /** When its last message came. */
   updatedAt: string;
+  /** Whether it is exempt from deletion. In the managed edition only. */
+  legalHold?: boolean;
 }
 
 export interface OneConversation {
@@ -2818,8 +2820,10 @@ export interface OneConversation {
 }
 
 export interface ConversationChange {
-  /** 1 to 200 characters. */
-  title: string;
+  /** 1 to 200 characters. Required unless the managed edition gets a `legalHold`. */
+  title?: string;
+  /** Whether the conversation is exempt from deletion. In the managed edition only, with the feature `administration`, and with `org:write` besides. */
+  legalHold?: boolean;
 }
 
 export interface MessagePage {
@@ -3158,6 +3162,70 @@ export type StoredRow =
       /** The public id of the row's conversation, on the stream of all conversations. */
       conversationId?: string;
     };
+
+export interface RetentionPolicies {
+  policies: Array<RetentionPolicy>;
+}
+
+export interface RetentionPolicy {
+  /** The rows that go. */
+  subject:
+    | "conversations"
+    | "memories"
+    | "files"
+    | "room_events"
+    | "task_runs"
+    | "hook_executions"
+    | "governance_verdicts"
+    | "turns";
+  enabled: boolean;
+  /** The age at which rows are deleted. */
+  days: number;
+  /** The next deletion; null while the policy is off. */
+  nextRunAt: string | null;
+  /** The last deletion that was completed. */
+  lastRunAt: string | null;
+}
+
+export interface NewRetentionPolicies {
+  /** Each subject once. */
+  policies: Array<NewRetentionPolicy>;
+}
+
+export interface NewRetentionPolicy {
+  /** The rows that go. */
+  subject:
+    | "conversations"
+    | "memories"
+    | "files"
+    | "room_events"
+    | "task_runs"
+    | "hook_executions"
+    | "governance_verdicts"
+    | "turns";
+  enabled?: boolean;
+  /** The age at which rows are deleted. */
+  days: number;
+}
+
+export interface RetentionPreview {
+  /** The number of rows by subject. */
+  counts: {
+    conversations?: number;
+    memories?: number;
+    files?: number;
+    room_events?: number;
+    task_runs?: number;
+    hook_executions?: number;
+    governance_verdicts?: number;
+    turns?: number;
+  };
+}
+
+export interface RetentionPreviewRequest {
+  /** Each subject once. */
+  policies?: Array<NewRetentionPolicy>;
+}
 
 export interface ApprovalPage {
   approvals: Array<Approval>;
@@ -4250,6 +4318,23 @@ export interface StreamConversationActivityInput {
   instanceId: string;
   /** The id of the last event that was read, from an earlier stream of this process. */
   lastEventId?: string;
+}
+
+export interface GetRetentionInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+}
+
+export interface SetRetentionInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  body: NewRetentionPolicies;
+}
+
+export interface PreviewRetentionInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  body?: RetentionPreviewRequest;
 }
 
 export interface ListApprovalsInput {
@@ -5478,14 +5563,14 @@ export interface AgentEngine {
   /**
    * Rename a conversation.
    *
-   * Its place in the list stays.
+   * Its place in the list stays. In the managed edition an Owner sets its `legalHold` too, which exempts it from deletion.
    */
   renameConversation(input: RenameConversationInput, options?: CallOptions): Promise<OneConversation>;
 
   /**
    * Delete a conversation.
    *
-   * With its messages, its state, its files and the `output` of a task's run; a turn of it that is under way is stopped. What agents remember of it stays. There is no way back.
+   * With its messages, its state, its files and the `output` of a task's run; a turn of it that is under way is stopped. What agents remember of it stays. There is no way back. One under legal hold stays: 409.
    */
   deleteConversation(input: DeleteConversationInput, options?: CallOptions): Promise<Deleted>;
 
@@ -5550,6 +5635,27 @@ export interface AgentEngine {
     input: StreamConversationActivityInput,
     options?: CallOptions,
   ): AsyncGenerator<LiveEvent | PersistedEvent, void, undefined>;
+
+  /**
+   * Read the retention policies.
+   *
+   * Of each subject one, whether it is on or not.
+   */
+  getRetention(input: GetRetentionInput, options?: CallOptions): Promise<RetentionPolicies>;
+
+  /**
+   * Set the retention policies.
+   *
+   * Replaces all of them: a subject that is not named is turned off. A policy deletes once a day, first 24 hours after it was turned on or got fewer days. Open work and conversations under legal hold stay.
+   */
+  setRetention(input: SetRetentionInput, options?: CallOptions): Promise<RetentionPolicies>;
+
+  /**
+   * Count the rows that retention would delete.
+   *
+   * Deletes nothing. Counts what the given policies would delete now, else what the stored ones would; those that are off count too.
+   */
+  previewRetention(input: PreviewRetentionInput, options?: CallOptions): Promise<RetentionPreview>;
 
   /**
    * List the calls that wait.

@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, type SQL } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
+import type { Edition } from "../../core/edition.ts";
 import { notFound } from "../../core/errors.ts";
 import { isStorable } from "../../core/text/text.ts";
 import type { Db } from "../../db/client.ts";
@@ -32,8 +33,8 @@ function isReached(ctx: Ctx, ref: string): SQL | undefined {
   return and(eq(conversations.ref, ref), withinReach(ctx));
 }
 
-/** A conversation in its API form. */
-export function toConversation({ conversation, agent }: ConversationRow): Conversation {
+/** A conversation in its API form. The open edition does not show the legal hold. */
+export function toConversation({ conversation, agent }: ConversationRow, { managed }: Edition): Conversation {
   const { id, ref, title, summary, channel, messageCount, totalTokens } = conversation;
   return {
     id,
@@ -48,5 +49,6 @@ export function toConversation({ conversation, agent }: ConversationRow): Conver
     totalTokens,
     createdAt: conversation.createdAt.toISOString(),
     updatedAt: conversation.updatedAt.toISOString(),
+    ...(managed ? { legalHold: conversation.legalHold } : {}),
   };
 }

@@ -4,6 +4,7 @@ import type { Complete } from "../../jobs/complete.ts";
 import { deleteConversationsOf } from "./delete-all.ts";
 import { conversationJobs } from "./describe.ts";
 import { indexMessages } from "./index-messages.ts";
+import { retained } from "./retained.ts";
 import { conversationRoutes } from "./routes.ts";
 import { turnRoutes } from "./turns/routes.ts";
 
@@ -35,6 +36,7 @@ export function conversationsFeature(needs: { services: Services; complete: Comp
     routes: [conversationRoutes, turnRoutes],
     jobs: conversationJobs(needs),
     ticks: { seldom: indexMessages(needs.services) },
+    retained,
     beforeAgentDelete: deleteConversationsOf,
   };
 }

@@ -32,7 +32,9 @@ export async function listConversations(
     .where(inArray(conversations.id, ids))
     .orderBy(...newestFirst);
   const snippets = await findSnippets(ctx.database, ids, search);
-  const found = rows.map((row) => ({ ...toConversation(row), snippet: snippets.get(row.conversation.id) ?? null }));
+  const found = rows.map((row) => {
+    return { ...toConversation(row, ctx.options.edition), snippet: snippets.get(row.conversation.id) ?? null };
+  });
   return { conversations: found, total, ...page, searchedFrom: searchedFrom?.toISOString() ?? null };
 }
 
@@ -52,7 +54,8 @@ async function listAll(
     .innerJoin(agents, eq(agents.id, conversations.agentId))
     .where(all);
   const total = await countTotal(ctx.db, rows.length, page, matches);
-  return { conversations: rows.map((row) => ({ ...toConversation(row), snippet: null })), total, searchedFrom: null };
+  const shown = rows.map((row) => ({ ...toConversation(row, ctx.options.edition), snippet: null }));
+  return { conversations: shown, total, searchedFrom: null };
 }
 
 async function filtersOf(ctx: Ctx, { instanceId, channel, source, from, to }: ConversationQuery): Promise<ListFilters> {

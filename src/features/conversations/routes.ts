@@ -13,7 +13,7 @@ import {
   MessageQuery,
   OneConversation,
 } from "./schema.ts";
-import { deleteConversation, getConversation, getState, renameConversation } from "./service.ts";
+import { changeConversation, deleteConversation, getConversation, getState } from "./service.ts";
 import { listHookExecutions, listMessages } from "./transcript.ts";
 
 const tags = ["Conversations"];
@@ -49,7 +49,8 @@ const rename = guarded("conversation:delete", {
   operationId: "renameConversation",
   tags,
   summary: "Rename a conversation",
-  description: "Its place in the list stays.",
+  description:
+    "Its place in the list stays. In the managed edition an Owner sets its `legalHold` too, which exempts it from deletion.",
   request: { params, body: jsonBody(ConversationChange) },
   responses: { 200: json(OneConversation, "The conversation as it is now."), ...errorAnswers(404) },
 });
@@ -61,9 +62,9 @@ const remove = guarded("conversation:delete", {
   tags,
   summary: "Delete a conversation",
   description:
-    "With its messages, its state, its files and the `output` of a task's run; a turn of it that is under way is stopped. What agents remember of it stays. There is no way back.",
+    "With its messages, its state, its files and the `output` of a task's run; a turn of it that is under way is stopped. What agents remember of it stays. There is no way back. One under legal hold stays: 409.",
   request: { params },
-  responses: { 200: json(Deleted, "It is gone."), ...errorAnswers(404) },
+  responses: { 200: json(Deleted, "It is gone."), ...errorAnswers(404, 409) },
 });
 
 const messages = guarded("conversation:read", {
@@ -110,7 +111,7 @@ export const conversationRoutes = router()
   })
   .openapi(rename, async (c) => {
     const { conversationId } = c.req.valid("param");
-    const conversation = await renameConversation(c.var.ctx, conversationId, c.req.valid("json"));
+    const conversation = await changeConversation(c.var.ctx, conversationId, c.req.valid("json"));
     return c.json({ conversation }, 200);
   })
   .openapi(remove, async (c) => {

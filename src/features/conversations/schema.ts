@@ -28,6 +28,10 @@ export const Conversation = z
     totalTokens: z.int().openapi({ description: "Of all its turns, prompts and replies.", example: 1830 }),
     createdAt: Timestamp,
     updatedAt: Timestamp.openapi({ description: "When its last message came." }),
+    legalHold: z.boolean().optional().openapi({
+      description: "Whether it is exempt from deletion. In the managed edition only.",
+      example: false,
+    }),
   })
   .openapi("Conversation");
 export type Conversation = z.infer<typeof Conversation>;
@@ -73,14 +77,23 @@ export type ConversationPage = z.infer<typeof ConversationPage>;
 
 export const OneConversation = z.object({ conversation: Conversation }).openapi("OneConversation");
 
-export const ConversationChange = z
-  .object({
-    title: zText(200)
-      .trim()
-      .min(1, "must not be empty")
-      .openapi({ description: "1 to 200 characters.", example: "Invoice of October" }),
-  })
-  .openapi("ConversationChange");
+export const NewTitle = z.object({
+  title: zText(200)
+    .trim()
+    .min(1, "must not be empty")
+    .openapi({ description: "1 to 200 characters.", example: "Invoice of October" }),
+});
+
+export const ConversationChange = NewTitle.extend({
+  title: NewTitle.shape.title.optional().openapi({
+    description: "1 to 200 characters. Required unless the managed edition gets a `legalHold`.",
+  }),
+  legalHold: z.boolean().optional().openapi({
+    description:
+      "Whether the conversation is exempt from deletion. In the managed edition only, with the feature `administration`, and with `org:write` besides.",
+    example: true,
+  }),
+}).openapi("ConversationChange");
 export type ConversationChange = z.infer<typeof ConversationChange>;
 
 export const MessageQuery = z.object({

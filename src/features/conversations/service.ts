@@ -1,20 +1,19 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
+import { requirePermission } from "../../context/membership.ts";
 import { write } from "../../context/write.ts";
-import { changesBetween } from "../../core/changes.ts";
-import { subjectKey } from "../../core/channels/subjects.ts";
-import { notFound } from "../../core/errors.ts";
-import type { Db } from "../../db/client.ts";
-import { assign } from "../../db/fragments.ts";
-import { conversations, messages, streamChunks, taskRuns, toolCalls, turns } from "../../db/schema.ts";
-import { endTasksOf } from "../agents/index.ts";
-import { deleteFilesOf } from "../files/index.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
+import { requireFeature } from "../../core/edition.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
+import { conversations } from "../../db/schema.ts";
+import { invalid } from "../../http/errors.ts";
 import { type ConversationRow, findConversation, toConversation } from "./find.ts";
-import type { Conversation, ConversationChange } from "./schema.ts";
+import { lockTurns, removeConversation } from "./remove.ts";
+import { type Conversation, type ConversationChange, NewTitle } from "./schema.ts";
 
 /** A reachable conversation. Throws the 404. */
 export async function getConversation(ctx: Ctx, ref: string): Promise<Conversation> {
-  return toConversation(await findConversation(ctx, ref));
+  return toConversation(await findConversation(ctx, ref), ctx.options.edition);
 }
 
 /** The conversation's state without `_private` (spec "Conversation, message, memory"). Throws the 404. */
@@ -29,55 +28,63 @@ export async function getState(ctx: Ctx, ref: string): Promise<Record<string, un
 }
 
 /**
- * Changes the title. The conversation keeps its position in the list, which depends on its last message. The audit log
- * does not contain titles: they come from end users' texts, and are deleted with the conversation. Throws the 404.
+ * Changes the title or the legal hold. The conversation keeps its position in the list, which depends on its last
+ * message. The audit log does not contain titles: they come from end users' texts, and are deleted with the
+ * conversation. Throws the 404, and the 403 of a caller who may not change the hold.
  */
-export async function renameConversation(ctx: Ctx, ref: string, { title }: ConversationChange): Promise<Conversation> {
+export async function changeConversation(ctx: Ctx, ref: string, given: ConversationChange): Promise<Conversation> {
+  const wanted = changesIn(ctx, given);
   const found = await findConversation(ctx, ref);
   const change = changeOf(found);
-  const summary = { ...change.summary, replaced: [] as string[] };
-  const unchanged = () => summary.replaced.length === 0;
+  const summary: Record<string, unknown> & { replaced: string[]; changes?: Changes } = {
+    ...change.summary,
+    replaced: [],
+  };
+  const unchanged = () => summary.replaced.length === 0 && summary.changes === undefined;
   await write(ctx, { ...change, action: "conversation.update", summary, unchanged }, async (tx) => {
     const own = eq(conversations.id, found.conversation.id);
     const [before] = await tx
-      .select({ title: conversations.title })
+      .select({ title: conversations.title, legalHold: conversations.legalHold })
       .from(conversations)
       .where(own)
       .for("no key update");
-    summary.replaced = Object.keys(changesBetween(before ?? {}, { title }));
-    const renamed = await tx.update(conversations).set({ title }).where(own).returning({ id: conversations.id });
-    if (renamed.length === 0) throw notFound("Conversation");
+    if (!before) throw notFound("Conversation");
+    const { title, ...shown } = changesBetween(before, wanted);
+    summary.replaced = title ? ["title"] : [];
+    if (Object.keys(shown).length > 0) summary.changes = shown;
+    await tx.update(conversations).set(wanted).where(own);
   });
-  return toConversation({ ...found, conversation: { ...found.conversation, title } });
+  return toConversation({ ...found, conversation: { ...found.conversation, ...wanted } }, ctx.options.edition);
 }
 
-/**
- * Deletes a conversation with its messages, state and files, and the copy of its reply in a task run. Its running and
- * queued turns are stopped and not stored. Throws the 404.
- */
+/** The fields that the caller may change: the title, and in the managed edition the legal hold. */
+function changesIn({ options: { edition }, membership }: Ctx, { title, legalHold }: ConversationChange) {
+  const isTitle = title === undefined ? {} : { title };
+  if (legalHold === undefined || !edition.managed) {
+    if (title === undefined) throw invalid(NewTitle.safeParse({}).error?.issues ?? []);
+    return isTitle;
+  }
+  requireFeature(edition, "administration");
+  requirePermission(membership, "org:write");
+  return { ...isTitle, legalHold };
+}
+
+/** Deletes a conversation (`removeConversation`). Throws the 404, and the 409 of one under legal hold. */
 export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
   const found = await findConversation(ctx, ref);
-  const { id, agentId, organizationId, source } = found.conversation;
+  const { id, agentId } = found.conversation;
   await write(ctx, { ...changeOf(found), action: "conversation.delete" }, async (tx) => {
     // Locks the turns, then their conversation, as the statement that records a turn does.
     await lockTurns(tx, id);
     const [locked] = await tx
-      .select({ id: conversations.id })
+      .select({ legalHold: conversations.legalHold })
       .from(conversations)
       .where(eq(conversations.id, id))
       .for("update");
     if (!locked) throw notFound("Conversation");
-    await detachTurns(tx, id);
-    await deleteFilesOf(tx, ctx, { conversationId: id });
-    await tx.delete(messages).where(eq(messages.conversationId, id));
-    await tx.delete(conversations).where(eq(conversations.id, id));
-    // The person is known only by this conversation, whose id is the subject.
-    const agent = { id: agentId, slug: found.agent.slug, organizationId };
-    const reason = "conversation deleted";
-    if (source === "user") await endTasksOf(tx, subjectKey("conversation", ref), { agent, reason, by: ctx });
-    if (source !== "scheduled") return;
-    const ofRun = and(eq(taskRuns.agentId, agentId), eq(taskRuns.conversationRef, ref));
-    await tx.update(taskRuns).set({ output: null }).where(ofRun);
+    // In the open edition too: a hold outlives the managed one.
+    if (locked.legalHold) throw new EngineError("conflict", "The conversation is under legal hold");
+    await removeConversation(tx, ctx, { ...found, slug: found.agent.slug, reason: "conversation deleted", by: ctx });
   });
   ctx.activity.forget({ agentId, ref });
 }
@@ -89,42 +96,4 @@ function changeOf({ conversation, agent }: ConversationRow) {
     agentUnchanged: true,
     summary: { conversationId: conversation.ref },
   };
-}
-
-/** Locks the conversation's turns in the order of lease renewals. */
-async function lockTurns(tx: Db, conversationId: string): Promise<void> {
-  const own = eq(turns.conversationId, conversationId);
-  await tx.select({ id: turns.id }).from(turns).where(own).orderBy(turns.id).for("no key update");
-}
-
-/**
- * Removes the conversation and the content from its turns, so that a running turn's end only closes its row. The rows
- * stay for statistics and budgets.
- */
-async function detachTurns(tx: Db, conversationId: string): Promise<void> {
-  const detached = assign(turns, {
-    conversationId: null,
-    suspended: null,
-    debug: null,
-    status: sql`case when ${turns.status} = 'approval' then 'done' else ${turns.status} end`,
-    stopRequested: sql`${turns.stopRequested} or ${turns.status} in ('queued', 'running')`,
-  });
-  const emptied = assign(toolCalls, {
-    args: null,
-    reason: null,
-    status: sql`case when ${toolCalls.status} = 'pending' then 'expired' else ${toolCalls.status} end`,
-  });
-  await tx.execute(sql`
-    with own as (
-      -- Includes the turns that came before the conversation was locked.
-      select ${turns.id} from ${turns} where ${turns.conversationId} = ${conversationId}
-      order by ${turns.id} for no key update
-    ), detached as (
-      update ${turns} set ${detached} from own where ${turns.id} = own.id returning ${turns.id}
-    ), forgotten as (
-      -- Other replicas follow the turns by these rows.
-      delete from ${streamChunks} using own where ${streamChunks.turnId} = own.id
-    )
-    update ${toolCalls} set ${emptied} from detached
-    where ${toolCalls.turnId} = detached.id and (${toolCalls.args} is not null or ${toolCalls.reason} is not null)`);
 }

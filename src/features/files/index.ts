@@ -1,6 +1,7 @@
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { deleteFilesOf, fileJobs } from "./delete.ts";
+import { retainedFiles } from "./retained.ts";
 import { fileRoutes } from "./routes.ts";
 import { createFileSweep } from "./sweep.ts";
 
@@ -27,6 +28,7 @@ export function filesFeature(services: Services): Contribution {
     routes: [fileRoutes],
     jobs: fileJobs(services),
     ticks: { seldom: createFileSweep(services) },
+    retained: [retainedFiles],
     async beforeAgentDelete(tx, agentId) {
       await deleteFilesOf(tx, services, { agentId });
     },

@@ -1,10 +1,15 @@
 /** Agents' memories of end users: found by words and by meaning, and learned in the background. */
 
+import { sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import type { Embedder } from "../../core/ports.ts";
+import { isBefore } from "../../db/fragments.ts";
+import { isNotHeld } from "../../db/held.ts";
+import { memories } from "../../db/schema.ts";
 import type { JobKinds } from "../../jobs/attempt.ts";
 import type { Complete } from "../../jobs/complete.ts";
+import type { RetainedRows } from "../../jobs/retained-rows.ts";
 import { extractionJobs } from "./extraction/extract.ts";
 import { lateSubjectJobs } from "./late-subjects.ts";
 import { embeddingJobs, enqueueMissing } from "./meaning/embed.ts";
@@ -28,8 +33,22 @@ interface Dependencies {
 
 /** `/memories`, and learning in the background. At a start, memories without vectors get vectors. */
 export function memoriesFeature(needs: Dependencies): Contribution {
-  return { routes: [memoryRoutes], jobs: memoryJobs(needs), boot: () => enqueueMissing(needs.services) };
+  return {
+    routes: [memoryRoutes],
+    jobs: memoryJobs(needs),
+    retained: [retainedMemories],
+    boot: () => enqueueMissing(needs.services),
+  };
 }
+
+/** Memories age from their last change. */
+export const retainedMemories: RetainedRows = {
+  subject: "memories",
+  table: memories,
+  along: memories.updatedAt,
+  isOld: ({ before }) =>
+    sql`${isBefore(memories.updatedAt, before)} and ${isNotHeld("id", memories.sourceConversationId)}`,
+};
 
 /** The background work of memories. */
 export function memoryJobs(needs: Dependencies): JobKinds {

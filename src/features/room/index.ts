@@ -8,7 +8,7 @@ import { continuedReply } from "./converse/event.ts";
 import { createReceive } from "./intake/receive.ts";
 import { intakeRoutes } from "./intake/routes.ts";
 import { boundEvents } from "./ledger/backlog-bound.ts";
-import { deleteEventsOf } from "./ledger/forget.ts";
+import { deleteEventsOf, retainedEvents } from "./ledger/forget.ts";
 import { ledgerRoutes } from "./ledger/routes.ts";
 import { ledgerUpkeep } from "./ledger/upkeep.ts";
 import { createTryOut } from "./match/dry-run.ts";
@@ -77,6 +77,7 @@ export function roomFeature(needs: RoomDependencies): Contribution {
     ticks: { seldom: ledgerUpkeep(services) },
     // Finished entries of the backlog.
     oldRows: [{ table: eventBacklog, since: eventBacklog.completedAt, afterMs: 30 * 86_400_000 }],
+    retained: [retainedEvents],
     beforeAgentDelete: deleteEventsOf,
     boot: async () => scheduler.booted(),
   };

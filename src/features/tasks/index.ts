@@ -7,7 +7,7 @@ import { dueJob, dueTasks } from "./due/work.ts";
 import { taskRoutes } from "./routes.ts";
 import { runTask } from "./runs/run.ts";
 import { runJob } from "./runs/store.ts";
-import { createUpkeep, oldRuns } from "./runs/upkeep.ts";
+import { createUpkeep, oldRuns, retainedRuns } from "./runs/upkeep.ts";
 import { taskTools } from "./tool.ts";
 
 /** In milliseconds. A turn may wait for other turns of its agent, and policies allow a turn an hour. */
@@ -41,5 +41,6 @@ export function tasksFeature({ services, turns, wake }: Dependencies): Contribut
     due: dueTasks,
     ticks: { seldom: createUpkeep(services) },
     oldRows: [oldRuns],
+    retained: [retainedRuns],
   };
 }

@@ -1,10 +1,11 @@
-import { and, eq, inArray, isNotNull, ne, notExists, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, notExists, sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { channelOf, channelsThat } from "../../../core/channels/channels.ts";
 import { newId } from "../../../core/ids.ts";
 import { every } from "../../../core/time/every.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, isPast } from "../../../db/fragments.ts";
+import { isNotHeld } from "../../../db/held.ts";
 import { albums, conversations, inbox, jobs, outbox, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
@@ -15,10 +16,16 @@ import { isUnsent } from "./rows.ts";
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 
-/** Finished and given-up messages, and parts of albums, which all arrive within an hour. */
+const isReceived = sql`${inbox.status} <> 'pending' and ${isNotHeld("id", inbox.conversationId)}`;
+const isSent = sql`not ${isUnsent} and ${isNotHeld("id", outbox.conversationId)}`;
+
+/**
+ * Finished and given-up messages, except those of conversations under legal hold, and parts of albums, which all arrive
+ * within an hour.
+ */
 export const oldMessages: OldRows[] = [
-  { table: inbox, since: inbox.createdAt, afterMs: 30 * dayMs, where: ne(inbox.status, "pending") },
-  { table: outbox, since: outbox.createdAt, afterMs: 30 * dayMs, where: sql`not ${isUnsent}` },
+  { table: inbox, since: inbox.createdAt, afterMs: 30 * dayMs, where: isReceived },
+  { table: outbox, since: outbox.createdAt, afterMs: 30 * dayMs, where: isSent },
   { table: albums, since: albums.createdAt, afterMs: hourMs },
 ];
 

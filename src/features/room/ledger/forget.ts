@@ -2,10 +2,12 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
 import type { Db, Queries } from "../../../db/client.ts";
-import { earlierNow } from "../../../db/fragments.ts";
+import { earlierNow, isBefore } from "../../../db/fragments.ts";
+import { isNotHeld } from "../../../db/held.ts";
 import { conversations, eventBacklog, jobs, roomEvents, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { isRunning, waits } from "../../../jobs/claim-statement.ts";
+import type { RetainedRows } from "../../../jobs/retained-rows.ts";
 import { deleteRowsOf } from "../../conversations/index.ts";
 import { converseJob } from "./store.ts";
 
@@ -109,10 +111,17 @@ const hasNoEntry = none(sql`
     select 1 from ${eventBacklog}
     where ${eventBacklog.roomEventId} = ${roomEvents.id} and ${eventBacklog.status} in ('pending', 'processing')`);
 
-/** Whether an event is finished. */
+/** Whether an event is finished, and began no conversation under legal hold. */
 const isOver = sql`case ${roomEvents.outcome}
     when 'pending' then false when 'conversation' then ${hasNoJob} and ${hasNoTurn}
-    when 'backlog' then ${hasNoEntry} else true end`;
+    when 'backlog' then ${hasNoEntry} else true end and ${isNotHeld("ref", roomEvents.conversationRef)}`;
+
+export const retainedEvents: RetainedRows = {
+  subject: "room_events",
+  table: roomEvents,
+  along: roomEvents.receivedAt,
+  isOld: ({ before }) => sql`${isBefore(roomEvents.receivedAt, before)} and ${isOver}`,
+};
 
 /** Deletes finished events older than `since` or than the retention. Parallel replicas skip each other's locked rows. */
 const deleteStatement = statement(

@@ -2,8 +2,11 @@ import { and, asc, gt, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context/ctx.ts";
 import { every } from "../../../core/time/every.ts";
-import { jobs, taskRuns } from "../../../db/schema.ts";
+import { isBefore } from "../../../db/fragments.ts";
+import { isNotHeld } from "../../../db/held.ts";
+import { jobs, scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import type { OldRows } from "../../../jobs/old-rows.ts";
+import type { RetainedRows } from "../../../jobs/retained-rows.ts";
 import { fateOf } from "../../turns/index.ts";
 import { endRun } from "./end.ts";
 import { endingOf } from "./run.ts";
@@ -57,11 +60,18 @@ function findStranded({ database: { db } }: Services, last: string) {
 
 const newer = alias(taskRuns, "newer");
 
+/** A finished run that is not the last one of its task, and whose conversation is not under legal hold. */
+const isOver = sql`not ${isOpen} and ${isNotHeld("ref", taskRuns.conversationRef)} and exists (
+  select 1 from ${taskRuns} ${newer} where ${newer.taskId} = ${taskRuns.taskId} and ${newer.dueAt} > ${taskRuns.dueAt})`;
+
 /** Finished runs, except the last one of each task. */
-export const oldRuns: OldRows = {
+export const oldRuns: OldRows = { table: taskRuns, since: taskRuns.createdAt, afterMs: 90 * dayMs, where: isOver };
+
+/** Runs age from their planned time. */
+export const retainedRuns: RetainedRows = {
+  subject: "task_runs",
   table: taskRuns,
-  since: taskRuns.createdAt,
-  afterMs: 90 * dayMs,
-  where: sql`not ${isOpen} and exists (
-    select 1 from ${taskRuns} ${newer} where ${newer.taskId} = ${taskRuns.taskId} and ${newer.dueAt} > ${taskRuns.dueAt})`,
+  along: scheduledTasks.createdAt,
+  parentId: taskRuns.taskId,
+  isOld: ({ before }) => sql`${isBefore(taskRuns.dueAt, before)} and ${isOver}`,
 };

@@ -1,0 +1,65 @@
+import { sql } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { retained } from "../../../src/features/conversations/retained.ts";
+import { retainedFiles } from "../../../src/features/files/retained.ts";
+import { retainedMemories } from "../../../src/features/memories/index.ts";
+import { retainedEvents } from "../../../src/features/room/ledger/forget.ts";
+import { retainedRuns } from "../../../src/features/tasks/runs/upkeep.ts";
+import { readOld } from "../../../src/jobs/retained-rows.ts";
+import { countReads } from "../../plan.ts";
+import { plant, retentionHarness } from "./world.ts";
+
+const tables = [
+  ...["conversations", "turns", "messages", "hook_executions", "files", "memories", "room_events"],
+  ...["scheduled_tasks", "task_runs", "inbox", "outbox"],
+];
+/** More than one statement reads. */
+const many = 5_100;
+
+test("reads an agent's old rows by indexes, whatever its young rows and those of others", async () => {
+  const h = await retentionHarness();
+  const { db } = h;
+  const { slug } = await h.agent();
+  const other = await h.placeOf(slug);
+  await plant(h, h.home, 400);
+  await plant(h, other, 400);
+  // Rows of the other agent: as old as the first one.
+  await db.execute(sql`
+    with c as (
+      insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, message_count, updated_at)
+      select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, ${other.agentId}, ${other.organizationId}, 'c' || n, 'web', 'c' || n, '', 1, '2020-01-01'
+      from generate_series(1, ${many}) n returning id
+    ), t as (
+      insert into turns (id, agent_id, organization_id, conversation_id, subject, status, owner, lease_until, door, created_at)
+      select gen_random_uuid(), ${other.agentId}, ${other.organizationId}, id, '', 'done', id, now(), 'native', '2020-01-01' from c
+    ), hooks as (
+      insert into hook_executions (id, conversation_id, turn_id, hook_id, position, event, tool_name, success, duration_ms, created_at)
+      select gen_random_uuid(), id, id, id, 0, 'x', 't', true, 1, '2020-01-01' from c
+    ), f as (
+      insert into files (id, organization_id, agent_id, conversation_id, name, mime, size, sha256, store, storage_key, status, created_at)
+      select gen_random_uuid(), ${other.organizationId}, ${other.agentId}, id, 'a', 'b', 1, '', 'directory', id::text, 'stored', '2020-01-01' from c
+    ), m as (
+      insert into memories (id, agent_id, organization_id, content, digest, search, updated_at)
+      select gen_random_uuid(), ${other.agentId}, ${other.organizationId}, id::text, decode(md5(id::text), 'hex'), '', '2020-01-01' from c
+    )
+    insert into room_events (id, agent_id, organization_id, received_at, outcome)
+    select gen_random_uuid(), ${other.agentId}, ${other.organizationId}, '2020-01-01', 'no-match' from c`);
+  for (const table of tables) await db.execute(sql.raw(`analyze ${table}`));
+  const before = new Date(Date.now() - 100 * 86_400_000);
+  const limit = { agentId: h.home.agentId, now: new Date(), before };
+  const all = [...retained, retainedFiles, retainedMemories, retainedEvents, retainedRuns];
+  for (const rows of all) {
+    await h.services.database.transaction(async (tx) => {
+      const read = await countReads(tx, tables);
+      const found: string[] = [];
+      for await (const ids of readOld(tx, rows, limit)) found.push(...ids);
+      expect([rows.subject, found.length]).toEqual([rows.subject, 1]);
+      expect([rows.subject, await read()]).toSatisfy(([, count]) => count < 50);
+    });
+    // All rows of the other agent are found once, page by page; nearly all have the same time.
+    const found: string[] = [];
+    for await (const ids of readOld(db, rows, { ...limit, agentId: other.agentId })) found.push(...ids);
+    const all = rows.subject === "task_runs" ? 1 : many + 1;
+    expect([rows.subject, found.length, new Set(found).size]).toEqual([rows.subject, all, all]);
+  }
+});
