@@ -106,6 +106,7 @@ describe("two rights", () => {
     const all: [string, Rights][] = [
       ...keys.map((key) => [key, rights(key)] as [string, Rights]),
       ["first Owner", rights("owner", true)],
+      ["Platform Admin", { ...rights("owner", true), everywhere: true }],
       ["member of one workspace", rights("member", false, added.split(",")[0])],
       ["member of none", rights("member", false, null)],
       ["nobody", rights(null)],

@@ -5300,14 +5300,14 @@ export interface AgentEngine {
   /**
    * The installation's policies.
    *
-   * All of them, with the values in force. The permission must be held in the first organization, which a request without `X-Organization` addresses.
+   * All of them, with the values in force. The permission must be held in the first organization, which a request without `X-Organization` addresses. With the feature `administration` only signed-in people may call it.
    */
   getPolicies(input?: Record<string, never>, options?: CallOptions): Promise<PoliciesAnswer>;
 
   /**
    * Change policies.
    *
-   * What is left out stays as it is, also inside `rateLimit`, `activityConnections` and `fileMegabytes`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization.
+   * What is left out stays as it is, also inside `rateLimit`, `activityConnections` and `fileMegabytes`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization. With the feature `administration` only signed-in people may call it.
    */
   updatePolicies(input: UpdatePoliciesInput, options?: CallOptions): Promise<PoliciesAnswer>;
 
@@ -5342,7 +5342,7 @@ export interface AgentEngine {
   /**
    * Whether the installation is in order.
    *
-   * What `agent-engine doctor` examines, as far as a running server can: settings, data directory, database, encryption key, stored settings, background work, messages, channels, files, the scheduler, plugins, providers and the public address. It asks each provider of the environment for its models, and the public address for its health, for at most 5 seconds. Callers at the same time share one examination. The permission must be held in the first organization, which a request without `X-Organization` addresses.
+   * What `agent-engine doctor` examines, as far as a running server can: settings, data directory, database, encryption key, stored settings, background work, messages, channels, files, the scheduler, plugins, providers and the public address. It asks each provider of the environment for its models, and the public address for its health, for at most 5 seconds. Callers at the same time share one examination. The permission must be held in the first organization, which a request without `X-Organization` addresses. With the feature `administration` only signed-in people may call it.
    */
   getInstallationHealth(input?: Record<string, never>, options?: CallOptions): Promise<InstallationHealth>;
 

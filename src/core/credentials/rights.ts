@@ -13,7 +13,7 @@ export interface Standing {
   governed: boolean;
 }
 
-/** The standing of an Owner without `policy:manage` being taken away: of the engine itself. */
+/** The standing of the engine itself: an Owner who holds `policy:manage` also beside Platform Admins. */
 export const ownerStanding: Standing = {
   role: "owner",
   workspaceIds: null,
@@ -68,7 +68,7 @@ export function lacked(theirs: ReadonlySet<Permission>, mine: ReadonlySet<Permis
 
 export function sameRights(one: Rights, other: Rights): boolean {
   const [a, b] = [one.permissions, other.permissions];
-  return sameReach(one, other) && !lacked(a, b) && !lacked(b, a);
+  return one.everywhere === other.everywhere && sameReach(one, other) && !lacked(a, b) && !lacked(b, a);
 }
 
 /** Whether two callers reach the same workspaces. `rightsOf` gives them in one order. */

@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from "drizzle-orm";
-import type { Ctx } from "../../context/ctx.ts";
+import { type Ctx, isAdministered } from "../../context/ctx.ts";
 import { changesBetween } from "../../core/changes.ts";
 import { rightsOf } from "../../core/credentials/rights.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
@@ -88,7 +88,7 @@ export async function changeMe(ctx: Ctx, { name }: MeChanges): Promise<void> {
 export async function chooseOrganization(ctx: Ctx, slug: string): Promise<ChosenOrganization["organization"]> {
   const own = eq(accessTokens.id, userOf(ctx).tokenId);
   const which = eq(organizations.slug, slug);
-  const beyond = ctx.membership.everywhere ? which : sql`false`;
+  const beyond = isAdministered(ctx) ? which : sql`false`;
   const [found] = await ctx.db
     .select({
       id: sql<string>`${reached.organization.id}`,

@@ -15,7 +15,7 @@ const show = guarded(
     tags,
     summary: "The installation's policies",
     description:
-      "All of them, with the values in force. The permission must be held in the first organization, which a request without `X-Organization` addresses.",
+      "All of them, with the values in force. The permission must be held in the first organization, which a request without `X-Organization` addresses. With the feature `administration` only signed-in people may call it.",
     responses: { 200: json(PoliciesAnswer, "The policies.") },
   },
   { installation: true, sessionOnly: isAdministered },
@@ -30,7 +30,7 @@ const change = guarded(
     tags,
     summary: "Change policies",
     description:
-      "What is left out stays as it is, also inside `rateLimit`, `activityConnections` and `fileMegabytes`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization.",
+      "What is left out stays as it is, also inside `rateLimit`, `activityConnections` and `fileMegabytes`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization. With the feature `administration` only signed-in people may call it.",
     request: { body: jsonBody(PoliciesBody) },
     responses: { 200: json(PoliciesAnswer, "The policies as they are now.") },
   },

@@ -46,8 +46,9 @@ export async function releaseOwner(tx: Db, membership: Membership, userId: strin
 
 /**
  * The e-mail of a member whose account the caller may manage. Locks the account, so that it can't join another
- * organization meanwhile. Throws 404 for the member; 403 for one with a permission that the caller lacks, and for a
- * management key on an Owner; 409 for the caller's own account, and for one in several organizations.
+ * organization meanwhile. Throws 404 for the member; 403 for one with a permission that the caller lacks, for a Platform
+ * Admin unless the caller is one, and for a management key on an Owner; 409 for the caller's own account, and for one in
+ * several organizations.
  */
 export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<string> {
   const { actor, membership } = ctx;
@@ -68,9 +69,8 @@ export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<str
   }
   // A role that this release does not know counts as the Owner's.
   const role = isRoleKey(roleKey) ? roleKey : "owner";
-  const platform = { isPlatformAdmin: false, governed: false };
-  const place = { first: false, edition: ctx.options.edition };
-  const theirs = rightsOf({ role, workspaceIds: null, ...platform }, place).permissions;
+  const standing = { role, workspaceIds: null, isPlatformAdmin: false, governed: false };
+  const theirs = rightsOf(standing, { first: false, edition: ctx.options.edition }).permissions;
   if (lacked(theirs, membership.permissions)) {
     throw new EngineError("forbidden", "This member's role is higher than yours: ask an Owner");
   }
