@@ -45,3 +45,24 @@ browserTest("an owner turns an installed plugin off, by keyboard", async () => {
   expect(await tools()).toBeGreaterThan(0);
   expect(complaints).toEqual([]);
 });
+
+browserTest("an owner counts what retention would delete, and turns it on", async () => {
+  const { page, complaints } = await openAs("retention", "Retention");
+  const { url } = server();
+  await page.getByRole("button", { name: "Count" }).click();
+  await page.getByText("Verdicts of gates", { exact: true }).waitFor();
+  await looksRight(page, "managed-retention");
+  await page.getByLabel("Delete old conversations").check();
+  const days = page.getByLabel("Conversations: days");
+  await days.fill("0");
+  await page.keyboard.press("Enter");
+  await page.getByText("Conversations: days: must be 1 to 3650").waitFor();
+  await days.fill("30");
+  await page.keyboard.press("Enter");
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await page.getByText("Next deletion in 24 hours").or(page.getByText("Next deletion tomorrow")).waitFor();
+  await page.goto(`${url}/#/retention`);
+  await page.reload();
+  await expect.poll(() => days.inputValue()).toBe("30");
+  expect(complaints.filter((text) => !/400 \(/.test(text))).toEqual([]);
+});
