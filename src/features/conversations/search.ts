@@ -82,7 +82,8 @@ async function searchRare(
   const found = sql`
     select ${messages.conversationId} as id, ${messages.search} @@ ${tsquery(search.words)} as matches
     from ${messages} where ${messages.search} @@ ${tsquery(rare)} limit ${bounds.rare + 1}`;
-  // `offset 0` keeps PostgreSQL from reading all conversations instead of those few.
+  // `offset 0` keeps PostgreSQL from reading all conversations instead of those few, and the order of titles from
+  // starting parallel workers, which cost more.
   const matches = sql`
     select * from (
       select ${conversations.id}, ${conversations.updatedAt}
@@ -90,7 +91,7 @@ async function searchRare(
       cross join lateral (select * from ${conversations} where ${conversations.id} = one.id offset 0) ${conversations}
       join ${agents} on ${eq(agents.id, conversations.agentId)}
       where ${filters.all}
-      union ${since(searchedFrom, options, inTitle(search))}
+      union (${since(searchedFrom, options, inTitle(search))} ${newestOf(options)})
     ) either where (select count(*) from found) <= ${bounds.rare}`;
   const { ids, total, read } = await readPage(db, options, { found, matches });
   return read > bounds.rare ? null : { ids, total, searchedFrom };
@@ -120,22 +121,24 @@ const tsquery = (words: readonly SearchWord[]): SQL => {
 /** A `tsquery` for messages of this release, by the words of `indexed`, and for older ones, whose words PostgreSQL split. */
 export const anyOf = (typed: SQL, indexed: SQL): SQL => sql`(to_tsquery('simple', ${typed}) || ${indexed}::tsquery)`;
 
+const order = sql`order by updated_at desc, id desc`;
+
+/** As many as a page and its total need. */
+const newestOf = ({ limit, offset }: Options): SQL => sql`${order} limit ${Math.max(mostCounted, offset + limit)}`;
+
 /** `read`: the number of rows of `found`, which `matches` may use. */
 async function readPage(
   db: Db,
-  { limit, offset }: Options,
+  options: Options,
   { found = sql`select where false`, matches }: { found?: SQL; matches: SQL },
 ): Promise<{ ids: string[]; total: number; read: number }> {
-  const order = sql`updated_at desc, id desc`;
   const rows = await db.execute<{ id: string | null; total: number; read: number }>(sql`
-    with found as materialized (${found}), matches as materialized (
-      ${matches} order by ${order} limit ${Math.max(mostCounted, offset + limit)}
-    )
+    with found as materialized (${found}), matches as materialized (${matches} ${newestOf(options)})
     select page.id, counted.* from (
       select count(*)::int as total, (select count(*)::int from found) as read from matches
     ) counted
-    left join (select * from matches order by ${order} limit ${limit} offset ${offset}) page on true
-    order by ${order}`);
+    left join (select * from matches ${order} limit ${options.limit} offset ${options.offset}) page on true
+    ${order}`);
   const { total = 0, read = 0 } = rows[0] ?? {};
   return { ids: rows.flatMap(({ id }) => id ?? []), total: Math.min(total, mostCounted), read };
 }

@@ -59,6 +59,8 @@ describe("a search", () => {
     const page = await h.list({ search: "ferry", limit: 2, offset: 1 });
     expect(page).toMatchObject({ total: 6, limit: 2, offset: 1 });
     expect(page.conversations).toHaveLength(2);
+    const beyond = await h.list({ search: "ferry", limit: 100, offset: 2_147_483_647 });
+    expect(beyond).toMatchObject({ conversations: [], total: 6 });
   });
 
   test.each([
