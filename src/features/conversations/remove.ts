@@ -8,7 +8,7 @@ import { endTasksOf } from "../agents/index.ts";
 import { deleteFilesOf } from "../files/index.ts";
 import type { ConversationRow } from "./find.ts";
 
-interface Doomed {
+interface ConversationRemoval {
   conversation: Pick<ConversationRow["conversation"], "id" | "agentId" | "organizationId" | "ref" | "source">;
   /** The agent's slug. */
   slug: string;
@@ -25,7 +25,7 @@ interface Doomed {
 export async function removeConversation(
   tx: Db,
   services: Pick<Services, "cipher" | "clock">,
-  { conversation: { id, agentId, organizationId, ref, source }, slug, reason, by }: Doomed,
+  { conversation: { id, agentId, organizationId, ref, source }, slug, reason, by }: ConversationRemoval,
 ): Promise<void> {
   await detachTurns(tx, id);
   await deleteFilesOf(tx, services, { conversationId: id });

@@ -33,7 +33,6 @@ const retainedConversations: RetainedRows = {
   // Few, since each is deleted by several statements, and its next message waits meanwhile.
   batchSize: 20,
   async remove(tx, services, { ids, by, ...limit }) {
-    // The order of other deletions, so that none of them waits for each other.
     const removed: { agentId: string; ref: string }[] = [];
     for (const id of ids) {
       // Locks the turns, then their conversation, as the statement that records a turn does.

@@ -59,14 +59,14 @@ export async function changeConversation(ctx: Ctx, ref: string, given: Conversat
 
 /** The fields that the caller may change: the title, and in the managed edition the legal hold. */
 function changesIn({ options: { edition }, membership }: Ctx, { title, legalHold }: ConversationChange) {
-  const isTitle = title === undefined ? {} : { title };
+  const titled = title === undefined ? {} : { title };
   if (legalHold === undefined || !edition.managed) {
     if (title === undefined) throw invalid(NewTitle.safeParse({}).error?.issues ?? []);
-    return isTitle;
+    return titled;
   }
   requireFeature(edition, "administration");
   requirePermission(membership, "org:write");
-  return { ...isTitle, legalHold };
+  return { ...titled, legalHold };
 }
 
 /** Deletes a conversation (`removeConversation`). Throws the 404, and the 409 of one under legal hold. */
