@@ -66,14 +66,12 @@ describe("POST /api/setup", () => {
     expect(answer).toEqual({ user: { id: expect.any(String), email, name: "Ada" }, organization: { slug: "lab" } });
     const session = await (await signIn(h, { email, password })).json();
     const me = await h.request("/api/me", { headers: { Authorization: `Bearer ${session.token}` } });
-    expect(await me.json()).toEqual({
-      user: {
-        ...answer.user,
-        onboarding: {},
-        organizations: [
-          { slug: "lab", name: "lab", roleKey: "owner", permissions: expect.arrayContaining(["org:write"]) },
-        ],
-      },
+    expect((await me.json()).user).toEqual({
+      ...answer.user,
+      onboarding: {},
+      organizations: [
+        { slug: "lab", name: "lab", roleKey: "owner", permissions: expect.arrayContaining(["org:write"]) },
+      ],
     });
     const audit = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
     expect(audit.map(({ action }) => action)).toContain("installation.setup");
