@@ -66,6 +66,8 @@ browserTest(
     expect(relay.mails.at(-1)).toContain(`To: ${owner.email}`);
 
     await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Password").waitFor();
+    await page.reload();
     await page.getByRole("button", { name: "Forgot your password?" }).click();
     await looksRight(page, "forgot");
     await page.getByLabel("E-mail").fill(owner.email);

@@ -301,7 +301,7 @@ export interface SetupState {
   tokenValid: boolean;
   /** Whether the request carries a session, alive or not: a page can't see its cookie. */
   hasSession: boolean;
-  /** Whether people may ask for a link to reset their password; absent without that feature. */
+  /** Whether people may ask for a link to reset their password; absent where no mail is sent. */
   resetsByMail?: true;
 }
 

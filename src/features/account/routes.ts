@@ -3,6 +3,7 @@ import { clearSessionCookie, setSessionCookie } from "../../http/callers/cookie.
 import { refuseForeignOrigin } from "../../http/callers/origin.ts";
 import { countRefused } from "../../http/callers/refused.ts";
 import { errorAnswers, guarded, json, jsonBody, router, unguarded } from "../../http/route.ts";
+import { sendsMails } from "../mail/index.ts";
 import { meRoutes } from "./me-routes.ts";
 import { requestOf } from "./request.ts";
 import { Installed, SetUp, SetupState, SignedIn, SignIn, Success, setupQuery } from "./schema.ts";
@@ -67,7 +68,7 @@ export const accountRoutes = router()
     if (state === "invalid" && token) await recordFailedSetup(c.var.services, requestOf(c));
     c.header("Cache-Control", "no-store");
     const tokenValid = state === "ready";
-    const resetsByMail = c.var.services.options.edition.has("administration") ? { resetsByMail: true as const } : {};
+    const resetsByMail = (await sendsMails(c.var.services)) ? { resetsByMail: true as const } : {};
     return c.json({ installed: state === "installed", tokenValid, hasSession: offersSession(c), ...resetsByMail }, 200);
   })
   .openapi(setUpRoute, async (c) => {

@@ -42,7 +42,7 @@ export const SetupState = z
       description: "Whether the request carries a session, alive or not: a page can't see its cookie.",
     }),
     resetsByMail: z.literal(true).optional().openapi({
-      description: "Whether people may ask for a link to reset their password; absent without that feature.",
+      description: "Whether people may ask for a link to reset their password; absent where no mail is sent.",
     }),
   })
   .openapi("SetupState");

@@ -25,6 +25,13 @@ export async function readRelay({ cipher }: Pick<Services, "cipher">, db: Db): P
   return JSON.parse(await cipher.open({ ciphertext: stored.ciphertext, keyId: stored.keyId }, place));
 }
 
+/** Whether mails are sent: the feature is on, and there is a relay. */
+export async function sendsMails({ database, options }: Services): Promise<boolean> {
+  if (!options.edition.has("administration")) return false;
+  const [stored] = await database.db.select({ keyId: installation.mailRelayKeyId }).from(installation).where(row);
+  return typeof stored?.keyId === "string";
+}
+
 /** Sends a mail within 30 seconds. Rejects with a `MailError`, or with the signal's reason. */
 export function sendNow(services: Services, relay: MailRelay, mail: Mail, stop?: AbortSignal): Promise<void> {
   const tooLate = new MailError("The relay did not answer in time");

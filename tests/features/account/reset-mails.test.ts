@@ -216,5 +216,8 @@ test("a page of another site can't ask for a mail", async () => {
 
 test("pages learn whether people may ask for a link", async () => {
   const h = await withAda();
-  expect(await (await h.request("/api/setup")).json()).toMatchObject({ resetsByMail: true });
+  const read = async () => (await h.request("/api/setup")).json();
+  expect(await read()).toMatchObject({ resetsByMail: true });
+  await h.request("/api/installation/mail-relay", { method: "DELETE", headers: h.owner });
+  expect(await read()).not.toHaveProperty("resetsByMail");
 });
