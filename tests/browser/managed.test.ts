@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { createAgentEngine } from "../../src/client/index.ts";
 import { shared } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn, tabTo } from "./panel.ts";
@@ -65,4 +66,28 @@ browserTest("an owner counts what retention would delete, and turns it on", asyn
   await page.reload();
   await expect.poll(() => days.inputValue()).toBe("30");
   expect(complaints.filter((text) => !/400 \(/.test(text))).toEqual([]);
+});
+
+browserTest("a Platform Admin opens an organization of other people, from the menu and by keyboard", async () => {
+  const { url } = server();
+  const engine = createAgentEngine({ baseUrl: url });
+  const as = async (email: string, password: string) =>
+    createAgentEngine({ baseUrl: url, token: (await engine.signIn({ body: { email, password } })).token });
+  const bob = { email: "bob@example.com", password: "given by an admin" };
+  const admin = await as(owner.email, owner.password);
+  await admin.addMember({ orgSlug: "default", body: { ...bob, roleKey: "member" } });
+  const chosen = { currentPassword: bob.password, newPassword: "chosen by the holder" };
+  await (await as(bob.email, bob.password)).changePassword({ body: chosen });
+  await admin.createOrganization({ body: { slug: "harbour", name: "Harbour", ownerEmail: bob.email } });
+
+  const { page, complaints } = await openAs("members", "Members");
+  await page.getByLabel("Organization").selectOption("harbour");
+  await page.getByRole("link", { name: "Workspaces" }).click();
+  await page.getByRole("region", { name: "default" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("default");
+  await page.getByRole("option", { name: "default Organization" }).waitFor();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.getByLabel("Organization").inputValue()).toBe("default");
+  expect(complaints).toEqual([]);
 });

@@ -3,8 +3,10 @@ import type { Me } from "../../client/index.ts";
 import { account, addressed, isRefused, reasonOf, serverUrl } from "./api.ts";
 
 export type User = Me["user"];
-export type Organization = User["organizations"][number];
-export type Permission = Organization["permissions"][number];
+export type Permission = User["organizations"][number]["permissions"][number];
+
+/** An organization whose pages the person can open; `roleKey` is null for a Platform Admin who is no member. */
+type Organization = Omit<User["organizations"][number], "roleKey"> & { roleKey: string | null };
 
 /** The signed-in person; null: nobody; undefined: not known yet. */
 export const user = signal<User | null | undefined>(undefined);
@@ -17,16 +19,21 @@ const session = signal<Omit<Me, "user"> | null>(null);
 /** Whether a feature of the managed edition is on. */
 export const hasFeature = (feature: Feature) => session.value?.features.includes(feature) === true;
 
-/** The organization of the pages; null when the person belongs to none. */
+/** The person's organizations; for a Platform Admin those of the whole installation. */
+export const organizations = signal<readonly Organization[]>([]);
+
+/** The organization of the pages; null when the person reaches none. */
 export const organization = computed<Organization | null>(
-  () => user.value?.organizations.find(({ slug }) => slug === addressed.value) ?? null,
+  () => organizations.value.find(({ slug }) => slug === addressed.value) ?? null,
 );
 
 /** The organization's slug, for the paths of requests. */
 export const orgSlug = computed(() => organization.value?.slug ?? "");
 
 /** Whether the signed-in person has a permission. The server decides; the panel only avoids refusals. */
-export const may = (permission: Permission) => organization.value?.permissions.includes(permission) === true;
+export const may = (permission: Permission) =>
+  organization.value !== null &&
+  (session.value?.isPlatformAdmin === true || organization.value.permissions.includes(permission));
 
 /** Whether the installation has an owner. */
 export const installed = signal(true);
@@ -47,16 +54,25 @@ export async function readSession(): Promise<void> {
 export async function readUser(): Promise<void> {
   try {
     const { user: read, ...rest } = await account.getMe();
-    const known = (slug: string | null) => read.organizations.some((one) => one.slug === slug);
-    const wanted = [addressed.value, localStorage.getItem(place)].find(known) ?? read.organizations[0]?.slug ?? null;
+    const reached = rest.isPlatformAdmin ? await everyOrganization(read) : read.organizations;
+    const known = (slug: string | null) => reached.some((one) => one.slug === slug);
+    const wanted = [addressed.value, localStorage.getItem(place)].find(known) ?? reached[0]?.slug ?? null;
     addressed.value = wanted;
     forgetOthers(read.id);
     session.value = rest;
+    organizations.value = reached;
     user.value = read;
   } catch (error) {
     if (!isRefused(error, 401)) throw error;
     user.value = null;
   }
+}
+
+/** The organizations of the installation, first those that the Platform Admin belongs to. */
+async function everyOrganization({ organizations: own }: User): Promise<Organization[]> {
+  const { organizations: all } = await account.listOrganizations();
+  const others = all.filter(({ slug }) => !own.some((one) => one.slug === slug));
+  return [...own, ...others.map(({ slug, name, roleKey }) => ({ slug, name, roleKey, permissions: [] }))];
 }
 
 /** Deletes drafts that another person wrote in this tab before signing out. */
@@ -69,7 +85,7 @@ function forgetOthers(id: string): void {
 /** The browser's storage key for the last organization. */
 const place = "agent-engine.organization";
 
-/** Changes to another organization of the person; the server stores the choice in the session. */
+/** Changes to another organization that the person reaches; the server stores the choice in the session. */
 export async function chooseOrganization(slug: string): Promise<void> {
   await account.chooseOrganization({ body: { slug } });
   localStorage.setItem(place, slug);

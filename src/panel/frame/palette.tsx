@@ -3,18 +3,21 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import { useAgents } from "../data/agents.ts";
 import { isEnter } from "../data/keys.ts";
 import { goTo } from "../data/route.ts";
-import { may } from "../data/session.ts";
+import { may, organizations, orgSlug } from "../data/session.ts";
 import { wordsIn } from "../data/text.ts";
 import { Dialog } from "../ui/dialog/dialog.tsx";
+import { openOrganization } from "./open-organization.ts";
 import { accountSection, reachableGroups } from "./sections.ts";
 
 interface Entry {
   title: string;
   kind: string;
   path: readonly string[];
+  /** What choosing the entry does, where that is more than going to the path. */
+  open?: () => Promise<void>;
 }
 
-/** Finds a page or an agent by some letters (Ctrl+K). */
+/** Finds a page, an agent or another organization by some letters (Ctrl+K). */
 export function Palette({ onClose }: { onClose: () => void }) {
   const text = useSignal("");
   const chosen = useSignal(0);
@@ -34,7 +37,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const go = (entry: Entry | undefined) => {
     if (!entry) return;
     onClose();
-    goTo(entry.path);
+    if (entry.open) void entry.open();
+    else goTo(entry.path);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -94,5 +98,13 @@ function entries(agents: readonly { slug: string; name: string }[]): Entry[] {
       kind: "Agent",
       path: ["agents", slug, "settings"],
     })),
+    ...organizations.value
+      .filter(({ slug }) => slug !== orgSlug.value)
+      .map(({ slug, name }) => ({
+        title: name,
+        kind: "Organization",
+        path: ["organizations", slug],
+        open: () => openOrganization(slug),
+      })),
   ];
 }

@@ -4,14 +4,15 @@ import { useEffect, useRef } from "preact/hooks";
 import { addressed } from "../data/api.ts";
 import { readApprovals, waitingApprovals } from "../data/approvals.ts";
 import { useLoaded, useRefresh } from "../data/list/load.ts";
-import { goTo, hrefOf, route } from "../data/route.ts";
-import { chooseOrganization, organization, signOut, user } from "../data/session.ts";
+import { hrefOf, route } from "../data/route.ts";
+import { organization, organizations, signOut, user } from "../data/session.ts";
 import { theme, themes } from "../data/theme.ts";
 import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/form/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { countText } from "../ui/text/numbers.ts";
 import { tell, tellFailure } from "../ui/toast.tsx";
+import { openOrganization } from "./open-organization.ts";
 import { Palette } from "./palette.tsx";
 import { RouteView } from "./route-view.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
@@ -180,23 +181,17 @@ const Brand = () => (
   </a>
 );
 
-/** Changes the organization and shows its first page, since the open agent or conversation belongs to the former one. */
-async function change(slug: string): Promise<void> {
-  await chooseOrganization(slug);
-  goTo([]);
-}
-
-/** The current organization; a choice for people who belong to several. */
+/** The current organization; a choice for people who reach several. */
 function OrganizationChoice() {
   const { value } = organization;
-  const all = user.value?.organizations ?? [];
+  const all = organizations.value;
   if (all.length <= 1) return <span class="tenant">{value?.name ?? "No organization"}</span>;
   return (
     <Select
       label="Organization"
       value={value?.slug ?? ""}
       choices={all.map(({ slug, name }) => ({ value: slug, label: name }))}
-      onValue={(slug) => void change(slug).catch(tellFailure)}
+      onValue={(slug) => void openOrganization(slug)}
     />
   );
 }

@@ -1,6 +1,6 @@
 import { account } from "../../data/api.ts";
 import { useLoaded } from "../../data/list/load.ts";
-import { type Organization, readUser } from "../../data/session.ts";
+import { readUser, type User } from "../../data/session.ts";
 import { ActButton } from "../../ui/act-button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmButton } from "../../ui/dialog/buttons.tsx";
@@ -49,7 +49,7 @@ export function Invitations() {
 }
 
 /** The organizations that the person belongs to. */
-export function Memberships({ organizations }: { organizations: readonly Organization[] }) {
+export function Memberships({ organizations }: { organizations: User["organizations"] }) {
   if (organizations.length === 0) {
     return (
       <Card title="Organizations">

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { AddedMember, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
-import { organization, orgSlug } from "../../data/session.ts";
+import { may, orgSlug } from "../../data/session.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { Check } from "../../ui/form/check.tsx";
 import { type Control, type FieldTable, FormDialog } from "../../ui/form/form.tsx";
@@ -60,7 +60,7 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
       label: "Role",
       hint: roles.find(({ value }) => value === roleKey)?.hint,
       kind: "choice",
-      choices: rolesGivenBy(organization.value?.roleKey),
+      choices: rolesGivenBy({ mayChange: may("org:write") }),
     },
     {
       name: "workspaceIds",

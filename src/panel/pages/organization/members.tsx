@@ -3,7 +3,7 @@ import type { Member, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useChoice } from "../../data/form/choice.ts";
 import { useLoaded } from "../../data/list/load.ts";
-import { may, organization, orgSlug, user } from "../../data/session.ts";
+import { may, orgSlug, user } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { DialogButton } from "../../ui/dialog/buttons.tsx";
 import { Facts } from "../../ui/facts.tsx";
@@ -111,7 +111,7 @@ function RoleOf({ member, onChange }: { member: Member; onChange: () => Promise<
   };
   // The list is read again after a refusal too, so that it shows the stored role.
   const { chosen, choose } = useChoice(roleKey as Role, (role) => change(role).finally(onChange));
-  const given = rolesGivenBy(organization.value?.roleKey);
+  const given = rolesGivenBy({ mayChange: may("org:write") });
   // Only Owners may change an Owner's role.
   const isGiven = given.some(({ value }) => value === roleKey);
   if (!may("org.member:manage") || userId === user.value?.id || !isGiven) {

@@ -8,9 +8,9 @@ export const roles = [
 
 export type Role = (typeof roles)[number]["value"];
 
-/** The roles that a person with this role may give; only Owners make Owners. */
-export const rolesGivenBy = (role: string | undefined) =>
-  roles.filter(({ value }) => value !== "owner" || role === "owner");
+/** The roles that a person may give; only those who may change the organization (`org:write`) make Owners. */
+export const rolesGivenBy = ({ mayChange }: { mayChange: boolean }) =>
+  roles.filter(({ value }) => value !== "owner" || mayChange);
 
 /** Whether a role reaches every workspace. Other roles reach the workspaces to which they are assigned. */
 export const reachesAll = (role: string) => role === "owner" || role === "admin";
