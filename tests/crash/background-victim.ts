@@ -1,19 +1,22 @@
 // Does the background work of conversations until it kills itself at the given moment, or until none is left.
 import { setTimeout as sleep } from "node:timers/promises";
 import { PostgresJsPreparedQuery } from "drizzle-orm/postgres-js";
+import { editionOf, openEdition } from "../../src/core/edition.ts";
 import type { Database } from "../../src/db/client.ts";
 import { createEngine } from "../../src/engine.ts";
 import { plainText } from "../plain-text.ts";
 import { finish, scriptedModel, text } from "../scripted-model.ts";
 import { openPlace, servicesOf } from "./services.ts";
 
-const [, , place = "", wanted = "", moment = "", ordinal = ""] = process.argv;
+const [, , place = "", wanted = "", moment = "", ordinal = "", edition = "open"] = process.argv;
 
 /** The statements that store the results, each for many conversations. */
 const gathered: Record<string, RegExp> = {
   titles: /^update conversations set .* title_due_at /,
   facts: /^with fact as materialized /,
   followed: /^update conversations set .* follow_up_due_at /,
+  // The audit entry of a deletion by retention, in each batch's transaction.
+  purged: /^(?:insert into|update) audit_logs /,
 };
 
 let left = Number(ordinal);
@@ -46,7 +49,10 @@ const model = scriptedModel(({ prompt }) => {
   return { parts: [text(JSON.stringify(answer)), finish("stop", { input: 10, output: 5 })] };
 });
 
-const engine = createEngine(await servicesOf(database, model));
+const services = await servicesOf(database, model);
+const managed = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
+const options = { ...services.options, edition: edition === "managed" ? managed : openEdition };
+const engine = createEngine({ ...services, options });
 // As a server does: without it, a job that takes longer than a lease would be taken over.
 setInterval(() => void engine.renewLeases().catch(() => {}), 5_000);
 await engine.tick();

@@ -163,3 +163,51 @@ test("the embedded database: background work that a process does for many conver
   await look(rest);
   await endThrough([["followed", "sent", 1]]);
 }, 180_000);
+
+test.skipIf(!server)(
+  "PostgreSQL: a deletion by retention that is killed is continued, and the audit log has each row once",
+  async () => {
+    const url = await freshDatabase(server);
+    const place = `${url}?application_name=victim`;
+    const database = poolOn({ url });
+    const h = await harness({ database });
+    const { slug } = await h.agent();
+    await database.query(
+      `with c as (
+         insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, message_count, updated_at)
+         select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, id, organization_id, 'c' || n, 'web', 'c' || n, '', 1, '2020-01-01'
+         from agents, generate_series(1, $2::int) n where slug = $1 returning *
+       ), m as (
+         insert into messages (id, conversation_id, seq, role, content) select gen_random_uuid(), id, 1, 'user', 'Hi' from c
+       )
+       insert into retention_policies (organization_id, subject, enabled, days, next_run_at)
+       select organization_id, 'conversations', true, 30, '2020-01-02' from agents where slug = $1`,
+      [slug, conversations],
+    );
+    /** The conversations and messages that are left, and the deleted conversations of all audit entries. */
+    const counted = async () => {
+      const [row] = await database.query<{ left: number; messages: number; deleted: number }>(
+        `select (select count(*)::int from conversations) as left, (select count(*)::int from messages) as messages,
+           (select coalesce(sum((summary #>> '{counts,conversations}')::int), 0)::int from audit_logs
+            where action = 'retention.purge') as deleted`,
+        [],
+      );
+      return row;
+    };
+    for (const [moment, ordinal] of [
+      ["sent", 2],
+      ["after", 1],
+    ] as const) {
+      const { ended, stderr } = await bundle.run(place, "purged", moment, String(ordinal), "managed");
+      expect([ended, stderr]).toEqual(["SIGKILL", ""]);
+      await vi.waitFor(async () => expect(await victimsConnections(database)).toBe(0), { timeout: 60_000 });
+      const { left = 0, messages, deleted } = (await counted()) ?? {};
+      expect([messages, deleted]).toEqual([left, conversations - left]);
+      expect(left).toBeGreaterThan(0);
+      await endLeases(database);
+    }
+    expect(await bundle.run(place, "", "", "", "managed")).toEqual({ ended: 0, stdout: "", stderr: "" });
+    expect(await counted()).toEqual({ left: 0, messages: 0, deleted: conversations });
+  },
+  180_000,
+);
