@@ -20,7 +20,7 @@ import {
 import { harness } from "../../harness.ts";
 import { eventually } from "../chat/chat.ts";
 
-export const administration = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
+const administration = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
 
 const dayMs = 86_400_000;
 export const path = "/api/organizations/acme/retention";
