@@ -66,8 +66,8 @@ const programs = (name: string, folder: string) => ({
 
 export default defineConfig({
   test: {
-    // More than there are cores, since each waits a third of its time: for its database, or for what it started.
-    maxWorkers: availableParallelism() + 2,
+    // One more than there are cores, since each waits a third of its time: for its database, or for what it started.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       engine("engine", { include: ["tests/**/*.test.ts"], exclude: mocking, isolate: false }),
       engine("engine-mocked", { include: mocking, isolate: true }),

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { agentWithRoom } from "../features/room/backlog/rooms.ts";
 import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
-import { randomTimes } from "../rounds.ts";
+import { inHardFaults, randomTimes } from "../rounds.ts";
 import { bundled, victimsConnections } from "./kill.ts";
 
 const server = await startThrowaway();
@@ -20,14 +20,16 @@ const everywhere: Moment[] = [
     [`during ${step}`, 2],
     [`after ${step}`, 3 - index],
   ]),
-  ...[3, 5, 6, 8, 9].flatMap((ordinal): Moment[] => [
+  ...[3, 8, ...inHardFaults([5, 6, 9])].flatMap((ordinal): Moment[] => [
     ["before commit", ordinal],
     ["after commit", ordinal],
   ]),
   ["thinking", 2],
-  ["thinking", 3],
   ["answering", 1],
-  ["answering", 3],
+  ...inHardFaults<Moment>([
+    ["thinking", 3],
+    ["answering", 3],
+  ]),
 ];
 const randomly = randomTimes(3, { min: 50, max: 800 }).map((ms): Moment => ["ms", ms]);
 

@@ -4,7 +4,7 @@ import { type Database, openDatabase } from "../../src/db/client.ts";
 import { saveChannel } from "../features/inbox/messengers.ts";
 import { harness } from "../harness.ts";
 import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
-import { randomTimes } from "../rounds.ts";
+import { inHardFaults, randomTimes } from "../rounds.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
 const server = await startThrowaway();
@@ -19,7 +19,7 @@ type Moment = readonly [moment: string, ordinal: number];
 const steps = ["record", "complete"];
 const everywhere: Moment[] = [
   // Transactions create tasks, start runs, and end runs.
-  ...[4, 7, 10].flatMap((ordinal): Moment[] => [
+  ...[4, 10, ...inHardFaults([7])].flatMap((ordinal): Moment[] => [
     ["before store", ordinal],
     ["after store", ordinal],
   ]),

@@ -50,6 +50,8 @@ test("reads an agent's old rows by indexes, whatever its young rows and those of
   const all = [...retained, retainedFiles, retainedMemories, retainedEvents, retainedRuns];
   for (const rows of all) {
     await h.services.database.transaction(async (tx) => {
+      // A plan for any agent would be one for half of the rows, since there are only two agents.
+      await tx.execute(sql`set local plan_cache_mode = force_custom_plan`);
       const read = await countReads(tx, tables);
       const found: string[] = [];
       for await (const ids of readOld(tx, rows, limit)) found.push(...ids);
