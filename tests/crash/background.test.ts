@@ -136,7 +136,9 @@ test.skipIf(!server)(
   180_000,
 );
 
-test("the embedded database: background work that a process does for many conversations is done once, wherever it is killed", async () => {
+test.each(
+  inHardFaults(["the embedded database"]),
+)("%s: background work that a process does for many conversations is done once, wherever it is killed", async () => {
   const { directory, open } = crashDirectory();
   const look = async (work: (database: Database) => Promise<void>) => {
     const { database, close } = await open();

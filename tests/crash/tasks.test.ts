@@ -114,7 +114,9 @@ test.skipIf(!server)(
   240_000,
 );
 
-test("the embedded database: each task that is due is run once, wherever the process is killed", async () => {
+test.each(
+  inHardFaults(["the embedded database"]),
+)("%s: each task that is due is run once, wherever the process is killed", async () => {
   const { directory, open } = crashDirectory();
   const look: Look = async (work) => {
     const { database, close } = await open();
