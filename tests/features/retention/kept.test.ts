@@ -44,7 +44,11 @@ test("a held conversation keeps all of it, until the hold ends", async () => {
   const deleted = compare(before, await takeSnapshot(h.services.database)).filter(({ after }) => after === null);
   expect(deleted.map(({ table }) => table).filter((table) => table !== "jobs")).toEqual([]);
 
-  const holds = await h.db.select().from(auditLogs).where(eq(auditLogs.action, "conversation.update"));
+  const holds = await h.db
+    .select()
+    .from(auditLogs)
+    .where(eq(auditLogs.action, "conversation.update"))
+    .orderBy(auditLogs.id);
   expect(holds.map(({ summary }) => summary)).toEqual([
     { conversationId: ref, replaced: ["title"] },
     { conversationId: ref, replaced: [], changes: { legalHold: { from: false, to: true } } },

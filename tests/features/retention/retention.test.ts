@@ -151,7 +151,11 @@ test("policies are off at first, replaced as a whole, and wait a day after each 
   expect(replaced.body.policies).toEqual(
     initial.map((policy) => (policy.subject === "files" ? { ...policy, days: 90 } : policy)),
   );
-  const entries = await h.db.select().from(auditLogs).where(eq(auditLogs.action, "retention.update"));
+  const entries = await h.db
+    .select()
+    .from(auditLogs)
+    .where(eq(auditLogs.action, "retention.update"))
+    .orderBy(auditLogs.id);
   expect(entries[0]?.summary).toEqual({
     changes: { "files.enabled": { from: false, to: true }, "files.days": { from: 365, to: 90 } },
   });

@@ -177,6 +177,6 @@ export async function left({ db }: Pick<RetentionHarness, "db">, { agentId }: Pl
 
 /** The audit entries of deletions. */
 export const audited = async ({ db }: Pick<RetentionHarness, "db">) => {
-  const rows = await db.select().from(auditLogs).where(eq(auditLogs.action, "retention.purge"));
+  const rows = await db.select().from(auditLogs).where(eq(auditLogs.action, "retention.purge")).orderBy(auditLogs.id);
   return rows.map(({ summary, target, actorName }) => ({ ...(summary as object), target, actorName }));
 };
