@@ -34,3 +34,8 @@ export const OrganizationSlug = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1 to 63 lower-case letters, digits or dashes, and not begin with a dash")
   .openapi({ example: "default" });
+
+/** The organization in the paths of routes about it. */
+export const organizationPath = z.object({
+  orgSlug: z.string().openapi({ description: "Slug of the organization.", example: "default" }),
+});

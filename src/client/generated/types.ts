@@ -371,7 +371,7 @@ export interface Me {
       name: string;
       /** owner, admin, member or viewer. */
       roleKey: string;
-      /** What the user may do there. `policy:manage` belongs to Owners of the first organization; once there are Platform Admins, to these alone. */
+      /** The user's permissions there. `policy:manage` belongs to Owners of the first organization; once there are Platform Admins, to these alone. */
       permissions: Array<
         | "agent:read"
         | "agent.prompt:read"

@@ -30,7 +30,7 @@ export interface Rights {
   everywhere: boolean;
 }
 
-/** What the rights of a standing depend on besides. */
+/** The organization and the edition that a standing counts in. */
 export interface Place {
   /** Whether the organization is the first one, whose log and policies are those of the installation. */
   first: boolean;

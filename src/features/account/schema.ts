@@ -87,7 +87,7 @@ const OwnOrganization = z.object({
   roleKey,
   permissions: z.array(z.enum(permissions)).openapi({
     description:
-      "What the user may do there. `policy:manage` belongs to Owners of the first organization; once there are Platform Admins, to these alone.",
+      "The user's permissions there. `policy:manage` belongs to Owners of the first organization; once there are Platform Admins, to these alone.",
     example: ["agent:read"],
   }),
 });

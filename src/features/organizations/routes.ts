@@ -1,5 +1,6 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
-import { NewOrganization, OrganizationAnswer, OrganizationChanges, Organizations, organizationPath } from "./schema.ts";
+import { organizationPath } from "../../http/shapes.ts";
+import { NewOrganization, OrganizationAnswer, OrganizationChanges, Organizations } from "./schema.ts";
 import { createOrganization, getOrganization, listOrganizations, updateOrganization } from "./service.ts";
 
 const tags = ["Organizations"];

@@ -1,11 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { Email, Name, OrganizationSlug, Timestamp } from "../../http/shapes.ts";
 
-/** The organization in the paths of its members, workspaces and keys. */
-export const organizationPath = z.object({
-  orgSlug: z.string().openapi({ description: "Slug of the organization.", example: "default" }),
-});
-
 const DisplayName = Name.openapi({ description: "What people call it.", example: "Acme" });
 
 export const NewOrganization = z

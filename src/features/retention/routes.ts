@@ -1,8 +1,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { AppEnv } from "../../http/environment.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
+import { organizationPath } from "../../http/shapes.ts";
 import type { RetainedRows } from "../../jobs/retained-rows.ts";
-import { NewPolicies, organizationPath, Policies, Preview, PreviewRequest } from "./schema.ts";
+import { NewPolicies, Policies, Preview, PreviewRequest } from "./schema.ts";
 import { changePolicies, previewPolicies, readPolicies } from "./service.ts";
 
 const tags = ["Organizations"];

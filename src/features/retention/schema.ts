@@ -2,10 +2,6 @@ import { z } from "@hono/zod-openapi";
 import { retentionSubjects } from "../../core/retention.ts";
 import { Timestamp } from "../../http/shapes.ts";
 
-export const organizationPath = z.object({
-  orgSlug: z.string().openapi({ description: "Slug of the organization.", example: "default" }),
-});
-
 const subject = z.enum(retentionSubjects).openapi({ description: "The rows that go.", example: "conversations" });
 const days = z
   .int()

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text/text.ts";
+import { organizationPath } from "../../http/shapes.ts";
 import { namesHostsInVain, versionPattern } from "./rules.ts";
 
 const notBlank = (text: string) => text.trim() !== "";
@@ -96,9 +97,6 @@ export const VersionNumber = z
   .regex(versionPattern, "must be three numbers, such as 1.2.0")
   .openapi({ example: "0.2.0" });
 
-export const organizationPath = z.object({
-  orgSlug: z.string().openapi({ description: "Slug of the organization.", example: "default" }),
-});
 export const skillPath = organizationPath.extend({
   name: z.string().openapi({ description: "Slug of the skill.", example: "refunds" }),
 });

@@ -13,7 +13,7 @@ interface Entry {
   title: string;
   kind: string;
   path: readonly string[];
-  /** What choosing the entry does, where that is more than going to the path. */
+  /** Opens the entry; absent for one whose path is all there is to open. */
   open?: () => Promise<void>;
 }
 

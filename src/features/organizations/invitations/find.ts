@@ -7,7 +7,7 @@ import type { Db } from "../../../db/client.ts";
 import { accessTokens, invitations, organizations, users } from "../../../db/schema.ts";
 import { liveToken, organizationWithId, reachedOrganization, standing } from "../../../db/standing.ts";
 
-/** What the validity of an invitation depends on besides its rows. */
+/** The time and the edition in which an invitation is valid or not. */
 interface Moment {
   now: Date;
   edition: Edition;

@@ -1,6 +1,5 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
-import { Deleted } from "../../../http/shapes.ts";
-import { organizationPath } from "../schema.ts";
+import { Deleted, organizationPath } from "../../../http/shapes.ts";
 import {
   InvitationAnswered,
   InvitationReply,

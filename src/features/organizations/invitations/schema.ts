@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { Timestamp } from "../../../http/shapes.ts";
-import { organizationPath } from "../schema.ts";
+import { organizationPath, Timestamp } from "../../../http/shapes.ts";
 
 const id = z.string().openapi({ description: "The invitation's id." });
 export const invitationPath = z.object({ id });

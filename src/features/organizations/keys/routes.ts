@@ -1,7 +1,6 @@
 import { isAdministered } from "../../../context/ctx.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
-import { Deleted } from "../../../http/shapes.ts";
-import { organizationPath } from "../schema.ts";
+import { Deleted, organizationPath } from "../../../http/shapes.ts";
 import { CreatedManagementKey, keyPath, ManagementKeys, NewManagementKey } from "./schema.ts";
 import { createManagementKey, deleteManagementKey, listManagementKeys } from "./service.ts";
 

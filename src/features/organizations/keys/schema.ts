@@ -1,8 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zMoment } from "../../../core/time/calendar.ts";
 import { isCommonYear, uncommonYear } from "../../../http/period.ts";
-import { Name, Timestamp } from "../../../http/shapes.ts";
-import { organizationPath } from "../schema.ts";
+import { Name, organizationPath, Timestamp } from "../../../http/shapes.ts";
 
 export const keyPath = organizationPath.extend({ id: z.string().openapi({ description: "The key's id." }) });
 

@@ -1,9 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
-import { Deleted } from "../../../http/shapes.ts";
+import { Deleted, organizationPath } from "../../../http/shapes.ts";
 import { EndedSessions } from "../../account/index.ts";
 import { Invited } from "../invitations/schema.ts";
-import { organizationPath } from "../schema.ts";
 import {
   AddedMember,
   Assigned,

@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { RoleKey } from "../../../core/credentials/permissions.ts";
-import { ChosenPassword, Email, Name } from "../../../http/shapes.ts";
-import { organizationPath } from "../schema.ts";
+import { ChosenPassword, Email, Name, organizationPath } from "../../../http/shapes.ts";
 
 export const memberPath = organizationPath.extend({
   userId: z.string().openapi({ description: "Id of a member of the organization." }),

@@ -1,7 +1,6 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
-import { Deleted } from "../../../http/shapes.ts";
+import { Deleted, organizationPath } from "../../../http/shapes.ts";
 import { Assigned, Members, Removed } from "../members/schema.ts";
-import { organizationPath } from "../schema.ts";
 import { assignMember, listWorkspaceMembers, unassignMember } from "./members.ts";
 import { WorkspaceAnswer, WorkspaceName, Workspaces, workspaceMemberPath, workspacePath } from "./schema.ts";
 import { createWorkspace, deleteWorkspace, listWorkspaces, renameWorkspace } from "./service.ts";

@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { Name, Timestamp } from "../../../http/shapes.ts";
+import { Name, organizationPath, Timestamp } from "../../../http/shapes.ts";
 import { memberPath } from "../members/schema.ts";
-import { organizationPath } from "../schema.ts";
 
 const workspaceId = z.string().openapi({ description: "The workspace's id." });
 export const workspacePath = organizationPath.extend({ workspaceId });

@@ -1,7 +1,7 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
-import { Deleted } from "../../../http/shapes.ts";
+import { Deleted, organizationPath } from "../../../http/shapes.ts";
 import { SkillImport } from "../import/schema.ts";
-import { organizationPath, skillPath } from "../schema.ts";
+import { skillPath } from "../schema.ts";
 import { NewSkill, Skill, SkillChanges, SkillList, SkillVersion, SkillVersions, versionPath } from "./schema.ts";
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from "./service.ts";
 import { exportSkill, getVersion, listVersions } from "./versions.ts";

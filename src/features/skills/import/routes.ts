@@ -4,7 +4,7 @@ import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 import { readLargeJson } from "../../../http/large-json.ts";
 import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
-import { organizationPath } from "../schema.ts";
+import { organizationPath } from "../../../http/shapes.ts";
 import { readFormFile } from "./form.ts";
 import { ImportAnswer, importLimit, parseImport, type SkillImport } from "./schema.ts";
 import { importSkills } from "./service.ts";

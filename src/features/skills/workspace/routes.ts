@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
-import { Deleted } from "../../../http/shapes.ts";
-import { organizationPath, skillPath } from "../schema.ts";
+import { Deleted, organizationPath } from "../../../http/shapes.ts";
+import { skillPath } from "../schema.ts";
 import { allowSkill, disallowSkill, listAllowed } from "./service.ts";
 
 const workspaceId = z.string().openapi({ description: "Id of the workspace." });

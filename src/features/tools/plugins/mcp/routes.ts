@@ -1,6 +1,6 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../../http/route.ts";
-import { Deleted } from "../../../../http/shapes.ts";
-import { PluginAnswer, PluginSettings, Plugins, pluginPath, pluginsPath } from "./schema.ts";
+import { Deleted, organizationPath } from "../../../../http/shapes.ts";
+import { PluginAnswer, PluginSettings, Plugins, pluginPath } from "./schema.ts";
 import { deletePlugin, getPlugin, listPlugins, refreshPlugin, savePlugin } from "./service.ts";
 
 const tags = ["Tools"];
@@ -13,7 +13,7 @@ const list = guarded("org.plugin:manage", {
   tags,
   summary: "List plugins",
   description: "The MCP servers whose tools the organization's agents can have.",
-  request: { params: pluginsPath },
+  request: { params: organizationPath },
   responses: { 200: json(Plugins, "The plugins, by namespace."), ...errorAnswers(404) },
 });
 

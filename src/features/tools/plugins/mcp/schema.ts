@@ -1,13 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../../../core/text/text.ts";
-import { Timestamp } from "../../../../http/shapes.ts";
+import { organizationPath, Timestamp } from "../../../../http/shapes.ts";
 import { envProblem, headersProblem, urlProblem } from "./rules.ts";
 
-export const pluginsPath = z.object({
-  orgSlug: z.string().openapi({ description: "Slug of the organization.", example: "default" }),
-});
-
-export const pluginPath = pluginsPath.extend({
+export const pluginPath = organizationPath.extend({
   namespace: z.string().openapi({
     description:
       "What its tools are called by: lower-case letters, digits and dashes. A new one can't have the namespace of a plugin of the server.",

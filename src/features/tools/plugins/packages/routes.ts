@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../../http/route.ts";
-import { pluginsPath } from "../mcp/schema.ts";
+import { organizationPath } from "../../../../http/shapes.ts";
 import { PackageAnswer, PackageSettings, Packages } from "./schema.ts";
 import { listPackages, savePackage } from "./service.ts";
 
@@ -17,7 +17,7 @@ const list = guarded(
     tags,
     summary: "List plugin packages",
     description: "The plugins that the operator has installed, and whether the organization's agents can use them.",
-    request: { params: pluginsPath },
+    request: { params: organizationPath },
     responses: { 200: json(Packages, "The packages, by namespace."), ...errorAnswers(404) },
   },
   administration,
@@ -34,7 +34,7 @@ const save = guarded(
     description:
       "Off, its tools are missing from catalogues, from agents' tools and from turns of the organization, beginning with the next one; the settings of its agents stay for when it is on again.",
     request: {
-      params: pluginsPath.extend({
+      params: organizationPath.extend({
         namespace: z.string().openapi({ description: "The namespace of its tools.", example: "github" }),
       }),
       body: jsonBody(PackageSettings),
