@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { EngineError } from "../src/core/errors.ts";
 import { type Database, databaseOn, type Target } from "../src/db/client.ts";
-import { openPool, type Pool } from "../src/db/pool.ts";
+import { openPool, type Pool } from "../src/db/pool/pool.ts";
 import { startEmbedded } from "./embedded.ts";
 import { createDatabase, startPostgres } from "./real-postgres.ts";
 

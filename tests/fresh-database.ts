@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { type Database, openDatabase, type Target } from "../src/db/client.ts";
-import type { PoolOptions } from "../src/db/pool.ts";
+import type { PoolOptions } from "../src/db/pool/pool.ts";
 import { createDatabase, dropDatabase, type TestPostgres } from "./real-postgres.ts";
 
 /** The address of a database with the schema, on a server of the file's own. It is dropped when the test ends. */

@@ -1,10 +1,10 @@
-import type { Rows, Target } from "./connection.ts";
-import { openPool, type Pool, type PoolOptions, type PoolUse, type Run } from "./pool.ts";
+import type { Rows, Target } from "./pool/connection.ts";
+import { openPool, type Pool, type PoolOptions, type PoolUse, type Run } from "./pool/pool.ts";
 import { type Db, type Queries, queryBuilder } from "./query-builder.ts";
 
-export type { Parameter, Target } from "./connection.ts";
-export { sqlState } from "./failures.ts";
-export type { PoolOptions } from "./pool.ts";
+export type { Parameter, Target } from "./pool/connection.ts";
+export { sqlState } from "./pool/failures.ts";
+export type { PoolOptions } from "./pool/pool.ts";
 export { type Db, type Queries, queriesOf } from "./query-builder.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { StartError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import { withinTime } from "../core/time/deadline.ts";
-import type { Parameter, Target } from "./connection.ts";
-import { sqlState, tooLate } from "./failures.ts";
-import { openConnection } from "./open-connection.ts";
+import type { Parameter, Target } from "./pool/connection.ts";
+import { sqlState, tooLate } from "./pool/failures.ts";
+import { openConnection } from "./pool/open-connection.ts";
+import { foreignSettings } from "./pool/server-options.ts";
 import { unlessDeadlocked } from "./retry.ts";
-import { foreignSettings } from "./server-options.ts";
 
 /** A migration, as Drizzle reads it from the folder. */
 export interface Migration {

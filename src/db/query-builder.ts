@@ -3,8 +3,8 @@ import { NoopCache } from "drizzle-orm/cache/core";
 import { PgDatabase, PgDialect, type PreparedQueryConfig, type SelectedFieldsOrdered } from "drizzle-orm/pg-core";
 import { PostgresJsPreparedQuery, type PostgresJsQueryResultHKT, PostgresJsSession } from "drizzle-orm/postgres-js";
 import type { Sql } from "postgres";
-import type { Parameter, Rows } from "./connection.ts";
-import type { Run } from "./pool.ts";
+import type { Parameter, Rows } from "./pool/connection.ts";
+import type { Run } from "./pool/pool.ts";
 
 /** The query builder, inside or outside a transaction. */
 export type Db = Omit<PgDatabase<PostgresJsQueryResultHKT>, "transaction">;

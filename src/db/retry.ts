@@ -1,7 +1,7 @@
 import { EngineError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import { pause } from "../core/time/pause.ts";
-import { sqlState } from "./failures.ts";
+import { sqlState } from "./pool/failures.ts";
 
 const deadlock = "40P01";
 const duplicate = "23505";

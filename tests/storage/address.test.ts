@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readAddress, shownHosts } from "../../src/db/address.ts";
-import { serverOptions } from "../../src/db/server-options.ts";
+import { serverOptions } from "../../src/db/pool/server-options.ts";
 
 const nothing = { socketDirectory: null, user: undefined, password: undefined, database: undefined, parameters: {} };
 const at = (host: string, port = 5432) => ({ host, port });

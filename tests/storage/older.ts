@@ -5,7 +5,7 @@ import { superviseDatabase } from "../../src/adapters/node/embedded/thread.ts";
 import { readMigrations } from "../../src/adapters/node/shipped.ts";
 import type { Database, Target } from "../../src/db/client.ts";
 import { applyMigrations, type Migration, migrate, type RunText } from "../../src/db/migrate.ts";
-import { openConnection } from "../../src/db/open-connection.ts";
+import { openConnection } from "../../src/db/pool/open-connection.ts";
 import { dialect } from "../database.ts";
 import { silent } from "../embedded.ts";
 import { poolOn } from "../fresh-database.ts";

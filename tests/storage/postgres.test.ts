@@ -8,7 +8,7 @@ import { openAlone } from "../../src/cli/open-alone.ts";
 import { StartError } from "../../src/core/errors.ts";
 import type { Database } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import type { PoolOptions } from "../../src/db/pool.ts";
+import type { PoolOptions } from "../../src/db/pool/pool.ts";
 import { organizations } from "../../src/db/schema.ts";
 import { TestClock } from "../clock.ts";
 import { silent } from "../embedded.ts";

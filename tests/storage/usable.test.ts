@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { EngineError } from "../../src/core/errors.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
-import { Usable } from "../../src/db/usable.ts";
+import { Usable } from "../../src/db/pool/usable.ts";
 import { TestClock } from "../clock.ts";
 import { harness } from "../harness.ts";
 import { onDatabase } from "./setup.ts";

@@ -1,8 +1,8 @@
 import type { Settings } from "../../core/config.ts";
 import { EngineError, StartError } from "../../core/errors.ts";
 import { readAddress, shownHosts } from "../../db/address.ts";
-import type { Target } from "../../db/connection.ts";
-import { failureCode } from "../../db/failures.ts";
+import type { Target } from "../../db/pool/connection.ts";
+import { failureCode } from "../../db/pool/failures.ts";
 
 /** The database at an address of the settings; throws a `StartError` for an unreadable one. */
 export function postgresTarget(

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../core/ports.ts";
-import type { Target } from "../../db/connection.ts";
-import { toCallersError, tooLate } from "../../db/failures.ts";
-import { openConnection } from "../../db/open-connection.ts";
+import type { Target } from "../../db/pool/connection.ts";
+import { toCallersError, tooLate } from "../../db/pool/failures.ts";
+import { openConnection } from "../../db/pool/open-connection.ts";
 import { createOutage } from "./outage.ts";
 
 interface Options {

@@ -2,7 +2,7 @@ import { newId } from "../../core/ids.ts";
 import { localNotify } from "../../core/notify.ts";
 import type { Clock, Log, Notify } from "../../core/ports.ts";
 import type { Queries } from "../../db/client.ts";
-import type { Target } from "../../db/connection.ts";
+import type { Target } from "../../db/pool/connection.ts";
 import { listenTo } from "./listening.ts";
 import { fromPayload } from "./messages.ts";
 import { createSending } from "./sending.ts";

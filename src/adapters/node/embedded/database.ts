@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/ports.ts";
-import { failureCode } from "../../../db/failures.ts";
+import { failureCode } from "../../../db/pool/failures.ts";
 import { fullDisk, requireRights } from "../data/data-directory.ts";
 import { lockDirectory } from "../data/directory-lock.ts";
 import { type EmbeddedDatabase, superviseDatabase } from "./thread.ts";

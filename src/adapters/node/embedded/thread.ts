@@ -2,7 +2,7 @@ import { Duplex } from "node:stream";
 import { MessageChannel, Worker } from "node:worker_threads";
 import type { Clock, Log } from "../../../core/ports.ts";
 import { pause } from "../../../core/time/pause.ts";
-import type { Target } from "../../../db/connection.ts";
+import type { Target } from "../../../db/pool/connection.ts";
 import { systemClock } from "../clock.ts";
 import { workerFile } from "../worker-file.ts";
 import type { DataSettings } from "./late-directory.ts";

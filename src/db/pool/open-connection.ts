@@ -1,5 +1,5 @@
-import type { Clock } from "../core/ports.ts";
-import { withinTime } from "../core/time/deadline.ts";
+import type { Clock } from "../../core/ports.ts";
+import { withinTime } from "../../core/time/deadline.ts";
 import { type Connection, type ConnectionOptions, connect, embeddedOptions, type Target } from "./connection.ts";
 import { isReadOnly, takesNoWrites, tooLate } from "./failures.ts";
 import { serverOptions } from "./server-options.ts";

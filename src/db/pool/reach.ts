@@ -1,4 +1,4 @@
-import type { Clock } from "../core/ports.ts";
+import type { Clock } from "../../core/ports.ts";
 import type { Target } from "./connection.ts";
 import { isReadOnly, takesNoWrites, toCallersError, tooLate } from "./failures.ts";
 import { openConnection, sessionName } from "./open-connection.ts";

@@ -1,5 +1,5 @@
-import { EngineError } from "../core/errors.ts";
-import type { Clock } from "../core/ports.ts";
+import { EngineError } from "../../core/errors.ts";
+import type { Clock } from "../../core/ports.ts";
 import type { Parameter, Rows, Shape, Target } from "./connection.ts";
 import { isBroken, isReadOnly, toCallersError, tooLate } from "./failures.ts";
 import { openConnection } from "./open-connection.ts";

@@ -1,4 +1,4 @@
-import { EngineError } from "../core/errors.ts";
+import { EngineError } from "../../core/errors.ts";
 
 /** The system's and the driver's codes for a connection that broke or was never made. */
 const broken = new Set([

@@ -1,4 +1,4 @@
-import { readAddress } from "./address.ts";
+import { readAddress } from "../address.ts";
 
 /** A server, or the hosts of its address. `pooled`: there is a pooler in front of the server, which refuses unknown settings. */
 export interface Server {

@@ -1,6 +1,6 @@
 import postgres from "postgres";
-import type { Clock } from "../core/ports.ts";
-import { readArray, writeArray } from "./arrays.ts";
+import type { Clock } from "../../core/ports.ts";
+import { readArray, writeArray } from "../arrays.ts";
 import type { Server } from "./server-options.ts";
 
 /** A server, or a function that opens a byte stream to the embedded database. */
