@@ -37,6 +37,7 @@ import { CurrentPolicies } from "./core/policies.ts";
 import type { Log, Notify } from "./core/ports.ts";
 import { AgentSecrets } from "./core/scrub/agent-secrets.ts";
 import { pause } from "./core/time/pause.ts";
+import { repeat } from "./core/time/repeat.ts";
 import { operatorCollector } from "./core/tracing.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
 import { shippedPlugins } from "./plugins/index.ts";
@@ -237,9 +238,11 @@ export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<R
     engine.holdUntil(booted);
     listener.serve(engine.app);
     const { setupToken } = await booted;
-    const stopRenewals = repeat(renewalMs, () => engine.renewLeases(), log);
-    const stopTicks = repeat(upkeepMs, () => engine.tick(), log);
-    const stopRevocations = repeat(revocationMs, () => engine.closeRevoked(), log);
+    const every = (ms: number, work: () => Promise<void>) =>
+      repeat(systemClock, ms, work, (err) => log.error({ err }, "Upkeep failed"));
+    const stopRenewals = every(renewalMs, () => engine.renewLeases());
+    const stopTicks = every(upkeepMs, () => engine.tick());
+    const stopRevocations = every(revocationMs, () => engine.closeRevoked());
     const stopUpkeep = () => within(longestUpkeepMs, Promise.all([stopRenewals(), stopTicks(), stopRevocations()]));
     log.info({ version, address, database: settings.DATABASE_URL ? "postgresql" : "embedded" }, "Listening");
     return { engine, address, setupToken, stop: stopOnce(setup, { listener, opened, stopUpkeep }) };
@@ -274,30 +277,6 @@ function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Ru
   return () => {
     stopped ??= stop();
     return stopped;
-  };
-}
-
-/**
- * Repeats `work`, with `ms` milliseconds between its end and the next start. The returned function stops that, and
- * resolves when no work runs.
- */
-function repeat(ms: number, work: () => Promise<void>, log: Log): () => Promise<void> {
-  let cancel = () => {};
-  let stopped = false;
-  let running = Promise.resolve();
-  const next = () => {
-    if (!stopped) cancel = systemClock.after(ms, run);
-  };
-  const run = () => {
-    running = work()
-      .catch((err: unknown) => log.error({ err }, "Upkeep failed"))
-      .finally(next);
-  };
-  next();
-  return () => {
-    stopped = true;
-    cancel();
-    return running;
   };
 }
 
