@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { expect, onTestFinished, test } from "vitest";
 import { smtpMailer } from "../../src/adapters/node/mailer.ts";
 import { MailError, type MailRelay } from "../../src/core/mail.ts";
 
-const certificate = new URL("../fixtures/egress/certificate.pem", import.meta.url);
-const key = new URL("../fixtures/egress/key.pem", import.meta.url);
+/** The key and certificate of a server, from a folder of fixtures. */
+const tlsOf = (folder: string) => ({
+  key: readFileSync(new URL(`../fixtures/${folder}/key.pem`, import.meta.url)),
+  cert: readFileSync(new URL(`../fixtures/${folder}/certificate.pem`, import.meta.url), "utf8"),
+});
 
 interface Received {
   from: string;
@@ -127,6 +131,32 @@ test("a refused sender and a refused login are problems of the relay's settings,
   expect([message, isPermanent]).toEqual(["The relay refused the user name or the password: 535 5.7.8", false]);
 });
 
+test.each([
+  { connection: "changes to TLS", fields: { requireTls: true } },
+  { connection: "begins with TLS", fields: { secure: true } },
+])("a mail and a login go encrypted where the connection $connection and the certificate is trusted", async ({
+  fields,
+}) => {
+  const tls = tlsOf("mail");
+  const trusted = getCACertificates();
+  setDefaultCACertificates([...trusted, tls.cert]);
+  onTestFinished(() => setDefaultCACertificates(trusted));
+  let encrypted = false;
+  const { received, logins, relay } = await serve({
+    ...tls,
+    secure: fields.secure ?? false,
+    hideSTARTTLS: false,
+    onMailFrom(_address, session, done) {
+      encrypted = session.secure;
+      done();
+    },
+  });
+  await send({ ...relay, ...fields, username: "agents", password: "pass:word" });
+  expect(encrypted).toBe(true);
+  expect(logins).toEqual(["agents:pass:word"]);
+  expect(received).toHaveLength(1);
+});
+
 test("nothing is sent over a connection that is to be encrypted and is not", async () => {
   // The server offers no STARTTLS, as where somebody on the way removed the offer.
   const plain = await serve({ disabledCommands: ["STARTTLS"] });
@@ -134,7 +164,7 @@ test("nothing is sent over a connection that is to be encrypted and is not", asy
   const [message] = await failure(send({ ...plain.relay, ...login, requireTls: true }));
   expect(message).toMatch(/^The connection to the relay could not be encrypted: 50\d/);
   // The certificate is another host's, and no authority that this machine trusts signed it.
-  const tls = { key: readFileSync(key), cert: readFileSync(certificate) };
+  const tls = tlsOf("egress");
   const stranger = await serve({ ...tls, hideSTARTTLS: false });
   const [reason] = await failure(send({ ...stranger.relay, ...login, requireTls: true }));
   expect(reason).toMatch(/^The connection to the relay could not be encrypted: [A-Z_]+$/);
