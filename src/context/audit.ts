@@ -16,7 +16,8 @@ export interface AuditEvent {
   summary?: Record<string, unknown>;
   /** Null for an event of the installation, or of a person without an account. */
   organizationId: string | null;
-  actor: { type: Actor["type"]; id: string | null; name: string | null };
+  /** With a personal token, `summary` names it. */
+  actor: Pick<Actor, "type"> & { id: string | null; name: string | null; tokenId?: string; token?: { name: string } };
   success?: boolean;
   request: { id: string; ip: string };
 }
@@ -24,7 +25,8 @@ export interface AuditEvent {
 /** Stores audit entries in one statement. Changes of the configuration use `write` instead. */
 export async function audit(db: Db, ...events: [AuditEvent, ...AuditEvent[]]): Promise<void> {
   const rows = events.map(({ actor, request, ...event }) => {
-    const { id = newId(), organizationId, action, target, agentId = null, success = true, summary = {} } = event;
+    const { id = newId(), organizationId, action, target, agentId = null, success = true } = event;
+    const token = actor.token ? { token: { id: actor.tokenId, name: actor.token.name } } : {};
     return {
       id,
       organizationId,
@@ -35,7 +37,7 @@ export async function audit(db: Db, ...events: [AuditEvent, ...AuditEvent[]]): P
       target,
       agentId,
       success,
-      summary,
+      summary: { ...event.summary, ...token },
       ip: request.ip,
       requestId: request.id,
     };

@@ -16,11 +16,27 @@ import type { Collector, Tracer } from "../core/tracing.ts";
 import type { Database, Db } from "../db/client.ts";
 import { type Membership, membershipIn } from "./membership.ts";
 
-/** The author of a request: a signed-in user, a management key for its organization, or `system` for the engine. */
-export type Actor =
-  | { type: "user"; id: string; name: string; email: string; tokenId: string }
-  | { type: "key"; id: string; name: string }
-  | { type: "system"; id: null; name: string };
+/** A personal token: it acts for its holder, within its scope and its permissions. */
+interface PersonalToken {
+  name: string;
+  /** `installation`: the token of a Platform Admin works across organizations. */
+  scope: "organization" | "installation";
+}
+
+/** A person. Neither `token` nor `impersonator`: the person is signed in. */
+export interface UserActor {
+  type: "user";
+  id: string;
+  name: string;
+  email: string;
+  tokenId: string;
+  token?: PersonalToken;
+  /** The Platform Admin who sees what the person sees. */
+  impersonator?: { id: string; name: string };
+}
+
+/** The author of a request: a person, a management key for its organization, or `system` for the engine. */
+export type Actor = UserActor | { type: "key"; id: string; name: string } | { type: "system"; id: null; name: string };
 
 /** The ports and options that the composition root passes to services. */
 export interface Services {

@@ -4,7 +4,7 @@ import { EngineError, notFound } from "../core/errors.ts";
 import type { Db } from "../db/client.ts";
 import { accessTokens, users } from "../db/schema.ts";
 import { liveToken, organizationWithId, reachedOrganization, standing } from "../db/standing.ts";
-import type { Ctx } from "./ctx.ts";
+import { type Ctx, isAdministered } from "./ctx.ts";
 import { type Membership, membershipIn } from "./membership.ts";
 
 /**
@@ -36,13 +36,14 @@ export function membershipNow({ actor, membership, options }: Ctx, stored: Stand
 async function readStanding(db: Db, ctx: Ctx): Promise<Standing | undefined> {
   const tokenId = tokenIdOf(ctx);
   if (tokenId === null) return;
-  const organization = organizationWithId(ctx.membership.organizationId, ctx.options.edition.has("administration"));
+  const administration = isAdministered(ctx);
+  const organization = organizationWithId(ctx.membership.organizationId, administration);
   const [stored] = await db
     .select(standing)
     .from(accessTokens)
     .leftJoin(users, eq(users.id, accessTokens.userId))
     .leftJoinLateral(reachedOrganization({ user: users, token: accessTokens }, organization), sql`true`)
-    .where(and(eq(accessTokens.id, tokenId), liveToken(accessTokens, new Date(ctx.clock.now()))));
+    .where(and(eq(accessTokens.id, tokenId), liveToken(accessTokens, new Date(ctx.clock.now()), administration)));
   return stored;
 }
 

@@ -1,21 +1,30 @@
 import { type Column, gt, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { orNull } from "./fragments.ts";
-import { firstOrganization, members, organizations, users, workspaceMembers, workspaces } from "./schema.ts";
+import {
+  accessTokens,
+  firstOrganization,
+  members,
+  organizations,
+  users,
+  workspaceMembers,
+  workspaces,
+} from "./schema.ts";
 
 /** The columns of a caller: of a token and its user, or of nulls where one of them is missing. */
 interface CallerColumns {
   user: Readonly<Record<"id" | "isPlatformAdmin" | "active" | "passwordOrganization", SQLWrapper>>;
-  token: Readonly<Record<"kind" | "organizationId" | "activeOrganizationId", SQLWrapper>>;
+  token: Readonly<Record<"kind" | "scope" | "permissions" | "organizationId" | "activeOrganizationId", SQLWrapper>>;
 }
 
 const membership = alias(members, "membership");
 
-/** The row of `reachedOrganization`: an organization, the caller's membership in it, and the caller. */
+/** The row of `reachedOrganization`: an organization, the caller's membership in it, and the caller's user and token. */
 export const reached = {
   organization: alias(organizations, "reached"),
   member: alias(members, "reached"),
   user: alias(users, "reached"),
+  token: alias(accessTokens, "reached"),
 };
 
 /** Organizations that a request may mean: two conditions on `organizations`. */
@@ -34,19 +43,23 @@ export function organizationWithId(id: SQLWrapper | string, administration: SQLW
 /**
  * The organization that a caller reaches among those that `which` admits: a lateral table `reached` with at most one
  * row. Of several it is the active one, else the one joined first, else one that a Platform Admin reaches. A management
- * key reaches its own organization, as an Owner. Every check of a caller's rights reads them by this.
+ * key reaches its own organization, as an Owner; a personal token with the scope `organization` the one it was made for,
+ * never as a Platform Admin. Every check of a caller's rights reads them by this.
  */
 export function reachedOrganization({ user, token }: CallerColumns, { which, beyond }: Addressed): SQL {
+  const bound = sql`${token.scope} is not distinct from 'organization'`;
+  const isAdmin = sql`(${isPlatformAdmin(user)} and not ${bound})`;
   return sql`(
     select ${organizations.id}, ${organizations.slug}, ${organizations.name}, ${membership.userId},
-      ${membership.roleKey}, ${isPlatformAdmin(user)} as is_platform_admin
+      ${membership.roleKey}, ${isAdmin} as is_platform_admin, ${token.permissions}
     from (
       select ${members.organizationId}, ${members.userId}, ${members.roleKey}, ${members.createdAt} from ${members}
       where ${members.userId} = ${user.id} and ${isReachable(user)}
+        and (not ${bound} or ${members.organizationId} = ${token.organizationId})
       union all
       select ${token.organizationId}, null, 'owner', null where ${token.kind} = 'management'
       union all
-      select ${organizations.id}, null, null, null from ${organizations} where ${isPlatformAdmin(user)} and ${beyond}
+      select ${organizations.id}, null, null, null from ${organizations} where ${isAdmin} and ${beyond}
     ) ${membership}
     join ${organizations} on ${organizations.id} = ${membership.organizationId}
     where ${organizations.deletedAt} is null and ${which}
@@ -85,12 +98,33 @@ export const standing = {
       and ${workspaces.organizationId} = ${reached.organization.id})`,
   isPlatformAdmin: orNull(reached.user.isPlatformAdmin),
   governed,
+  narrowedTo: sql<string | null>`array_to_string(${reached.token.permissions}, ',')`,
 };
 
 const holder = alias(users, "holder");
+const creator = alias(users, "creator");
 
-/** Whether a token may be used at this time: it has not expired, and its user is active. */
-export function liveToken({ expiresAt, userId }: Record<"expiresAt" | "userId", Column>, now: Date | SQL): SQL {
-  return sql`((${expiresAt} is null or ${gt(expiresAt, now)}) and (${userId} is null
-    or exists (select 1 from ${users} ${holder} where ${holder.id} = ${userId} and ${holder.active})))`;
+/**
+ * Whether a token may be used at this time: it has not expired, and its user is active. Personal tokens and
+ * impersonations also need the feature `administration`. A token that works across organizations is that of a Platform
+ * Admin, and an impersonation is of somebody who is none, by somebody who is one.
+ */
+export function liveToken(
+  {
+    kind,
+    scope,
+    userId,
+    createdBy,
+    expiresAt,
+  }: Record<"kind" | "scope" | "userId" | "createdBy" | "expiresAt", Column>,
+  now: Date | SQL,
+  administration: boolean | SQL,
+): SQL {
+  return sql`((${expiresAt} is null or ${gt(expiresAt, now)})
+    and (${kind} in ('session', 'management') or ${administration})
+    and (${userId} is null or exists (select 1 from ${users} ${holder} where ${holder.id} = ${userId} and ${holder.active}
+      and (${scope} is distinct from 'installation' or ${isPlatformAdmin(holder)})
+      and (${kind} <> 'impersonation' or not ${holder.isPlatformAdmin})))
+    and (${kind} <> 'impersonation' or exists (
+      select 1 from ${users} ${creator} where ${creator.id} = ${createdBy} and ${isPlatformAdmin(creator)})))`;
 }

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context, ErrorHandler, HonoRequest } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { EngineError, type Issue, type LimitStatus } from "../core/errors.ts";
-import { recordRefusal } from "./callers/audit-refusal.ts";
+import { recordRefusal } from "./callers/audit-access.ts";
 import type { AppEnv } from "./environment.ts";
 
 /** The body of every error (spec "Errors", decisions §3). */

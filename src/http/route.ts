@@ -10,7 +10,8 @@ import { EngineError } from "../core/errors.ts";
 import "../core/validation.ts";
 import { holdBody, limitBody, maxBodyBytes } from "./body.ts";
 import { clientKey } from "./callers/address.ts";
-import { authenticate, requireSession } from "./callers/authentication.ts";
+import { authenticate } from "./callers/authentication.ts";
+import { requireOneOrganization, requireOrganization, requireSession } from "./callers/restrictions.ts";
 import type { AppEnv } from "./environment.ts";
 import { type ErrorStatus, errorAnswer } from "./error-answers.ts";
 import { invalid } from "./errors.ts";
@@ -69,6 +70,8 @@ interface OpenOptions {
 interface GuardOptions extends OpenOptions {
   /** Whether only signed-in people may call the route, or which calls are theirs alone; other credentials get the 403. */
   sessionOnly?: boolean | ((ctx: Ctx) => boolean);
+  /** Whether personal tokens that work across organizations get the 403. Routes for sessions alone refuse them anyway. */
+  oneOrganization?: boolean;
   /** Whether the route is about the whole installation: the caller needs the permission in the first organization. */
   installation?: boolean;
   /** Whether the policy `rateLimit` does not apply. */
@@ -97,6 +100,7 @@ export function guarded<const Route extends RouteDeclaration>(
   {
     sessionOnly = permission === null,
     installation = false,
+    oneOrganization = false,
     unlimited = false,
     bodyLimit = maxBodyBytes,
     feature,
@@ -109,7 +113,11 @@ export function guarded<const Route extends RouteDeclaration>(
     c.set("ctx", ctx);
     if (feature) requireFeature(ctx.options.edition, feature);
     if (typeof sessionOnly === "function" ? sessionOnly(ctx) : sessionOnly) requireSession(ctx.actor);
-    if (permission) requirePermission(ctx.membership, permission);
+    if (oneOrganization) requireOneOrganization(ctx.actor);
+    if (permission) {
+      requireOrganization(ctx);
+      requirePermission(ctx.membership, permission);
+    }
     // No proxy may store the response to one caller. A handler may allow it.
     c.header("Cache-Control", "no-store");
     await limitBody(c, bodyLimit);

@@ -5,7 +5,7 @@ import { editionOf, openEdition } from "../../src/core/edition.ts";
 
 const keys = Object.keys(roles) as RoleKey[];
 const added = "018f0000-0000-7000-8000-000000000001,018f0000-0000-7000-8000-000000000002";
-const open = { isPlatformAdmin: false, governed: false };
+const open = { isPlatformAdmin: false, governed: false, narrowedTo: null };
 const rights = (role: string | null, first = false, workspaceIds: string | null = added) =>
   rightsOf({ role, workspaceIds, ...open }, { first, edition: openEdition });
 
@@ -47,7 +47,7 @@ describe("the rights of a role", () => {
 });
 
 describe("a Platform Admin", () => {
-  const admin = { workspaceIds: null, isPlatformAdmin: true, governed: true };
+  const admin = { ...open, workspaceIds: null, isPlatformAdmin: true, governed: true };
   const closed = [openEdition, editionOf({ EDITION: "managed", FEATURES: ["channels"] })];
   const administration = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
 
@@ -73,11 +73,36 @@ describe("a Platform Admin", () => {
   });
 
   test("leaves policy:manage to nobody else, in any edition", () => {
-    const governed = { workspaceIds: null, isPlatformAdmin: false, governed: true };
+    const governed = { ...open, workspaceIds: null, governed: true };
     for (const edition of [...closed, administration]) {
       const { permissions: held } = rightsOf({ ...governed, role: "owner" }, { first: true, edition });
       expect([...held]).toEqual([...roles.owner].filter((one) => one !== "policy:manage"));
     }
+  });
+});
+
+describe("a narrowed token", () => {
+  const narrowedTo = "agent:read,org:write,unknown,policy:manage";
+
+  test("has those permissions of its holder's role that it names", () => {
+    const of = (role: string) => rightsOf({ ...open, role, workspaceIds: added, narrowedTo }, place).permissions;
+    const place = { first: false, edition: openEdition };
+    expect([...of("owner")]).toEqual(["agent:read", "org:write"]);
+    expect([...of("viewer")]).toEqual(["agent:read"]);
+    expect([...of("guest")]).toEqual([]);
+    expect([...rightsOf({ ...open, role: "owner", workspaceIds: null, narrowedTo: "" }, place).permissions]).toEqual(
+      [],
+    );
+  });
+
+  test("of a Platform Admin reaches every organization, with those permissions alone", () => {
+    const edition = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
+    const standing = { role: null, workspaceIds: null, isPlatformAdmin: true, governed: true, narrowedTo };
+    expect(rightsOf(standing, { first: false, edition })).toEqual({
+      permissions: new Set(["agent:read", "org:write", "policy:manage"]),
+      workspaceIds: null,
+      everywhere: true,
+    });
   });
 });
 

@@ -72,6 +72,8 @@ describe("the log", () => {
   test.each([
     "Authorization: Bearer abcdefgh12345678",
     "the key aek_0123456789abcdefABCDEF was used",
+    "the token aep_0123456789abcdefABCDEF was used",
+    "the token aei_0123456789abcdefABCDEF was used",
     "connect postgres://user:hunter22@db/app failed",
     "GET /setup?token=abcdef123456",
   ])("recognises a credential without being told of it: %s", (text) => {

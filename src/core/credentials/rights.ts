@@ -11,6 +11,8 @@ export interface Standing {
   isPlatformAdmin: boolean | null;
   /** Whether any user is a Platform Admin: then no role includes `policy:manage`. */
   governed: boolean;
+  /** The permissions that the caller's token is narrowed to, joined by commas; null for all of the caller's. */
+  narrowedTo: string | null;
 }
 
 /** The standing of the engine itself: an Owner who holds `policy:manage` also beside Platform Admins. */
@@ -19,6 +21,7 @@ export const ownerStanding: Standing = {
   workspaceIds: null,
   isPlatformAdmin: false,
   governed: false,
+  narrowedTo: null,
 };
 
 /** The rights of a caller in an organization. */
@@ -26,7 +29,7 @@ export interface Rights {
   permissions: ReadonlySet<Permission>;
   /** The workspaces that the caller reaches; null for all workspaces. */
   workspaceIds: readonly string[] | null;
-  /** Whether the caller has all permissions in every organization. */
+  /** Whether the caller reaches every organization, as a Platform Admin. */
   everywhere: boolean;
 }
 
@@ -41,9 +44,17 @@ export interface Place {
  * The one place that decides what a caller may do. A role that this release does not know has no permissions. Owners and
  * Admins reach every workspace. With the feature `administration` a Platform Admin has all permissions in every
  * organization; without it, those of the role, and `policy:manage` in the first organization. There alone a role
- * includes `policy:manage`, and only while nobody is a Platform Admin.
+ * includes `policy:manage`, and only while nobody is a Platform Admin. A token may be narrowed to some permissions.
  */
-export function rightsOf(standing: Standing, { first, edition }: Place): Rights {
+export function rightsOf(standing: Standing, place: Place): Rights {
+  const { permissions: held, ...rights } = rightsOfPerson(standing, place);
+  if (standing.narrowedTo === null) return { permissions: held, ...rights };
+  const named: ReadonlySet<string> = new Set(standing.narrowedTo.split(","));
+  return { permissions: new Set([...held].filter((one) => named.has(one))), ...rights };
+}
+
+/** The rights of the holder of a token. */
+function rightsOfPerson(standing: Standing, { first, edition }: Place): Rights {
   const { role, workspaceIds, governed } = standing;
   const isPlatformAdmin = standing.isPlatformAdmin === true;
   if (isPlatformAdmin && edition.has("administration")) {

@@ -1,9 +1,10 @@
 import { digest, randomToken } from "../ids.ts";
 
 /** The prefixes of the engine's own credentials: a leaked one is recognized, and no agent key is taken for one. */
-const prefixes = { session: "aes_", management: "aek_" } as const;
+const prefixes = { session: "aes_", management: "aek_", personal: "aep_", impersonation: "aei_" } as const;
 
 export type TokenKind = keyof typeof prefixes;
+const kinds = Object.keys(prefixes) as TokenKind[];
 
 /** A new credential of 256 bits, and its digest. Only the digest is stored. */
 export async function newToken(kind: TokenKind): Promise<{ token: string; digest: Uint8Array<ArrayBuffer> }> {
@@ -13,8 +14,7 @@ export async function newToken(kind: TokenKind): Promise<{ token: string; digest
 
 /** The kind of credential by its prefix, or null. */
 export function tokenKind(text: string): TokenKind | null {
-  if (text.startsWith(prefixes.session)) return "session";
-  return text.startsWith(prefixes.management) ? "management" : null;
+  return kinds.find((kind) => text.startsWith(prefixes[kind])) ?? null;
 }
 
 /** How long a session lives after its last use: 30 days (decisions §2). */

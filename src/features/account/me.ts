@@ -39,7 +39,10 @@ export async function readMe({ db, actor, membership, options: { edition } }: Ct
   const { id, email, name, onboarding, passwordSetBy } = user;
   const memberships = rows.flatMap(({ organization, roleKey, first, ...platform }) => {
     if (!organization || !roleKey) return [];
-    const { permissions } = rightsOf({ role: roleKey, workspaceIds: null, ...platform }, { first, edition });
+    const { permissions } = rightsOf(
+      { role: roleKey, workspaceIds: null, narrowedTo: null, ...platform },
+      { first, edition },
+    );
     return [{ ...organization, roleKey, permissions: [...permissions] }];
   });
   const required = passwordSetBy === null ? {} : { passwordChangeRequired: true as const };

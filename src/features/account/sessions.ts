@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, ne, type SQL, sql } from "drizzle-orm";
-import type { Ctx, Services } from "../../context/ctx.ts";
+import { type Ctx, isAdministered, type Services } from "../../context/ctx.ts";
 import { newToken, sessionSeconds } from "../../core/credentials/tokens.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid, newId } from "../../core/ids.ts";
@@ -122,8 +122,9 @@ async function deleteSessions(ctx: Ctx, tx: Db, which: SQL): Promise<{ id: strin
 const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).tokenId);
 
 /** Whether the request's session is live: it may end while the request waits for a lock. */
-export const isLive = (tokenId: string, now: Date) => sql`exists (
-  select 1 from ${accessTokens} where ${accessTokens.id} = ${tokenId} and ${liveToken(accessTokens, now)})`;
+export const isLive = (ctx: Ctx) => sql`exists (
+  select 1 from ${accessTokens} where ${accessTokens.id} = ${userOf(ctx).tokenId}
+    and ${liveToken(accessTokens, new Date(ctx.clock.now()), isAdministered(ctx))})`;
 
 const ownSessions = (ctx: Ctx) => and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, userOf(ctx).id));
 

@@ -1,13 +1,9 @@
-import type { Actor, Ctx } from "../../context/ctx.ts";
-import { EngineError } from "../../core/errors.ts";
-import { sessionNeeded } from "../../http/callers/authentication.ts";
+import type { Ctx, UserActor } from "../../context/ctx.ts";
+import { requireSession } from "../../http/callers/restrictions.ts";
 
-/** A signed-in person. */
-export type User = Extract<Actor, { type: "user" }>;
-
-/** The signed-in person of the request. Throws the 403 for a management key. */
-export function userOf({ actor }: Ctx): User {
-  if (actor.type !== "user") throw new EngineError("forbidden", sessionNeeded);
+/** The signed-in person of the request. Throws the 403 for a management key and a personal token. */
+export function userOf({ actor }: Ctx): UserActor {
+  requireSession(actor);
   return actor;
 }
 

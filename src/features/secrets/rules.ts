@@ -41,7 +41,7 @@ export function authKeyProblem(value: string): string | null {
   if (value.trim() === "") return "must not be blank";
   // The `Authorization` header would change or lose other characters.
   if (!/^[\x21-\x7e]+$/.test(value)) return "must be printable ASCII without spaces";
-  if (tokenKind(value) !== null) return "must not begin like a management key or a session";
+  if (tokenKind(value) !== null) return "must not begin like a management key, a session or a token";
   return value.length < shortestAuthKey
     ? `must have at least ${shortestAuthKey} characters, so that nobody guesses it`
     : null;

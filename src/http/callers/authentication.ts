@@ -1,8 +1,9 @@
 import { eq } from "drizzle-orm";
 import type { Context } from "hono";
-import type { Actor, Ctx, Services } from "../../context/ctx.ts";
+import type { Actor, Ctx, Services, UserActor } from "../../context/ctx.ts";
 import { type Membership, membershipIn } from "../../context/membership.ts";
 import { unknownToken } from "../../context/standing.ts";
+import { ownerStanding } from "../../core/credentials/rights.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../../core/credentials/tokens.ts";
 import { openEdition } from "../../core/edition.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
@@ -13,11 +14,13 @@ import { throttleValues } from "../../db/throttle.ts";
 import type { AppEnv } from "../environment.ts";
 import { limitHeaders } from "../errors.ts";
 import { clientKey } from "./address.ts";
+import { recordUse } from "./audit-access.ts";
 import { readSessionCookie, setSessionCookie } from "./cookie.ts";
 import { rewriteLegacyKey } from "./legacy-key.ts";
 import { type Caller, lookup } from "./lookup.ts";
 import { requireOwnOrigin } from "./origin.ts";
 import { countRefused, strangerKey } from "./refused.ts";
+import { isAcrossOrganizations } from "./restrictions.ts";
 
 /** In milliseconds. A token's use is stored at most this often, so that most guarded requests only read. */
 const refreshMs = 60 * 60 * 1000;
@@ -34,7 +37,7 @@ const leastInstallationCalls = 60;
 /** The membership of a signed-in user without any organization: no permissions, and an id that no row has. */
 const nowhere = membershipIn(
   { organizationId: "00000000-0000-0000-0000-000000000000", organizationSlug: "", first: false },
-  { role: null, workspaceIds: null, isPlatformAdmin: null, governed: false },
+  { ...ownerStanding, role: null },
   openEdition,
 );
 
@@ -83,14 +86,6 @@ function readBearer(c: Context<AppEnv>): string | null {
   return token;
 }
 
-/** The sentence of the 403 for a credential other than a session (managed M2). */
-export const sessionNeeded = "This route needs a signed-in session";
-
-/** Throws the 403 for a management key where only a signed-in person may act. */
-export function requireSession(actor: Actor): void {
-  if (actor.type !== "user") throw new EngineError("forbidden", sessionNeeded);
-}
-
 /** Calls `read`, and counts a 401 that it throws, which no statement counts. Throws the 401 or the 429. */
 function counting<T>(c: Context<AppEnv>, read: () => T): T {
   try {
@@ -126,16 +121,14 @@ async function identify(c: Context<AppEnv>, credential: Credential, addressing: 
     await refresh(services, row, now);
     if (ambient) setSessionCookie(c, token);
   }
-  const membership = toMembership(row, services);
+  // A token that works across organizations has none of its own.
+  const isNamed = address !== null || addressing.installation === true || !isAcrossOrganizations(actor);
+  const membership = isNamed ? toMembership(row, services) : null;
+  const request = { id: requestId, ip };
+  const ctx = { ...services, log, db: database.db, actor, membership: membership ?? nowhere, request };
+  if (isAcrossOrganizations(actor)) await recordUse(ctx, c.req.method, c.req.path);
   if (!membership && address !== null) throw notFound("Organization");
-  return {
-    ...services,
-    log,
-    db: database.db,
-    actor,
-    membership: membership ?? nowhere,
-    request: { id: requestId, ip },
-  };
+  return ctx;
 }
 
 /** The row of a known token, or of a management key that this request rewrites from the older form. */
@@ -189,10 +182,16 @@ function addressedOrganization(c: Context<AppEnv>): string | null {
   return slug;
 }
 
-function toActor({ id, kind, name, userId, userName, email }: Caller): Actor | null {
+function toActor({ id, kind, name, scope, userId, userName, email, ...by }: Caller): Actor | null {
   if (kind === "management") return { type: "key", id, name: name ?? "" };
   if (userId === null) return null;
-  return { type: "user", id: userId, name: userName ?? "", email: email ?? "", tokenId: id };
+  const user: UserActor = { type: "user", id: userId, name: userName ?? "", email: email ?? "", tokenId: id };
+  if (kind === "session") return user;
+  if (kind === "personal") return { ...user, token: { name: name ?? "", scope: scope ?? "organization" } };
+  const { impersonatorId, impersonatorName } = by;
+  return impersonatorId === null
+    ? null
+    : { ...user, impersonator: { id: impersonatorId, name: impersonatorName ?? "" } };
 }
 
 function toMembership(row: Caller, { options }: Services): Membership | null {

@@ -55,7 +55,7 @@ const bcryptForm = "^\\$2[abxy]\\$[0-9]{2}\\$.{53}$";
 /** The rows that may contain the key, including one that another first use has just rewritten. */
 function candidates({ db }: Database, { key, digest, now }: Omit<Attempt, "client">) {
   const { id, kind, prefix, legacyHash, createdAt } = accessTokens;
-  const alive = liveToken(accessTokens, new Date(now));
+  const alive = liveToken(accessTokens, new Date(now), false);
   const older = and(eq(prefix, key.slice(0, prefixLength)), sql`${legacyHash} ~ ${bcryptForm}`);
   return db
     .select({ id, legacyHash })

@@ -9,15 +9,20 @@ import { upsertThrottle } from "../../db/throttle.ts";
 
 const known = alias(accessTokens, "known");
 
+const impersonator = alias(users, "impersonator");
+
 /** The fields of a known token, and of its caller. */
 const caller = fields({
   id: known.id,
   kind: known.kind,
   name: known.name,
+  scope: known.scope,
   usedAt: sql<number | null>`(extract(epoch from ${known.lastUsedAt}) * 1000)::float8`,
   userId: known.userId,
   userName: orNull(users.name),
   email: orNull(users.email),
+  impersonatorId: orNull(impersonator.id),
+  impersonatorName: orNull(impersonator.name),
   organizationId: orNull(reached.organization.id),
   organizationSlug: orNull(reached.organization.slug),
   organizationFirst: sql<boolean | null>`${reached.organization.id} = (select id from first)`,
@@ -55,7 +60,7 @@ export const lookup = statement(
     const beyond = sql`${organizations.id} = any(${few}) and (${administration} or (${installation} and ${isFirst}))`;
     return sql<ThrottleWindow & (Caller | { id: null })>`
     with ${known} as (
-      select * from ${accessTokens} where ${accessTokens.digest} = ${digest} and ${liveToken(accessTokens, now)}
+      select * from ${accessTokens} where ${accessTokens.digest} = ${digest} and ${liveToken(accessTokens, now, administration)}
     ), calls as (${upsertThrottle({ key, now, resetsAt })}
     ), first as (${firstOrganization}
     )
@@ -63,6 +68,8 @@ export const lookup = statement(
     from calls
     left join ${known} on true
     left join ${users} on ${users.id} = ${known.userId}
+    left join ${users} ${impersonator}
+      on ${impersonator.id} = ${known.createdBy} and ${known.kind} = 'impersonation'
     left join lateral ${reachedOrganization({ user: users, token: known }, { which, beyond })} on true`;
   },
 );

@@ -1,6 +1,7 @@
-import type { RoleKey } from "../../../src/core/credentials/permissions.ts";
+import type { Permission, RoleKey } from "../../../src/core/credentials/permissions.ts";
+import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { members, users } from "../../../src/db/schema.ts";
+import { accessTokens, members, users } from "../../../src/db/schema.ts";
 import { createSession } from "../../../src/features/account/index.ts";
 import type { Harness } from "../../harness.ts";
 import { passwords } from "../../passwords.ts";
@@ -34,6 +35,32 @@ export async function join(h: Harness, userId: string, slug: string, roleKey: Ro
 export async function openSession(h: Harness, userId: string, userAgent = "test") {
   const token = await createSession(h.services, userId, { ip: "192.0.2.1", userAgent });
   return { Authorization: `Bearer ${token}` };
+}
+
+interface Narrowed {
+  kind?: "personal" | "impersonation";
+  /** Of the scope `organization`; absent for a token that works across organizations. */
+  organizationId?: string;
+  permissions?: Permission[];
+  createdBy?: string;
+}
+
+/** Stores a token of the user, and returns its headers. */
+export async function issueToken(
+  { services }: Harness,
+  userId: string,
+  { kind = "personal", organizationId, ...row }: Narrowed = {},
+) {
+  const { token, digest } = await newToken(kind);
+  const scope =
+    kind === "impersonation" ? null : organizationId ? ("organization" as const) : ("installation" as const);
+  const expiresAt = new Date(services.clock.now() + 60 * 60 * 1000);
+  const id = newId();
+  const reach = { scope, organizationId: organizationId ?? null };
+  await services.database.db
+    .insert(accessTokens)
+    .values({ ...row, id, kind, digest, userId, ...reach, name: "CI", prefix: token.slice(0, 10), expiresAt });
+  return { id, token, headers: { Authorization: `Bearer ${token}` } };
 }
 
 /** The status of a call with a session's headers: 200, or 401 when the session has ended. */

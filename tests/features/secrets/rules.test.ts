@@ -29,7 +29,7 @@ describe("the agent's API key", () => {
   });
 
   it("may be none of our own tokens", async () => {
-    for (const kind of ["session", "management"] as const) {
+    for (const kind of ["session", "management", "personal", "impersonation"] as const) {
       expect(authKeyProblem((await newToken(kind)).token)).toMatch(/must not begin like/);
     }
   });

@@ -61,7 +61,7 @@ function adapt(logger: pino.Logger): Log {
 /** Patterns of credentials that are not in `secrets`: bearer tokens, the engine's own tokens, passwords in addresses. */
 const shapes: [RegExp, string][] = [
   [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${scrubbed}`],
-  [/\b(aek|aes|sk|pk)[-_][\w-]{16,}/g, scrubbed],
+  [/\b(ae[kspi]|sk|pk)[-_][\w-]{16,}/g, scrubbed],
   [/(:\/\/[^\s:@/"]*):[^\s@/"]+@/g, `$1:${scrubbed}@`],
   [/([?&](?:token|key|secret)=)[^\s&"]+/gi, `$1${scrubbed}`],
 ];

@@ -30,9 +30,10 @@ export const ofHolder = (userId: string): SQL | undefined =>
 
 /** Invitations in the order of their creation, with the fields of their API forms and their inviters' standing. */
 export function selectInvitations(db: Db, { now, edition }: Moment, which: SQL | undefined) {
+  const administration = edition.has("administration");
   const inviter = reachedOrganization(
     { user: person, token: key },
-    organizationWithId(invitations.organizationId, edition.has("administration")),
+    organizationWithId(invitations.organizationId, administration),
   );
   return db
     .select({
@@ -50,7 +51,7 @@ export function selectInvitations(db: Db, { now, edition }: Moment, which: SQL |
     .innerJoin(users, eq(users.id, invitations.userId))
     .innerJoin(organizations, eq(organizations.id, invitations.organizationId))
     .leftJoin(person, eq(person.id, invitations.invitedByUser))
-    .leftJoin(key, and(eq(key.id, invitations.invitedByKey), liveToken(key, now)))
+    .leftJoin(key, and(eq(key.id, invitations.invitedByKey), liveToken(key, now, administration)))
     .leftJoinLateral(inviter, sql`true`)
     .where(which)
     .orderBy(asc(invitations.createdAt), asc(invitations.id));

@@ -96,7 +96,7 @@ export async function answerInvitation(ctx: Ctx, id: string, accept: boolean): P
 async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promise<InvitationAnswered> {
   const user = userOf(ctx);
   const moment = momentOf(ctx);
-  const own = and(eq(invitations.id, id), ofHolder(user.id), isLive(user.tokenId, moment.now));
+  const own = and(eq(invitations.id, id), ofHolder(user.id), isLive(ctx));
   const [offered] = await selectInvitations(tx, moment, own);
   if (!offered) throw notFound("Invitation");
   const { organization } = offered;

@@ -2,7 +2,7 @@ import { and, eq, ne } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import type { Membership } from "../../../context/membership.ts";
 import { isRoleKey } from "../../../core/credentials/permissions.ts";
-import { lacked, rightsOf } from "../../../core/credentials/rights.ts";
+import { lacked, ownerStanding, rightsOf } from "../../../core/credentials/rights.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users } from "../../../db/schema.ts";
@@ -69,8 +69,7 @@ export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<str
   }
   // A role that this release does not know counts as the Owner's.
   const role = isRoleKey(roleKey) ? roleKey : "owner";
-  const standing = { role, workspaceIds: null, isPlatformAdmin: false, governed: false };
-  const theirs = rightsOf(standing, { first: false, edition: ctx.options.edition }).permissions;
+  const theirs = rightsOf({ ...ownerStanding, role }, { first: false, edition: ctx.options.edition }).permissions;
   if (lacked(theirs, membership.permissions)) {
     throw new EngineError("forbidden", "This member's role is higher than yours: ask an Owner");
   }

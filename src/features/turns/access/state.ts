@@ -42,7 +42,7 @@ const stateStatement = statement(
       standings: sql<RowOf<typeof caller>[]>`(
         select coalesce(json_agg(${caller}), '[]')
         from unnest(${tokens}, ${reachedIds}) as asked(token, organization)
-        join ${accessTokens} on ${accessTokens.id} = asked.token and ${liveToken(accessTokens, now)}
+        join ${accessTokens} on ${accessTokens.id} = asked.token and ${liveToken(accessTokens, now, administration)}
         left join ${users} on ${users.id} = ${accessTokens.userId}
         left join lateral ${reachedOrganization({ user: users, token: accessTokens }, asked)} on true)`,
     });

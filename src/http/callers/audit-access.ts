@@ -1,5 +1,6 @@
 import { audit } from "../../context/audit.ts";
 import type { Ctx } from "../../context/ctx.ts";
+import type { Membership } from "../../context/membership.ts";
 import type { EngineError } from "../../core/errors.ts";
 import type { Limit } from "../../core/limits/throttle.ts";
 import { clip, storable } from "../../core/text/text.ts";
@@ -10,6 +11,18 @@ const noted: Limit = { calls: 20, windowMs: 10 * 60 * 1000 };
 
 /** The most characters of a path in the log. */
 const longestPath = 256;
+
+const routeOf = (method: string, path: string) => `${method} ${clip(storable(path), longestPath)}`;
+
+/** The organization whose log gets the entry. The id of a caller without any organization belongs to no row. */
+const logOf = ({ organizationSlug, organizationId }: Membership) => (organizationSlug === "" ? null : organizationId);
+
+/** Writes the use of a token that works across organizations into the log of the addressed organization (managed M3). */
+export function recordUse(ctx: Ctx, method: string, path: string): Promise<void> {
+  const { actor, membership, request, database } = ctx;
+  const entry = { action: "token.use", target: routeOf(method, path), actor, request };
+  return audit(database.db, { ...entry, organizationId: logOf(membership) });
+}
 
 /**
  * Writes the 403 of a known caller into the audit log of the request's organization. The last entry within ten minutes
@@ -22,11 +35,10 @@ export async function recordRefusal(ctx: Ctx, { message }: EngineError, method: 
   if (!allowed) return;
   await audit(database.db, {
     action: "access.refuse",
-    target: `${method} ${clip(storable(path), longestPath)}`,
+    target: routeOf(method, path),
     actor,
     request,
-    // The id of a caller without any organization belongs to no row.
-    organizationId: membership.organizationSlug === "" ? null : membership.organizationId,
+    organizationId: logOf(membership),
     success: false,
     summary: { message, ...(remaining === 0 ? { furtherRefusals: "not recorded within ten minutes" } : {}) },
   });
