@@ -100,6 +100,7 @@ export function describe(groups: readonly App[]) {
       { name: "Room", description: "What an agent does on its own, when events of other systems come in." },
       { name: "Scheduled tasks", description: "What an agent does at set times." },
       { name: "Account", description: "Sign-in and the current user." },
+      { name: "Users", description: "The users of the whole installation, for Platform Admins." },
       { name: "Organizations", description: "Organizations, their members, workspaces and management keys." },
       { name: "Installation", description: "What holds for the whole installation." },
       { name: "Analytics", description: "What agents did in a period, and the tokens that it took." },

@@ -43,6 +43,7 @@ import { continuedRun, runJob, tasksFeature } from "./features/tasks/index.ts";
 import { toolsFeature } from "./features/tools/index.ts";
 import { tracingFeature } from "./features/tracing/index.ts";
 import { answeringModel, createTurns } from "./features/turns/index.ts";
+import { usersFeature } from "./features/users/index.ts";
 import { createHealth } from "./http/health.ts";
 import { createOpening } from "./http/opening.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
@@ -104,6 +105,7 @@ export function createEngine(services: Services): Engine {
     metricsFeature(services),
     accountFeature(services),
     organizationsFeature(services),
+    usersFeature,
     agentsFeature({
       async beforeDelete(tx, agentId) {
         for (const { beforeAgentDelete } of features) await beforeAgentDelete?.(tx, agentId);

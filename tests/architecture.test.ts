@@ -28,7 +28,18 @@ type Room = keyof typeof rooms;
 
 /** A feature imports only features before it in this list, and only their `index.ts`. */
 const featureOrder = [
-  ...["agents", "secrets", "files", "conversations", "mail", "account", "organizations", "installation", "audit"],
+  ...[
+    "agents",
+    "secrets",
+    "files",
+    "conversations",
+    "mail",
+    "account",
+    "organizations",
+    "users",
+    "installation",
+    "audit",
+  ],
   ...["tools", "hooks", "channels"],
   ...["skills", "prompts", "memories", "turns"],
   ...["activity", "tracing", "metrics", "analytics"],

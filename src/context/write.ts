@@ -15,6 +15,11 @@ interface Change extends Pick<AuditEvent, "action" | "target" | "agentId" | "sum
   changes?: Changes;
   /** For changes that `changes` can't show. Called after `fn`: whether nothing changed, so there is no entry. */
   unchanged?: () => boolean;
+  /**
+   * The organizations whose logs get the entry, read after `fn`; null for the log of the installation. By default the
+   * request's organization.
+   */
+  logs?: () => readonly (string | null)[];
   /** Takes the lock of simultaneous changes. Runs before the caller's rights are read: they may be revoked meanwhile. */
   lock?: (tx: Db) => Promise<void>;
 }
@@ -33,7 +38,7 @@ export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise
 async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
   const { actor, membership, request } = ctx;
   return ctx.database.transaction(async (tx) => {
-    const { changes, unchanged = () => isEmpty(changes), lock, summary, ...entry } = change;
+    const { changes, unchanged = () => isEmpty(changes), lock, logs, summary, ...entry } = change;
     await lock?.(tx);
     await requireStanding(tx, ctx);
     // The changes that an earlier attempt of this transaction noted may not be true any more.
@@ -45,7 +50,9 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
     }
     if (unchanged()) return result;
     const told = { ...summary, ...(changes ? { changes } : {}) };
-    await audit(tx, { ...entry, summary: told, actor, request, organizationId: membership.organizationId });
+    const inLog = (organizationId: string | null) => ({ ...entry, summary: told, actor, request, organizationId });
+    const [first = membership.organizationId, ...others] = logs?.() ?? [];
+    await audit(tx, inLog(first), ...others.map(inLog));
     return result;
   });
 }

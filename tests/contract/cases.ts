@@ -12,7 +12,7 @@ export interface Case extends Route {
   entry: Entry;
   permission: Permission | null;
   /** How it treats a management key. */
-  key: "owner" | "itself" | "refused" | "unknown";
+  key: "owner" | "itself" | "refused" | "unknown" | "powerless";
 }
 
 /** Every proof makes some hundreds of requests, on a machine that may be shared. */
@@ -55,7 +55,10 @@ function keyOf(route: Route, { differs }: Entry, edition: EditionName): Case["ke
     return takes(route, "agentApiKey") ? "unknown" : "refused";
   }
   if (differs === "keys of others") return edition === "open" ? "refused" : "itself";
-  return differs === "sessions" && edition === "managed" ? "refused" : "owner";
+  if (edition === "open") return "owner";
+  if (differs === "sessions") return "refused";
+  // In the managed edition, it belongs to Platform Admins alone.
+  return permissionOf(route) === "policy:manage" ? "powerless" : "owner";
 }
 
 /** A successful request of a permitted caller. */

@@ -104,6 +104,7 @@ test.each(editions)(
       const addressed = { ...prepared, params: { ...params, orgSlug: world.acme.slug } };
       const answer = await call(world, one, addressed, bearer(token));
       if (one.key === "owner") expectStatus(one.name, answer, one.entry.status);
+      else if (one.key === "powerless") expectMessage(one.name, answer, 403, missing(one));
       else if (one.key === "unknown") expectStatus(one.name, answer, 401);
       else if (one.key === "itself") expectMessage(one.name, answer, 403, "A management key can revoke only itself");
       else expectMessage(one.name, answer, 403, "This route needs a signed-in session");

@@ -219,6 +219,15 @@ export const outOfWorkspace: Prepare = async (world, home) => ({
   params: { workspaceId: home.workspaceId, userId: (await world.person("viewer", home, { reach: false })).id },
 });
 
+/** An account without a membership anywhere, in the path. */
+export const userElsewhere =
+  (body?: Record<string, unknown>): Prepare =>
+  async ({ db }) => {
+    const id = newId();
+    await db.insert(users).values({ id, email: `${id}@example.com`, name: "Ada" });
+    return { params: { id }, ...(body ? { json: body } : {}) };
+  };
+
 /** An account without a membership anywhere. */
 export const accountElsewhere = async ({ db }: World) => {
   const id = newId();

@@ -45,6 +45,7 @@ import {
   toolsOff,
   unallowedSkill,
   unsentMessage,
+  userElsewhere,
   waitingCall,
   webOn,
   withIcon,
@@ -109,6 +110,7 @@ const organization = `${organizations}/{orgSlug}`;
 const onePlugin = `${organization}/plugins/{namespace}`;
 const oneConversation = "/api/conversations/{conversationId}";
 const member = `${organization}/members/{userId}`;
+const users = "/api/users";
 const mailRelay = "/api/installation/mail-relay";
 const workspace = `${organization}/workspaces/{workspaceId}`;
 const retention = `${organization}/retention`;
@@ -387,6 +389,21 @@ export const routes: Record<string, Entry> = {
   ),
   "DELETE /memories": ok("organization", memory(), { owns: ["memories"] }),
   "DELETE /memories/{id}": ok("organization", memory(), { owns: ["memories"] }),
+
+  [`GET ${users}`]: ok("installation"),
+  [`POST ${users}`]: created(
+    "installation",
+    async () => ({ json: { email: `${fresh("user")}@example.com`, password: "correct horse battery" } }),
+    { owns: ["users"] },
+  ),
+  [`GET ${users}/{id}`]: ok("installation", userElsewhere()),
+  [`PATCH ${users}/{id}`]: ok("installation", userElsewhere({ name: "Grace" }), {
+    owns: ["users", "users.active", "users.is_platform_admin", ...password],
+  }),
+  [`DELETE ${users}/{id}`]: ok("installation", userElsewhere(), { owns: ["users"] }),
+  [`POST ${users}/{id}/password`]: ok("installation", userElsewhere({ password: "battery horse correct" }), {
+    owns: password,
+  }),
 
   "GET /api/installation/policies": ok("installation", undefined, { differs: "sessions" }),
   "PATCH /api/installation/policies": ok("installation", newPolicy, { owns: ["installation"], differs: "sessions" }),

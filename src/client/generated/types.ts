@@ -686,6 +686,63 @@ export interface NewManagementKey {
   expiresAt?: string | null;
 }
 
+export interface Users {
+  users: Array<User>;
+  /** Exact below 10001, which also stands for any greater number. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface User {
+  id: string;
+  email: string;
+  name: string;
+  isPlatformAdmin: boolean;
+  /** Whether the user may sign in. */
+  active: boolean;
+  /** The memberships, by slug. Change them with the members of each organization. */
+  organizations: Array<{
+    slug: string;
+    name: string;
+    roleKey: string;
+  }>;
+}
+
+export interface UserAnswer {
+  user: User;
+}
+
+export interface NewUser {
+  /** Upper case counts as lower case. */
+  email: string;
+  /** The part of the e-mail before `@` when absent. */
+  name?: string;
+  /** 8 to 256 characters. */
+  password: string;
+  /** Whether the user has every permission in every organization. */
+  isPlatformAdmin?: boolean;
+  /** Whether the user may sign in; true when absent. */
+  active?: boolean;
+}
+
+export interface UserChanges {
+  /** Upper case counts as lower case. */
+  email?: string;
+  name?: string;
+  /** 8 to 256 characters. */
+  password?: string;
+  /** Whether the user has every permission in every organization. */
+  isPlatformAdmin?: boolean;
+  /** False ends the user's sessions, tokens and streams. */
+  active?: boolean;
+}
+
+export interface UserPassword {
+  /** 8 to 256 characters. */
+  password: string;
+}
+
 export interface InstanceList {
   instances: Array<Instance>;
 }
@@ -3496,6 +3553,41 @@ export interface DeleteManagementKeyInput {
   id: string;
 }
 
+export interface ListUsersInput {
+  /** Part of the e-mail or the name, in upper or lower case. */
+  search?: string;
+  /** 50 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
+export interface CreateUserInput {
+  body: NewUser;
+}
+
+export interface GetUserInput {
+  /** Id of the user. */
+  id: string;
+}
+
+export interface UpdateUserInput {
+  /** Id of the user. */
+  id: string;
+  body: UserChanges;
+}
+
+export interface DeleteUserInput {
+  /** Id of the user. */
+  id: string;
+}
+
+export interface ResetUserPasswordInput {
+  /** Id of the user. */
+  id: string;
+  body: UserPassword;
+}
+
 export interface CreateAgentInput {
   body: NewAgent;
 }
@@ -4742,6 +4834,48 @@ export interface AgentEngine {
    * The key stops working at once. Needs a signed-in session; with the feature `administration`, a management key can revoke itself.
    */
   deleteManagementKey(input: DeleteManagementKeyInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * List users.
+   *
+   * All users of the installation, by e-mail, each with the organizations that the user belongs to.
+   */
+  listUsers(input?: ListUsersInput, options?: CallOptions): Promise<Users>;
+
+  /**
+   * Create a user.
+   *
+   * An account without an organization: add it to the members of one. Its password counts as known to the caller, so `GET /api/me` of the user has `passwordChangeRequired`.
+   */
+  createUser(input: CreateUserInput, options?: CallOptions): Promise<UserAnswer>;
+
+  /**
+   * Read a user.
+   *
+   * A user with the organizations that the user belongs to.
+   */
+  getUser(input: GetUserInput, options?: CallOptions): Promise<UserAnswer>;
+
+  /**
+   * Change a user.
+   *
+   * Changes what is given. `active: false` ends the user's sessions and tokens at once and open streams within 2 seconds; a new password ends the sessions. 409 for the last Platform Admin, for the last Owner of an organization, and for the caller's own password, which `/api/me/password` changes.
+   */
+  updateUser(input: UpdateUserInput, options?: CallOptions): Promise<UserAnswer>;
+
+  /**
+   * Delete a user.
+   *
+   * Deletes the account with its memberships, invitations, sessions and tokens. What the user made stays. 409 for the last Platform Admin and for the last Owner of an organization.
+   */
+  deleteUser(input: DeleteUserInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Set a user's password.
+   *
+   * Ends the user's sessions, and the links to reset the former password. `GET /api/me` of the user has `passwordChangeRequired` until the user chooses another. 409 for the caller's own account.
+   */
+  resetUserPassword(input: ResetUserPasswordInput, options?: CallOptions): Promise<UserAnswer>;
 
   /**
    * All agents within reach.

@@ -10,12 +10,24 @@ import { resetRoutes } from "./reset/routes.ts";
 import { accountRoutes } from "./routes.ts";
 import { knownAddressMs } from "./sign-in-limits.ts";
 
-/** Creates the first owner with an organization and a workspace, unless an owner exists. */
-export { bootstrapOwner, ownerExists } from "./owner.ts";
-/** Makes a user a Platform Admin, or ends that, as the command line does. */
-export { changePlatformAdmin, type PlatformAdminChange } from "./platform-admins.ts";
+/** The organizations whose logs show the events of an account. */
+export { organizationsOf } from "./audit.ts";
+/**
+ * Creates the first owner with an organization and a workspace, unless an owner exists; locks the row of the
+ * installation.
+ */
+export { bootstrapOwner, lockInstallation, ownerExists } from "./owner.ts";
+/** Makes a user a Platform Admin, or ends that; refuses to do without the last one. */
+export {
+  changePlatformAdmin,
+  type PlatformAdminChange,
+  requireOtherPlatformAdmin,
+  setPlatformAdmin,
+} from "./platform-admins.ts";
 /** Sets a user's password, as the command line does too, and ends all sessions of a user. */
 export { deleteSessionsOf, type PasswordReset, replacePassword, resetPassword } from "./replace-password.ts";
+/** Deletes the links to reset a user's password. */
+export { deleteResetLinks } from "./reset/links.ts";
 /** The response to ending sessions. */
 export { EndedSessions } from "./schema.ts";
 /** Opens a session and returns its token; tells whether a session is live. */

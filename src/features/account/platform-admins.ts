@@ -69,7 +69,7 @@ export async function changePlatformAdmin(
  * Makes a user a Platform Admin, or ends that; returns whether it was different before. Throws the 409 for the last
  * Platform Admin who may sign in, and for an account whose password somebody else chose.
  */
-async function setPlatformAdmin(tx: Db, userId: string, value: boolean): Promise<boolean> {
+export async function setPlatformAdmin(tx: Db, userId: string, value: boolean): Promise<boolean> {
   await lockInstallation(tx);
   const one = eq(users.id, userId);
   const { isPlatformAdmin: current, passwordOrganization } = users;
@@ -83,12 +83,13 @@ async function setPlatformAdmin(tx: Db, userId: string, value: boolean): Promise
       "Somebody else chose the password of the account: its holder must first choose another one",
     );
   }
-  if (!value) await requireAnother(tx, userId);
+  if (!value) await requireOtherPlatformAdmin(tx, userId);
   await tx.update(users).set({ isPlatformAdmin: value, updatedAt: sql`now()` }).where(one);
   return true;
 }
 
-async function requireAnother(tx: Db, userId: string): Promise<void> {
+/** Throws the 409 when no other Platform Admin may sign in. The caller has locked the installation. */
+export async function requireOtherPlatformAdmin(tx: Db, userId: string): Promise<void> {
   const others = and(ne(users.id, userId), isPlatformAdmin(users));
   const [other] = await tx.select({ id: users.id }).from(users).where(others).limit(1);
   if (!other) throw new EngineError("conflict", "The last Platform Admin stays: make another user one first");

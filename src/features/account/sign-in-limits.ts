@@ -13,6 +13,8 @@ export interface KnownAccount {
   id: string;
   name: string;
   passwordHash: string | null;
+  /** Whether the user may sign in. */
+  active: boolean;
   /** The organizations, in the order of joining. */
   organizationIds: string[];
 }
@@ -24,6 +26,7 @@ export async function findAccount({ database }: Services, email: string): Promis
       id: users.id,
       name: users.name,
       passwordHash: users.passwordHash,
+      active: users.active,
       organizationId: members.organizationId,
     })
     .from(users)
@@ -32,8 +35,14 @@ export async function findAccount({ database }: Services, email: string): Promis
     .orderBy(...oldestFirst);
   const [account] = rows;
   if (!account) return null;
-  const { id, name, passwordHash } = account;
-  return { id, name, passwordHash, organizationIds: rows.flatMap(({ organizationId }) => organizationId ?? []) };
+  const { id, name, passwordHash, active } = account;
+  return {
+    id,
+    name,
+    passwordHash,
+    active,
+    organizationIds: rows.flatMap(({ organizationId }) => organizationId ?? []),
+  };
 }
 
 const windowMs = 15 * 60 * 1000;

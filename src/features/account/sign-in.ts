@@ -14,8 +14,8 @@ interface Credentials {
 }
 
 /**
- * Opens a session for the right password. Throws the same 401, after the same time, for a wrong password and for an
- * unknown account, and the 429 after too many failures.
+ * Opens a session for the right password. Throws the same 401, after the same time, for a wrong password, for an unknown
+ * account and for an inactive one, and the 429 after too many failures.
  */
 export async function signIn(
   services: Services,
@@ -30,7 +30,8 @@ export async function signIn(
       await failures.takeBack();
       throw error;
     });
-  const token = account && right ? await openSession(services, account, request) : null;
+  // An inactive account is refused here, so that it takes the same statements as a wrong password.
+  const token = account?.active && right ? await openSession(services, account, request) : null;
   if (!account || token === null) {
     await recordSignIn(services, { email, account, request, success: false });
     throw new EngineError("unauthorized", "Wrong e-mail or password");
@@ -39,11 +40,15 @@ export async function signIn(
   return { token, user: { id: account.id, email, name: account.name } };
 }
 
-/** The new session's token; null when the password was changed after the check. */
+/** The new session's token; null when the password was changed, or the account made inactive, after the check. */
 async function openSession(services: Services, account: KnownAccount, request: SignInRequest): Promise<string | null> {
   return services.database.transaction(async (tx) => {
-    const unchanged = and(eq(users.id, account.id), eq(users.passwordHash, account.passwordHash ?? ""));
-    // Locked, so that a change of the password at the same time, which ends all sessions, ends this one too.
+    const unchanged = and(
+      eq(users.id, account.id),
+      eq(users.passwordHash, account.passwordHash ?? ""),
+      eq(users.active, true),
+    );
+    // Locked, so that a change at the same time, which ends all sessions, ends this one too.
     const [user] = await tx.select({ email: users.email }).from(users).where(unchanged).for("share");
     if (!user) return null;
     await recordSignIn(services, { email: user.email, account, request }, tx);

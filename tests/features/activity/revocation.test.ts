@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { newToken } from "../../../src/core/credentials/tokens.ts";
+import { openEdition } from "../../../src/core/edition.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { accessTokens, members, users, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
 import { managedEdition } from "../../harness.ts";
@@ -8,8 +9,8 @@ import { spyOnStatements } from "../../statements.ts";
 import { type ActivityHarness, activityHarness, pause } from "./following.ts";
 
 /** A member and a management key with a live stream, one of an agent and one of a conversation each. */
-async function watching() {
-  const h = await activityHarness();
+async function watching(edition = openEdition) {
+  const h = await activityHarness({ edition });
   const agent = await h.actor();
   const talk = await h.talk(agent);
   const member = await h.as("member");
@@ -141,15 +142,19 @@ async function endedOf(streams: Watching["streams"]["member"]): Promise<string[]
 }
 
 test("a Platform Admin who is none any more loses the streams, and so does an inactive user", async () => {
-  const w = await watching();
-  w.h.services.options.edition = managedEdition;
-  const admin = await w.h.live(await w.h.asPlatformAdmin());
+  const w = await watching(managedEdition);
+  const [admin, by] = [await w.h.asPlatformAdmin(), await w.h.asPlatformAdmin()];
+  const stream = await w.h.live(admin);
   await w.h.engine.closeRevoked();
-  await w.h.db.update(users).set({ isPlatformAdmin: false });
-  await w.h.db.update(users).set({ active: false }).where(eq(users.id, w.userId));
+  for (const [id, json] of [
+    [(await find(w.h, admin)).userId, { isPlatformAdmin: false }],
+    [w.userId, { active: false }],
+  ] as const) {
+    expect((await w.h.request(`/api/users/${id}`, { method: "PATCH", headers: by, json })).status).toBe(200);
+  }
   await w.h.engine.closeRevoked();
-  await admin.ended;
-  expect(admin.text()).toContain(": Organization not found");
+  await stream.ended;
+  expect(stream.text()).toContain(": Organization not found");
   expect(await endedOf(w.streams.member)).toEqual([...all]);
   expect(await endedOf(w.streams.key)).toEqual([]);
 });

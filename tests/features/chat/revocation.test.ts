@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { members, users, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
+import { members, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { managedEdition } from "../../harness.ts";
 import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
@@ -144,14 +144,18 @@ describe("in the playground", () => {
     const held = gate();
     const model = scriptedModel(() => ({ parts: [text("some"), held.promise, text(" more"), finish()] }));
     const h = await chatHarness(model, {}, { edition: managedEdition });
+    const headers = await h.asPlatformAdmin();
     const response = await h.request(`/api/instances/${h.agent.slug}/playground/stream`, {
       method: "POST",
-      headers: await h.asPlatformAdmin(),
+      headers,
       json: { messages: [{ role: "user", content: "q" }], chat_id: "p" },
     });
     const { reader } = await readUntil(response, (said) => said.includes("some"));
     await h.engine.closeRevoked();
-    await h.services.database.db.update(users).set(change).where(eq(users.isPlatformAdmin, true));
+    const { user } = await (await h.request("/api/me", { headers })).json();
+    const by = await h.asPlatformAdmin();
+    const changed = await h.request(`/api/users/${user.id}`, { method: "PATCH", headers: by, json: change });
+    expect(changed.status).toBe(200);
     await h.engine.closeRevoked();
     expect(await rest(reader)).toContain(`event: error\ndata: ${JSON.stringify({ message })}`);
     held.open();

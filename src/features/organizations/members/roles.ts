@@ -25,7 +25,7 @@ function requireOwner({ permissions }: Membership, deed: string): void {
 }
 
 /**
- * Throws the 403 unless the caller is an Owner, as management keys are, and the 409 for the last Owner. Call it
+ * Throws the 403 unless the caller is an Owner, as management keys are, and the 409 for the last active Owner. Call it
  * in a transaction of `writeOrganization`, under whose lock the number of Owners can't change.
  */
 export async function releaseOwner(tx: Db, membership: Membership, userId: string, deed: string): Promise<void> {
@@ -33,10 +33,12 @@ export async function releaseOwner(tx: Db, membership: Membership, userId: strin
   const [other] = await tx
     .select({ userId: members.userId })
     .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
     .where(
       and(
         eq(members.organizationId, membership.organizationId),
         eq(members.roleKey, "owner"),
+        eq(users.active, true),
         ne(members.userId, userId),
       ),
     )
