@@ -11,7 +11,7 @@ import {
   resetPassword,
 } from "./features/account/index.ts";
 import { activityFeature } from "./features/activity/index.ts";
-import { agentsFeature } from "./features/agents/index.ts";
+import { agentsFeature, type BeforeDelete } from "./features/agents/index.ts";
 import { analyticsFeature } from "./features/analytics/index.ts";
 import { auditFeature } from "./features/audit/index.ts";
 import { bundlesFeature } from "./features/bundles/index.ts";
@@ -97,6 +97,9 @@ export function createEngine(services: Services): Engine {
     taskKind: runJob.kind,
   });
   const health = createHealth(services, opening);
+  const beforeDelete: BeforeDelete = async (tx, agentId) => {
+    for (const { beforeAgentDelete } of features) await beforeAgentDelete?.(tx, agentId);
+  };
   // In the order of the OpenAPI document.
   features.push(
     turns.contribution,
@@ -104,14 +107,9 @@ export function createEngine(services: Services): Engine {
     { routes: [health.routes] },
     metricsFeature(services),
     accountFeature(services),
-    organizationsFeature(services),
+    organizationsFeature(services, beforeDelete),
     usersFeature,
-    agentsFeature({
-      async beforeDelete(tx, agentId) {
-        for (const { beforeAgentDelete } of features) await beforeAgentDelete?.(tx, agentId);
-      },
-      warningsOf: tracing.warningsOf,
-    }),
+    agentsFeature({ beforeDelete, warningsOf: tracing.warningsOf }),
     bundlesFeature((at) => worker.wake(at)),
     tracing,
     promptsFeature,

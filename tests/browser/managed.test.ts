@@ -91,3 +91,29 @@ browserTest("a Platform Admin opens an organization of other people, from the me
   await expect.poll(() => page.getByLabel("Organization").inputValue()).toBe("default");
   expect(complaints).toEqual([]);
 });
+
+browserTest("an owner deletes an organization, after typing its slug, by keyboard", async () => {
+  const { page, complaints } = await openAs("organization", "Organization");
+  const further = page.getByRole("region", { name: "A further organization" });
+  await further.getByLabel("Its name in addresses").fill("bay");
+  await page.keyboard.press("Enter");
+  const menu = page.getByLabel("Organization", { exact: true });
+  await expect.poll(() => menu.inputValue()).toBe("bay");
+  await looksRight(page, "managed-organization");
+  await tabTo(page, /^Delete$/);
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Delete bay?" });
+  const act = dialog.getByRole("button", { name: "Delete the organization" });
+  await dialog.waitFor();
+  expect(await act.isDisabled()).toBe(true);
+  await looksRight(page, "managed-organization-deletion");
+  await dialog.getByLabel("Type bay to go on").fill("bay");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByText("bay is deleted").waitFor();
+  await dialog.waitFor({ state: "detached" });
+  const listed = () => page.evaluate(async () => (await fetch("/api/organizations")).json());
+  expect((await listed()).organizations.map(({ slug }: { slug: string }) => slug)).not.toContain("bay");
+  expect(complaints).toEqual([]);
+});

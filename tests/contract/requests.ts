@@ -209,6 +209,15 @@ export const secondOrganization: Prepare = async (world, home, { id: userId }) =
   return { params: { orgSlug: slug } };
 };
 
+/** An organization of the caller's, with the role that the caller has in the home's. */
+export const ownOrganization: Prepare = async (world, home, { id: userId }) => {
+  const { id: organizationId, slug } = await anotherHome(world, home);
+  const isOwn = and(eq(members.organizationId, home.id), eq(members.userId, userId));
+  const [own] = await world.db.select({ roleKey: members.roleKey }).from(members).where(isOwn);
+  if (own) await world.db.insert(members).values({ organizationId, userId, ...own });
+  return { params: { orgSlug: slug }, json: { confirm: slug } };
+};
+
 /** Of the home's workspace, and of the organization. */
 export const inWorkspace: Prepare = async (world, home) => ({
   params: { workspaceId: home.workspaceId, userId: (await world.person("viewer", home)).id },

@@ -21,6 +21,7 @@ import {
   outOfWorkspace,
   ownAgent,
   ownMember,
+  ownOrganization,
   ownSession,
   type Prepare,
   packageOn,
@@ -242,6 +243,9 @@ export const routes: Record<string, Entry> = {
   [`GET ${organization}`]: ok("organization"),
   [`PATCH ${organization}`]: ok("organization", async () => ({ json: { name: fresh("New") } }), {
     owns: ["organizations", "organizations.slug", "organizations.revision"],
+  }),
+  [`DELETE ${organization}`]: ok("organization", ownOrganization, {
+    owns: ["organizations", "organizations.deleted_at", "members", "jobs"],
   }),
   [`GET ${organization}/members`]: ok("organization"),
   [`POST ${organization}/members`]: created(

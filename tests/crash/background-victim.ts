@@ -15,7 +15,7 @@ const gathered: Record<string, RegExp> = {
   titles: /^update conversations set .* title_due_at /,
   facts: /^with fact as materialized /,
   followed: /^update conversations set .* follow_up_due_at /,
-  // The audit entry of a deletion by retention, in each batch's transaction.
+  // The audit entry in the transaction of a deletion: of a batch by retention, or of an agent of a deleted organization.
   purged: /^(?:insert into|update) audit_logs /,
 };
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test, vi } from "vitest";
 import type { Database } from "../../src/db/client.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
-import { harness } from "../harness.ts";
+import { harness, managedEdition } from "../harness.ts";
 import { startThrowaway } from "../real-postgres.ts";
 import { inHardFaults } from "../rounds.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
@@ -207,6 +207,38 @@ test.skipIf(!server)(
     }
     expect(await bundle.run(place, "", "", "", "managed")).toEqual({ ended: 0, stdout: "", stderr: "" });
     expect(await counted()).toEqual({ left: 0, messages: 0, deleted: conversations });
+  },
+  180_000,
+);
+
+test.skipIf(!server)(
+  "PostgreSQL: the deletion of an organization that is killed between its agents is completed",
+  async () => {
+    const url = await freshDatabase(server);
+    const place = `${url}?application_name=victim`;
+    const database = poolOn({ url });
+    const h = await harness({ database, edition: managedEdition });
+    const organization = await h.createOrganization("other");
+    const owner = await h.as("owner", { organization });
+    for (const slug of ["first", "second", "third"]) {
+      await h.request("/api/instances", { method: "POST", headers: owner, json: { slug } });
+    }
+    const init = { method: "DELETE", headers: owner, json: { confirm: "other" } };
+    expect((await h.request("/api/organizations/other", init)).status).toBe(200);
+    const left = async () => {
+      const [row] = await database.query<{ agents: number; organizations: number }>(
+        "select (select count(*)::int from agents) as agents, (select count(*)::int from organizations) as organizations",
+        [],
+      );
+      return row;
+    };
+    const { ended, stderr } = await bundle.run(place, "purged", "before", "2", "managed");
+    expect([ended, stderr]).toEqual(["SIGKILL", ""]);
+    await vi.waitFor(async () => expect(await victimsConnections(database)).toBe(0), { timeout: 60_000 });
+    expect(await left()).toEqual({ agents: 2, organizations: 2 });
+    await endLeases(database);
+    expect(await bundle.run(place, "", "", "", "managed")).toEqual({ ended: 0, stdout: "", stderr: "" });
+    expect(await left()).toEqual({ agents: 0, organizations: 1 });
   },
   180_000,
 );

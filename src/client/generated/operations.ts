@@ -53,6 +53,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   createOrganization: { method: "POST", path: "/api/organizations", answer: "json" },
   getOrganization: { method: "GET", path: "/api/organizations/{orgSlug}", answer: "json" },
   updateOrganization: { method: "PATCH", path: "/api/organizations/{orgSlug}", answer: "json" },
+  deleteOrganization: { method: "DELETE", path: "/api/organizations/{orgSlug}", answer: "json" },
   listMembers: { method: "GET", path: "/api/organizations/{orgSlug}/members", answer: "json" },
   addMember: { method: "POST", path: "/api/organizations/{orgSlug}/members", answer: "json" },
   changeMemberRole: { method: "PUT", path: "/api/organizations/{orgSlug}/members/{userId}", answer: "json" },

@@ -521,6 +521,11 @@ export interface OrganizationChanges {
   slug?: string;
 }
 
+export interface OrganizationDeletion {
+  /** The organization's slug. */
+  confirm: string;
+}
+
 export interface Members {
   members: Array<Member>;
 }
@@ -3421,6 +3426,12 @@ export interface UpdateOrganizationInput {
   body: OrganizationChanges;
 }
 
+export interface DeleteOrganizationInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  body: OrganizationDeletion;
+}
+
 export interface ListMembersInput {
   /** Slug of the organization. */
   orgSlug: string;
@@ -4687,6 +4698,13 @@ export interface AgentEngine {
    * Changes what is given. Sessions and management keys go on under a new slug.
    */
   updateOrganization(input: UpdateOrganizationInput, options?: CallOptions): Promise<OrganizationAnswer>;
+
+  /**
+   * Delete an organization.
+   *
+   * `confirm` has to be its slug. Nobody reaches it from then on: members, keys and agents are refused at once. Its agents with all their data, skills, plugins and workspaces are deleted in the background, its slug is free afterwards, and its entries in the audit log become entries of the installation. Accounts stay. The first organization can't be deleted. There is no way back.
+   */
+  deleteOrganization(input: DeleteOrganizationInput, options?: CallOptions): Promise<Deleted>;
 
   /**
    * List members.

@@ -29,7 +29,7 @@ export {
   NewAgent,
   slugParam,
 } from "./schema.ts";
-/** Creates, reads and changes whole agents, for other features. */
-export { createAgent, getAgent, insertAgent, updateAgent } from "./service.ts";
+/** Creates, reads, changes and deletes whole agents, for other features. */
+export { type BeforeDelete, createAgent, deleteAgent, getAgent, insertAgent, updateAgent } from "./service.ts";
 /** Updates the tools that agents have from skills, in the transaction that changes the skills. */
 export { syncSkillTools } from "./skill-tools.ts";

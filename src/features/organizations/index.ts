@@ -1,6 +1,8 @@
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { invitations } from "../../db/schema.ts";
+import type { BeforeDelete } from "../agents/index.ts";
+import { organizationJobs } from "./delete.ts";
 import { invitationMails } from "./invitations/mail.ts";
 import { invitationRoutes } from "./invitations/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
@@ -15,12 +17,12 @@ export { writeOrganization } from "./write.ts";
 
 /**
  * `/api/organizations`, with their members, invitations, workspaces and management keys, the mails of invitations, and the
- * deletion of expired ones.
+ * deletion of expired ones and of deleted organizations.
  */
-export function organizationsFeature(services: Services): Contribution {
+export function organizationsFeature(services: Services, beforeAgentDelete: BeforeDelete): Contribution {
   return {
     routes: [organizationRoutes, memberRoutes, invitationRoutes, workspaceRoutes, keyRoutes],
-    jobs: invitationMails(services),
+    jobs: { ...invitationMails(services), ...organizationJobs(services, beforeAgentDelete) },
     oldRows: [{ table: invitations, since: invitations.expiresAt, afterMs: 0 }],
   };
 }

@@ -1,6 +1,13 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
-import { organizationPath } from "../../http/shapes.ts";
-import { NewOrganization, OrganizationAnswer, OrganizationChanges, Organizations } from "./schema.ts";
+import { Deleted, organizationPath } from "../../http/shapes.ts";
+import { deleteOrganization } from "./delete.ts";
+import {
+  NewOrganization,
+  OrganizationAnswer,
+  OrganizationChanges,
+  OrganizationDeletion,
+  Organizations,
+} from "./schema.ts";
 import { createOrganization, getOrganization, listOrganizations, updateOrganization } from "./service.ts";
 
 const tags = ["Organizations"];
@@ -54,6 +61,22 @@ const updateRoute = guarded("org:write", {
   responses: { 200: json(OrganizationAnswer, "The organization."), ...errorAnswers(404, 409) },
 });
 
+const deleteRoute = guarded(
+  "org:write",
+  {
+    method: "delete",
+    path: "/api/organizations/{orgSlug}",
+    operationId: "deleteOrganization",
+    tags,
+    summary: "Delete an organization",
+    description:
+      "`confirm` has to be its slug. Nobody reaches it from then on: members, keys and agents are refused at once. Its agents with all their data, skills, plugins and workspaces are deleted in the background, its slug is free afterwards, and its entries in the audit log become entries of the installation. Accounts stay. The first organization can't be deleted. There is no way back.",
+    request: { params: organizationPath, body: jsonBody(OrganizationDeletion) },
+    responses: { 200: json(Deleted, "Nobody reaches it any more."), ...errorAnswers(404, 409) },
+  },
+  { feature: "administration", sessionOnly: true },
+);
+
 /** `/api/organizations` and `/api/organizations/{orgSlug}`. */
 export const organizationRoutes = router()
   .openapi(listRoute, async (c) => c.json({ organizations: await listOrganizations(c.var.ctx) }, 200))
@@ -63,4 +86,8 @@ export const organizationRoutes = router()
   .openapi(getRoute, async (c) => c.json({ organization: await getOrganization(c.var.ctx) }, 200))
   .openapi(updateRoute, async (c) =>
     c.json({ organization: await updateOrganization(c.var.ctx, c.req.valid("json")) }, 200),
-  );
+  )
+  .openapi(deleteRoute, async (c) => {
+    await deleteOrganization(c.var.ctx, c.req.valid("json"));
+    return c.json({ deleted: true as const }, 200);
+  });

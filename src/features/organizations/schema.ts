@@ -25,6 +25,11 @@ export const OrganizationChanges = z
   .openapi("OrganizationChanges");
 export type OrganizationChanges = z.infer<typeof OrganizationChanges>;
 
+export const OrganizationDeletion = z
+  .object({ confirm: z.string().openapi({ description: "The organization's slug.", example: "acme" }) })
+  .openapi("OrganizationDeletion");
+export type OrganizationDeletion = z.infer<typeof OrganizationDeletion>;
+
 export const Organization = z
   .object({
     id: z.uuid().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),

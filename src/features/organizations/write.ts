@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
 import { write } from "../../context/write.ts";
 import type { Changes } from "../../core/changes.ts";
@@ -32,7 +32,7 @@ export async function lockOrganization(tx: Db, id: string): Promise<void> {
   const [organization] = await tx
     .select({ id: organizations.id })
     .from(organizations)
-    .where(eq(organizations.id, id))
+    .where(and(eq(organizations.id, id), isNull(organizations.deletedAt)))
     // `for update` would block every insert with a foreign key to this row, including those of turns.
     .for("no key update");
   if (!organization) throw notFound("Organization");

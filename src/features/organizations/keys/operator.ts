@@ -1,4 +1,4 @@
-import { asc } from "drizzle-orm";
+import { asc, isNull } from "drizzle-orm";
 import { type Services, systemCtx } from "../../../context/ctx.ts";
 import { StartError } from "../../../core/errors.ts";
 import { organizations } from "../../../db/schema.ts";
@@ -29,8 +29,12 @@ export async function issueOperatorKey(services: Services, name: string, slug?: 
 }
 
 async function findOrganization({ database }: Services, slug?: string): Promise<{ id: string; slug: string }> {
-  const { id, slug: named, createdAt } = organizations;
-  const all = await database.db.select({ id, slug: named }).from(organizations).orderBy(asc(createdAt), asc(id));
+  const { id, slug: named, createdAt, deletedAt } = organizations;
+  const all = await database.db
+    .select({ id, slug: named })
+    .from(organizations)
+    .where(isNull(deletedAt))
+    .orderBy(asc(createdAt), asc(id));
   const [first] = all;
   if (!first) throw new StartError("There is no organization yet: start the server and make its owner first");
   const known = all.map((one) => one.slug).join(", ");

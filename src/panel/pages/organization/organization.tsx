@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
-import { chooseOrganization, may, organization, readUser } from "../../data/session.ts";
+import { chooseOrganization, hasFeature, may, organization, readUser } from "../../data/session.ts";
 import { Changeable } from "../../ui/allowed.tsx";
 import { Card } from "../../ui/card.tsx";
+import { DeleteButton } from "../../ui/dialog/buttons.tsx";
 import { type FieldTable, SaveForm, SendForm } from "../../ui/form/form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
@@ -17,6 +18,7 @@ export function OrganizationPage() {
     <Page title="Organization">
       <Name key={own.slug} slug={own.slug} name={own.name} />
       {may("policy:manage") && <NewOrganization />}
+      {hasFeature("administration") && may("org:write") && <Deletion key={own.slug} slug={own.slug} name={own.name} />}
     </Page>
   );
 }
@@ -78,3 +80,22 @@ const newFields: FieldTable<{ slug: string; name: string; ownerEmail: string }> 
     },
   ],
 ];
+
+function Deletion({ slug, name }: { slug: string; name: string }) {
+  return (
+    <Card title="Delete the organization" lead="The first organization of the installation can't be deleted.">
+      <div class="actions">
+        <DeleteButton
+          name={name}
+          kind="organization"
+          word={slug}
+          onConfirm={() => api.deleteOrganization({ orgSlug: slug, body: { confirm: slug } })}
+          onDone={readUser}
+        >
+          Nobody reaches {name} from then on, and its agents, conversations, files, people and keys are deleted.
+          Accounts and the entries of the audit log stay. There is no way back.
+        </DeleteButton>
+      </div>
+    </Card>
+  );
+}
