@@ -1,7 +1,7 @@
-import { and, asc, eq, inArray, ne, not, notExists, or, type SQL, sql } from "drizzle-orm";
-import { writeArray } from "../../db/arrays.ts";
+import { and, eq, inArray, ne, not, notExists, or, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { agents, agentTools, channels } from "../../db/schema.ts";
+import { lockAgents, touchAgents } from "./touch.ts";
 
 type AgentIdentity = Pick<typeof agents.$inferSelect, "slug" | "organizationId">;
 
@@ -18,18 +18,12 @@ const askersOf = (tx: Db, slug: string) =>
     .where(eq(agentTools.name, `agent:${slug}`));
 
 /**
- * Locks an agent together with the agents that have it as a tool, in the order of their ids, so that simultaneous
- * changes of two agents that call each other can't deadlock.
+ * Locks an agent together with the agents that have it as a tool, so that simultaneous changes of two agents that call
+ * each other can't deadlock.
  */
 export async function lockWithAskers(tx: Db, { slug, organizationId }: AgentIdentity): Promise<void> {
-  await tx
-    .select({ id: agents.id })
-    .from(agents)
-    .where(
-      and(eq(agents.organizationId, organizationId), or(eq(agents.slug, slug), inArray(agents.id, askersOf(tx, slug)))),
-    )
-    .orderBy(asc(agents.id))
-    .for("no key update");
+  const either = or(eq(agents.slug, slug), inArray(agents.id, askersOf(tx, slug)));
+  await lockAgents(tx, and(eq(agents.organizationId, organizationId), either));
 }
 
 /**
@@ -37,18 +31,6 @@ export async function lockWithAskers(tx: Db, { slug, organizationId }: AgentIden
  * changed. Call it in the transaction of that change.
  */
 export async function touchAskers(tx: Db, { slug, organizationId }: AgentIdentity): Promise<void> {
-  const rows = await tx
-    .select({ id: agents.id })
-    .from(agents)
-    .where(
-      and(eq(agents.organizationId, organizationId), ne(agents.slug, slug), inArray(agents.id, askersOf(tx, slug))),
-    )
-    .orderBy(asc(agents.id))
-    .for("no key update");
-  if (rows.length === 0) return;
-  const ids = writeArray(rows.map(({ id }) => id));
-  await tx
-    .update(agents)
-    .set({ revision: sql`${agents.revision} + 1` })
-    .where(sql`${agents.id} = any(${ids}::uuid[])`);
+  const askers = and(ne(agents.slug, slug), inArray(agents.id, askersOf(tx, slug)));
+  await touchAgents(tx, await lockAgents(tx, and(eq(agents.organizationId, organizationId), askers)));
 }

@@ -33,3 +33,5 @@ export {
 export { type BeforeDelete, createAgent, deleteAgent, getAgent, insertAgent, updateAgent } from "./service.ts";
 /** Updates the tools that agents have from skills, in the transaction that changes the skills. */
 export { syncSkillTools } from "./skill-tools.ts";
+/** Makes cached agents load again, in the transaction that changes what they are made of. */
+export { lockAgents, touchAgents, touchAgentsOf } from "./touch.ts";

@@ -1,7 +1,8 @@
-import { type AnyColumn, and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { type AnyColumn, and, eq, sql } from "drizzle-orm";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentSkills, agents, skillEnv } from "../../db/schema.ts";
+import { lockAgents } from "../agents/index.ts";
 
 /** The agents of one workspace, or of all, that have the skill enabled. Locked until the transaction ends. */
 export function agentsWith(tx: Db, skillId: string, workspaceId?: string) {
@@ -24,23 +25,4 @@ export function agentsKnowing(tx: Db, skillIds: readonly string[]) {
       where ${isOneOf(agentSkills.skillId)} and ${agentSkills.enabled}
       union all select ${skillEnv.agentId} from ${skillEnv} where ${isOneOf(skillEnv.skillId)})`,
   );
-}
-
-async function lockAgents(tx: Db, which: SQL | undefined) {
-  const rows = await tx
-    .select({ id: agents.id, slug: agents.slug })
-    .from(agents)
-    .where(which)
-    .orderBy(asc(agents.id))
-    .for("no key update");
-  return { ids: rows.map(({ id }) => id), slugs: rows.map(({ slug }) => slug) };
-}
-
-/** Raises the revision of these agents, so that cached copies are loaded again. */
-export async function touchAgents(tx: Db, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await tx
-    .update(agents)
-    .set({ revision: sql`${agents.revision} + 1`, updatedAt: sql`now()` })
-    .where(sql`${agents.id} = any(${writeArray(ids)}::uuid[])`);
 }

@@ -8,9 +8,9 @@ import { sortByName } from "../../../core/text/names.ts";
 import { sqlState } from "../../../db/client.ts";
 import { skills, skillVersions } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
-import { syncSkillTools } from "../../agents/index.ts";
+import { syncSkillTools, touchAgents } from "../../agents/index.ts";
 import { writeOrganization } from "../../organizations/index.ts";
-import { agentsKnowing, touchAgents } from "../affected-agents.ts";
+import { agentsKnowing } from "../affected-agents.ts";
 import { withinBounds } from "../bounds.ts";
 import {
   currentVersion,
@@ -89,7 +89,7 @@ export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges)
         .where(eq(skills.id, skill.id));
     });
     // The new version may restrict values that agents have stored.
-    await touchAgents(tx, (await agentsKnowing(tx, [skill.id])).ids);
+    await touchAgents(tx, await agentsKnowing(tx, [skill.id]));
   });
   return getSkill(ctx, slug);
 }
@@ -107,7 +107,7 @@ export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
     const affected = await agentsKnowing(tx, [id]);
     await tx.delete(skills).where(eq(skills.id, id));
     await syncSkillTools(tx, ctx, affected.ids);
-    await touchAgents(tx, affected.ids);
+    await touchAgents(tx, affected);
     summary.agents = affected.slugs;
   });
 }

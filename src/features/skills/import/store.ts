@@ -3,7 +3,8 @@ import { authorOf, type Ctx } from "../../../context/ctx.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
 import { skills } from "../../../db/schema.ts";
-import { agentsKnowing, touchAgents } from "../affected-agents.ts";
+import { touchAgents } from "../../agents/index.ts";
+import { agentsKnowing } from "../affected-agents.ts";
 import type { SkillPlan } from "./plan.ts";
 
 /** Stores the plans, in few statements for any number of skills. */
@@ -23,7 +24,7 @@ export async function storePlans(tx: Db, ctx: Ctx, plans: readonly SkillPlan[]):
     tx,
     renewed.map(({ id }) => id),
   );
-  await touchAgents(tx, affected.ids);
+  await touchAgents(tx, affected);
 }
 
 /** Whether the import changes the skill's category. */

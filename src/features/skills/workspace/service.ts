@@ -3,8 +3,8 @@ import type { Ctx } from "../../../context/ctx.ts";
 import { write } from "../../../context/write.ts";
 import type { Db } from "../../../db/client.ts";
 import { skills, workspaceSkills } from "../../../db/schema.ts";
-import { syncSkillTools } from "../../agents/index.ts";
-import { agentsWith, touchAgents } from "../affected-agents.ts";
+import { syncSkillTools, touchAgents } from "../../agents/index.ts";
+import { agentsWith } from "../affected-agents.ts";
 import { findWorkspace, lockSkill } from "../find.ts";
 
 /** The slugs of a workspace's allowed skills. Throws the 404 of the workspace. */
@@ -53,7 +53,7 @@ async function changeAllowance(
     changed = await change(tx, { workspaceId: workspace, skillId: id });
     const affected = await agentsWith(tx, id, workspace);
     await syncSkillTools(tx, ctx, affected.ids);
-    await touchAgents(tx, affected.ids);
+    await touchAgents(tx, affected);
     summary.agents = affected.slugs;
   });
 }

@@ -8,8 +8,8 @@ import { scrubber } from "../../../../core/scrub/scrub.ts";
 import { clip, storable } from "../../../../core/text/text.ts";
 import type { Db } from "../../../../db/client.ts";
 import { plugins } from "../../../../db/schema.ts";
+import { touchAgentsOf } from "../../../agents/index.ts";
 import { writeOrganization } from "../../../organizations/index.ts";
-import { touchAgents } from "../touch.ts";
 import { boundListing, type Listing, mostTools } from "./listing.ts";
 import { unmaskTransport } from "./masks.ts";
 import { requireAllowed } from "./offered.ts";
@@ -78,7 +78,7 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
         set: { ...values, updatedAt: sql`now()` },
       })
       .returning();
-    await touchAgents(tx, organizationId);
+    await touchAgentsOf(tx, organizationId);
     if (!saved) throw new Error("An upsert returned no row");
     return saved;
   });
@@ -100,7 +100,7 @@ export async function refreshPlugin(ctx: Ctx, namespace: string): Promise<Plugin
   const row = await writeOrganization(ctx, change, async (tx) => {
     await requireUnchanged(tx, organizationId, namespace, stored);
     const [saved] = await tx.update(plugins).set(found).where(isPlugin(organizationId, namespace)).returning();
-    await touchAgents(tx, organizationId);
+    await touchAgentsOf(tx, organizationId);
     if (!saved) throw notFound("Plugin");
     return saved;
   });
@@ -114,7 +114,7 @@ export async function deletePlugin(ctx: Ctx, namespace: string): Promise<void> {
   await writeOrganization(ctx, { action: "plugin.delete", target: namespace }, async (tx) => {
     const gone = await tx.delete(plugins).where(isPlugin(organizationId, namespace)).returning({ id: plugins.id });
     if (gone.length === 0) throw notFound("Plugin");
-    await touchAgents(tx, organizationId);
+    await touchAgentsOf(tx, organizationId);
   });
   ctx.mcp.forget(serverId(organizationId, namespace));
 }

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../../../context/ctx.ts";
 import { notFound } from "../../../../core/errors.ts";
 import { pluginPackages } from "../../../../db/schema.ts";
+import { touchAgentsOf } from "../../../agents/index.ts";
 import { writeOrganization } from "../../../organizations/index.ts";
 import { turnedOff } from "../families/of-organization.ts";
-import { touchAgents } from "../touch.ts";
 import type { PackageSettings, PluginPackage } from "./schema.ts";
 
 /** The installed packages of plugins, by namespace. */
@@ -29,7 +29,7 @@ export async function savePackage(ctx: Ctx, namespace: string, { enabled }: Pack
       .insert(pluginPackages)
       .values({ organizationId, namespace, enabled })
       .onConflictDoUpdate({ target: [pluginPackages.organizationId, pluginPackages.namespace], set: { enabled } });
-    await touchAgents(tx, organizationId);
+    await touchAgentsOf(tx, organizationId);
   });
   return { namespace, enabled };
 }
