@@ -2,6 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "./context/ctx.ts";
 import type { Edition } from "./core/edition.ts";
 import { EngineError } from "./core/errors.ts";
+import { refuseImpersonatedWrites } from "./http/callers/impersonation.ts";
 import type { AppEnv } from "./http/environment.ts";
 import { onError } from "./http/errors.ts";
 import type { Opening } from "./http/opening.ts";
@@ -15,13 +16,17 @@ import { isManaged, securitySchemes } from "./http/route.ts";
 
 export type App = OpenAPIHono<AppEnv>;
 
-/** Mounts the routes after `describeRequest`, `requirePlainPath` and the opening, with one error handler for all. */
+/**
+ * Mounts the routes after `describeRequest`, `requirePlainPath`, the opening and the gate of impersonations, with one
+ * error handler for all.
+ */
 export function createApp(services: Services, groups: readonly App[], opening: Opening): App {
   const app = new OpenAPIHono<AppEnv>({ strict: true });
   app.use(describeRequest(services));
   app.use(readUnread);
   app.use(requirePlainPath);
   app.use(opening.middleware);
+  app.use(refuseImpersonatedWrites);
   for (const group of groups) serve(app, group, services.options.edition);
 
   app.route("/", docsRoutes(services));

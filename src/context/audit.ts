@@ -1,7 +1,7 @@
 import { newId } from "../core/ids.ts";
 import type { Db } from "../db/client.ts";
 import { auditLogs } from "../db/schema.ts";
-import type { Actor } from "./ctx.ts";
+import type { Actor, UserActor } from "./ctx.ts";
 
 /** An entry for the audit log. */
 export interface AuditEvent {
@@ -16,8 +16,11 @@ export interface AuditEvent {
   summary?: Record<string, unknown>;
   /** Null for an event of the installation, or of a person without an account. */
   organizationId: string | null;
-  /** With a personal token, `summary` names it. */
-  actor: Pick<Actor, "type"> & { id: string | null; name: string | null; tokenId?: string; token?: { name: string } };
+  /** With a personal token, `summary` names it. For an impersonation, the impersonator is the actor, and `summary` names the user. */
+  actor: Pick<Actor, "type"> & { id: string | null; name: string | null } & Pick<
+      Partial<UserActor>,
+      "tokenId" | "token" | "impersonator"
+    >;
   success?: boolean;
   request: { id: string; ip: string };
 }
@@ -26,18 +29,21 @@ export interface AuditEvent {
 export async function audit(db: Db, ...events: [AuditEvent, ...AuditEvent[]]): Promise<void> {
   const rows = events.map(({ actor, request, ...event }) => {
     const { id = newId(), organizationId, action, target, agentId = null, success = true } = event;
-    const token = actor.token ? { token: { id: actor.tokenId, name: actor.token.name } } : {};
+    const { impersonator, tokenId } = actor;
+    const token = actor.token ? { token: { id: tokenId, name: actor.token.name } } : {};
+    const user = impersonator ? { user: { id: actor.id, name: actor.name } } : {};
+    const { id: actorId, name: actorName } = impersonator ?? actor;
     return {
       id,
       organizationId,
       actorType: actor.type,
-      actorId: actor.id,
-      actorName: actor.name,
+      actorId,
+      actorName,
       action,
       target,
       agentId,
       success,
-      summary: { ...event.summary, ...token },
+      summary: { ...event.summary, ...token, ...user },
       ip: request.ip,
       requestId: request.id,
     };

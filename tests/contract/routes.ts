@@ -409,6 +409,12 @@ export const routes: Record<string, Entry> = {
     owns: password,
   }),
 
+  [`POST ${users}/{id}/impersonate`]: created(
+    "installation",
+    userElsewhere({ reason: "Ticket 4711: agents are missing" }),
+    { owns: ["access_tokens"] },
+  ),
+
   "GET /api/installation/policies": ok("installation", undefined, { differs: "sessions" }),
   "PATCH /api/installation/policies": ok("installation", newPolicy, { owns: ["installation"], differs: "sessions" }),
   "GET /api/installation/health": ok("installation", undefined, { differs: "sessions" }),
@@ -447,6 +453,8 @@ export const routes: Record<string, Entry> = {
   "GET /api/me/sessions": ok("self"),
   "DELETE /api/me/sessions": ok("self", anotherSession, { owns: ["access_tokens"] }),
   "DELETE /api/me/sessions/{id}": ok("self", ownSession, { owns: ["access_tokens"] }),
+  // By a session of one's own, which goes on.
+  "POST /api/auth/stop-impersonating": ok("self", undefined, { unaudited: true }),
   "POST /api/auth/sign-out": ok("self", undefined, { owns: ["access_tokens"] }),
 };
 

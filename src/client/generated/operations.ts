@@ -106,6 +106,8 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   updateUser: { method: "PATCH", path: "/api/users/{id}", answer: "json" },
   deleteUser: { method: "DELETE", path: "/api/users/{id}", answer: "json" },
   resetUserPassword: { method: "POST", path: "/api/users/{id}/password", answer: "json" },
+  impersonateUser: { method: "POST", path: "/api/users/{id}/impersonate", answer: "json" },
+  stopImpersonating: { method: "POST", path: "/api/auth/stop-impersonating", answer: "json" },
   listAgents: { method: "GET", path: "/api/instances", answer: "json" },
   createAgent: { method: "POST", path: "/api/instances", answer: "json" },
   listProviderModels: { method: "GET", path: "/api/instances/models", answer: "json" },

@@ -748,6 +748,19 @@ export interface UserPassword {
   password: string;
 }
 
+export interface ImpersonationToken {
+  /** Send it as `Authorization: Bearer <token>`. Shown here and never again. */
+  token: string;
+  expiresAt: string;
+}
+
+export interface Impersonation {
+  /** For the audit logs; 10 to 500 characters. */
+  reason: string;
+  /** 30 when absent. */
+  minutes?: number;
+}
+
 export interface InstanceList {
   instances: Array<Instance>;
 }
@@ -3599,6 +3612,12 @@ export interface ResetUserPasswordInput {
   body: UserPassword;
 }
 
+export interface ImpersonateUserInput {
+  /** Id of the user. */
+  id: string;
+  body: Impersonation;
+}
+
 export interface CreateAgentInput {
   body: NewAgent;
 }
@@ -4894,6 +4913,20 @@ export interface AgentEngine {
    * Ends the user's sessions, and the links to reset the former password. `GET /api/me` of the user has `passwordChangeRequired` until the user chooses another. 409 for the caller's own account.
    */
   resetUserPassword(input: ResetUserPasswordInput, options?: CallOptions): Promise<UserAnswer>;
+
+  /**
+   * See what a user sees.
+   *
+   * Issues a token for GET and HEAD requests with the user's rights; anything else is 403, and so are streams of turns. Its requests are in the audit logs, with both persons. It ends with its time, with `POST /api/auth/stop-impersonating`, and when the caller is a Platform Admin no more or the user becomes one. A Platform Admin can't be impersonated: 403. An inactive user: 409.
+   */
+  impersonateUser(input: ImpersonateUserInput, options?: CallOptions): Promise<ImpersonationToken>;
+
+  /**
+   * Stop seeing what a user sees.
+   *
+   * Ends the impersonation whose token the request has. A session of one's own goes on.
+   */
+  stopImpersonating(input?: Record<string, never>, options?: CallOptions): Promise<Success>;
 
   /**
    * All agents within reach.

@@ -28,8 +28,8 @@ export {
 export { deleteSessionsOf, type PasswordReset, replacePassword, resetPassword } from "./replace-password.ts";
 /** Deletes the links to reset a user's password. */
 export { deleteResetLinks } from "./reset/links.ts";
-/** The response to ending sessions. */
-export { EndedSessions } from "./schema.ts";
+/** The responses to ending sessions and to changes without a body. */
+export { EndedSessions, Success } from "./schema.ts";
 /** Opens a session and returns its token; tells whether a session is live. */
 export { createSession, isLive } from "./sessions.ts";
 /** Issues the token of the link that sets an installation up. */

@@ -50,7 +50,7 @@ export async function readMe({ db, actor, membership, options: { edition } }: Ct
     edition: edition.name,
     features: [...edition.features],
     isPlatformAdmin: membership.everywhere,
-    impersonatedBy: null,
+    impersonatedBy: actor.impersonator ?? null,
     user: { id, email, name, onboarding, organizations: sortByName(memberships), ...required },
   };
 }

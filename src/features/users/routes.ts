@@ -6,6 +6,7 @@ import { createUser, deleteUser, resetUserPassword, updateUser } from "./service
 
 const tags = ["Users"];
 const options = { installation: true, feature: "administration" } as const;
+const writeOptions = { ...options, oneOrganization: true } as const;
 
 const list = guarded(
   "policy:manage",
@@ -35,7 +36,7 @@ const create = guarded(
     request: { body: jsonBody(NewUser) },
     responses: { 201: json(UserAnswer, "The user."), ...errorAnswers(409) },
   },
-  options,
+  writeOptions,
 );
 
 const read = guarded(
@@ -66,7 +67,7 @@ const update = guarded(
     request: { params: userPath, body: jsonBody(UserChanges) },
     responses: { 200: json(UserAnswer, "The user as it is now."), ...errorAnswers(404, 409) },
   },
-  options,
+  writeOptions,
 );
 
 const remove = guarded(
@@ -82,7 +83,7 @@ const remove = guarded(
     request: { params: userPath },
     responses: { 200: json(Deleted, "It is deleted."), ...errorAnswers(404, 409) },
   },
-  options,
+  writeOptions,
 );
 
 const password = guarded(
@@ -98,7 +99,7 @@ const password = guarded(
     request: { params: userPath, body: jsonBody(UserPassword) },
     responses: { 200: json(UserAnswer, "The user."), ...errorAnswers(404, 409) },
   },
-  options,
+  writeOptions,
 );
 
 /** `/api/users`. */

@@ -2,21 +2,15 @@ import { eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
 import { write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
-import { EngineError, notFound } from "../../core/errors.ts";
+import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { accessTokens, users } from "../../db/schema.ts";
-import {
-  deleteResetLinks,
-  lockInstallation,
-  nameOf,
-  organizationsOf,
-  replacePassword,
-  setPlatformAdmin,
-} from "../account/index.ts";
-import { accountColumns, findUser } from "./find.ts";
+import { deleteResetLinks, nameOf, replacePassword, setPlatformAdmin } from "../account/index.ts";
+import { findUser } from "./find.ts";
 import type { NewUser, User, UserChanges } from "./schema.ts";
 import { requireSuccessors } from "./successors.ts";
+import { type Account, writeUser } from "./write.ts";
 
 /**
  * Creates an account without a membership; its password counts as chosen by the caller. Throws the 409 for a taken
@@ -88,37 +82,6 @@ export async function deleteUser(ctx: Ctx, id: string): Promise<void> {
     await requireSuccessors(tx, user);
     await deleteResetLinks(tx, user.id);
     await tx.delete(users).where(eq(users.id, user.id));
-  });
-}
-
-interface UserChange {
-  action: string;
-  summary?: Record<string, unknown>;
-  changes?: Changes;
-}
-
-type Account = Pick<typeof users.$inferSelect, keyof typeof accountColumns>;
-
-/**
- * Changes an account under its lock, with an entry in the installation's log and in those of the user's organizations.
- * Throws the 404.
- */
-async function writeUser(
-  ctx: Ctx,
-  id: string,
-  { summary = {}, ...change }: UserChange,
-  fn: (tx: Db, user: Account) => Promise<void>,
-): Promise<void> {
-  const { id: userId, email: target } = await findUser(ctx.db, id);
-  Object.assign(summary, { userId });
-  let logs: (string | null)[] = [null];
-  // The installation first, since a change of a Platform Admin waits for other ones.
-  const options = { lock: lockInstallation, logs: () => logs, agentUnchanged: true };
-  await write(ctx, { ...change, ...options, target, summary }, async (tx) => {
-    const [user] = await tx.select(accountColumns).from(users).where(eq(users.id, userId)).for("update");
-    if (!user) throw notFound("User");
-    logs = [null, ...(await organizationsOf(tx, userId))];
-    await fn(tx, user);
   });
 }
 

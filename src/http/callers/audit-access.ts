@@ -17,10 +17,15 @@ const routeOf = (method: string, path: string) => `${method} ${clip(storable(pat
 /** The organization whose log gets the entry. The id of a caller without any organization belongs to no row. */
 const logOf = ({ organizationSlug, organizationId }: Membership) => (organizationSlug === "" ? null : organizationId);
 
-/** Writes the use of a token that works across organizations into the log of the addressed organization (managed M3). */
-export function recordUse(ctx: Ctx, method: string, path: string): Promise<void> {
+/** Writes a request, as `action`, into the log of the addressed organization (managed M3, M5). */
+export function recordUse(
+  ctx: Ctx,
+  action: "token.use" | "impersonation.request",
+  method: string,
+  path: string,
+): Promise<void> {
   const { actor, membership, request, database } = ctx;
-  const entry = { action: "token.use", target: routeOf(method, path), actor, request };
+  const entry = { action, target: routeOf(method, path), actor, request };
   return audit(database.db, { ...entry, organizationId: logOf(membership) });
 }
 

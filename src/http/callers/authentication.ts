@@ -126,7 +126,9 @@ async function identify(c: Context<AppEnv>, credential: Credential, addressing: 
   const membership = isNamed ? toMembership(row, services) : null;
   const request = { id: requestId, ip };
   const ctx = { ...services, log, db: database.db, actor, membership: membership ?? nowhere, request };
-  if (isAcrossOrganizations(actor)) await recordUse(ctx, c.req.method, c.req.path);
+  const { method, path } = c.req;
+  if (isAcrossOrganizations(actor)) await recordUse(ctx, "token.use", method, path);
+  if (actor.type === "user" && actor.impersonator) await recordUse(ctx, "impersonation.request", method, path);
   if (!membership && address !== null) throw notFound("Organization");
   return ctx;
 }

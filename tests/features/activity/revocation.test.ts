@@ -6,6 +6,7 @@ import { newId } from "../../../src/core/ids.ts";
 import { accessTokens, members, users, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
 import { managedEdition } from "../../harness.ts";
 import { spyOnStatements } from "../../statements.ts";
+import { issueToken } from "../account/people.ts";
 import { type ActivityHarness, activityHarness, pause } from "./following.ts";
 
 /** A member and a management key with a live stream, one of an agent and one of a conversation each. */
@@ -157,6 +158,19 @@ test("a Platform Admin who is none any more loses the streams, and so does an in
   expect(stream.text()).toContain(": Organization not found");
   expect(await endedOf(w.streams.member)).toEqual([...all]);
   expect(await endedOf(w.streams.key)).toEqual([]);
+});
+
+test("an impersonation's stream ends with the impersonation", async () => {
+  const w = await watching(managedEdition);
+  const { userId: createdBy } = await find(w.h, await w.h.asPlatformAdmin());
+  const { headers } = await issueToken(w.h, w.userId, { kind: "impersonation", createdBy });
+  const stream = await w.h.live(headers);
+  await w.h.engine.closeRevoked();
+  await w.h.request("/api/auth/stop-impersonating", { method: "POST", headers });
+  await w.h.engine.closeRevoked();
+  await stream.ended;
+  expect(stream.text()).toContain(": Invalid or expired credentials");
+  expect(await endedOf(w.streams.member)).toEqual([]);
 });
 
 test("all streams together, of chats and of activity, take one query", async () => {

@@ -4,6 +4,7 @@ import type { Ctx } from "../../../context/ctx.ts";
 import { requirePermission } from "../../../context/membership.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import { newId } from "../../../core/ids.ts";
+import { requireInPerson } from "../../../http/callers/impersonation.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
 import { findAgent, slugParam } from "../../agents/index.ts";
@@ -98,8 +99,9 @@ export function playgroundRoutes(chat: Chat) {
   return routes;
 }
 
-/** The signed-in caller. Throws the 404 for an unreachable agent. */
+/** The signed-in caller. Throws the 403 for an impersonation, which takes part in no turn; the 404 for an unreachable agent. */
 async function personOf(ctx: Ctx, slug: string): Promise<Caller> {
+  requireInPerson(ctx.actor);
   await findAgent(ctx, slug);
   return { type: "session", ctx };
 }
