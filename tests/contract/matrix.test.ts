@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type RoleKey, roles } from "../../src/core/credentials/permissions.ts";
+import { type Permission, permissions, type RoleKey, roles } from "../../src/core/credentials/permissions.ts";
 import { auditLogs } from "../../src/db/schema.ts";
-import { type Answer, bearer, call, cookie, findings, type Headers, ownOrigin } from "./call.ts";
+import { type Answer, addressing, bearer, call, cookie, findings, type Headers, ownOrigin } from "./call.ts";
 import { attempt, type Case, cases, editions, patience, prepare } from "./cases.ts";
 import { worthless } from "./credentials.ts";
 import { isGuarded, isWrite } from "./document.ts";
@@ -108,6 +108,41 @@ test.each(editions)(
       else if (one.key === "unknown") expectStatus(one.name, answer, 401);
       else if (one.key === "itself") expectMessage(one.name, answer, 403, "A management key can revoke only itself");
       else expectMessage(one.name, answer, 403, "This route needs a signed-in session");
+    }
+    expect(found).toEqual([]);
+  },
+  patience,
+);
+
+test(
+  "a personal token may do what its holder and its permissions allow, except for routes that need a session",
+  async () => {
+    const { world, chief, every } = await cases({ edition: "managed" });
+    const { found, expectStatus, expectMessage } = findings();
+    const { acme: home } = world;
+    const owner = await world.person("owner", home);
+    const narrowed: Permission[] = permissions.filter((permission) => !/:delete$|^org\.[ps]/.test(permission));
+    const ofOwner = await world.personalToken(owner, { organizationId: home.id, permissions: narrowed });
+    const across = await world.personalToken(chief, {});
+    for (const one of every) {
+      const { params, ...prepared } = await prepare(world, one, home, owner);
+      const addressed = { ...prepared, params: { ...params, orgSlug: home.slug } };
+      const label = `token: ${one.name}`;
+      const answer = await call(world, one, addressed, ofOwner);
+      const refused = { unknown: 401, refused: 403, itself: 403, powerless: null, owner: null }[one.key];
+      if (refused !== null) expectStatus(label, answer, refused);
+      else if (may(one, "owner", "managed") && narrowed.some((permission) => permission === one.permission)) {
+        expectStatus(label, answer, one.entry.status);
+      } else expectMessage(label, answer, 403, missing(one));
+      if (refused === 403) expectMessage(label, answer, 403, "This route needs a signed-in session");
+
+      const anew = await prepare(world, one, home, chief);
+      const beyond = await call(world, one, anew, { ...across, ...addressing(anew.params.orgSlug ?? "") });
+      if (one.key === "unknown") expectStatus(`across: ${one.name}`, beyond, 401);
+      else if (refused === 403 || one.entry.oneOrganization) {
+        const crossing = "This route refuses tokens that work across organizations";
+        expectMessage(`across: ${one.name}`, beyond, 403, crossing);
+      } else expectStatus(`across: ${one.name}`, beyond, one.entry.status);
     }
     expect(found).toEqual([]);
   },

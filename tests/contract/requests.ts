@@ -37,6 +37,7 @@ import { saveMemory } from "../../src/features/memories/index.ts";
 import { secretPlace } from "../../src/features/secrets/rules.ts";
 import { envPlace } from "../../src/features/skills/env/load.ts";
 import { sealTransport } from "../../src/features/tools/plugins/mcp/store.ts";
+import { issueToken } from "../features/account/people.ts";
 import { passwords } from "../passwords.ts";
 import { fresh, type Home, type Person, type World } from "./world.ts";
 
@@ -269,6 +270,15 @@ export const ownSession: Prepare = async ({ db, session }, _home, caller) => {
     .where(eq(accessTokens.digest, await digest(await session(caller))));
   return { params: { id: row?.id ?? "" } };
 };
+
+/** A Platform Admin who is no member can have a token of no organization. */
+export const newPersonalToken: Prepare = async (_world, _home, { isPlatformAdmin }) => ({
+  json: { name: fresh("token"), ...(isPlatformAdmin ? { scope: "installation" } : {}) },
+});
+
+export const ownToken: Prepare = async ({ h }, home, caller) => ({
+  params: { id: (await issueToken(h, caller.id, { organizationId: home.id })).id },
+});
 
 /** A skill with two versions, allowed in the home's workspace and enabled on its agent. */
 export const skill =

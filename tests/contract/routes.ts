@@ -11,6 +11,7 @@ import {
   knownPassword,
   memory,
   newHook,
+  newPersonalToken,
   newPolicy,
   newRelay,
   newRetention,
@@ -23,6 +24,7 @@ import {
   ownMember,
   ownOrganization,
   ownSession,
+  ownToken,
   type Prepare,
   packageOn,
   playedTurn,
@@ -66,6 +68,8 @@ export interface Entry {
    * these to a management key, while the open edition refuses management keys. `fields`: its body takes more fields.
    */
   differs?: "sessions" | "keys of others" | "fields";
+  /** It refuses personal tokens that work across organizations. Routes for sessions alone refuse them anyway. */
+  oneOrganization?: true;
   /** A write without an entry in the audit log. */
   unaudited?: true;
   /** A read with an entry in the audit log. */
@@ -251,14 +255,21 @@ export const routes: Record<string, Entry> = {
   [`POST ${organization}/members`]: created(
     "organization",
     async (world) => ({ json: { email: await accountElsewhere(world), roleKey: "viewer" } }),
-    { owns: ["users", "members", "invitations"] },
+    { owns: ["users", "members", "invitations"], oneOrganization: true },
   ),
-  [`PUT ${member}`]: ok("organization", ownMember({ roleKey: "member" }), { owns: ["members.role_key"] }),
+  [`PUT ${member}`]: ok("organization", ownMember({ roleKey: "member" }), {
+    owns: ["members.role_key"],
+    oneOrganization: true,
+  }),
   [`DELETE ${member}`]: ok("organization", ownMember(), {
+    oneOrganization: true,
     owns: ["members", "workspace_members"],
   }),
-  [`POST ${member}/password`]: created("organization", ownMember(), { owns: [...password, "invitations"] }),
-  [`DELETE ${member}/sessions`]: ok("organization", signedInMember, { owns: ["access_tokens"] }),
+  [`POST ${member}/password`]: created("organization", ownMember(), {
+    owns: [...password, "invitations"],
+    oneOrganization: true,
+  }),
+  [`DELETE ${member}/sessions`]: ok("organization", signedInMember, { owns: ["access_tokens"], oneOrganization: true }),
   [`GET ${organization}/invitations`]: ok("organization", sentInvitation),
   [`DELETE ${organization}/invitations/{id}`]: ok("organization", sentInvitation, { owns: ["invitations"] }),
   [`GET ${organization}/workspaces`]: ok("organization"),
@@ -398,15 +409,17 @@ export const routes: Record<string, Entry> = {
   [`POST ${users}`]: created(
     "installation",
     async () => ({ json: { email: `${fresh("user")}@example.com`, password: "correct horse battery" } }),
-    { owns: ["users"] },
+    { owns: ["users"], oneOrganization: true },
   ),
   [`GET ${users}/{id}`]: ok("installation", userElsewhere()),
   [`PATCH ${users}/{id}`]: ok("installation", userElsewhere({ name: "Grace" }), {
     owns: ["users", "users.active", "users.is_platform_admin", ...password],
+    oneOrganization: true,
   }),
-  [`DELETE ${users}/{id}`]: ok("installation", userElsewhere(), { owns: ["users"] }),
+  [`DELETE ${users}/{id}`]: ok("installation", userElsewhere(), { owns: ["users"], oneOrganization: true }),
   [`POST ${users}/{id}/password`]: ok("installation", userElsewhere({ password: "battery horse correct" }), {
     owns: password,
+    oneOrganization: true,
   }),
 
   [`POST ${users}/{id}/impersonate`]: created(
@@ -455,6 +468,9 @@ export const routes: Record<string, Entry> = {
   "DELETE /api/me/sessions/{id}": ok("self", ownSession, { owns: ["access_tokens"] }),
   // By a session of one's own, which goes on.
   "POST /api/auth/stop-impersonating": ok("self", undefined, { unaudited: true }),
+  "GET /api/me/tokens": ok("self"),
+  "POST /api/me/tokens": created("self", newPersonalToken, { owns: ["access_tokens"] }),
+  "DELETE /api/me/tokens/{id}": ok("self", ownToken, { owns: ["access_tokens"] }),
   "POST /api/auth/sign-out": ok("self", undefined, { owns: ["access_tokens"] }),
 };
 

@@ -12,6 +12,7 @@ import {
   workspaces,
 } from "../../src/db/schema.ts";
 import { createSession } from "../../src/features/account/index.ts";
+import { issueToken } from "../features/account/people.ts";
 import { weather } from "../features/tools/plugins/weather.ts";
 import { harness } from "../harness.ts";
 import { reply, scriptedModel } from "../scripted-model.ts";
@@ -32,6 +33,7 @@ export interface Person {
   email: string;
   role: RoleKey;
   home: Home;
+  isPlatformAdmin?: true;
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
@@ -78,7 +80,7 @@ export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
     const id = newId();
     const email = `admin-${id}@example.com`;
     await db.insert(users).values({ id, email, name: "Platform Admin", isPlatformAdmin: true });
-    return { id, email, role: "owner", home };
+    return { id, email, role: "owner", home, isPlatformAdmin: true };
   };
   /** A management key; `expired` is one past its expiry. */
   const key = async (home: Home, { expired = false } = {}) => {
@@ -89,6 +91,9 @@ export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
     await db.insert(accessTokens).values({ ...row, name: "CI", expiresAt });
     return { id, token };
   };
+  /** Headers of a personal token. */
+  const personalToken = async ({ id }: Person, narrowed: Parameters<typeof issueToken>[2]) =>
+    (await issueToken(h, id, narrowed)).headers;
   const session = ({ id }: Person) => createSession(h.services, id, { ip: "192.0.2.1", userAgent: "test" });
 
   const homes = async (organization: Pick<Home, "id" | "slug"> & { workspaceId: string }) => {
@@ -99,7 +104,7 @@ export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
   const { first: acme, second: annex } = await homes(h.organization);
   const { first: other } = await homes(await h.createOrganization("other"));
 
-  return { h, db, acme, annex, other, agent, workspace, person, platformAdmin, key, session, settle };
+  return { h, db, acme, annex, other, agent, workspace, person, platformAdmin, key, personalToken, session, settle };
 }
 
 /** An unused name. */

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { accessTokens, members, turns, users, workspaceMembers } from "../../src/db/schema.ts";
+import { accessTokens, members, turns, users, workspaceMembers, workspaces } from "../../src/db/schema.ts";
+import { issueToken } from "../features/account/people.ts";
 import { type Harness, harness, managedEdition } from "../harness.ts";
 import { gate } from "../scripted-model.ts";
 
@@ -60,6 +61,19 @@ test("nor does one of a Platform Admin who is none any more", async () => {
   await db.update(users).set({ isPlatformAdmin: false });
   expect(await send()).toEqual([404, "Organization not found"]);
   expect(await db.select().from(accessTokens).where(eq(accessTokens.kind, "management"))).toEqual([]);
+});
+
+test("nor does one of a personal token that is deleted meanwhile", async () => {
+  const h = await harness({ edition: managedEdition });
+  const { db } = h.services.database;
+  const admin = await h.asPlatformAdmin();
+  const [user] = await db.select({ id: users.id }).from(users);
+  const { id, headers } = await issueToken(h, user?.id ?? "");
+  const path = "/api/organizations/acme/workspaces";
+  const send = await begin(h, path, headers, { name: "late" });
+  expect((await h.request(`/api/me/tokens/${id}`, { method: "DELETE", headers: admin })).status).toBe(200);
+  expect(await send()).toEqual([401, "Invalid or expired credentials"]);
+  expect((await db.select().from(workspaces)).map(({ name }) => name)).not.toContain("late");
 });
 
 test("neither does one whose session ended", async () => {

@@ -476,6 +476,184 @@ export interface OrganizationChoice {
   slug: string;
 }
 
+export interface PersonalTokens {
+  tokens: Array<PersonalToken>;
+}
+
+export interface PersonalToken {
+  id: string;
+  name: string;
+  /** The token's first characters, to tell tokens apart. */
+  prefix: string;
+  /** `installation`: works in every organization; for Platform Admins. */
+  scope: "organization" | "installation";
+  /** Where it works; null: in every organization. */
+  organization: {
+    slug: string;
+    name: string;
+  } | null;
+  /** Null: all of its holder's. */
+  permissions: Array<
+    | "agent:read"
+    | "agent.prompt:read"
+    | "agent.tool:read"
+    | "agent.skill:read"
+    | "agent.channel:read"
+    | "agent.room:read"
+    | "agent.task:read"
+    | "agent.knowledge:read"
+    | "agent.governance:read"
+    | "agent.playground:use"
+    | "conversation:read"
+    | "memory:read"
+    | "analytics:read"
+    | "skill.catalog:read"
+    | "org:read"
+    | "agent:write"
+    | "agent.prompt:write"
+    | "agent.tool:write"
+    | "agent.skill:write"
+    | "agent.channel:write"
+    | "agent.room:write"
+    | "agent.task:write"
+    | "agent.knowledge:write"
+    | "agent.export:read"
+    | "memory:write"
+    | "agent:delete"
+    | "agent.secret:read"
+    | "agent.secret:write"
+    | "agent.governance:write"
+    | "conversation:delete"
+    | "skill.catalog:write"
+    | "workspace.assignment:manage"
+    | "org.member:manage"
+    | "org.plugin:manage"
+    | "org.secret:read"
+    | "org.secret:write"
+    | "audit_log:read"
+    | "org:write"
+    | "org.key:manage"
+    | "policy:manage"
+  > | null;
+  expiresAt: string;
+  createdAt: string;
+  /** To the hour. */
+  lastUsedAt: string | null;
+}
+
+export interface CreatedPersonalToken {
+  id: string;
+  name: string;
+  /** The token's first characters, to tell tokens apart. */
+  prefix: string;
+  /** `installation`: works in every organization; for Platform Admins. */
+  scope: "organization" | "installation";
+  /** Where it works; null: in every organization. */
+  organization: {
+    slug: string;
+    name: string;
+  } | null;
+  /** Null: all of its holder's. */
+  permissions: Array<
+    | "agent:read"
+    | "agent.prompt:read"
+    | "agent.tool:read"
+    | "agent.skill:read"
+    | "agent.channel:read"
+    | "agent.room:read"
+    | "agent.task:read"
+    | "agent.knowledge:read"
+    | "agent.governance:read"
+    | "agent.playground:use"
+    | "conversation:read"
+    | "memory:read"
+    | "analytics:read"
+    | "skill.catalog:read"
+    | "org:read"
+    | "agent:write"
+    | "agent.prompt:write"
+    | "agent.tool:write"
+    | "agent.skill:write"
+    | "agent.channel:write"
+    | "agent.room:write"
+    | "agent.task:write"
+    | "agent.knowledge:write"
+    | "agent.export:read"
+    | "memory:write"
+    | "agent:delete"
+    | "agent.secret:read"
+    | "agent.secret:write"
+    | "agent.governance:write"
+    | "conversation:delete"
+    | "skill.catalog:write"
+    | "workspace.assignment:manage"
+    | "org.member:manage"
+    | "org.plugin:manage"
+    | "org.secret:read"
+    | "org.secret:write"
+    | "audit_log:read"
+    | "org:write"
+    | "org.key:manage"
+    | "policy:manage"
+  > | null;
+  expiresAt: string;
+  createdAt: string;
+  /** The token itself. It is shown here and never again. */
+  token: string;
+}
+
+export interface NewPersonalToken {
+  /** What it is for. */
+  name: string;
+  /** In 90 days when absent, within 365; for `installation` in 24 hours, and not later. */
+  expiresAt?: string;
+  /** `organization` when absent. */
+  scope?: "organization" | "installation";
+  /** The token has those of them that its holder has at the time; all of the holder's when absent. */
+  permissions?: Array<
+    | "agent:read"
+    | "agent.prompt:read"
+    | "agent.tool:read"
+    | "agent.skill:read"
+    | "agent.channel:read"
+    | "agent.room:read"
+    | "agent.task:read"
+    | "agent.knowledge:read"
+    | "agent.governance:read"
+    | "agent.playground:use"
+    | "conversation:read"
+    | "memory:read"
+    | "analytics:read"
+    | "skill.catalog:read"
+    | "org:read"
+    | "agent:write"
+    | "agent.prompt:write"
+    | "agent.tool:write"
+    | "agent.skill:write"
+    | "agent.channel:write"
+    | "agent.room:write"
+    | "agent.task:write"
+    | "agent.knowledge:write"
+    | "agent.export:read"
+    | "memory:write"
+    | "agent:delete"
+    | "agent.secret:read"
+    | "agent.secret:write"
+    | "agent.governance:write"
+    | "conversation:delete"
+    | "skill.catalog:write"
+    | "workspace.assignment:manage"
+    | "org.member:manage"
+    | "org.plugin:manage"
+    | "org.secret:read"
+    | "org.secret:write"
+    | "audit_log:read"
+    | "org:write"
+    | "org.key:manage"
+    | "policy:manage"
+  >;
+}
+
 export interface ForgotPassword {
   /** Upper case counts as lower case. */
   email: string;
@@ -3416,6 +3594,15 @@ export interface ChooseOrganizationInput {
   body: OrganizationChoice;
 }
 
+export interface CreatePersonalTokenInput {
+  body: NewPersonalToken;
+}
+
+export interface DeletePersonalTokenInput {
+  /** The token's id. */
+  id: string;
+}
+
 export interface ForgotPasswordInput {
   body: ForgotPassword;
 }
@@ -4675,6 +4862,27 @@ export interface AgentEngine {
    * Requests of this session that name no organization in `X-Organization` mean this one from now on.
    */
   chooseOrganization(input: ChooseOrganizationInput, options?: CallOptions): Promise<ChosenOrganization>;
+
+  /**
+   * List personal tokens.
+   *
+   * The current user's tokens that have not expired, without the tokens themselves.
+   */
+  listPersonalTokens(input?: Record<string, never>, options?: CallOptions): Promise<PersonalTokens>;
+
+  /**
+   * Create a personal token.
+   *
+   * A token for programs that acts as the current user in the organization of this call, and is shown only here. It has the user's role there as it is with each call, and never more than that; `/api/me` and the playground refuse it. A Platform Admin's token of the scope `installation` names the organization of each call in `X-Organization` or in the path, and the audit log there tells of each use; it manages no accounts. A user has at most 20 tokens. 409 also for somebody whose password somebody else chose.
+   */
+  createPersonalToken(input: CreatePersonalTokenInput, options?: CallOptions): Promise<CreatedPersonalToken>;
+
+  /**
+   * Delete a personal token.
+   *
+   * It stops working at once.
+   */
+  deletePersonalToken(input: DeletePersonalTokenInput, options?: CallOptions): Promise<Deleted>;
 
   /**
    * Ask for a link to reset the password.

@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { ne } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { accessTokens, oneTimeTokens, signInAddresses } from "../../db/schema.ts";
@@ -9,6 +9,7 @@ import { resetLinks } from "./reset/mail.ts";
 import { resetRoutes } from "./reset/routes.ts";
 import { accountRoutes } from "./routes.ts";
 import { knownAddressMs } from "./sign-in-limits.ts";
+import { tokenRoutes } from "./tokens/routes.ts";
 
 /** The organizations whose logs show the events of an account. */
 export { organizationsOf } from "./audit.ts";
@@ -38,12 +39,12 @@ export { issueSetupToken } from "./setup.ts";
 export { nameOf, userOf } from "./user.ts";
 
 /**
- * The routes of sign-in, of the current user, of forgotten passwords and of the installation's setup; the first Platform
- * Admins; the deletion of expired sessions, links and throttle windows.
+ * The routes of sign-in, of the current user, of personal tokens, of forgotten passwords and of the installation's setup;
+ * the first Platform Admins; the deletion of expired sessions, tokens, links and throttle windows.
  */
 export function accountFeature(services: Services): Contribution {
   return {
-    routes: [accountRoutes, resetRoutes],
+    routes: [accountRoutes, tokenRoutes, resetRoutes],
     jobs: resetLinks(services),
     oldRows: [...expired, endedWindows],
     boot: () => appointFirstOwners(services),
@@ -52,7 +53,7 @@ export function accountFeature(services: Services): Contribution {
 
 /** Expired management keys are not deleted: they stay on their list. */
 const expired: OldRows[] = [
-  { table: accessTokens, since: accessTokens.expiresAt, afterMs: 0, where: eq(accessTokens.kind, "session") },
+  { table: accessTokens, since: accessTokens.expiresAt, afterMs: 0, where: ne(accessTokens.kind, "management") },
   { table: oneTimeTokens, since: oneTimeTokens.expiresAt, afterMs: 0 },
   { table: signInAddresses, since: signInAddresses.usedAt, afterMs: knownAddressMs },
 ];

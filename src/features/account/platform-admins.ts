@@ -2,7 +2,7 @@ import { and, eq, inArray, isNull, ne, sql } from "drizzle-orm";
 import { isAdministered, type Services } from "../../context/ctx.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
-import { firstOrganization, members, users } from "../../db/schema.ts";
+import { accessTokens, firstOrganization, members, users } from "../../db/schema.ts";
 import { governed, isPlatformAdmin } from "../../db/standing.ts";
 import { recordEvent } from "./audit.ts";
 import { lockInstallation } from "./owner.ts";
@@ -66,7 +66,8 @@ export async function changePlatformAdmin(
 }
 
 /**
- * Makes a user a Platform Admin, or ends that; returns whether it was different before. Throws the 409 for the last
+ * Makes a user a Platform Admin, or ends that, with the user's tokens that work across organizations; returns whether it
+ * was different before. Throws the 409 for the last
  * Platform Admin who may sign in, and for an account whose password somebody else chose.
  */
 export async function setPlatformAdmin(tx: Db, userId: string, value: boolean): Promise<boolean> {
@@ -85,6 +86,10 @@ export async function setPlatformAdmin(tx: Db, userId: string, value: boolean): 
   }
   if (!value) await requireOtherPlatformAdmin(tx, userId);
   await tx.update(users).set({ isPlatformAdmin: value, updatedAt: sql`now()` }).where(one);
+  // They would work again if the user became a Platform Admin again.
+  if (!value) {
+    await tx.delete(accessTokens).where(and(eq(accessTokens.userId, userId), eq(accessTokens.scope, "installation")));
+  }
   return true;
 }
 

@@ -18,7 +18,7 @@ interface NewPassword {
 
 /**
  * Replaces a user's password, ends all sessions and deletes the failed sign-ins, the known addresses and the links to
- * reset the former password; returns the number of ended sessions.
+ * reset the former password, and personal tokens if somebody else chose the new one; returns the number of ended sessions.
  */
 export async function replacePassword(tx: Db, user: { id: string; email: string }, password: NewPassword) {
   await tx
@@ -31,6 +31,10 @@ export async function replacePassword(tx: Db, user: { id: string; email: string 
   await tx.delete(throttles).where(or(signIns, ...forgotten));
   await forgetAddresses(tx, user.id);
   await deleteResetLinks(tx, user.id);
+  // The account may have another holder from now on.
+  if (password.passwordSetBy !== null) {
+    await tx.delete(accessTokens).where(and(eq(accessTokens.kind, "personal"), eq(accessTokens.userId, user.id)));
+  }
   return deleteSessionsOf(tx, user.id);
 }
 

@@ -1,10 +1,10 @@
 import { asc, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { openEdition } from "../../../src/core/edition.ts";
-import { auditLogs, users } from "../../../src/db/schema.ts";
+import { accessTokens, auditLogs, members, users } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { type Harness, harness, managedEdition } from "../../harness.ts";
-import { createUser, issueToken, join } from "./people.ts";
+import { createUser, issueToken, join, openSession } from "./people.ts";
 
 const managed = () => harness({ edition: managedEdition });
 
@@ -152,4 +152,169 @@ test("an impersonation has the rights of a person who is no Platform Admin, whil
   expect(await status()).toBe(401);
   const nobody = await issueToken(h, ada.id, { kind: "impersonation" });
   expect((await h.request("/api/instances", { headers: nobody.headers })).status).toBe(401);
+});
+
+const path = "/api/me/tokens";
+
+const create = async (h: Harness, headers: Record<string, string>, json: object = {}) => {
+  const response = await h.request(path, { method: "POST", headers, json: { name: "CI", ...json } });
+  return { status: response.status, body: await response.json() };
+};
+
+const inDays = ({ clock }: Harness, days: number) => new Date(clock.now() + days * 86_400_000).toISOString();
+
+test("a token is shown once, listed without itself, and stops working once it is deleted", async () => {
+  const h = await managed();
+  const ada = await createUser(h, "ada@example.com", "member");
+  const headers = await openSession(h, ada.id);
+  const { status, body } = await create(h, headers, { name: " Export ", permissions: ["agent:read", "agent:read"] });
+  expect([status, body]).toEqual([
+    201,
+    {
+      ...{ id: expect.any(String), name: "Export", scope: "organization", permissions: ["agent:read"] },
+      organization: { slug: "acme", name: "acme" },
+      token: expect.stringMatching(/^aep_[\w-]{43}$/),
+      prefix: body.token.slice(0, 10),
+      expiresAt: inDays(h, 90),
+      createdAt: inDays(h, 0),
+    },
+  ]);
+  const { token, ...shown } = body;
+  const bearer = { Authorization: `Bearer ${token}` };
+  const list = async () => (await (await h.request(path, { headers })).json()).tokens;
+  expect(await list()).toEqual([{ ...shown, lastUsedAt: null }]);
+  expect(await answerOf(h, "GET /api/instances", bearer)).toEqual([200, undefined]);
+  expect(await list()).toEqual([{ ...shown, lastUsedAt: inDays(h, 0) }]);
+  const cookie = { Cookie: `agent_engine.session_token=${token}` };
+  expect((await answerOf(h, "GET /api/instances", cookie))[0]).toBe(401);
+
+  const bob = await openSession(h, (await createUser(h, "bob@example.com")).id);
+  expect(await answerOf(h, `DELETE ${path}/${shown.id}`, bob)).toEqual([404, "Token not found"]);
+  expect(await answerOf(h, `DELETE ${path}/nothing`, headers)).toEqual([404, "Token not found"]);
+  expect(await answerOf(h, `DELETE ${path}/${shown.id}`, headers)).toEqual([200, undefined]);
+  expect((await answerOf(h, "GET /api/instances", bearer))[0]).toBe(401);
+  expect(await list()).toEqual([]);
+
+  const { db } = h.services.database;
+  const entries = await db.select().from(auditLogs).orderBy(asc(auditLogs.createdAt), asc(auditLogs.id));
+  expect(entries.map(({ action, target, organizationId }) => [action, target, organizationId])).toEqual([
+    ["token.create", "Export", h.organization.id],
+    ["token.delete", "Export", h.organization.id],
+  ]);
+  const everything = JSON.stringify([entries, await db.select().from(accessTokens), h.logs]);
+  expect(everything).not.toContain(token);
+});
+
+test.each([
+  [{ name: "" }, "name: must not be empty"],
+  [{ name: "x".repeat(65) }, /^name: /],
+  [{ expiresAt: "tomorrow" }, /^expiresAt: must be an ISO 8601/],
+  [{ expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt: must be in the future"],
+  [{ expiresAt: "9999-01-01T00:00:00Z" }, "expiresAt: must be within 365 days"],
+  [{ expiresAt: "9999-01-01T00:00:00Z", scope: "installation" }, "expiresAt: must be within 24 hours"],
+  [{ scope: "everything" }, /^scope: /],
+  [{ permissions: ["agent:fly"] }, /^permissions\.0: /],
+])("%j is a 400", async (json, message) => {
+  const h = await managed();
+  const { status, body } = await create(h, await h.as("owner"), json);
+  expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
+});
+
+test("a token lives for 365 days at most, and then goes from the list and the database", async () => {
+  const h = await managed();
+  const headers = await h.as("owner");
+  const { status, body } = await create(h, headers, { expiresAt: inDays(h, 365) });
+  expect([status, body.expiresAt]).toEqual([201, inDays(h, 365)]);
+  h.clock.advance(365 * 86_400_000);
+  const again = await h.as("owner");
+  expect((await answerOf(h, "GET /api/instances", { Authorization: `Bearer ${body.token}` }))[0]).toBe(401);
+  expect((await (await h.request(path, { headers: again })).json()).tokens).toEqual([]);
+  const { db } = h.services.database;
+  const kept = () => db.$count(accessTokens, eq(accessTokens.kind, "personal"));
+  expect(await kept()).toBe(1);
+  await db
+    .update(accessTokens)
+    .set({ expiresAt: new Date("2020-01-01") })
+    .where(eq(accessTokens.id, body.id));
+  await h.engine.tick();
+  expect(await kept()).toBe(0);
+});
+
+test("a user has at most 20 tokens, whatever is created at once", async () => {
+  const h = await managed();
+  const headers = await h.as("viewer");
+  for (let number = 0; number < 18; number += 1) expect((await create(h, headers)).status).toBe(201);
+  const made = await Promise.all([1, 2, 3, 4].map(() => create(h, headers)));
+  expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409]);
+  const refused = made.find(({ status }) => status === 409);
+  expect(refused?.body.message).toBe("You have 20 personal tokens: delete one first");
+  expect((await create(h, await h.as("viewer"))).status).toBe(201);
+});
+
+test("only a Platform Admin creates a token across organizations, which lives for a day and ends with the flag", async () => {
+  const h = await managed();
+  const admin = await platformAdmin(h);
+  await h.asPlatformAdmin();
+  const refused = await create(h, await h.as("owner"), { scope: "installation" });
+  expect([refused.status, refused.body.message]).toEqual([
+    403,
+    "Only a Platform Admin may create a token that works across organizations",
+  ]);
+  const { body } = await create(h, await openSession(h, admin.id), { scope: "installation" });
+  expect([body.organization, body.expiresAt]).toEqual([null, inDays(h, 1)]);
+  const bearer = { Authorization: `Bearer ${body.token}`, "X-Organization": "acme" };
+  expect((await answerOf(h, "GET /api/instances", bearer))[0]).toBe(200);
+  await h.engine.changePlatformAdmin(admin.email, false);
+  await h.engine.changePlatformAdmin(admin.email, true);
+  expect((await answerOf(h, "GET /api/instances", bearer))[0]).toBe(401);
+  const { db } = h.services.database;
+  const [entry] = await db.select().from(auditLogs).where(eq(auditLogs.action, "token.create"));
+  expect(entry).toMatchObject({ organizationId: null, actorId: admin.id, summary: { scope: "installation" } });
+});
+
+test("a token needs a membership: a Platform Admin who is no member, and a person of no organization, get none", async () => {
+  const h = await managed();
+  const ofNone = await create(h, await h.asPlatformAdmin());
+  const reason = "a token has its holder's role there";
+  expect([ofNone.status, ofNone.body.message]).toEqual([409, `You are no member of the organization acme: ${reason}`]);
+  const ada = await createUser(h, "ada@example.com");
+  await h.services.database.db.delete(members).where(eq(members.userId, ada.id));
+  const lone = await create(h, await openSession(h, ada.id));
+  expect([lone.status, lone.body.message]).toEqual([409, `You belong to no organization: ${reason}`]);
+});
+
+test("a token ends with the membership, and joining again does not revive it", async () => {
+  const h = await managed();
+  const ada = await createUser(h, "ada@example.com", "member");
+  const lab = await join(h, ada.id, "lab");
+  const session = await openSession(h, ada.id);
+  const [here, there] = [await create(h, session), await create(h, { ...session, "X-Organization": "lab" })];
+  expect([here.body.organization.slug, there.body.organization.slug]).toEqual(["acme", "lab"]);
+  const owner = await h.as("owner");
+  expect((await answerOf(h, `DELETE /api/organizations/acme/members/${ada.id}`, owner))[0]).toBe(200);
+  const membership = { organizationId: h.organization.id, userId: ada.id, roleKey: "member" };
+  await h.services.database.db.insert(members).values(membership);
+  const status = async ({ body }: typeof here) =>
+    (await answerOf(h, "GET /api/instances", { Authorization: `Bearer ${body.token}` }))[0];
+  expect([await status(here), await status(there)]).toEqual([401, 200]);
+  await h.services.database.db.update(members).set({ roleKey: "guest" }).where(eq(members.organizationId, lab.id));
+  expect(await status(there)).toBe(403);
+});
+
+test("nobody who knows another's password leaves a token behind", async () => {
+  const h = await managed();
+  const owner = await h.as("owner");
+  const ada = await createUser(h, "ada@example.com", "member");
+  const { body } = await create(h, await openSession(h, ada.id));
+  const renewed = await h.request(`/api/organizations/acme/members/${ada.id}/password`, {
+    method: "POST",
+    headers: owner,
+  });
+  expect(renewed.status).toBe(201);
+  expect((await answerOf(h, "GET /api/instances", { Authorization: `Bearer ${body.token}` }))[0]).toBe(401);
+  const refused = await create(h, await openSession(h, ada.id));
+  expect([refused.status, refused.body.message]).toEqual([
+    409,
+    "Somebody else chose your password: choose another one first",
+  ]);
 });

@@ -173,6 +173,18 @@ test("an impersonation's stream ends with the impersonation", async () => {
   expect(await endedOf(w.streams.member)).toEqual([]);
 });
 
+test("a personal token that is deleted loses its streams, and the session of its holder none", async () => {
+  const w = await watching(managedEdition);
+  const token = await issueToken(w.h, w.userId, { organizationId: w.h.organization.id });
+  const stream = await w.h.live(token.headers);
+  await w.h.engine.closeRevoked();
+  await w.h.db.delete(accessTokens).where(eq(accessTokens.id, token.id));
+  await w.h.engine.closeRevoked();
+  await stream.ended;
+  expect(stream.text()).toContain(": Invalid or expired credentials");
+  expect(await endedOf(w.streams.member)).toEqual([]);
+});
+
 test("all streams together, of chats and of activity, take one query", async () => {
   const w = await watching();
   const { texts } = spyOnStatements(w.h.services.database);

@@ -6,7 +6,7 @@ import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { newId, randomToken } from "../../../core/ids.ts";
 import { sortByName } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
-import { members, users, workspaceMembers, workspaces } from "../../../db/schema.ts";
+import { accessTokens, members, users, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { deleteSessionsOf, nameOf, replacePassword, userOf } from "../../account/index.ts";
 import type { Invited } from "../invitations/schema.ts";
 import { endOffersTo, invite } from "../invitations/service.ts";
@@ -92,7 +92,7 @@ export async function leaveOrganization(ctx: Ctx): Promise<void> {
   );
 }
 
-/** Deletes a membership and its entries in the organization's workspaces. */
+/** Deletes a membership, its entries in the organization's workspaces, and the person's tokens for the organization. */
 async function takeOut(tx: Db, ctx: Ctx, userId: string, deed: string): Promise<void> {
   const { membership } = ctx;
   const { organizationId } = membership;
@@ -103,6 +103,16 @@ async function takeOut(tx: Db, ctx: Ctx, userId: string, deed: string): Promise<
     .delete(workspaceMembers)
     .where(and(eq(workspaceMembers.userId, userId), inArray(workspaceMembers.workspaceId, own)));
   await tx.delete(members).where(isMember(membership, userId));
+  // After the membership, whose lock a token in the making holds: joining again must not revive it.
+  await tx
+    .delete(accessTokens)
+    .where(
+      and(
+        eq(accessTokens.kind, "personal"),
+        eq(accessTokens.userId, userId),
+        eq(accessTokens.organizationId, organizationId),
+      ),
+    );
 }
 
 async function findAccount(db: Db, email: string) {
