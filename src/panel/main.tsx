@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { readSession, user } from "./data/session.ts";
 import "./data/theme.ts";
+import { ImpersonationBar } from "./frame/impersonation-bar.tsx";
 import { Shell } from "./frame/shell.tsx";
 import { ResetPage } from "./pages/reset.tsx";
 import { SetupPage } from "./pages/setup.tsx";
@@ -32,6 +33,7 @@ function App() {
   if (value === undefined) return null;
   return (
     <>
+      <ImpersonationBar />
       {isAt("/reset") ? <ResetPage /> : value === null ? <Outside /> : <Shell key={value.id} />}
       <Toasts />
     </>

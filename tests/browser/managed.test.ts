@@ -92,6 +92,98 @@ browserTest("a Platform Admin opens an organization of other people, from the me
   expect(complaints).toEqual([]);
 });
 
+browserTest("a Platform Admin makes, changes, finds and deletes a user, by keyboard", async () => {
+  const { page, complaints } = await openAs("users", "Users");
+  await page.getByRole("row", { name: /Platform Admin/ }).waitFor();
+  await tabTo(page, /^New user$/);
+  await page.keyboard.press("Enter");
+  const create = page.getByRole("dialog", { name: "New user" });
+  await create.getByLabel("E-mail").fill("grace@example.com");
+  await create.getByLabel("Password").fill("short");
+  await looksRight(page, "managed-new-user");
+  await create.getByLabel("Password").fill("given by an admin");
+  await page.keyboard.press("Enter");
+  const row = page.getByRole("row", { name: /grace@example\.com/ });
+  await row.getByText("none", { exact: true }).waitFor();
+  await looksRight(page, "managed-users");
+
+  await row.getByRole("button", { name: "Edit" }).click();
+  const edit = page.getByRole("dialog", { name: "grace" });
+  await edit.getByLabel("Name").fill("Grace Hopper");
+  await edit.getByLabel("May sign in").uncheck();
+  await page.keyboard.press("Enter");
+  await row.getByText("inactive").waitFor();
+  expect(await row.getByRole("button", { name: "See as" }).count()).toBe(0);
+  await row.getByRole("button", { name: "New password" }).click();
+  await page.getByLabel("New password", { exact: true }).fill("another by an admin");
+  await page.keyboard.press("Enter");
+  await page.getByText("Grace Hopper has a new password").waitFor();
+
+  await page.getByLabel("Search").fill("HOPPER");
+  await page.getByRole("row", { name: /ada@example\.com/ }).waitFor({ state: "detached" });
+  await row.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete the user" }).click();
+  await page.getByText("Nobody was found").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+browserTest("a Platform Admin sees in one tab what a member sees, under a bar on every page", async () => {
+  const { url } = server();
+  const engine = createAgentEngine({ baseUrl: url });
+  const { token } = await engine.signIn({ body: owner });
+  const eve = { email: "eve@example.com", name: "Eve", password: "given by an admin" };
+  await createAgentEngine({ baseUrl: url, token }).addMember({
+    orgSlug: "default",
+    body: { ...eve, roleKey: "member" },
+  });
+
+  const { page, complaints } = await openAs("users", "Users");
+  const other = await page.context().newPage();
+  await other.goto(`${url}/#/users`);
+  await other.getByRole("heading", { name: "Users", level: 1 }).waitFor();
+  const row = page.getByRole("row", { name: /eve@example\.com/ });
+  await row.getByRole("button", { name: "See as" }).click();
+  const dialog = page.getByRole("dialog", { name: "See what Eve sees" });
+  await dialog.getByLabel("Reason").fill("Ticket 4711: agents are missing");
+  await looksRight(page, "managed-impersonate");
+  await dialog.getByRole("button", { name: "Begin" }).click();
+  const bar = page.getByRole("region", { name: "Impersonation" });
+  await bar.getByText("Eve (eve@example.com)").waitFor();
+  await bar.getByText(/for \d+ more minutes/).waitFor();
+  expect(await page.getByRole("link", { name: "Users" }).count()).toBe(0);
+  for (const place of ["agents", "members", "account"]) {
+    await page.goto(`${url}/#/${place}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await looksRight(page, `managed-impersonation-${place}`);
+  }
+  await page.getByRole("textbox", { name: "Name" }).fill("Mallory");
+  await page.keyboard.press("Enter");
+  await page.getByText("Impersonation is read-only").first().waitFor();
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  expect(await bar.boundingBox()).toMatchObject({ x: 0, y: 0 });
+
+  // The tab keeps it over a reload; another tab stays the admin's.
+  await page.reload();
+  await bar.waitFor();
+  expect(await other.getByRole("link", { name: "Users" }).count()).toBe(1);
+  expect(await other.getByRole("region", { name: "Impersonation" }).count()).toBe(0);
+  const stored = await page.evaluate(() => sessionStorage.getItem("agent-engine.impersonation"));
+  expect(stored).toContain("aei_");
+
+  await tabTo(page, /^Stop$/);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Users", level: 1 }).waitFor();
+  await page.getByText("You don't see what Eve sees any more.").waitFor();
+  expect(await page.evaluate(() => sessionStorage.getItem("agent-engine.impersonation"))).toBeNull();
+
+  // An impersonation whose time is over gives the admin's view back.
+  await page.evaluate((ended) => sessionStorage.setItem("agent-engine.impersonation", ended ?? ""), stored);
+  await page.reload();
+  await page.getByRole("heading", { name: "Users", level: 1 }).waitFor();
+  expect(await bar.count()).toBe(0);
+  expect(complaints.filter((complaint) => !/40[13]/.test(complaint))).toEqual([]);
+});
+
 browserTest("an owner deletes an organization, after typing its slug, by keyboard", async () => {
   const { page, complaints } = await openAs("organization", "Organization");
   const further = page.getByRole("region", { name: "A further organization" });

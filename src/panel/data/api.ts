@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { AgentEngineError, createAgentEngine } from "../../client/index.ts";
+import { credential } from "./impersonation.ts";
 import { issuesText, refusalText, type Say } from "./refusal-text.ts";
 
 /** The address of the server. The page is at the server's root, which a proxy may put below a path. */
@@ -8,15 +9,16 @@ export const serverUrl = new URL(".", location.href).href.replace(/\/$/, "");
 /** The slug of the organization that requests are for; null: the server chooses. */
 export const addressed = signal<string | null>(null);
 
-/** The header that names the organization of a request. */
-export const addressing = (): Record<string, string> =>
-  addressed.value === null ? {} : { "X-Organization": addressed.value };
+const addressing = () => (addressed.value === null ? {} : { "X-Organization": addressed.value });
 
-/** The API as the signed-in person, with the browser's session cookie. */
-export const api = createAgentEngine({ baseUrl: serverUrl, headers: addressing });
+/** How every client reaches the server, as the person whose view this tab shows and in the page's organization. */
+export const connection = { baseUrl: serverUrl, headers: () => ({ ...addressing(), ...credential() }) };
+
+/** The API as the person whose view this tab shows. */
+export const api = createAgentEngine(connection);
 
 /** The API for requests about the person. They name no organization, since it may have become unreachable. */
-export const account = createAgentEngine({ baseUrl: serverUrl });
+export const account = createAgentEngine({ baseUrl: serverUrl, headers: credential });
 
 /** Why a request failed, in words for people; `say` gives refused fields their names. */
 export function reasonOf(error: unknown, say?: Say): string {

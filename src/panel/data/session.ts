@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
-import type { Me } from "../../client/index.ts";
+import type { Impersonation, Me } from "../../client/index.ts";
 import { account, addressed, isRefused, reasonOf, serverUrl } from "./api.ts";
+import { impersonation, setImpersonation } from "./impersonation.ts";
 
 export type User = Me["user"];
 export type Permission = User["organizations"][number]["permissions"][number];
@@ -46,7 +47,7 @@ export async function readSession(): Promise<void> {
   const state = await account.getSetup({});
   installed.value = state.installed;
   resetsByMail.value = state.resetsByMail === true;
-  if (state.hasSession) await readUser();
+  if (state.hasSession || impersonation.value !== null) await readUser();
   else user.value = null;
 }
 
@@ -64,7 +65,8 @@ export async function readUser(): Promise<void> {
     user.value = read;
   } catch (error) {
     if (!isRefused(error, 401)) throw error;
-    user.value = null;
+    if (impersonation.value === null) user.value = null;
+    else await leaveImpersonation();
   }
 }
 
@@ -85,11 +87,35 @@ function forgetOthers(id: string): void {
 /** The browser's storage key for the last organization. */
 const place = "agent-engine.organization";
 
-/** Changes to another organization that the person reaches; the server stores the choice in the session. */
+/**
+ * Changes to another organization that the person reaches; the server stores the choice in the session. An impersonation
+ * stores nothing.
+ */
 export async function chooseOrganization(slug: string): Promise<void> {
-  await account.chooseOrganization({ body: { slug } });
-  localStorage.setItem(place, slug);
+  if (impersonation.value === null) {
+    await account.chooseOrganization({ body: { slug } });
+    localStorage.setItem(place, slug);
+  }
   addressed.value = slug;
+}
+
+/** Shows in this tab what a user sees, until the time is over. Rejects with the server's refusal. */
+export async function impersonate(id: string, body: Impersonation): Promise<void> {
+  setImpersonation(await account.impersonateUser({ id, body }));
+  await readUser();
+}
+
+/** Shows the signed-in person's own view again. Rejects when the server can't be reached. */
+export async function stopImpersonating(): Promise<void> {
+  await account.stopImpersonating().catch((error: unknown) => {
+    if (!isRefused(error, 401)) throw error;
+  });
+  await leaveImpersonation();
+}
+
+async function leaveImpersonation(): Promise<void> {
+  setImpersonation(null);
+  await readUser();
 }
 
 /** All tabs of a browser share one session, so each tab tells the others when it begins or ends the session. */
@@ -116,9 +142,15 @@ export async function signOut(): Promise<void> {
   user.value = null;
 }
 
-/** Shows the sign-in page after a 401, which means that the session ended; drafts stay. */
+/**
+ * Shows the sign-in page after a 401, which means that the session ended; drafts stay. When an impersonation ended, the
+ * admin's own view comes back.
+ */
 export function noticeEnd(error: unknown): void {
-  if (isRefused(error, 401)) user.value = null;
+  if (!isRefused(error, 401)) return;
+  if (impersonation.value === null) user.value = null;
+  // If the read fails, nothing changes: the next refusal reads again.
+  else void readUser().catch(() => {});
 }
 
 /**

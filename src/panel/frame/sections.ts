@@ -18,6 +18,7 @@ import {
   SlidersHorizontal,
   Sparkles,
   UserRound,
+  UserRoundCog,
   Users,
 } from "lucide";
 import type { ComponentType } from "preact";
@@ -41,6 +42,7 @@ const loads = {
   keys: async () => (await import("../pages/organization/keys.tsx")).KeysPage,
   organization: async () => (await import("../pages/organization/organization.tsx")).OrganizationPage,
   retention: async () => (await import("../pages/organization/retention.tsx")).RetentionPage,
+  users: async () => (await import("../pages/users/users.tsx")).UsersPage,
   health: async () => (await import("../pages/health/health.tsx")).HealthPage,
   "mail-relay": async () => (await import("../pages/installation/mail-relay.tsx")).MailRelayPage,
   policies: async () => (await import("../pages/installation/policies.tsx")).PoliciesPage,
@@ -102,6 +104,7 @@ export const groups: readonly { title: string | null; sections: readonly Section
     title: "Installation",
     sections: [
       { name: "health", title: "Health", icon: HeartPulse, needs: "policy:manage" },
+      { name: "users", title: "Users", icon: UserRoundCog, needs: "policy:manage", feature: "administration" },
       { name: "policies", title: "Policies", icon: SlidersHorizontal, needs: "policy:manage" },
       { name: "mail-relay", title: "Mail relay", icon: Mail, needs: "policy:manage", feature: "administration" },
     ],

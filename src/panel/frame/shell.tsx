@@ -3,6 +3,7 @@ import { LogOut, Menu, Monitor, Moon, Search, Sun } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
 import { addressed } from "../data/api.ts";
 import { readApprovals, waitingApprovals } from "../data/approvals.ts";
+import { impersonation } from "../data/impersonation.ts";
 import { useLoaded, useRefresh } from "../data/list/load.ts";
 import { hrefOf, route } from "../data/route.ts";
 import { organization, organizations, signOut, user } from "../data/session.ts";
@@ -161,15 +162,17 @@ function Foot() {
       >
         <Icon of={looks[value]} />
       </Button>
-      <Button
-        look="plain"
-        small
-        aria-label="Sign out"
-        title="Sign out"
-        onClick={() => void signOut().catch(tellFailure)}
-      >
-        <Icon of={LogOut} />
-      </Button>
+      {impersonation.value === null && (
+        <Button
+          look="plain"
+          small
+          aria-label="Sign out"
+          title="Sign out"
+          onClick={() => void signOut().catch(tellFailure)}
+        >
+          <Icon of={LogOut} />
+        </Button>
+      )}
     </div>
   );
 }

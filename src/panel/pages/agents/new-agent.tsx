@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { createChat } from "../../../client/index.ts";
 import { giveKey } from "../../data/agents.ts";
-import { addressing, api, isRefused, serverUrl } from "../../data/api.ts";
+import { api, connection, isRefused } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
 import { useLoaded } from "../../data/list/load.ts";
 import { hrefOf } from "../../data/route.ts";
@@ -132,7 +132,7 @@ const tried = new Set<string>();
 
 /** The agent's answer to a greeting, in a conversation that is not stored. Rejects with the cause of a failure. */
 async function hear(slug: string): Promise<string> {
-  const chat = createChat({ baseUrl: serverUrl, headers: addressing }, slug, "playground");
+  const chat = createChat(connection, slug, "playground");
   let said = "";
   for await (const { event, data } of chat.stream({ messages: [{ role: "user", content: "Hello" }] })) {
     if (event === "text-delta") said += data.text;

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type ActivityEvent, type ChatEvent, type ChatOptions, createChat } from "../../../../client/index.ts";
 import type { StreamedActivity } from "../../../data/activity-stream.ts";
-import { addressing, api, isRefused, reasonOf, serverUrl } from "../../../data/api.ts";
+import { api, connection, isRefused, reasonOf } from "../../../data/api.ts";
 import { noticeEnd } from "../../../data/session.ts";
 import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../../transcript/reply.ts";
 
@@ -57,7 +57,7 @@ export class PlaygroundChat {
   constructor(slug: string, options: Options) {
     this.#slug = slug;
     this.#options = options;
-    this.#chat = createChat({ baseUrl: serverUrl, headers: addressing }, slug, "playground");
+    this.#chat = createChat(connection, slug, "playground");
     const stored = this.#stored();
     this.#known = stored !== null;
     this.#place = stored ?? { chatId: randomId(), asked: null };
