@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { agents } from "../../../src/db/schema.ts";
 import { loadAgent } from "../../../src/features/turns/agent/load.ts";
-import { fastModelSpec, modelSpec } from "../../../src/features/turns/agent/model.ts";
+import { modelFor } from "../../../src/features/turns/agent/model.ts";
 import type { RemoteProvider } from "../../adapters/recorded.ts";
 import { cutAnswer, wires } from "../../adapters/wires.ts";
 import { drop, type Reply, startFakeProvider } from "../../fake-provider.ts";
@@ -214,8 +214,8 @@ test("the guard of an agent's own address is that of its fast model too; the env
   await allowHosts(h, "models.internal");
   const agent = await loadAgent(h.services, h.agent.slug);
   if (!agent) throw new Error("The agent is gone");
-  expect(fastModelSpec(h.services, agent)).toMatchObject({ allowedHosts: ["models.internal"] });
-  expect(modelSpec(h.services, agent).allowedHosts).toBeUndefined();
+  expect(modelFor(h.services, agent, "fast")).toMatchObject({ allowedHosts: ["models.internal"] });
+  expect(modelFor(h.services, agent, "chat")?.allowedHosts).toBeUndefined();
 });
 
 test("ollama is looked for nowhere unless the agent or the environment names its address", async () => {

@@ -1,6 +1,7 @@
 import { type Check, fail, ok, warn } from "../../../core/check.ts";
 import { type Environment, environmentKeys } from "../../../core/config.ts";
 import { ProviderSetupError } from "../../../core/errors.ts";
+import { type Answerer, unconfigured } from "../../../core/models/facts.ts";
 import { explainProvider } from "../../../core/models/provider-failure.ts";
 import {
   apiKeySecret,
@@ -9,8 +10,8 @@ import {
   missingSecret,
   type ProviderName,
   providerNames,
-  splitModel,
 } from "../../../core/models/providers.ts";
+import { resolveModel } from "../../../core/models/resolve.ts";
 import { listModels } from "../../models/list.ts";
 
 const name = "providers";
@@ -55,20 +56,15 @@ const listless: ReadonlySet<number> = new Set([404, 405, 501]);
 export function callProviders(environment: Environment, preset: string | null, timeoutMs = 5_000): Promise<Check[]> {
   const keys = environmentKeys(environment);
   const configured = remote.filter((provider) => isConfigured(keys, provider));
-  const usual = usualModel(configured, keys, preset);
+  const facts = { ...unconfigured, environment: keys, defaultModel: preset };
+  // The model of agents that have none of their own.
+  const { wanted: usual } = resolveModel("chat", facts);
   return Promise.all(configured.map((provider) => callProvider(provider, { keys, usual, timeoutMs })));
-}
-
-/** The model of agents that have none of their own. */
-function usualModel(configured: readonly Remote[], keys: ReadonlyMap<string, string>, preset: string | null) {
-  if (preset !== null) return splitModel(preset);
-  const provider = configured.find((one) => defaultModels[one] && keys.has(apiKeySecret(one)));
-  return provider && { provider, model: defaultModels[provider] };
 }
 
 interface CallOptions {
   keys: ReadonlyMap<string, string>;
-  usual: { provider: ProviderName | null; model: string | undefined } | undefined;
+  usual: Pick<Answerer, "provider" | "model"> | null;
   timeoutMs: number;
 }
 

@@ -1,10 +1,10 @@
 import type { Services } from "../../../context/ctx.ts";
 import { TextsRefused } from "../../../core/errors.ts";
 import { embeddingModels } from "../../../core/models/providers.ts";
-import type { Embedder, ModelSpec } from "../../../core/ports.ts";
+import type { Embedder } from "../../../core/ports.ts";
 import { monthOf } from "../../../core/time/calendar.ts";
 import { settle } from "../budget/budget.ts";
-import { type ModelOwner, modelSpec } from "./model.ts";
+import { type ModelOwner, modelFor } from "./model.ts";
 
 /**
  * The embedder for an agent's memories. It uses the agent's own provider, since no other provider may read the
@@ -14,9 +14,11 @@ export function embedderFor(services: Services, agent: ModelOwner): Embedder | n
   const { models, options } = services;
   const embed = models.embed;
   if (!options.vectors || !embed) return null;
-  const spec = embeddingSpec(services, agent);
-  if (!spec) return null;
-  const { model, least } = spec;
+  const spec = modelFor(services, agent, "embedding");
+  const known = spec ? embeddingModels[spec.provider] : undefined;
+  if (!spec || !known) return null;
+  const { model } = spec;
+  const { least } = known;
   return {
     model: `${spec.provider}:${model}`,
     least,
@@ -40,13 +42,6 @@ function inOurWords(error: unknown): Error {
 
 /** Statuses about the key, the account, the model or too many requests: they do not depend on the texts. */
 const refusedAnyway: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
-
-/** The embedding model; null for an agent with a provider address of its own, where the model may not exist. */
-function embeddingSpec(services: Services, agent: ModelOwner): (ModelSpec & { least: number }) | null {
-  const own = modelSpec(services, agent);
-  const found = embeddingModels[own.provider];
-  return found === undefined || own.baseUrl !== undefined ? null : { ...own, ...found };
-}
 
 /** Charges the tokens of an embedding. None are reserved before, since embeddings are cheap. */
 async function charge({ database, clock }: Services, { row }: ModelOwner, used: number): Promise<void> {

@@ -1,18 +1,13 @@
 import type { Services } from "../../../context/ctx.ts";
-import {
-  apiKeySecret,
-  baseUrlSecret,
-  defaultModels,
-  isProviderName,
-  type ProviderName,
-  providerNames,
-  splitModel,
-} from "../../../core/models/providers.ts";
+import { type ModelFacts, unconfigured } from "../../../core/models/facts.ts";
+import { apiKeySecret, baseUrlSecret, isProviderName, type ProviderName } from "../../../core/models/providers.ts";
+import { resolveModel } from "../../../core/models/resolve.ts";
+import type { ProviderRole } from "../../../core/models/roles.ts";
 import { usableKeys } from "../../../core/policies.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import type { agents } from "../../../db/schema.ts";
 
-/** The parts of an agent that decide its model. */
+/** The parts of an agent that decide its models. */
 export interface ModelOwner {
   row: typeof agents.$inferSelect;
   secrets: ReadonlyMap<string, string>;
@@ -20,27 +15,37 @@ export interface ModelOwner {
 }
 
 /**
- * The agent's model with its credentials, under the current policies. `named`, as `provider:model` or as a model of the
- * agent's provider, replaces the agent's choice.
+ * The model of an agent for a role, with its credentials, under the current policies; null for a role without one.
+ * `named`, as `provider:model` or as a model of the agent's provider, replaces the agent's choice for `chat`.
  */
-export function modelSpec(services: Services, agent: ModelOwner, named?: string): ModelSpec {
-  const environment = environmentOf(services, agent);
-  const own = chooseModel(agent, environment, services.policies.values.defaultModel);
-  if (named === undefined) return withCredentials(services, agent, own);
-  const { provider, model } = splitModel(named);
-  return withCredentials(services, agent, { provider: provider ?? own.provider, model });
+export function modelFor(services: Services, agent: ModelOwner, role: ProviderRole, named?: string): ModelSpec | null {
+  const [answerer] = resolveModel(role, factsOf(services, agent), named).answerers;
+  if (!answerer || !isProviderName(answerer.provider)) return null;
+  return withCredentials(services, agent, answerer.provider, answerer.model);
 }
 
-/** The model for an agent's background work; null for an agent without a `fastModel` of its own (decisions §4). */
-export function fastModelSpec(services: Services, agent: ModelOwner): ModelSpec | null {
-  if (agent.row.fastModel === null) return null;
-  return modelSpec(services, agent, agent.row.fastModel);
+/** The model that answers the agent's conversations. There always is one, since the built-in model needs no key. */
+export function modelSpec(services: Services, agent: ModelOwner, named?: string): ModelSpec {
+  const spec = modelFor(services, agent, "chat", named);
+  if (!spec) throw new Error("No model answers for the agent");
+  return spec;
+}
+
+function factsOf(services: Services, agent: ModelOwner): ModelFacts {
+  const { provider, model, fastModel } = agent.row;
+  return {
+    ...unconfigured,
+    own: { provider: provider !== null && isProviderName(provider) ? provider : null, model, fastModel },
+    secrets: agent.secrets,
+    environment: environmentOf(services, agent),
+    defaultModel: services.policies.values.defaultModel,
+  };
 }
 
 const environmentOf = ({ options, policies }: Services, agent: ModelOwner) =>
   usableKeys(policies.values, options.environmentKeys, agent.inFirstOrganization);
 
-function withCredentials(services: Services, agent: ModelOwner, { provider, model }: Choice): ModelSpec {
+function withCredentials(services: Services, agent: ModelOwner, provider: ProviderName, model: string): ModelSpec {
   const { secrets } = agent;
   const environment = environmentOf(services, agent);
   const keyName = apiKeySecret(provider);
@@ -56,27 +61,4 @@ function withCredentials(services: Services, agent: ModelOwner, { provider, mode
     baseUrl: environment.get(baseUrlSecret(provider)),
     apiKey: secrets.get(keyName) ?? environment.get(keyName),
   };
-}
-
-type Keys = ReadonlyMap<string, string>;
-
-interface Choice {
-  provider: ProviderName;
-  model: string;
-}
-
-/** The agent's choice, else the installation's default, else that of the first provider with a key. */
-function chooseModel({ row, secrets }: ModelOwner, environment: Keys, defaultModel: string | null): Choice {
-  const named = row.provider !== null && isProviderName(row.provider) ? row.provider : null;
-  const preset = defaultModel === null ? null : splitModel(defaultModel);
-  const provider = named ?? preset?.provider ?? firstConfigured(secrets, environment);
-  const usual = preset?.provider === provider ? preset.model : defaultModels[provider];
-  return { provider, model: row.model ?? usual ?? "default" };
-}
-
-/** The first provider with a key and a default model, else the built-in `demo`. */
-function firstConfigured(secrets: Keys, environment: Keys): ProviderName {
-  const hasKey = (provider: ProviderName) =>
-    secrets.has(apiKeySecret(provider)) || environment.has(apiKeySecret(provider));
-  return providerNames.find((provider) => defaultModels[provider] && hasKey(provider)) ?? "demo";
 }

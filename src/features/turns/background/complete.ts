@@ -10,7 +10,7 @@ import { TurnState } from "../../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
 import { actingAs, type LiveAgent } from "../agent/load.ts";
-import { fastModelSpec, modelSpec } from "../agent/model.ts";
+import { modelFor } from "../agent/model.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
 import type { SharedBudget } from "../budget/shared-budget.ts";
 import { limitsOf } from "../prepare.ts";
@@ -37,7 +37,7 @@ export function createComplete(services: Services, { agents, budget, observers }
   const limits = new ModelLimits(services);
   const admit = async (seen: AgentSeen, ownModel: boolean) => {
     const { agent } = await agents.admitSeen(seen, { type: "engine", whileInactive: false });
-    const spec = fastModelSpec(services, agent) ?? (ownModel ? modelSpec(services, agent) : null);
+    const spec = modelFor(services, agent, "fast") ?? (ownModel ? modelFor(services, agent, "chat") : null);
     if (!spec) throw new EngineError("not-found", "The agent has no fast model");
     return { agent, spec };
   };

@@ -1,0 +1,33 @@
+import { providerNames } from "./providers.ts";
+
+/** The providers that a connection can be of: those of language models, and those of speech alone. */
+const connectionProviders = [...providerNames, "deepgram", "elevenlabs"] as const;
+export type ConnectionProvider = (typeof connectionProviders)[number];
+
+/** What an agent needs models for (managed edition, M6). */
+const providerRoles = ["chat", "fast", "embedding", "transcription", "speech"] as const;
+export type ProviderRole = (typeof providerRoles)[number];
+
+const withoutEmbeddings: readonly ConnectionProvider[] = ["anthropic", "demo"];
+const withSpeech: readonly ConnectionProvider[] = ["openai", "openai-compatible", "deepgram", "elevenlabs"];
+const withSpeechAlone: readonly ConnectionProvider[] = ["deepgram", "elevenlabs"];
+
+export function canServe(provider: ConnectionProvider, role: ProviderRole): boolean {
+  if (role === "transcription" || role === "speech") return withSpeech.includes(provider);
+  if (withSpeechAlone.includes(provider)) return false;
+  return role !== "embedding" || !withoutEmbeddings.includes(provider);
+}
+
+/** The usual models that write down what is said. */
+export const transcriptionModels: Partial<Record<ConnectionProvider, string>> = {
+  openai: "gpt-4o-mini-transcribe",
+  deepgram: "nova-3",
+  elevenlabs: "scribe_v1",
+};
+
+/** The usual models that speak. */
+export const speechModels: Partial<Record<ConnectionProvider, string>> = {
+  openai: "gpt-4o-mini-tts",
+  deepgram: "aura-2-thalia-en",
+  elevenlabs: "eleven_flash_v2_5",
+};
