@@ -415,7 +415,7 @@ export interface Me {
         | "policy:manage"
       >;
     }>;
-    /** Somebody else set the password and knows it: until it is changed, only the organization where that was is within reach. Absent otherwise. */
+    /** Somebody else set the password and knows it. If that was a member or key of an organization, only that organization is within reach until it is changed. Absent otherwise. */
     passwordChangeRequired?: true;
   };
 }

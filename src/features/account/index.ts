@@ -31,8 +31,8 @@ export { deleteSessionsOf, type PasswordReset, replacePassword, resetPassword } 
 export { deleteResetLinks } from "./reset/links.ts";
 /** The responses to ending sessions and to changes without a body. */
 export { EndedSessions, Success } from "./schema.ts";
-/** Opens a session and returns its token; tells whether a session is live. */
-export { createSession, isLive } from "./sessions.ts";
+/** Opens a session and returns its token; tells whether a session is live; ends impersonations. */
+export { createSession, endImpersonations, isLive } from "./sessions.ts";
 /** Issues the token of the link that sets an installation up. */
 export { issueSetupToken } from "./setup.ts";
 /** The default name of a new account, and the signed-in person of a request. */

@@ -7,6 +7,7 @@ import { governed, isPlatformAdmin } from "../../db/standing.ts";
 import { recordEvent } from "./audit.ts";
 import { lockInstallation } from "./owner.ts";
 import { unknownUser } from "./replace-password.ts";
+import { endImpersonations } from "./sessions.ts";
 
 /**
  * Makes the Owners of the first organization Platform Admins when there is none, at a start with the feature
@@ -67,8 +68,8 @@ export async function changePlatformAdmin(
 
 /**
  * Makes a user a Platform Admin, or ends that, with the user's tokens that work across organizations; returns whether it
- * was different before. Throws the 409 for the last
- * Platform Admin who may sign in, and for an account whose password somebody else chose.
+ * was different before. Impersonations by and of the user end. Throws the 409 for the last Platform Admin who may sign
+ * in, and for an account whose password somebody else chose.
  */
 export async function setPlatformAdmin(tx: Db, userId: string, value: boolean): Promise<boolean> {
   await lockInstallation(tx);
@@ -86,7 +87,8 @@ export async function setPlatformAdmin(tx: Db, userId: string, value: boolean): 
   }
   if (!value) await requireOtherPlatformAdmin(tx, userId);
   await tx.update(users).set({ isPlatformAdmin: value, updatedAt: sql`now()` }).where(one);
-  // They would work again if the user became a Platform Admin again.
+  // These tokens would work again if the flag were changed back.
+  await endImpersonations(tx, userId);
   if (!value) {
     await tx.delete(accessTokens).where(and(eq(accessTokens.userId, userId), eq(accessTokens.scope, "installation")));
   }

@@ -7,6 +7,7 @@ import { accessTokens, members, throttles, users } from "../../db/schema.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import { passwordAttempts } from "./change-password.ts";
 import { deleteResetLinks } from "./reset/links.ts";
+import { endImpersonations } from "./sessions.ts";
 import { accountFailures, forgetAddresses } from "./sign-in-limits.ts";
 
 interface NewPassword {
@@ -38,8 +39,9 @@ export async function replacePassword(tx: Db, user: { id: string; email: string 
   return deleteSessionsOf(tx, user.id);
 }
 
-/** Ends all sessions of a user; returns their number. */
+/** Ends all sessions of a user, and the impersonations by and of the user; returns the number of sessions. */
 export async function deleteSessionsOf(tx: Db, userId: string): Promise<number> {
+  await endImpersonations(tx, userId);
   const ended = await tx
     .delete(accessTokens)
     .where(and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, userId)))

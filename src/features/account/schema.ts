@@ -114,7 +114,7 @@ export const Me = z
         .openapi({ description: "The user's own, as far as they are within reach." }),
       passwordChangeRequired: z.literal(true).optional().openapi({
         description:
-          "Somebody else set the password and knows it: until it is changed, only the organization where that was is within reach. Absent otherwise.",
+          "Somebody else set the password and knows it. If that was a member or key of an organization, only that organization is within reach until it is changed. Absent otherwise.",
       }),
     }),
   })

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, ne, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, ne, or, type SQL, sql } from "drizzle-orm";
 import { type Ctx, isAdministered, type Services } from "../../context/ctx.ts";
 import { newToken, sessionSeconds } from "../../core/credentials/tokens.ts";
 import { notFound } from "../../core/errors.ts";
@@ -107,6 +107,16 @@ async function endSessions(ctx: Ctx, which: SQL): Promise<number> {
 }
 
 /**
+ * Ends the impersonations that a user began, and those in which the user is seen. They end with the sessions: a person who
+ * signs out, or whose account somebody else had, leaves none behind.
+ */
+export async function endImpersonations(tx: Db, userId: string): Promise<void> {
+  const { kind, createdBy } = accessTokens;
+  const own = or(eq(createdBy, userId), eq(accessTokens.userId, userId));
+  await tx.delete(accessTokens).where(and(eq(kind, "impersonation"), own));
+}
+
+/**
  * Deletes sessions and returns the live ones. Expired ones are deleted too, since they would be valid again after the
  * clock was set back.
  */
@@ -116,6 +126,7 @@ async function deleteSessions(ctx: Ctx, tx: Db, which: SQL): Promise<{ id: strin
     .delete(accessTokens)
     .where(and(ownSessions(ctx), which))
     .returning({ id, expiresAt });
+  await endImpersonations(tx, userOf(ctx).id);
   return gone.filter((one) => one.expiresAt && one.expiresAt.getTime() > ctx.clock.now());
 }
 

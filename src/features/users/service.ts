@@ -6,7 +6,7 @@ import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { accessTokens, users } from "../../db/schema.ts";
-import { deleteResetLinks, nameOf, replacePassword, setPlatformAdmin } from "../account/index.ts";
+import { deleteResetLinks, endImpersonations, nameOf, replacePassword, setPlatformAdmin } from "../account/index.ts";
 import { findUser } from "./find.ts";
 import type { NewUser, User, UserChanges } from "./schema.ts";
 import { requireSuccessors } from "./successors.ts";
@@ -52,6 +52,7 @@ export async function updateUser(ctx: Ctx, id: string, { password, ...fields }: 
       if (user.active && !active) {
         await requireSuccessors(tx, user);
         await tx.delete(accessTokens).where(eq(accessTokens.userId, user.id));
+        await endImpersonations(tx, user.id);
       }
       if (email !== user.email) await deleteResetLinks(tx, user.id);
       if (Object.keys(changes).length === 0) return;

@@ -137,6 +137,39 @@ describe("it ends", () => {
   });
 });
 
+test.each<[string, (w: Awaited<ReturnType<typeof administered>>) => Promise<unknown>]>([
+  ["signs out", ({ send, headers }) => send("POST", "/api/auth/sign-out", headers)],
+  ["signs out elsewhere", ({ send, headers }) => send("DELETE", "/api/me/sessions", headers)],
+  [
+    "is none for a while",
+    async ({ h, db, admin }) => {
+      const [user] = await db.select().from(users).where(eq(users.id, admin));
+      await createUser(h, "other@example.com");
+      await h.engine.changePlatformAdmin("other@example.com", true);
+      for (const value of [false, true]) await h.engine.changePlatformAdmin(user?.email ?? "", value);
+    },
+  ],
+  [
+    "is inactive for a while",
+    async ({ h, send, admin }) => {
+      const by = await h.asPlatformAdmin();
+      for (const active of [false, true]) await send("PATCH", `/api/users/${admin}`, by, { active });
+    },
+  ],
+  [
+    "gets a new password",
+    async ({ h, send, admin }) =>
+      send("POST", `/api/users/${admin}/password`, await h.asPlatformAdmin(), { password: "battery horse correct" }),
+  ],
+])("it ends for good when the admin %s", async (_, change) => {
+  const w = await administered();
+  const headers = await w.begin();
+  await change(w);
+  expect(await statusOf(w.h, headers)).toBe(401);
+  const left = await w.db.select().from(accessTokens).where(eq(accessTokens.kind, "impersonation"));
+  expect(left).toEqual([]);
+});
+
 test("it runs no turn, not even with an agent that everybody may ask", async () => {
   const { h, db, begin, send } = await administered();
   const agent = await h.agent();

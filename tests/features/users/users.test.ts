@@ -71,7 +71,7 @@ describe("a Platform Admin", () => {
       const [, page] = await call("GET", `?search=${encodeURIComponent(search)}`);
       return page.users.map(({ email }: { email: string }) => email);
     };
-    expect(await emails("ångström")).toEqual([bob.email]);
+    expect(await emails("Ångström")).toEqual([bob.email]);
     expect(await emails("B_1")).toEqual([bob.email]);
     expect(await emails("b%1")).toEqual([]);
     expect((await call("GET", "?offset=3"))[1]).toMatchObject({ users: [], total: 3 });
@@ -269,6 +269,19 @@ describe("without a successor", () => {
     const by = await openSession(h, other[1].user.id);
     expect((await call("GET", "", undefined, by))[1]).toMatchObject({ total: 1 });
   });
+});
+
+test("of two changes at the same time that would leave nobody, one is refused", async () => {
+  const { h, db, admin, call } = await administered();
+  const [ada, bob] = [await createUser(h, "ada@example.com"), await createUser(h, "bob@example.com")];
+  const owners = await Promise.all([ada, bob].map(({ id }) => call("PATCH", `/${id}`, { active: false })));
+  expect(owners.map(([status]) => status).sort()).toEqual([200, 409]);
+
+  const second = await h.asPlatformAdmin();
+  const { user } = await (await h.request("/api/me", { headers: second })).json();
+  const demoted = { isPlatformAdmin: false };
+  await Promise.all([call("PATCH", `/${user.id}`, demoted), call("PATCH", `/${admin}`, demoted, second)]);
+  expect(await db.select().from(users).where(eq(users.isPlatformAdmin, true))).toHaveLength(1);
 });
 
 test("a deleted user is gone with memberships, tokens and links, and stays in the log", async () => {

@@ -41,8 +41,8 @@ export function Password({ required = false }: { required?: boolean }) {
     <Card title={required ? "Choose a password of your own" : "Password"}>
       {required && (
         <Note look="warn">
-          Somebody else made your present password and knows it. Until you choose another one, you reach only the
-          organization that added you.
+          Somebody else made your present password and knows it. Where a member of an organization did, you reach only
+          that organization until you choose another one.
         </Note>
       )}
       <SendForm
