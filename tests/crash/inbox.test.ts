@@ -4,7 +4,7 @@ import { saveChannel } from "../features/inbox/messengers.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
 import { startThrowaway } from "../real-postgres.ts";
-import { randomTimes } from "../rounds.ts";
+import { inHardFaults, randomTimes } from "../rounds.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
 const server = await startThrowaway();
@@ -121,7 +121,9 @@ test.skipIf(!server)(
   240_000,
 );
 
-test("the embedded database: each message that was acknowledged is answered once, wherever the process is killed", async () => {
+test.each(
+  inHardFaults(["the embedded database"]),
+)("%s: each message that was acknowledged is answered once, wherever the process is killed", async () => {
   const { directory, open } = crashDirectory();
   const look: Look = async (work) => {
     const { database, close } = await open();
