@@ -1,7 +1,7 @@
 import type { Clock } from "../core/ports.ts";
 import { elapsedMs } from "../core/time/elapsed.ts";
 import type { Reply } from "./hooks.ts";
-import { type Speech, StepFold, speech, type ToolCall, tokenCount } from "./step.ts";
+import { type Speech, StepFold, speech, type ToolCall } from "./step.ts";
 import { type Answer, wireResult, withheldOf } from "./tools.ts";
 import type {
   HookExecution,
@@ -12,8 +12,8 @@ import type {
   Step,
   StepType,
   TurnInput,
-  Usage,
 } from "./types.ts";
+import { addUsage, noUsage, type Usage } from "./usage.ts";
 
 /**
  * The limit of all tool results of a turn together, in characters of JSON: they are stored, shown and sent to the
@@ -38,7 +38,7 @@ export class TurnFold {
   context: string | null;
   readonly hooks: HookExecution[] = [];
   readonly #steps: Step[] = [];
-  readonly #usage: Usage = { promptTokens: 0, completionTokens: 0 };
+  #usage: Usage = noUsage;
   readonly #results = new Map<ToolCall, Answer>();
   readonly #clock: Clock;
   readonly #input: TurnInput;
@@ -184,8 +184,7 @@ export class TurnFold {
 
   #close(step: StepFold, finishReason: string): { said: ModelMessage | null; results: ToolMessage | null } {
     this.#step = null;
-    this.#usage.promptTokens = tokenCount(this.#usage.promptTokens + step.usage.promptTokens);
-    this.#usage.completionTokens = tokenCount(this.#usage.completionTokens + step.usage.completionTokens);
+    this.#usage = addUsage(this.#usage, step.usage);
     // The count of a shortened prompt is not that of the whole prompt.
     if (!step.shortened) this.#contextTokens ||= step.usage.promptTokens;
     this.#lastCallTokens = step.usage.promptTokens + step.usage.completionTokens;

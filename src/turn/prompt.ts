@@ -20,7 +20,7 @@ export function callOptions(input: TurnInput, { context, prompt }: SoFar, toolUs
   const { settings } = input;
   return {
     prompt: [
-      ...(input.system === "" ? [] : [{ role: "system" as const, content: input.system }]),
+      ...(input.system === "" ? [] : [systemMessage(input)]),
       ...input.history,
       ...(context === null ? [] : [userMessage(context)]),
       ...freshMessages(input),
@@ -33,6 +33,11 @@ export function callOptions(input: TurnInput, { context, prompt }: SoFar, toolUs
       ? {}
       : { tools: describeTools(input), toolChoice: { type: toolUse } }),
   };
+}
+
+/** Tells adapters which beginning of the prompt a provider may cache. */
+function systemMessage({ system, stable }: TurnInput): ModelMessage {
+  return { role: "system", content: system, ...(stable > 0 ? { providerOptions: { engine: { stable } } } : {}) };
 }
 
 /** Puts all pictures into the last message: a model does not need to know to which message they belong. */

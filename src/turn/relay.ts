@@ -1,5 +1,6 @@
 import { classifyFailure } from "./failure.ts";
 import type { AbortReason, Tell, TurnEvent, TurnOutcome } from "./types.ts";
+import { noUsage } from "./usage.ts";
 
 /**
  * The effect of the last listener's departure on a turn. `cancel-if-silent`: if nothing was produced yet, the model is
@@ -67,7 +68,7 @@ function unstarted(signal: AbortSignal, error: unknown): TurnOutcome {
     steps: [],
     messages: [],
     calls: [],
-    usage: { promptTokens: 0, completionTokens: 0 },
+    usage: noUsage,
     contextTokens: 0,
     uncountedCalls: 0,
     uncountedLength: 0,

@@ -7,7 +7,8 @@ import type { Scrub, ScrubStream } from "../core/scrub/scrub.ts";
 import { GrowingText } from "../core/text/growing-text.ts";
 import { clip } from "../core/text/text.ts";
 import { parseArguments } from "./arguments.ts";
-import type { JsonValue, ModelMessage, PendingCall, StepType, TurnEvent, TurnInput, Usage } from "./types.ts";
+import type { JsonValue, ModelMessage, PendingCall, StepType, TurnEvent, TurnInput } from "./types.ts";
+import { noUsage, readUsage, type Usage } from "./usage.ts";
 
 interface Block {
   type: "text" | "reasoning";
@@ -78,7 +79,7 @@ export class StepFold {
   /** Whether output arrived: a repeated call could return something else. */
   said = false;
   finish: Finish | null = null;
-  usage: Usage = { promptTokens: 0, completionTokens: 0 };
+  usage: Usage = noUsage;
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
   /** The length of all other parts, in UTF-16 units: tool calls, and provider data that is sent back with them. */
@@ -232,10 +233,7 @@ export class StepFold {
       raw: finishReason.raw,
       stated: finishReason.raw !== undefined || !["other", "interrupted"].includes(finishReason.unified),
     };
-    this.usage = {
-      promptTokens: tokenCount(usage.inputTokens.total),
-      completionTokens: tokenCount(usage.outputTokens.total),
-    };
+    this.usage = readUsage(usage);
     let text = "";
     for (const open of this.#open.values()) {
       const rest = sayRest(open);
@@ -291,9 +289,4 @@ function replayed({ id, name, shown, providerOptions }: ToolCall): AssistantPart
     input: isObject(shown) ? shown : {},
     ...(providerOptions ? { providerOptions } : {}),
   };
-}
-
-/** A token count limited to what the database can store, whatever a provider reports. */
-export function tokenCount(count: number | undefined): number {
-  return count !== undefined && count > 0 ? Math.min(Math.round(count), 1_000_000_000) : 0;
 }

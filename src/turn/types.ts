@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from "../core/json.ts";
 import type { StreamingModel } from "../core/ports.ts";
 import type { Scrub } from "../core/scrub/scrub.ts";
 import type { StateChanges, TurnState } from "./state.ts";
+import type { Usage } from "./usage.ts";
 
 export type ModelMessage = LanguageModelV4Message;
 export type { JsonObject, JsonValue };
@@ -147,6 +148,8 @@ export interface TurnInput {
   readonly model: StreamingModel;
   readonly settings: ModelSettings;
   readonly system: string;
+  /** The length of the beginning of `system` that is the same in every turn of the agent, in UTF-16 units. */
+  readonly stable: number;
   readonly history: readonly ModelMessage[];
   /** The new messages of the user, in order. */
   readonly fresh: readonly string[];
@@ -167,11 +170,6 @@ export interface TurnInput {
 
 /** `continue`: the model is called again without new messages. */
 export type StepType = "initial" | "tool-result" | "continue";
-
-export interface Usage {
-  promptTokens: number;
-  completionTokens: number;
-}
 
 /** Why a call was withheld: a person refused it, nobody decided in time, or nobody can decide in the turn's channel. */
 export type Withheld = "refused" | "expired" | "undecidable";

@@ -13,7 +13,7 @@ test.each([
     "openai-compatible/text.sse",
     compatible,
     { text: "Grüße aus Zürich 🏔️.", reasoning: "", calls: [], reason: "stop" },
-    [21, 9],
+    [21, 9, 16],
   ],
   [
     "openai-compatible/parallel-tools.sse",
@@ -58,7 +58,11 @@ test.each([
     [160, 22],
   ],
   ["openai/text.sse", responses, { text: "Noon it is.", reasoning: "", calls: [], reason: "stop" }, [31, 18]],
-] as const)("%s is read completely", async (file, spec, expected, [promptTokens, completionTokens]) => {
+] as const)("%s is read completely", async (file, spec, expected, [
+  promptTokens,
+  completionTokens,
+  cachedTokens,
+]: readonly [number, number, number?]) => {
   const model = await createModels(await recorded(file)).resolve(spec);
   const { step, error } = await readStep(model, "Hi");
 
@@ -70,7 +74,7 @@ test.each([
     return call;
   });
   expect({ text, reasoning, calls, reason: finish?.reason }).toEqual(expected);
-  expect(usage).toEqual({ promptTokens, completionTokens });
+  expect(usage).toEqual({ promptTokens, completionTokens, cachedTokens });
 });
 
 test("tool input opens the step's output before the call is complete", async () => {

@@ -128,6 +128,16 @@ function chatReplay(id: string): object {
   };
 }
 
+/** The tokens of both prompts that a provider had in its cache, and wrote to it, as each reports them. */
+const cachedTokens: Record<RemoteProvider, { cachedTokens?: number; cacheWriteTokens?: number }> = {
+  openai: { cachedTokens: 225 },
+  anthropic: { cachedTokens: 225, cacheWriteTokens: 5 },
+  google: { cachedTokens: 225 },
+  mistral: { cachedTokens: 225 },
+  ollama: {},
+  "openai-compatible": { cachedTokens: 100 },
+};
+
 const names = Object.keys(replays) as RemoteProvider[];
 
 test.each(
@@ -166,7 +176,7 @@ test.each(
   });
   expect(outcome.steps[1]?.finishReason).toBe("stop");
   // 125 with the cached tokens, then 155; reasoning counts as output.
-  expect(outcome.usage).toEqual({ promptTokens: 280, completionTokens: 72 });
+  expect(outcome.usage).toEqual({ promptTokens: 280, completionTokens: 72, ...cachedTokens[name] });
 
   const { url, thinking, second } = replays[name];
   expect(requests.map((request) => request.url)).toEqual([url, url]);

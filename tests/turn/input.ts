@@ -17,6 +17,7 @@ export function turnInput(model: StreamingModel, overrides: Partial<TurnInput> =
     model,
     settings: { thinking: false },
     system: "You are Assistant.",
+    stable: 0,
     history: [],
     fresh: ["Hello"],
     continued: null,

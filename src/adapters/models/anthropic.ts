@@ -18,13 +18,29 @@ export async function anthropic(spec: ModelSpec, fetch: Fetch): Promise<Streamin
     async doStream(call) {
       try {
         // Before a tool call, models write line breaks only, but Anthropic refuses messages with blank texts.
-        const prompt = withoutBlanks(call.prompt);
+        const prompt = withCacheMark(withoutBlanks(call.prompt));
         return await model.doStream({ ...call, providerOptions, prompt });
       } catch (error) {
         throw explain(error);
       }
     },
   };
+}
+
+const cached = { anthropic: { cacheControl: { type: "ephemeral" } } };
+
+/**
+ * Ends the part of the prompt that is the same in each turn with a cache mark. The tools precede it, so they are cached
+ * too. Anthropic ignores a mark after a prompt that is too short for its cache.
+ */
+function withCacheMark(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  return prompt.flatMap((message): LanguageModelV4Prompt => {
+    const stable = message.role === "system" ? message.providerOptions?.engine?.stable : undefined;
+    if (message.role !== "system" || typeof stable !== "number") return [message];
+    const [beginning, rest] = [message.content.slice(0, stable), message.content.slice(stable).trimStart()];
+    const marked = { role: "system", content: beginning, providerOptions: cached } as const;
+    return rest === "" ? [marked] : [marked, { role: "system", content: rest }];
+  });
 }
 
 /** Replaces the package's message about an unreadable first event, which does not name the problem. */

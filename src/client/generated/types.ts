@@ -3310,6 +3310,10 @@ export interface TurnStep {
   durationMs: number | null;
   promptTokens: number;
   completionTokens: number;
+  /** Prompt tokens that the provider had in its cache; absent for none. */
+  cachedTokens?: number;
+  /** Prompt tokens that it added to its cache; absent for none. */
+  cacheWriteTokens?: number;
   finishReason: string | null;
   /** The attempts that failed, and how long the next one waited. */
   retries: Array<{

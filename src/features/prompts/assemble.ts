@@ -10,8 +10,8 @@ import {
   type TurnValues,
 } from "./template.ts";
 
-/** Renders the prompt of a turn. */
-export type PreparedPrompt = (turn: TurnValues) => string;
+/** Renders the prompt of a turn. `stable`: the length of its beginning that is the same in every turn. */
+export type PreparedPrompt = (turn: TurnValues) => { text: string; stable: number };
 
 const separator = "\n\n";
 const join = (texts: readonly string[]) => texts.filter((text) => text !== "").join(separator);
@@ -34,13 +34,13 @@ export function preparePrompt(stored: StoredPrompts, fixed: FixedValues): Prepar
     const values = { ...fixed, ...turn, userName: oneLine(turn.userName) };
     const ofTurn = new Filling(filling);
     const texts = rest.map((piece) => (typeof piece === "string" ? piece : render(piece, values, ofTurn)));
-    return join([beginning, ...texts]);
+    return { text: join([beginning, ...texts]), stable: beginning.length };
   };
 }
 
 /** The whole prompt, without a cache. */
 export function assemblePrompt(stored: StoredPrompts, values: FixedValues & TurnValues): string {
-  return preparePrompt(stored, values)(values);
+  return preparePrompt(stored, values)(values).text;
 }
 
 const nothing: TurnValues = { datetime: "", memories: "", userName: "", state: "" };

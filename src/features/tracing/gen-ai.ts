@@ -64,6 +64,8 @@ export function genAiSpans(recorded: TraceRecord, parent: SpanRef | null): Span[
         ...ofModel,
         "gen_ai.usage.input_tokens": usage.promptTokens,
         "gen_ai.usage.output_tokens": usage.completionTokens,
+        "gen_ai.usage.cache_read.input_tokens": usage.cachedTokens,
+        "gen_ai.usage.cache_creation.input_tokens": usage.cacheWriteTokens,
         "gen_ai.response.finish_reasons": finishReason === null ? undefined : [finishReason],
         "gen_ai.output.messages": parts.length > 0 ? texts.of([message("assistant", parts, finishReason)]) : undefined,
         "agent_engine.failed_attempts": retries.length > 0 ? retries : undefined,

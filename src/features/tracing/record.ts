@@ -2,7 +2,8 @@ import { randomHex } from "../../core/ids.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { SpanRef } from "../../core/tracing.ts";
 import type { StartedCompletion, StartedTurn, TurnEnding, TurnListener } from "../../turn/observers.ts";
-import type { HookExecution, JsonValue, TurnEvent, TurnOutcome, Usage } from "../../turn/types.ts";
+import type { HookExecution, JsonValue, TurnEvent, TurnOutcome } from "../../turn/types.ts";
+import { noUsage, type Usage } from "../../turn/usage.ts";
 
 /** A model call, recorded from its events. */
 export interface RecordedStep {
@@ -86,7 +87,7 @@ export class Recorder implements TurnListener {
   event(event: TurnEvent): void {
     switch (event.type) {
       case "step-start": {
-        const blank = { endMs: null, finishReason: null, usage: { promptTokens: 0, completionTokens: 0 }, retries: [] };
+        const blank = { endMs: null, finishReason: null, usage: noUsage, retries: [] };
         this.#steps.push({ ...blank, spanId: randomHex(16), index: event.index, startMs: this.#clock.now() });
         break;
       }

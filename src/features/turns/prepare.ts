@@ -42,6 +42,12 @@ export function prepare({
   const state = new TurnState(transcript.state);
   // A request without history begins its conversation when that is not stored.
   const begins = conversation ? transcript.begins || isOnlySent(transcript) : input.history.length === 0;
+  const system = prompt({
+    datetime: datetime(now),
+    userName: origin.userName ?? "",
+    memories,
+    state: row.stateInPromptEnabled ? stateLines(state) : "",
+  });
   return {
     ...rest,
     requestId: request.requestId,
@@ -54,12 +60,8 @@ export function prepare({
       ...(row.temperature === null ? {} : { temperature: row.temperature }),
       ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
     },
-    system: prompt({
-      datetime: datetime(now),
-      userName: origin.userName ?? "",
-      memories,
-      state: row.stateInPromptEnabled ? stateLines(state) : "",
-    }),
+    system: system.text,
+    stable: system.stable,
     history: conversation ? replay(earlier(transcript.history, request)) : input.history,
     fresh: request.continued?.suspended.fresh ?? input.fresh,
     tools: toolsAt(agent, request),

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { agents } from "../../../src/db/schema.ts";
 import { loadAgent } from "../../../src/features/turns/agent/load.ts";
@@ -239,4 +240,40 @@ test("an agent without a model gets that of the first provider with a key", asyn
   const h = await chatHarness(undefined, { provider: null, model: null }, { environmentKeys });
   expect((await h.complete("Hi")).status).toBe(502);
   expect(provider.exchanges.map(({ body }) => body.model)).toEqual(["mistral-medium-latest"]);
+});
+
+test("the part of a prompt that Anthropic caches stays the same in all turns of a conversation", async () => {
+  const [calling, answering] = await Promise.all(
+    ["reasoning-tool", "answer"].map(async (name): Promise<Reply> => {
+      return { stream: [await readFile(`tests/fixtures/providers/anthropic/${name}.sse`, "utf8")] };
+    }),
+  );
+  if (!calling || !answering) throw new Error("A fixture is missing");
+  const { h, provider } = await start("anthropic", calling);
+  const path = `/api/instances/${h.agent.slug}`;
+  const enabled = { enabled: ["currentTime", "setState"] };
+  expect((await h.request(`${path}/tools`, { method: "PATCH", headers: h.agent.headers, json: enabled })).status).toBe(
+    200,
+  );
+  provider.answer(calling, answering);
+  for (const [turn, user] of ["ada", "bob", "cy"].entries()) {
+    expect((await h.complete(`Question ${turn}`, { chat_id: "c1", user })).status).toBe(200);
+    h.clock.advance(61 * 60_000);
+    const state = { state: { turn } };
+    const ref = `${h.agent.slug}:web:api-c1`;
+    await h.request(`/api/conversations/${ref}/state`, { method: "PUT", headers: h.agent.headers, json: state });
+  }
+  const prompts = provider.exchanges.map(({ body }) => body as { system: { text: string }[]; tools: unknown });
+  expect(prompts).toHaveLength(4);
+  const stable = prompts.map(({ system, tools }) => JSON.stringify([system[0], tools]));
+  expect(new Set(stable).size).toBe(1);
+  expect(stable[0]).toContain('"cache_control":{"type":"ephemeral"}');
+  expect(stable[0]).toContain("currentTime");
+  // The rest has the time, the person and the state, so it differs between turns, and not within the first one.
+  expect(new Set(prompts.map(({ system }) => system[1]?.text)).size).toBe(3);
+
+  await h.request(path, { method: "PATCH", headers: h.agent.headers, json: { description: "Another one" } });
+  await h.complete("Again", { chat_id: "c1" });
+  const last = provider.exchanges.at(-1)?.body as (typeof prompts)[number];
+  expect(last.system[0]).not.toEqual(prompts[0]?.system[0]);
 });

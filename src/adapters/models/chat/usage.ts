@@ -1,6 +1,9 @@
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 
+/** The count of whichever spelling a server uses: OpenAI's, vLLM's, Mistral's, DeepSeek's, or Anthropic's at a gateway. */
+const firstOf = (...counts: number[]): number => counts.find((count) => count > 0) ?? 0;
+
 /** The token counts in a chunk's `usage`; all unknown when there is none. */
 export function usageOf(usage: JsonObject | null): LanguageModelV4Usage {
   if (usage === null) {
@@ -11,10 +14,25 @@ export function usageOf(usage: JsonObject | null): LanguageModelV4Usage {
     };
   }
   const [input, output] = [countAt(usage, "prompt_tokens"), countAt(usage, "completion_tokens")];
-  const cached = countAt(usage, "num_cached_tokens") || countAt(usage.prompt_tokens_details, "cached_tokens");
+  const cached = firstOf(
+    countAt(usage.prompt_tokens_details, "cached_tokens"),
+    countAt(usage, "num_cached_tokens"),
+    countAt(usage.prompt_token_details, "cached_tokens"),
+    countAt(usage, "prompt_cache_hit_tokens"),
+    countAt(usage, "cache_read_input_tokens"),
+  );
+  const written = firstOf(
+    countAt(usage.prompt_tokens_details, "cache_write_tokens"),
+    countAt(usage, "cache_creation_input_tokens"),
+  );
   const thought = countAt(usage.completion_tokens_details, "reasoning_tokens");
   return {
-    inputTokens: { total: input, noCache: input - cached, cacheRead: cached, cacheWrite: undefined },
+    inputTokens: {
+      total: input,
+      noCache: Math.max(0, input - cached - written),
+      cacheRead: cached,
+      cacheWrite: written,
+    },
     outputTokens: { total: output, text: Math.max(0, output - thought), reasoning: thought },
   };
 }

@@ -2,7 +2,8 @@ import type { EngineError } from "../../../core/errors.ts";
 import { vendorType } from "../../../http/errors.ts";
 import type { TurnListener } from "../../../turn/observers.ts";
 import { isOutput } from "../../../turn/relay.ts";
-import type { TurnOutcome, Usage } from "../../../turn/types.ts";
+import type { TurnOutcome } from "../../../turn/types.ts";
+import type { Usage } from "../../../turn/usage.ts";
 import { endingError, type LiveAgent } from "../../turns/index.ts";
 
 /** The fields that the completion object and its chunks share. */

@@ -87,6 +87,14 @@ const TurnStep = z
     durationMs: milliseconds.nullable().openapi({ description: "Null: the step did not end." }),
     promptTokens: count,
     completionTokens: count,
+    cachedTokens: count.optional().openapi({
+      description: "Prompt tokens that the provider had in its cache; absent for none.",
+      example: 640,
+    }),
+    cacheWriteTokens: count.optional().openapi({
+      description: "Prompt tokens that it added to its cache; absent for none.",
+      example: 640,
+    }),
     finishReason: z.string().nullable().openapi({ example: "stop" }),
     retries: z
       .array(z.object({ attempt: z.int(), waitMs: milliseconds, failure: TurnFailure }))

@@ -114,7 +114,7 @@ export async function loadAgent(
     // Imports of an earlier release accepted hooks that call agents: such hooks get no tool.
     hooks: hooks.map((hook) => ({ ...hook, tool: asksAgent(hook.toolName) ? null : find(hook.toolName) })),
     tracing: row.tracingEnabled ? { apiKey: opened.get("tracing_api_key"), project: row.tracingProject } : null,
-    ...(await describe(prompt(unfilled), served, tools)),
+    ...(await describe(prompt(unfilled).text, served, tools)),
     scrub: scrubber([...agentSecrets.serve(row.id, values, shown), ...secretTexts(options.environmentKeys)]),
   };
 }

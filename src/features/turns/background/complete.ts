@@ -107,6 +107,7 @@ function inputOf(
     origin: { channel: "background", channelId: "", source: "user", depth: 0, subject: "" },
     settings: { thinking: false },
     system: "",
+    stable: 0,
     history: [],
     fresh: [prompt],
     continued: null,
