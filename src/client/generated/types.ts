@@ -4814,7 +4814,7 @@ export interface AgentEngine {
   /**
    * Read the current user.
    *
-   * The signed-in user with the organizations they belong to; while `passwordChangeRequired` is true, the one whose member or key set the password alone. A management key is nobody: 403.
+   * The signed-in user with the organizations they belong to; while a member or key of an organization knows the password, with that one alone. A management key is nobody: 403.
    */
   getMe(input?: Record<string, never>, options?: CallOptions): Promise<Me>;
 
@@ -5108,7 +5108,7 @@ export interface AgentEngine {
   /**
    * Change a user.
    *
-   * Changes what is given. `active: false` ends the user's sessions and tokens at once and open streams within 2 seconds; a new password ends the sessions. 409 for the last Platform Admin, for the last Owner of an organization, and for the caller's own password, which `/api/me/password` changes.
+   * Changes what is given. `active: false` ends the user's sessions, tokens and sent invitations at once and open streams within 2 seconds; a new password ends the sessions. 409 for the last Platform Admin, for the last Owner of an organization, and for the caller's own password, which `/api/me/password` changes.
    */
   updateUser(input: UpdateUserInput, options?: CallOptions): Promise<UserAnswer>;
 

@@ -26,7 +26,7 @@ const getMeRoute = guarded(null, {
   tags,
   summary: "Read the current user",
   description:
-    "The signed-in user with the organizations they belong to; while `passwordChangeRequired` is true, the one whose member or key set the password alone. A management key is nobody: 403.",
+    "The signed-in user with the organizations they belong to; while a member or key of an organization knows the password, with that one alone. A management key is nobody: 403.",
   responses: { 200: json(Me, "The user.") },
 });
 

@@ -63,7 +63,7 @@ const update = guarded(
     tags,
     summary: "Change a user",
     description:
-      "Changes what is given. `active: false` ends the user's sessions and tokens at once and open streams within 2 seconds; a new password ends the sessions. 409 for the last Platform Admin, for the last Owner of an organization, and for the caller's own password, which `/api/me/password` changes.",
+      "Changes what is given. `active: false` ends the user's sessions, tokens and sent invitations at once and open streams within 2 seconds; a new password ends the sessions. 409 for the last Platform Admin, for the last Owner of an organization, and for the caller's own password, which `/api/me/password` changes.",
     request: { params: userPath, body: jsonBody(UserChanges) },
     responses: { 200: json(UserAnswer, "The user as it is now."), ...errorAnswers(404, 409) },
   },

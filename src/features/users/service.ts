@@ -5,7 +5,7 @@ import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
-import { accessTokens, users } from "../../db/schema.ts";
+import { accessTokens, invitations, users } from "../../db/schema.ts";
 import { deleteResetLinks, endImpersonations, nameOf, replacePassword, setPlatformAdmin } from "../account/index.ts";
 import { findUser } from "./find.ts";
 import type { NewUser, User, UserChanges } from "./schema.ts";
@@ -32,7 +32,7 @@ export async function createUser(ctx: Ctx, { password, ...input }: NewUser): Pro
 }
 
 /**
- * Changes what is given. An inactive user's tokens end, and a changed e-mail or password ends the links to reset the
+ * Changes what is given. An inactive user's tokens and invitations end, and a changed e-mail or password ends the links to reset the
  * password. Throws 404 for the user; 409 for a taken e-mail, for the last Platform Admin, for the last Owner of an
  * organization, and for the caller's own password.
  */
@@ -49,17 +49,21 @@ export async function updateUser(ctx: Ctx, id: string, { password, ...fields }: 
         await setPassword(tx, ctx, user, passwordHash);
       }
       if (isPlatformAdmin !== undefined) await setPlatformAdmin(tx, user.id, isPlatformAdmin);
-      if (user.active && !active) {
-        await requireSuccessors(tx, user);
-        await tx.delete(accessTokens).where(eq(accessTokens.userId, user.id));
-        await endImpersonations(tx, user.id);
-      }
+      if (user.active && !active) await deactivate(tx, user);
       if (email !== user.email) await deleteResetLinks(tx, user.id);
       if (Object.keys(changes).length === 0) return;
       await tx.update(users).set({ email, name, active, updatedAt: sql`now()` }).where(eq(users.id, user.id));
     }),
   );
   return findUser(ctx.db, id);
+}
+
+/** Ends what an account can do without a sign-in: its tokens, its impersonations, and the invitations that it sent. */
+async function deactivate(tx: Db, user: Account): Promise<void> {
+  await requireSuccessors(tx, user);
+  await tx.delete(accessTokens).where(eq(accessTokens.userId, user.id));
+  await endImpersonations(tx, user.id);
+  await tx.delete(invitations).where(eq(invitations.invitedByUser, user.id));
 }
 
 /**

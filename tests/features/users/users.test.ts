@@ -2,7 +2,15 @@ import { asc, eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { openEdition } from "../../../src/core/edition.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { accessTokens, auditLogs, members, oneTimeTokens, organizations, users } from "../../../src/db/schema.ts";
+import {
+  accessTokens,
+  auditLogs,
+  invitations,
+  members,
+  oneTimeTokens,
+  organizations,
+  users,
+} from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { type Harness, harness, managedEdition } from "../../harness.ts";
 import { createUser, join, openSession, password, signIn, statusOf } from "../account/people.ts";
@@ -200,10 +208,15 @@ describe("an inactive user", () => {
     await createUser(h, "owner@example.com");
     const { id, email } = await createUser(h, "ada@example.com");
     const session = await openSession(h, id);
+    const invitee = await createUser(h, "guest@example.com");
+    const { id: organizationId } = await h.createOrganization("lab");
+    const offer = { organizationId, userId: invitee.id, roleKey: "viewer", invitedByUser: id };
+    await db.insert(invitations).values({ ...offer, id: newId(), expiresAt: new Date("2999-01-01") });
     const personal = { id: newId(), kind: "personal" as const, userId: id, digest: new TextEncoder().encode("x") };
     await db.insert(accessTokens).values(personal);
     expect((await call("PATCH", `/${id}`, { active: false }))[1].user.active).toBe(false);
     expect(await db.select().from(accessTokens).where(eq(accessTokens.userId, id))).toEqual([]);
+    expect(await db.select().from(invitations)).toEqual([]);
     const refused = await signIn(h, { email, password });
     expect([refused.status, (await refused.json()).message]).toEqual([401, "Wrong e-mail or password"]);
     await call("PATCH", `/${id}`, { active: true });
