@@ -2,6 +2,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Db } from "./db/client.ts";
 import type { AppEnv } from "./http/environment.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
+import type { Erase } from "./jobs/erased-rows.ts";
 import type { OldRows } from "./jobs/old-rows.ts";
 import type { RetainedRows } from "./jobs/retained-rows.ts";
 import type { DueWork } from "./jobs/schedule.ts";
@@ -40,6 +41,8 @@ export interface Contribution {
   retained?: readonly RetainedRows[];
   /** Deletes data of an agent that is not deleted with the agent's row, in the transaction that deletes the agent. */
   beforeAgentDelete?(tx: Db, agentId: string): Promise<void>;
+  /** Erases a person, in the order of the contributions. */
+  erase?: Erase;
   /** Runs at a start, before the first request. */
   boot?(): Promise<void>;
   /** Runs at a stop, in the order of the contributions: lets running work finish within `graceMs`, then gives it up. */

@@ -132,7 +132,11 @@ export function createEngine(services: Services): Engine {
     conversationsFeature({ services, complete }),
     activityFeature(services, turns),
     handoffFeature(services, turns),
-    retentionFeature({ services, retained: () => features.flatMap(({ retained }) => retained ?? []) }),
+    retentionFeature({
+      services,
+      retained: () => features.flatMap(({ retained }) => retained ?? []),
+      erasers: () => features.flatMap(({ erase }) => erase ?? []),
+    }),
     chat.signedIn,
   );
   observers = features.flatMap((feature) => feature.observers ?? []);

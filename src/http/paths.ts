@@ -5,6 +5,12 @@ import type { AppEnv } from "./environment.ts";
 /** The 404 of a path that leads nowhere. */
 export const noRoute = (path: string) => new EngineError("not-found", `No such route: ${path}`);
 
+/**
+ * The path without the public id of a conversation, which may be somebody's phone number: logs outlive the person's
+ * data.
+ */
+export const withoutPerson = (path: string) => path.replace(/^(\/api\/conversations\/)[^/]+/i, "$1…");
+
 /** Returns the methods of a path, for the `Allow` header of a 405. Call it when all routes are mounted. */
 export function allowedMethods(app: Hono<AppEnv>): (path: string) => string[] {
   const byPath = new Map<string, Set<string>>();

@@ -9,6 +9,7 @@ import { strangersBodies } from "./body.ts";
 import { clientAddress } from "./callers/address.ts";
 import type { AppEnv } from "./environment.ts";
 import { probePaths } from "./opening.ts";
+import { withoutPerson } from "./paths.ts";
 
 /** Headers of every response; a page adds its own content security policy. */
 const securityHeaders = {
@@ -53,7 +54,7 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
     const route = routeOf(c);
     answered({ ...route, status: String(c.res.status) }, ms / 1000);
     const shown = route.route === "none" ? withoutLong(path) : path;
-    const fields = { method, path: clip(withoutSecret(shown), 256), status: c.res.status, ms };
+    const fields = { method, path: clip(withoutPerson(withoutSecret(shown)), 256), status: c.res.status, ms };
     // In an overload many requests are refused; they are logged as a number.
     const quiet = probePaths.includes(path) || c.error instanceof Overloaded;
     log[quiet ? "debug" : "info"](fields, "Request");

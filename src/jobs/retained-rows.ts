@@ -50,11 +50,13 @@ export interface RetainedRows {
   batchSize?: number;
 }
 
+type ReadRows = Pick<RetainedRows, "table" | "isOld" | "along" | "parentId">;
+
 /** The most rows that one statement looks at: the embedded database is blocked meanwhile. */
 const pageSize = 5_000;
 
 /** Reads the ids of an agent's old rows, some with each statement. */
-export async function* readOld(db: Db, rows: RetainedRows, limit: AgeLimit): AsyncGenerator<readonly string[]> {
+export async function* readOld(db: Db, rows: ReadRows, limit: AgeLimit): AsyncGenerator<readonly string[]> {
   let after: Position | null = null;
   do {
     const page: Page = await readPage(db, rows, limit, after);
@@ -78,7 +80,7 @@ interface Page extends Record<string, unknown> {
 
 async function readPage(
   db: Db,
-  { table, along, parentId, isOld }: RetainedRows,
+  { table, along, parentId, isOld }: ReadRows,
   limit: AgeLimit,
   after: Position | null,
 ): Promise<Page> {

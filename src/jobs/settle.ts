@@ -40,7 +40,8 @@ export function createSettle(
     const runAt = now + backoffMs(attempts, Math.random());
     const kept = await settling.setBack({ ...held, runAt, error, counts: true });
     const again = new Date(runAt).toISOString();
-    if (kept) log.warn({ jobId: id, kind, of: key, attempts, again, err }, "A job failed and will be tried again");
+    if (kept)
+      log.warn({ jobId: id, kind, of: workOf(key), attempts, again, err }, "A job failed and will be tried again");
     return kept;
   };
   // A job whose end is not stored would run again, so storing is retried while its lease is renewed.
@@ -59,8 +60,11 @@ function resultOf({ attempts, maxAttempts }: ClaimedJob, problem: Error | null):
   return attempts >= maxAttempts ? "failed" : "again";
 }
 
+/** The beginning of a key, for the log: its third part may be a person's phone number. */
+const workOf = (key: string | null) => key?.split(":", 2).join(":") ?? null;
+
 /** Writes the only log line about a job that failed for good. */
 export function sayFailed(log: Services["log"], { id, key, lastError, ...job }: DeadJob, err?: Error): void {
   // Not named `key`: the log removes fields of that name.
-  log.error({ jobId: id, of: key, ...job, ...(err ? { err } : { error: lastError }) }, "A job failed for good");
+  log.error({ jobId: id, of: workOf(key), ...job, ...(err ? { err } : { error: lastError }) }, "A job failed for good");
 }

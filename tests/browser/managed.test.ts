@@ -184,6 +184,26 @@ browserTest("a Platform Admin sees in one tab what a member sees, under a bar on
   expect(complaints.filter((complaint) => !/40[13]/.test(complaint))).toEqual([]);
 });
 
+browserTest("an owner erases a person, after typing the id, by keyboard", async () => {
+  const { page, complaints } = await openAs("erasures", "Erasure");
+  await page.getByLabel("Person", { exact: true }).fill("user-42");
+  await looksRight(page, "managed-erasures");
+  await page.getByLabel("Person", { exact: true }).focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Erase user-42?" });
+  await dialog.waitFor();
+  const act = dialog.getByRole("button", { name: "Erase the person" });
+  expect(await act.isDisabled()).toBe(true);
+  await looksRight(page, "managed-erasure-dialog");
+  await dialog.getByLabel("Type user-42 to go on").fill("user-42");
+  await tabTo(page, /^Erase the person$/);
+  await page.keyboard.press("Enter");
+  await page.getByText(/The erasure .+ has begun/).waitFor();
+  await dialog.waitFor({ state: "detached" });
+  expect(await page.getByLabel("Person", { exact: true }).inputValue()).toBe("");
+  expect(complaints).toEqual([]);
+});
+
 browserTest("an owner deletes an organization, after typing its slug, by keyboard", async () => {
   const { page, complaints } = await openAs("organization", "Organization");
   const further = page.getByRole("region", { name: "A further organization" });

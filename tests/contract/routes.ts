@@ -394,6 +394,12 @@ export const routes: Record<string, Entry> = {
   }),
   [`POST ${retention}/preview`]: ok("organization", undefined, { unaudited: true }),
 
+  [`POST ${organization}/erasures`]: created(
+    "organization",
+    async (_world, { agentSlug }) => ({ json: { subject: fresh("person"), instanceId: agentSlug } }),
+    { things: ["instanceId"], owns: ["jobs"] },
+  ),
+
   "GET /api/files/{id}": ok("organization", storedFile),
 
   "GET /memories": ok("organization", memory()),

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { auditLogs } from "../../src/db/schema.ts";
 import { harness } from "../harness.ts";
 
 const signIn = "/api/auth/sign-in/email";
@@ -99,6 +100,19 @@ describe("every answer", () => {
     expect(lines[1].path).toHaveLength(256);
     expect(lines[2].path).toBe("/webhook/3fK9…/as-it-was");
     expect(h.logs.join()).not.toContain("hush");
+  });
+
+  test("is logged and audited without the id of a conversation, which may be a phone number", async () => {
+    const h = await harness();
+    const viewer = await h.as("viewer");
+    for (const path of ["support:whatsapp:+4915112345", "support%3Awhatsapp%3A%2B4915112345/messages"]) {
+      await h.request(`/api/conversations/${path}`, { method: "DELETE", headers: viewer });
+    }
+    const lines = h.logs.map((line) => JSON.parse(line)).filter(({ message }) => message === "Request");
+    expect(lines.map(({ path }) => path)).toEqual(["/api/conversations/…", "/api/conversations/…/messages"]);
+    const entries = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.createdAt);
+    expect(entries.map(({ target }) => target)).toEqual(["DELETE /api/conversations/…"]);
+    expect(JSON.stringify([h.logs, entries])).not.toContain("4915112345");
   });
 
   test("has our format for the framework's refusals", async () => {

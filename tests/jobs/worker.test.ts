@@ -186,10 +186,11 @@ describe("failing work", () => {
         if (tries < 3) throw new Error(`no luck ${tries}`);
       },
     });
-    await h.enqueue("count", {}, { key: "k" });
+    await h.enqueue("count", {}, { key: "agent:whatsapp:+4915112345" });
     await worker.work();
     expect(await h.rows()).toMatchObject([{ status: "pending", attempts: 1, lastError: "no luck 1", lockedBy: null }]);
-    expect(h.lines).toMatchObject([{ level: "warn", kind: "count", of: "k", attempts: 1 }]);
+    // Without the person to whom it sends.
+    expect(h.lines).toMatchObject([{ level: "warn", kind: "count", of: "agent:whatsapp", attempts: 1 }]);
     await h.clock.advance(2_499);
     await worker.work();
     expect(tries).toBe(1);

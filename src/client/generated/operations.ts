@@ -400,6 +400,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   getRetention: { method: "GET", path: "/api/organizations/{orgSlug}/retention", answer: "json" },
   setRetention: { method: "PUT", path: "/api/organizations/{orgSlug}/retention", answer: "json" },
   previewRetention: { method: "POST", path: "/api/organizations/{orgSlug}/retention/preview", answer: "json" },
+  createErasure: { method: "POST", path: "/api/organizations/{orgSlug}/erasures", answer: "json" },
   listApprovals: {
     method: "GET",
     path: "/api/approvals",

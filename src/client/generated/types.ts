@@ -3484,6 +3484,24 @@ export interface RetentionPreviewRequest {
   policies?: Array<NewRetentionPolicy>;
 }
 
+export interface ErasureAnswer {
+  erasure: Erasure;
+}
+
+export interface Erasure {
+  /** `erasureId` in the entries `erasure.create` and `erasure.complete` of the audit log. */
+  id: string;
+}
+
+export interface NewErasure {
+  /** The id of the person: `user` of a chat request, as the messenger knows them, or the id of a conversation that stands for its user. */
+  subject: string;
+  /** The channel of an end user: `web` for the `user` of a chat request, a messenger for a person of it, `conversation` where a conversation stands for its user. */
+  subjectChannel?: "web" | "telegram" | "slack" | "whatsapp" | "conversation";
+  /** Slug of the only agent whose data is erased; absent: of all agents of the organization. */
+  instanceId?: string;
+}
+
 export interface ApprovalPage {
   approvals: Array<Approval>;
   /** Exact below 10001, which also stands for any greater number. */
@@ -4648,6 +4666,12 @@ export interface PreviewRetentionInput {
   /** Slug of the organization. */
   orgSlug: string;
   body?: RetentionPreviewRequest;
+}
+
+export interface CreateErasureInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  body: NewErasure;
 }
 
 export interface ListApprovalsInput {
@@ -6053,6 +6077,13 @@ export interface AgentEngine {
    * Deletes nothing. Counts what the given policies would delete now, else what the stored ones would; those that are off count too.
    */
   previewRetention(input: PreviewRetentionInput, options?: CallOptions): Promise<RetentionPreview>;
+
+  /**
+   * Erase a person.
+   *
+   * Deletes in the background what agents know of an end user: conversations with their files, messages in groups, memories, tasks, opt-outs, messages to send, and the name in sums and in the audit log. The audit log tells its end. A conversation of the person under legal hold is a 409. There is no way back.
+   */
+  createErasure(input: CreateErasureInput, options?: CallOptions): Promise<ErasureAnswer>;
 
   /**
    * List the calls that wait.

@@ -80,6 +80,9 @@ export interface ActingConversation {
   ref: string;
 }
 
+/** A conversation, or with null all of an agent. */
+export type ForgottenConversation = Omit<ActingConversation, "ref"> & { ref: string | null };
+
 /** A stored row of a conversation, reported so that viewers can read the conversation again. */
 export type StoredRowNotice = {
   agent: OwningAgent;

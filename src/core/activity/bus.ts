@@ -4,6 +4,7 @@ import {
   type ActingConversation,
   type Activity,
   type ActivityKind,
+  type ForgottenConversation,
   type OwningAgent,
   type StoredRowNotice,
   tellsBegin,
@@ -30,7 +31,7 @@ export interface Watcher {
 export interface Outside {
   happened(event: ActivityEvent): void;
   stored(row: StoredRowNotice): void;
-  deleted(conversation: ActingConversation): void;
+  deleted(conversation: ForgottenConversation): void;
   /** Called when the first watcher arrives. */
   watched(): void;
 }
@@ -97,8 +98,11 @@ export class ActivityBus {
     this.#tell(row);
   }
 
-  /** Deletes the events of a deleted conversation. Call it after the commit. Returns at once and never throws. */
-  forget(conversation: ActingConversation): void {
+  /**
+   * Deletes the events of a deleted conversation, or of an agent. Call it after the commit. Returns at once and never
+   * throws.
+   */
+  forget(conversation: ForgottenConversation): void {
     this.receiveForgotten(conversation);
     this.#outside?.deleted(conversation);
   }
@@ -169,12 +173,14 @@ export class ActivityBus {
     this.#tell(row);
   }
 
-  /** `forget` for a conversation that another process deleted. */
-  receiveForgotten({ agentId, ref }: ActingConversation): void {
+  /** `forget`, called by another process. */
+  receiveForgotten({ agentId, ref }: ForgottenConversation): void {
     const now = this.#clock.now();
     for (const [key, at] of this.#deleted) if (at < now - stoppedMs) this.#deleted.delete(key);
-    this.#deleted.set(keyOf(agentId, ref), now);
-    for (const event of this.#ring) if (event.conversationId === ref && event.agent.id === agentId) event.forget();
+    if (ref !== null) this.#deleted.set(keyOf(agentId, ref), now);
+    for (const event of this.#ring) {
+      if (event.agent.id === agentId && (ref === null || event.conversationId === ref)) event.forget();
+    }
   }
 
   /** Sends all watchers a comment about the stream itself. */

@@ -29,7 +29,12 @@ export function endTasksOfOpenWeb(tx: Db, ending: EndReason): Promise<void> {
   return endTasks(tx, sql`starts_with(${scheduledTasks.subject}, ${ofWeb})`, ending);
 }
 
-async function endTasks(tx: Db, whose: SQL, { agent, reason, by: { actor, request } }: EndReason): Promise<void> {
+/** `endTasksOf` for the tasks that fulfil a condition. */
+export async function endTasks(
+  tx: Db,
+  whose: SQL | undefined,
+  { agent, reason, by: { actor, request } }: EndReason,
+): Promise<void> {
   const { id: agentId, slug: target, organizationId } = agent;
   const ended = await tx
     .delete(scheduledTasks)

@@ -15,7 +15,7 @@ export { isAskable, touchAskers } from "./askers.ts";
 /** An agent's own fields in a bundle. */
 export { exportAgent, importAgent } from "./bundle.ts";
 /** Ends the tasks that an agent made for people who opted out or were deleted. */
-export { endTasksOf, endTasksOfOpenWeb } from "./end-tasks.ts";
+export { endTasks, endTasksOf, endTasksOfOpenWeb } from "./end-tasks.ts";
 /** Finds a reachable agent, or throws the 404. Every change of an agent's data goes through `writeAgent`. */
 export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
 /** The slug rule of decisions §2, for other routes; the columns that a model choice sets; a revision as a header. */

@@ -1,6 +1,7 @@
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { auditLogs } from "../../db/schema.ts";
+import { eraseEntries } from "./erase.ts";
 import { createAuditRoutes } from "./routes.ts";
 
 /**
@@ -12,5 +13,9 @@ export function auditFeature({ policies }: Services): Contribution {
     const { retentionDays } = policies.values;
     return retentionDays === null ? null : retentionDays * 86_400_000;
   };
-  return { routes: [createAuditRoutes()], oldRows: [{ table: auditLogs, since: auditLogs.createdAt, afterMs }] };
+  return {
+    routes: [createAuditRoutes()],
+    oldRows: [{ table: auditLogs, since: auditLogs.createdAt, afterMs }],
+    erase: eraseEntries,
+  };
 }

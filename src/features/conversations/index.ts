@@ -3,6 +3,7 @@ import type { Contribution } from "../../contribution.ts";
 import type { Complete } from "../../jobs/complete.ts";
 import { deleteConversationsOf } from "./delete-all.ts";
 import { conversationJobs } from "./describe.ts";
+import { eraseConversations } from "./erase/erase.ts";
 import { indexMessages } from "./index-messages.ts";
 import { retained } from "./retained.ts";
 import { conversationRoutes } from "./routes.ts";
@@ -13,6 +14,8 @@ export { deleteRowsOf } from "./delete-all.ts";
 /** Writes titles and summaries, and defines the job that does so. */
 export { createDescribe, descriptionJob } from "./describe.ts";
 export { type DescriptionParts, firstWords, readDescription, titleRule } from "./description-prompt.ts";
+/** Whether a person's own conversation is under legal hold. */
+export { isHeld } from "./erase/erase.ts";
 /** The reachable conversation with a public id. */
 export { findConversation } from "./find.ts";
 /** The words by which a message is found, and their column. */
@@ -38,5 +41,6 @@ export function conversationsFeature(needs: { services: Services; complete: Comp
     ticks: { seldom: indexMessages(needs.services) },
     retained,
     beforeAgentDelete: deleteConversationsOf,
+    erase: eraseConversations,
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import type { Cipher } from "../../core/credentials/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
@@ -64,6 +64,17 @@ export async function deleteFilesOf(
   // Later, since an immediate deletion may finish before their bytes arrive.
   await enqueueDeletion(tx, cipher, agentId, coming, new Date(clock.now() + abandonedMs));
   return coming.length + stored.length;
+}
+
+/** Enqueues the deletion of an agent's files that fulfil a condition. Returns their number. */
+export async function deleteFilesWhere(tx: Db, cipher: Cipher, agentId: string, condition: SQL): Promise<number> {
+  const rows = await tx
+    .update(files)
+    .set({ status: "deleting" })
+    .where(condition)
+    .returning({ id: files.id, organizationId: files.organizationId, store: files.store });
+  await enqueueDeletion(tx, cipher, agentId, rows);
+  return rows.length;
 }
 
 /**

@@ -7,8 +7,8 @@ import { createFileSweep } from "./sweep.ts";
 
 /** The refusal of a file for lack of allowed space of its agent or end user, counted in megabytes by the policy. */
 export { megabyte, NoSpaceLeft } from "./bounds.ts";
-/** Enqueues the deletion of a conversation's or an agent's files. */
-export { deleteFilesOf } from "./delete.ts";
+/** Enqueues the deletion of a conversation's or an agent's files, or of some files. */
+export { deleteFilesOf, deleteFilesWhere } from "./delete.ts";
 /** The pictures of new messages for a model with image input, and their size. */
 export { type FreshFiles, imageBytes, imageParts, seenImages } from "./images.ts";
 /** Reports the size of the installation's files. */

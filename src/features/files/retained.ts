@@ -4,7 +4,7 @@ import { isBefore } from "../../db/fragments.ts";
 import { isAtWork } from "../../db/held.ts";
 import { conversations, files } from "../../db/schema.ts";
 import type { RetainedRows } from "../../jobs/retained-rows.ts";
-import { enqueueDeletion } from "./delete.ts";
+import { deleteFilesWhere } from "./delete.ts";
 
 /** Whether the conversation is not under legal hold and has no open work that may read the file. */
 const isNotNeeded = sql`(
@@ -20,12 +20,6 @@ export const retainedFiles: RetainedRows = {
   isOld: ({ before }) => sql`${files.status} = 'stored' and ${isBefore(files.createdAt, before)} and ${isNotNeeded}`,
   async remove(tx, { cipher }, { ids, ...limit }) {
     const old = sql`${files.id} = any(${writeArray(ids)}::uuid[]) and ${retainedFiles.isOld(limit)}`;
-    const rows = await tx
-      .update(files)
-      .set({ status: "deleting" })
-      .where(old)
-      .returning({ id: files.id, organizationId: files.organizationId, store: files.store });
-    await enqueueDeletion(tx, cipher, limit.agentId, rows);
-    return { rows: rows.length };
+    return { rows: await deleteFilesWhere(tx, cipher, limit.agentId, old) };
   },
 };

@@ -12,12 +12,15 @@ import { webhookRoutes } from "./intake/routes.ts";
 import { createStore } from "./intake/store.ts";
 import { createTellArrived } from "./intake/tell.ts";
 import { deleteMessagesOf } from "./messages/delete-all.ts";
+import { eraseMessages } from "./messages/erase.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { createOutbox } from "./outbox/feature.ts";
 import { oldMessages } from "./outbox/upkeep.ts";
 
 /** All forms of a destination: a chat's id may have changed. */
 export { idsOfPlace } from "./intake/moved.ts";
+/** The ids of an erased person's private chats. */
+export { chatsOf } from "./messages/erase.ts";
 /** Counts given-up messages. */
 export { inspectMessages, type MessagesReport } from "./messages/inspect.ts";
 /** The destination for results of an agent's own work. */
@@ -58,6 +61,7 @@ export function inboxFeature({ services, turns, wake, heartbeat }: Options): Con
     },
     oldRows: oldMessages,
     beforeAgentDelete: deleteMessagesOf,
+    erase: eraseMessages,
     boot: following.begin,
     async stop() {
       await following.stop();

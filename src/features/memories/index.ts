@@ -1,6 +1,6 @@
 /** Agents' memories of end users: found by words and by meaning, and learned in the background. */
 
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import type { Embedder } from "../../core/ports.ts";
@@ -9,6 +9,7 @@ import { isNotHeld } from "../../db/held.ts";
 import { memories } from "../../db/schema.ts";
 import type { JobKinds } from "../../jobs/attempt.ts";
 import type { Complete } from "../../jobs/complete.ts";
+import { type ErasedPerson, isSubject } from "../../jobs/erased-rows.ts";
 import type { RetainedRows } from "../../jobs/retained-rows.ts";
 import { extractionJobs } from "./extraction/extract.ts";
 import { lateSubjectJobs } from "./late-subjects.ts";
@@ -37,6 +38,7 @@ export function memoriesFeature(needs: Dependencies): Contribution {
     routes: [memoryRoutes],
     jobs: memoryJobs(needs),
     retained: [retainedMemories],
+    erase: eraseMemories,
     boot: () => enqueueMissing(needs.services),
   };
 }
@@ -49,6 +51,13 @@ export const retainedMemories: RetainedRows = {
   isOld: ({ before }) =>
     sql`${isBefore(memories.updatedAt, before)} and ${isNotHeld("id", memories.sourceConversationId)}`,
 };
+
+/** Deletes the memories about the person. Those of the person's conversations are deleted with the conversations. */
+async function eraseMemories({ database: { db } }: Services, person: ErasedPerson): Promise<void> {
+  for (const agent of person.agents) {
+    await db.delete(memories).where(and(eq(memories.agentId, agent.id), isSubject(memories.subject, person, agent)));
+  }
+}
 
 /** The background work of memories. */
 export function memoryJobs(needs: Dependencies): JobKinds {

@@ -145,17 +145,18 @@ export const sealings: readonly Sealing[] = [
   {
     table: jobs,
     ciphertext: sql`decode(${jobs.payload} #>> '{keys,ciphertext}', 'base64')`,
-    // The keys to a bucket whose files a job deletes, and a channel's former account. In jobs that failed for good
-    // nobody needs them.
-    keyId: sql`case when ${jobs.kind} in ('deleteFiles', 'channel.leave') and ${jobs.status} = 'pending'
+    // The keys to a bucket whose files a job deletes, a channel's former account, and the person of an erasure. In jobs
+    // that failed for good nobody needs them.
+    keyId: sql`case when ${jobs.kind} in ('deleteFiles', 'channel.leave', 'erasure') and ${jobs.status} = 'pending'
       then ${jobs.payload} #>> '{keys,keyId}' end`,
-    place: sql`case ${jobs.kind} when 'channel.leave' then 'leave:' else 'files:' end || (${jobs.payload} ->> 'batch')`,
+    place: sql`case ${jobs.kind} when 'channel.leave' then 'leave:' when 'erasure' then 'erasure:' else 'files:' end || (${jobs.payload} ->> 'batch')`,
     set({ keyId, ciphertext }) {
       const oneLine = sql`translate(encode(${ciphertext}, 'base64'), E'\\n', '')`;
       const keys = sql`jsonb_build_object('keyId', ${keyId}, 'ciphertext', ${oneLine})`;
       return assign(jobs, { payload: sql`jsonb_set(${jobs.payload}, '{keys}', ${keys})` });
     },
     name: sql`case ${jobs.kind} when 'channel.leave' then 'account of a channel that is to be left'
+      when 'erasure' then 'person to be erased, whose erasure ends'
       else 'keys to files that are to be deleted, which stay where they are' end`,
     drop: (tx, isRow) => tx.delete(jobs).where(isRow),
   },

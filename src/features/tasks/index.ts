@@ -8,6 +8,7 @@ import { taskRoutes } from "./routes.ts";
 import { runTask } from "./runs/run.ts";
 import { runJob } from "./runs/store.ts";
 import { createUpkeep, oldRuns, retainedRuns } from "./runs/upkeep.ts";
+import { eraseTasks } from "./settings/erase.ts";
 import { taskTools } from "./tool.ts";
 
 /** In milliseconds. A turn may wait for other turns of its agent, and policies allow a turn an hour. */
@@ -42,5 +43,6 @@ export function tasksFeature({ services, turns, wake }: Dependencies): Contribut
     ticks: { seldom: createUpkeep(services) },
     oldRows: [oldRuns],
     retained: [retainedRuns],
+    erase: eraseTasks,
   };
 }

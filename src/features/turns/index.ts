@@ -15,6 +15,7 @@ import { createComplete } from "./background/complete.ts";
 import { createCorrectedBudgets } from "./budget/drift.ts";
 import { createEndedBudgets } from "./budget/ended.ts";
 import { sharedBudget } from "./budget/shared-budget.ts";
+import { eraseTurns } from "./end/erase.ts";
 import { replySent } from "./end/reply-sent.ts";
 import { turnLog } from "./end/turn-log.ts";
 import { dueFollowUps } from "./follow-up/due.ts";
@@ -129,6 +130,7 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
           correctBudgets,
         ],
       },
+      erase: eraseTurns,
       boot: turns.boot,
       stop: turns.stop,
     },

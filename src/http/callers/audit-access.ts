@@ -5,6 +5,7 @@ import type { EngineError } from "../../core/errors.ts";
 import type { Limit } from "../../core/limits/throttle.ts";
 import { clip, storable } from "../../core/text/text.ts";
 import { countCall } from "../../db/throttle.ts";
+import { withoutPerson } from "../paths.ts";
 
 /** The most refusals of one caller that are logged in one organization, so that no caller can flood the audit log. */
 const noted: Limit = { calls: 20, windowMs: 10 * 60 * 1000 };
@@ -12,7 +13,7 @@ const noted: Limit = { calls: 20, windowMs: 10 * 60 * 1000 };
 /** The most characters of a path in the log. */
 const longestPath = 256;
 
-const routeOf = (method: string, path: string) => `${method} ${clip(storable(path), longestPath)}`;
+const routeOf = (method: string, path: string) => `${method} ${clip(storable(withoutPerson(path)), longestPath)}`;
 
 /** The organization whose log gets the entry. The id of a caller without any organization belongs to no row. */
 const logOf = ({ organizationSlug, organizationId }: Membership) => (organizationSlug === "" ? null : organizationId);

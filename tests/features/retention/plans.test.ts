@@ -1,10 +1,17 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
+import type { Db } from "../../../src/db/client.ts";
+import { userUsageDaily } from "../../../src/db/schema.ts";
+import { eraseUsage } from "../../../src/features/analytics/erase.ts";
+import { eraseConversations } from "../../../src/features/conversations/erase/erase.ts";
 import { retained } from "../../../src/features/conversations/retained.ts";
 import { retainedFiles } from "../../../src/features/files/retained.ts";
+import { eraseMessages } from "../../../src/features/inbox/messages/erase.ts";
 import { retainedMemories } from "../../../src/features/memories/index.ts";
 import { retainedEvents } from "../../../src/features/room/ledger/forget.ts";
 import { retainedRuns } from "../../../src/features/tasks/runs/upkeep.ts";
+import { eraseTasks } from "../../../src/features/tasks/settings/erase.ts";
+import { eraseTurns } from "../../../src/features/turns/end/erase.ts";
 import { readOld } from "../../../src/jobs/retained-rows.ts";
 import { countReads } from "../../plan.ts";
 import { plant, retentionHarness } from "./world.ts";
@@ -64,4 +71,35 @@ test("reads an agent's old rows by indexes, whatever its young rows and those of
     const all = rows.subject === "task_runs" ? 1 : many + 1;
     expect([rows.subject, found.length, new Set(found).size]).toEqual([rows.subject, all, all]);
   }
+
+  // An erasure at the agent, too.
+  await db.execute(sql`
+    insert into user_usage_daily (agent_id, day, subject, conversation_id, turns, prompt_tokens, completion_tokens)
+    select ${other.agentId}, date '2020-01-01' + n % 100, 'web:' || n, gen_random_uuid(), 1, 1, 1 from generate_series(1, ${many}) n`);
+  const usage = { agentId: h.home.agentId, day: "2020-01-01", turns: 1, promptTokens: 1, completionTokens: 1 };
+  const mine = { ...usage, subject: "telegram:700" as const, conversationId: h.home.agentId };
+  await db.insert(userUsageDaily).values([mine, { ...mine, day: "2026-01-01" }]);
+  await db.execute(sql`analyze user_usage_daily`);
+  const agent = { id: h.home.agentId, slug: h.home.slug, organizationId: h.home.organizationId };
+  const person = { organizationId: agent.organizationId, agents: [agent], channel: "telegram", id: "700" } as const;
+  const by = { actor: { type: "system", id: null, name: "erasure" }, request: { id: "", ip: "" } } as const;
+  for (const erase of [eraseTurns, eraseUsage, eraseMessages, eraseTasks, eraseConversations]) {
+    await h.services.database.transaction(async (tx) => {
+      await tx.execute(sql`set local plan_cache_mode = force_custom_plan`);
+      const read = await countReads(tx, [...tables, "user_usage_daily"]);
+      const database = { ...h.services.database, db: tx, transaction: <T>(work: (tx: Db) => Promise<T>) => work(tx) };
+      const { signal } = new AbortController();
+      await erase({ ...h.services, database }, { ...person, digest: "", by, signal, held: new Set() });
+      expect([erase.name, await read()]).toSatisfy(([, count]) => count < 50);
+    });
+  }
+  const moved = await db
+    .select()
+    .from(userUsageDaily)
+    .where(eq(userUsageDaily.subject, ""))
+    .orderBy(userUsageDaily.day);
+  expect(moved.map(({ agentId, turns }) => [agentId, turns])).toEqual([
+    [h.home.agentId, 1],
+    [h.home.agentId, 1],
+  ]);
 });

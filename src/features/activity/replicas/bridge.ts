@@ -1,5 +1,5 @@
 import type { Services } from "../../../context/ctx.ts";
-import { type ActingConversation, type StoredRowNotice, tellsBegin } from "../../../core/activity/activity.ts";
+import { type ForgottenConversation, type StoredRowNotice, tellsBegin } from "../../../core/activity/activity.ts";
 import { type ActivityBus, type Outside, ringSize } from "../../../core/activity/bus.ts";
 import { ActivityEvent } from "../../../core/activity/event.ts";
 import type { Clock, Notify } from "../../../core/ports.ts";
@@ -61,7 +61,7 @@ export class Bridge implements Outside {
     this.#plan();
   }
 
-  deleted(conversation: ActingConversation): void {
+  deleted(conversation: ForgottenConversation): void {
     this.#send({ type: "deleted", conversation });
   }
 

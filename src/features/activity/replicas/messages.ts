@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { ActingConversation, ConversationActivity, StoredRowNotice } from "../../../core/activity/activity.ts";
+import type { ConversationActivity, ForgottenConversation, StoredRowNotice } from "../../../core/activity/activity.ts";
 import type { ActivityEvent } from "../../../core/activity/event.ts";
 import { clip } from "../../../core/text/text.ts";
 
@@ -16,8 +16,8 @@ export type Message =
   | { type: "gone"; upTo: number; isForgotten?: boolean | undefined }
   | { type: "event"; event: SentEvent; live: boolean }
   | { type: "row"; row: StoredRowNotice }
-  /** Deletes the events of this conversation. */
-  | { type: "deleted"; conversation: ActingConversation };
+  /** Deletes the events of this conversation, or with a null `ref` all of the agent. */
+  | { type: "deleted"; conversation: ForgottenConversation };
 
 export interface SentEvent {
   number: number;
@@ -59,7 +59,7 @@ const Message = z.discriminatedUnion("type", [
       }),
     }),
   }),
-  z.object({ type: z.literal("deleted"), conversation: z.object({ agentId: z.string(), ref: z.string() }) }),
+  z.object({ type: z.literal("deleted"), conversation: z.object({ agentId: z.string(), ref: z.string().nullable() }) }),
   z.object({
     type: z.literal("row"),
     row: z

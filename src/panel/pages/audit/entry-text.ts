@@ -10,6 +10,8 @@ const whole: Readonly<Record<string, string>> = {
   "installation.setup": "set the installation up",
   "password.reset": "reset a password",
   "mail.fail": "refused a mail",
+  "erasure.create": "began the erasure of a person",
+  "erasure.complete": "erased a person",
 };
 
 const verbs: Readonly<Record<string, string>> = {

@@ -233,6 +233,21 @@ test("the events of a conversation that any replica deleted are forgotten by all
   }
 });
 
+test("all events of an agent are forgotten by every replica", async () => {
+  const { replicas, deliver, settle, watch } = network(2);
+  const [first, second] = replicas;
+  watch(1);
+  deliver();
+  first?.bus.emit(said("one"));
+  first?.bus.emit({ ...said("two"), conversationId: null });
+  await settle();
+  second?.bus.forget({ agentId: "a", ref: null });
+  await settle();
+  first?.bus.emit(said("new"));
+  await settle();
+  for (const { heard } of [watch(0), watch(1)]) expect(heard()).toEqual(["new"]);
+});
+
 test("lost events before a forgotten one are requested again", async () => {
   const { clock, replicas, deliver, heal, settle, watch } = network(2);
   const [first, second] = replicas;
