@@ -9,10 +9,9 @@ const ofPrograms = "tests/{runtime,browser,package,faults}/**";
 
 /** What these are about is the same on every database, or they bring their own: a second run would only repeat them. */
 const withoutDatabase = [
-  "tests/{adapters,cli,client,core,crash,node,scripts,turn}/**",
-  "tests/architecture.test.ts",
+  "tests/{adapters,cli,client,core,crash,node,panel,plugins,scripts,turn}/**",
+  "tests/{architecture,markdown}.test.ts",
   "tests/jobs/postgres.test.ts",
-  "tests/plugins/markdown-pdf/{document,hostile}.test.ts",
   "tests/storage/{checkpoints,embedded,inspect,pgbouncer,postgres,role-settings,template,vacuum}.test.ts",
 ];
 
@@ -21,7 +20,11 @@ const withoutDatabase = [
  * once and the contract's many thousand requests take half as long. Programs, and what has the database for its subject,
  * run on the embedded one.
  */
-const onPostgres = ["tests/{contract,features}/**"];
+const onPostgres = [
+  "tests/{contract,features}/**",
+  "tests/http/!(ready)*",
+  "tests/storage/{message-words,subjects}.test.ts",
+];
 
 /** Unset, everything runs on the embedded database; `pglite` leaves out what a run on `postgres` brings. */
 const elsewhere: Record<string, string[]> = { pglite: onPostgres, postgres: withoutDatabase };

@@ -23,13 +23,11 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { template } from "../../scripts/make-template.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import { superviseDatabase } from "../../src/adapters/node/embedded/thread.ts";
-import { readMigrations } from "../../src/adapters/node/shipped.ts";
 import { openAlone } from "../../src/cli/open-alone.ts";
 import { StartError } from "../../src/core/errors.ts";
 import { openDatabase } from "../../src/db/client.ts";
-import { migrate } from "../../src/db/migrate.ts";
+import type { Migration } from "../../src/db/migrate.ts";
 import { TestClock } from "../clock.ts";
 import { collectLog, silent } from "../embedded.ts";
 import { skipHere } from "../skip.ts";
@@ -53,6 +51,13 @@ vi.mock("node:worker_threads", async (load) => {
     }
   }
   return { ...real, Worker: WatchedWorker };
+});
+
+/** Migrations that a release has beyond this one. */
+const ofNextRelease: Migration[] = vi.hoisted(() => []);
+vi.mock(import("../../src/adapters/node/shipped.ts"), async (load) => {
+  const real = await load();
+  return { ...real, readMigrations: () => [...real.readMigrations(), ...ofNextRelease] };
 });
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 100_000 } } });
@@ -143,12 +148,9 @@ test("a second process is refused before it touches the data, and the first one 
 });
 
 test("a command leaves the schema of an older release as it is, and the directory to others", async () => {
-  const DATA_DIR = temporaryDirectory();
-  const older = readMigrations().slice(0, -1);
-  const { target, close } = await openEmbedded(DATA_DIR, silent);
-  await migrate(target, older, { clock: systemClock, timeoutMs: 10_000 });
-  await close();
-  const environment = { DATA_DIR };
+  ofNextRelease.push({ sql: ["create table next ()"], folderMillis: Date.UTC(2100, 0), hash: "next" });
+  onTestFinished(() => void ofNextRelease.pop());
+  const environment = { DATA_DIR: copyOfMade() };
   const setup = { environment, settings: settingsOf(environment), log: silent };
   for (let n = 0; n < 2; n += 1) {
     await expect(openAlone(setup)).rejects.toThrow("not up to this release: 1 migration is not applied");
