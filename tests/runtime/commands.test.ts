@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { startServer } from "../browser/server.ts";
 import { dataDirectory, run, serve, start } from "./program.ts";
 
 const stackTrace = /\n\s+at |node:internal|Error:/;
@@ -109,8 +110,7 @@ test("a first start offers the setup link; a second process on its data director
 });
 
 test("the printed document is the server's, and a reader that leaves early is no error", async () => {
-  const DATA_DIR = dataDirectory();
-  const server = await serve([], { DATA_DIR });
+  const server = await startServer();
   const printed = await run(["openapi"]);
   expect(JSON.parse(printed.stdout)).toEqual(await (await fetch(`${server.url}/openapi.json`)).json());
 

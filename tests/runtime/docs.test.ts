@@ -3,13 +3,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { startServer as start } from "../browser/server.ts";
 import { startFakeProvider } from "../fake-provider.ts";
 import { slackServer, slackTokens } from "../messengers/slack-server.ts";
 import { telegramServer, telegramToken } from "../messengers/telegram-server.ts";
 import { twilioAccount, twilioServer } from "../messengers/twilio-server.ts";
 import { runScript } from "./curl.ts";
 import { fillIn, type Page, readPages, root, textsIn, unsetVariables } from "./pages.ts";
-import { dataDirectory, quickstart } from "./program.ts";
+import { dataDirectory } from "./program.ts";
 
 const pages = readPages();
 
@@ -110,8 +111,7 @@ async function startServer() {
   const { telegram, bases } = await startMessengers();
   const chunk = { choices: [{ index: 0, delta: { content: "Three minutes." }, finish_reason: "stop" }] };
   const provider = await startFakeProvider({ stream: [`data: ${JSON.stringify(chunk)}\n\n`, "data: [DONE]\n\n"] });
-  const server = await quickstart({
-    DATA_DIR: dataDirectory(),
+  const server = await start({
     OWNER_EMAIL: owner.email,
     OWNER_PASSWORD: owner.password,
     OPENAI_BASE_URL: provider.url,

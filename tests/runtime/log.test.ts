@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { dataDirectory, quickstart } from "./program.ts";
+import { startServer } from "../browser/server.ts";
 
 test("a server answers while its log is not read, and writes all of it later", async () => {
-  const server = await quickstart({ DATA_DIR: dataDirectory() });
+  const server = await startServer();
   server.child.stderr?.pause();
   // Each one leaves a line of 400 bytes: together more than a pipe holds.
   for (let asked = 0; asked < 1_500; asked += 1) {

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../browser/server.ts";
 import { done, say, startFakeProvider } from "../fake-provider.ts";
 import { chat, dataDirectory, quickstart, run, start } from "./program.ts";
 
@@ -27,7 +28,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-test("doctor before the first start, along with a running server, and commands that need it stopped", async () => {
+test("doctor before the first start and along with a running server; once it stopped, a new password and a new key", async () => {
   const DATA_DIR = dataDirectory();
   const nowhere = await freePort();
   const fresh = await doctor({ DATA_DIR, PORT: nowhere });
@@ -47,14 +48,9 @@ test("doctor before the first start, along with a running server, and commands t
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toMatch(/^agent-engine: A running server holds the embedded database.*: stop it, .*\n$/);
   }
-});
 
-test("a new password and a new encryption key", async () => {
-  const DATA_DIR = dataDirectory();
-  const server = await quickstart({ DATA_DIR });
   server.child.kill("SIGTERM");
   await server.ended;
-
   const reset = JSON.parse((await run(["reset-password", server.email, "--json"], { DATA_DIR })).stdout);
   expect(reset).toEqual({ email: server.email, password: expect.stringMatching(/^.{16}$/), sessionsEnded: 0 });
 
@@ -143,12 +139,9 @@ test("doctor says why PostgreSQL can't be used, without its password", async () 
 });
 
 test("chat from a pipe: the reply on standard output, exit codes, Ctrl+C", async () => {
+  const halfway = Promise.withResolvers<void>();
   const provider = await startFakeProvider({ stream: [say("Hel"), say("lo"), done()] });
-  const DATA_DIR = dataDirectory();
-  const server = await quickstart(
-    { DATA_DIR, OPENAI_COMPATIBLE_BASE_URL: provider.url },
-    "--model=openai-compatible:fake",
-  );
+  const server = await startServer({ OPENAI_COMPATIBLE_BASE_URL: provider.url }, "--model=openai-compatible:fake");
   const environment = { DATA_DIR: dataDirectory(), BASE_URL: server.url, AGENT_API_KEY: server.key };
   expect(await run(["chat", "assistant"], environment, "Hi")).toEqual({ code: 0, stdout: "Hello\n", stderr: "" });
   expect(await run(["chat", "assistant"], { ...environment, AGENT_API_KEY: "wrong-key" }, "Hi")).toEqual({
@@ -160,16 +153,8 @@ test("chat from a pipe: the reply on standard output, exit codes, Ctrl+C", async
   expect(away).toMatchObject({ code: 1, stderr: expect.stringMatching(/^agent-engine: No server answers at/) });
   expect(await run(["chat", "assistant"], environment)).toMatchObject({ code: 2, stdout: "" });
   expect(await run(["chat"], environment, "Hi")).toMatchObject({ code: 2, stdout: "" });
-});
 
-test("chat from a pipe: Ctrl+C ends the reply with 130", async () => {
-  const halfway = Promise.withResolvers<void>();
-  const provider = await startFakeProvider({ stream: [say("Hel"), halfway.promise, say("lo"), done()] });
-  const server = await quickstart(
-    { DATA_DIR: dataDirectory(), OPENAI_COMPATIBLE_BASE_URL: provider.url },
-    "--model=openai-compatible:fake",
-  );
-  const environment = { DATA_DIR: dataDirectory(), BASE_URL: server.url, AGENT_API_KEY: server.key };
+  provider.answer({ stream: [say("Hel"), halfway.promise, say("lo"), done()] });
   const cut = start(["chat", "assistant"], environment, "Hi");
   await cut.printed(/Hel/);
   cut.child.kill("SIGINT");

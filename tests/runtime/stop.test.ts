@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../browser/server.ts";
 import { done, say, startFakeProvider } from "../fake-provider.ts";
 import { chat, dataDirectory, quickstart } from "./program.ts";
 
@@ -8,8 +9,7 @@ const model = "--model=openai-compatible:fake";
 async function halfway(environment: Record<string, string> = {}) {
   const gate = Promise.withResolvers<void>();
   const provider = await startFakeProvider({ stream: [say("Hel"), gate.promise, say("lo"), done()] });
-  const settings = { DATA_DIR: dataDirectory(), OPENAI_COMPATIBLE_BASE_URL: provider.url, ...environment };
-  const server = await quickstart(settings, model);
+  const server = await startServer({ OPENAI_COMPATIBLE_BASE_URL: provider.url, ...environment }, model);
   const response = await chat({ url: server.url, key: server.key, text: "Hi", stream: true });
   const reader = (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -22,7 +22,7 @@ async function halfway(environment: Record<string, string> = {}) {
     return text;
   };
   expect(await readUntil("Hel")).toContain("Hel");
-  return { gate, server, settings, provider, readUntil };
+  return { gate, server, readUntil };
 }
 
 test("SIGTERM: health says so, after the drain no new turn starts, the running one ends whole, then exit 0", async () => {
