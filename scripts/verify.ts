@@ -49,6 +49,7 @@ besideTests.push(
   step("package", () => command("publint", ["--strict", "--pack=false"])),
   step("docs/configuration.md", () => command("node", ["scripts/document-settings.ts", "--check"])),
   step("docs/plugins.md", () => command("node", ["scripts/document-plugins.ts", "--check"])),
+  step("docs/teams.md", () => command("node", ["scripts/document-roles.ts", "--check"])),
   step("openapi/openapi.json", compareDescription),
   step("changes since the release", () => command("node", ["scripts/compare-api.ts"])),
   step("src/client/generated", () => command("node", ["scripts/generate-client.ts", "--check"])),

@@ -1,8 +1,10 @@
 import { type Column, gt, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import type { CustomRole } from "../core/credentials/rights.ts";
 import { orNull } from "./fragments.ts";
 import {
   accessTokens,
+  customRoles,
   firstOrganization,
   members,
   organizations,
@@ -88,9 +90,18 @@ const isReachable = ({ passwordOrganization }: Pick<CallerColumns["user"], "pass
 /** `isReachable` for the joined `users`. */
 export const reachable = isReachable(users);
 
+/** The organization's own role with this key, or null. */
+export function customRoleOf(organizationId: SQLWrapper, roleKey: SQLWrapper): SQL<CustomRole | null> {
+  const { permissions, allWorkspaces } = customRoles;
+  return sql<CustomRole | null>`(
+    select json_build_object('permissions', ${permissions}, 'allWorkspaces', ${allWorkspaces}) from ${customRoles}
+    where ${customRoles.organizationId} = ${organizationId} and ${customRoles.key} = ${roleKey})`;
+}
+
 /** The fields of a `Standing`, from the row of `reachedOrganization`. */
 export const standing = {
   role: orNull(reached.member.roleKey),
+  customRole: customRoleOf(reached.organization.id, reached.member.roleKey),
   workspaceIds: sql<string | null>`(
     select string_agg(${workspaces.id}::text, ',' order by ${workspaces.id}::text)
     from ${workspaceMembers} join ${workspaces} on ${workspaces.id} = ${workspaceMembers.workspaceId}

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { subjectChannels } from "../core/channels/subjects.ts";
+import { permissions } from "../core/credentials/permissions.ts";
 import { zText } from "../core/text/text.ts";
 
 /** The response of most deletions (decisions §3). */
@@ -28,6 +29,8 @@ export const ChosenPassword = zText(256)
 
 /** The name of a person or a thing. */
 export const Name = zText(128).trim().min(1, "must not be empty");
+
+export const Permissions = z.array(z.enum(permissions, { error: "must be a permission, such as agent:read" }));
 
 /** The slug of an organization, as in paths and in `X-Organization`. */
 export const OrganizationSlug = z

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import { roles } from "../../src/core/credentials/permissions.ts";
 import { newId } from "../../src/core/ids.ts";
 import { addressing, bearer, call, findings, type Headers } from "./call.ts";
 import { type Case, cases, editions, patience, prepare } from "./cases.ts";
 import type { Prepared } from "./requests.ts";
-import type { Person } from "./world.ts";
+import { type Person, permissionsOf } from "./world.ts";
 
 /** Ids of missing objects, in valid form. */
 const nowhere = { slug: "nowhere", orgSlug: "nowhere", id: newId() };
@@ -98,10 +97,11 @@ test.each(editions)(
     const callers: Person[] = [
       ...[await world.person("member", acme), await world.person("viewer", acme)],
       ...[await world.person("member", acme, stranded), await world.person("viewer", acme, stranded)],
+      ...(edition === "open" ? [] : [await world.person("builder", acme)]),
     ];
     for (const one of all.filter(({ entry }) => tenantAgent(entry.scope, entry.things))) {
       for (const caller of callers) {
-        if (one.permission && !roles[caller.role].has(one.permission)) continue;
+        if (one.permission && !permissionsOf(caller.role).has(one.permission)) continue;
         const headers = bearer(await world.session(caller));
         const hidden = await prepare(world, one, annex, caller);
         const own = await prepare(world, one, acme, caller);

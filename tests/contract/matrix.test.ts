@@ -6,7 +6,7 @@ import { attempt, type Case, cases, editions, patience, prepare } from "./cases.
 import { worthless } from "./credentials.ts";
 import { isGuarded, isWrite } from "./document.ts";
 import { openRoutes, routes, undocumented } from "./routes.ts";
-import { type Person, roleKeys, type World } from "./world.ts";
+import { type Person, permissionsOf, roleKeys, type World } from "./world.ts";
 
 const everyone = async ({ person, acme }: World) =>
   Object.fromEntries(await Promise.all(roleKeys.map(async (role) => [role, await person(role, acme)]))) as Record<
@@ -86,6 +86,28 @@ test.each(editions)(
       if (edition === "open") continue;
       const answer = await attempt(world, one, { home, caller: chief, headers: bearer });
       expectStatus(`chief: ${one.name}`, answer, one.entry.status);
+    }
+    expect(found).toEqual([]);
+  },
+  patience,
+);
+
+test(
+  "an organization's own roles may do what their permissions say, of every route",
+  async () => {
+    const { world, every } = await cases({ edition: "managed" });
+    const { found, expectStatus, expectMessage } = findings();
+    const { acme: home } = world;
+    for (const role of ["auditor", "support", "builder"] as const) {
+      const caller = await world.person(role, home);
+      const held = permissionsOf(role);
+      for (const one of every) {
+        const answer = await attempt(world, one, { home, caller, headers: bearer });
+        const label = `${role}: ${one.name}`;
+        const allowed = one.permission === null || held.has(one.permission);
+        if (allowed) expectStatus(label, answer, one.entry.status);
+        else expectMessage(label, answer, 403, missing(one));
+      }
     }
     expect(found).toEqual([]);
   },

@@ -9,6 +9,7 @@ import {
   agentTools,
   channels,
   conversations,
+  customRoles,
   eventBacklog,
   eventDefinitions,
   eventSources,
@@ -270,6 +271,20 @@ export const ownSession: Prepare = async ({ db, session }, _home, caller) => {
     .where(eq(accessTokens.digest, await digest(await session(caller))));
   return { params: { id: row?.id ?? "" } };
 };
+
+export const newRole: Prepare = async () => ({
+  json: { key: fresh("role").slice(0, 40), name: "Reader", permissions: ["org:read"] },
+});
+
+/** A role of the home's organization. */
+export const ownRole =
+  (body?: Record<string, unknown>): Prepare =>
+  async ({ db }, { id: organizationId }) => {
+    const key = fresh("role").slice(0, 40);
+    const row = { id: newId(), organizationId, key, name: key, permissions: ["org:read"] };
+    await db.insert(customRoles).values(row);
+    return { params: { key }, ...(body ? { json: body } : {}) };
+  };
 
 /** A Platform Admin who is no member can have a token of no organization. */
 export const newPersonalToken: Prepare = async (_world, _home, { isPlatformAdmin }) => ({

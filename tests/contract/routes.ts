@@ -15,6 +15,7 @@ import {
   newPolicy,
   newRelay,
   newRetention,
+  newRole,
   newSecret,
   newSource,
   newTask,
@@ -23,6 +24,7 @@ import {
   ownAgent,
   ownMember,
   ownOrganization,
+  ownRole,
   ownSession,
   ownToken,
   type Prepare,
@@ -251,6 +253,12 @@ export const routes: Record<string, Entry> = {
   [`DELETE ${organization}`]: ok("organization", ownOrganization, {
     owns: ["organizations", "organizations.deleted_at", "members", "jobs"],
   }),
+  [`GET ${organization}/roles`]: ok("organization"),
+  [`POST ${organization}/roles`]: created("organization", newRole, { owns: ["roles"] }),
+  [`PUT ${organization}/roles/{key}`]: ok("organization", ownRole({ name: "Writer", permissions: ["agent:write"] }), {
+    owns: ["roles", "roles.permissions"],
+  }),
+  [`DELETE ${organization}/roles/{key}`]: ok("organization", ownRole(), { owns: ["roles"] }),
   [`GET ${organization}/members`]: ok("organization"),
   [`POST ${organization}/members`]: created(
     "organization",

@@ -1,10 +1,17 @@
-import type { RoleKey } from "../../src/core/credentials/permissions.ts";
+import {
+  isRoleKey,
+  type Permission,
+  permissions,
+  type RoleKey,
+  roles,
+} from "../../src/core/credentials/permissions.ts";
 import { newToken } from "../../src/core/credentials/tokens.ts";
 import { newId, randomToken } from "../../src/core/ids.ts";
 import { readPolicies } from "../../src/core/policies.ts";
 import {
   accessTokens,
   agents,
+  customRoles,
   installation,
   members,
   users,
@@ -19,6 +26,19 @@ import { reply, scriptedModel } from "../scripted-model.ts";
 
 export const roleKeys = ["owner", "admin", "member", "viewer"] as const satisfies readonly RoleKey[];
 
+const manager = (permission: Permission) => /^agent[.:]/.test(permission) && !/secret|delete/.test(permission);
+
+/** Roles that both organizations made, in the managed edition. */
+const ownRoles = {
+  auditor: { permissions: ["audit_log:read", "analytics:read", "org:read"], allWorkspaces: false },
+  support: { permissions: ["conversation:read", "conversation:delete", "agent:read"], allWorkspaces: true },
+  builder: { permissions: permissions.filter(manager), allWorkspaces: false },
+} as const satisfies Record<string, { permissions: readonly Permission[]; allWorkspaces: boolean }>;
+type OwnRole = keyof typeof ownRoles;
+
+export const permissionsOf = (role: RoleKey | OwnRole): ReadonlySet<Permission> =>
+  isRoleKey(role) ? roles[role] : new Set(ownRoles[role].permissions);
+
 /** A workspace of an organization, with an agent in it. */
 export interface Home {
   id: string;
@@ -31,7 +51,7 @@ export interface Home {
 export interface Person {
   id: string;
   email: string;
-  role: RoleKey;
+  role: RoleKey | OwnRole;
   home: Home;
   isPlatformAdmin?: true;
 }
@@ -67,7 +87,7 @@ export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
     await db.insert(workspaces).values({ id: workspaceId, organizationId: id, name: fresh("workspace") });
     return workspaceId;
   };
-  const person = async (role: RoleKey, home: Home, { reach = true } = {}): Promise<Person> => {
+  const person = async (role: RoleKey | OwnRole, home: Home, { reach = true } = {}): Promise<Person> => {
     const id = newId();
     const email = `${role}-${id}@example.com`;
     await db.insert(users).values({ id, email, name: `${role} of ${home.slug}` });
@@ -103,6 +123,11 @@ export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
   };
   const { first: acme, second: annex } = await homes(h.organization);
   const { first: other } = await homes(await h.createOrganization("other"));
+
+  for (const [key, { allWorkspaces, ...role }] of h.services.options.edition.managed ? Object.entries(ownRoles) : []) {
+    const row = { key, name: key, permissions: [...role.permissions], allWorkspaces };
+    await db.insert(customRoles).values([acme, other].map(({ id }) => ({ ...row, id: newId(), organizationId: id })));
+  }
 
   return { h, db, acme, annex, other, agent, workspace, person, platformAdmin, key, personalToken, session, settle };
 }

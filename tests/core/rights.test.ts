@@ -1,18 +1,28 @@
 import { describe, expect, test } from "vitest";
 import { type Permission, permissions, type RoleKey, roles } from "../../src/core/credentials/permissions.ts";
-import { lacked, type Rights, rightsOf, sameReach, sameRights } from "../../src/core/credentials/rights.ts";
+import {
+  exceeding,
+  lacked,
+  type Rights,
+  rightsOf,
+  rightsOfRole,
+  sameReach,
+  sameRights,
+} from "../../src/core/credentials/rights.ts";
 import { editionOf, openEdition } from "../../src/core/edition.ts";
 
 const keys = Object.keys(roles) as RoleKey[];
 const added = "018f0000-0000-7000-8000-000000000001,018f0000-0000-7000-8000-000000000002";
-const open = { isPlatformAdmin: false, governed: false, narrowedTo: null };
+const closedEditions = [editionOf({ EDITION: "managed", FEATURES: ["channels"] })];
+const open = { isPlatformAdmin: false, governed: false, narrowedTo: null, customRole: null };
 const rights = (role: string | null, first = false, workspaceIds: string | null = added) =>
   rightsOf({ role, workspaceIds, ...open }, { first, edition: openEdition });
 
 describe("the rights of a role", () => {
   test.each(keys)("are all permissions of %s in the first organization, and all but policy:manage elsewhere", (key) => {
-    expect([...rights(key, true).permissions]).toEqual([...roles[key]]);
-    expect([...rights(key, false).permissions]).toEqual([...roles[key]].filter((one) => one !== "policy:manage"));
+    const known = [...roles[key]].filter((one) => one !== "org.role:manage");
+    expect([...rights(key, true).permissions]).toEqual(known);
+    expect([...rights(key, false).permissions]).toEqual(known.filter((one) => one !== "policy:manage"));
   });
 
   test("include policy:manage for Owners of the first organization alone", () => {
@@ -48,7 +58,7 @@ describe("the rights of a role", () => {
 
 describe("a Platform Admin", () => {
   const admin = { ...open, workspaceIds: null, isPlatformAdmin: true, governed: true };
-  const closed = [openEdition, editionOf({ EDITION: "managed", FEATURES: ["channels"] })];
+  const closed = [openEdition, ...closedEditions];
   const administration = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
 
   test.each([...keys, "guest", null])("has all permissions everywhere, also as %j", (role) => {
@@ -64,7 +74,7 @@ describe("a Platform Admin", () => {
     for (const role of [...keys, null]) {
       for (const first of [true, false]) {
         const { everywhere, ...held } = rightsOf({ ...admin, role }, { first, edition });
-        const ofRole = rights(role, false, null);
+        const ofRole = rightsOf({ ...open, role, workspaceIds: null }, { first: false, edition });
         const wanted = new Set([...ofRole.permissions, ...(first ? (["policy:manage"] as const) : [])]);
         expect(held).toEqual({ permissions: wanted, workspaceIds: ofRole.workspaceIds });
         expect(everywhere).toBe(false);
@@ -76,8 +86,52 @@ describe("a Platform Admin", () => {
     const governed = { ...open, workspaceIds: null, governed: true };
     for (const edition of [...closed, administration]) {
       const { permissions: held } = rightsOf({ ...governed, role: "owner" }, { first: true, edition });
-      expect([...held]).toEqual([...roles.owner].filter((one) => one !== "policy:manage"));
+      const lost = edition.managed ? ["policy:manage"] : ["policy:manage", "org.role:manage"];
+      expect([...held]).toEqual([...roles.owner].filter((one) => !lost.includes(one)));
     }
+  });
+});
+
+describe("a custom role", () => {
+  const managed = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
+  const customRole = { permissions: ["org:read", "agent:read", "agent:fly", "org:write"], allWorkspaces: false };
+  const of = (role: string, changes: object = {}, edition = managed) =>
+    rightsOf(
+      { ...open, role, workspaceIds: added, customRole: { ...customRole, ...changes } },
+      { first: true, edition },
+    );
+
+  test("has its known permissions in every edition, without those that no custom role has", () => {
+    for (const edition of [managed, openEdition, ...closedEditions]) {
+      expect([...of("auditor", {}, edition).permissions]).toEqual(["agent:read", "org:read"]);
+    }
+    const all = of("auditor", { permissions: [...permissions] }).permissions;
+    expect(permissions.filter((one) => !all.has(one)).sort()).toEqual([
+      ...["org.key:manage", "org.role:manage", "org:write", "policy:manage"],
+    ]);
+  });
+
+  test("reaches the workspaces that its holder was added to, or all", () => {
+    expect(of("auditor").workspaceIds).toEqual(added.split(","));
+    expect(of("auditor", { allWorkspaces: true }).workspaceIds).toBeNull();
+  });
+
+  test("never takes the place of a built-in one", () => {
+    expect(of("viewer", { allWorkspaces: true })).toEqual(of("viewer"));
+    expect([...of("viewer").permissions]).toEqual([...roles.viewer]);
+  });
+
+  test("is known to its organization alone", () => {
+    expect(rightsOfRole("auditor", null, managed)).toBeNull();
+    expect(rightsOfRole("auditor", customRole, managed)?.permissions).toEqual(new Set(["agent:read", "org:read"]));
+    expect(rightsOfRole("owner", null, managed)?.permissions.has("policy:manage")).toBe(false);
+  });
+
+  test("exceeds one without a permission of it, or without its reach", () => {
+    expect(exceeding(of("auditor"), of("auditor"))).toBeUndefined();
+    expect(exceeding(of("auditor"), of("x", { permissions: ["org:read"] }))).toBe("agent:read");
+    expect(exceeding(of("auditor", { allWorkspaces: true }), of("auditor"))).toBe("access to every workspace");
+    expect(exceeding(of("auditor"), of("auditor", { allWorkspaces: true }))).toBeUndefined();
   });
 });
 
@@ -97,7 +151,7 @@ describe("a narrowed token", () => {
 
   test("of a Platform Admin reaches every organization, with those permissions alone", () => {
     const edition = editionOf({ EDITION: "managed", FEATURES: ["administration"] });
-    const standing = { role: null, workspaceIds: null, isPlatformAdmin: true, governed: true, narrowedTo };
+    const standing = { ...open, role: null, workspaceIds: null, isPlatformAdmin: true, governed: true, narrowedTo };
     expect(rightsOf(standing, { first: false, edition })).toEqual({
       permissions: new Set(["agent:read", "org:write", "policy:manage"]),
       workspaceIds: null,

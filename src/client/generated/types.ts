@@ -369,7 +369,7 @@ export interface Me {
     organizations: Array<{
       slug: string;
       name: string;
-      /** owner, admin, member or viewer. */
+      /** owner, admin, member, viewer, or the key of a custom role. */
       roleKey: string;
       /** The user's permissions there. `policy:manage` belongs to Owners of the first organization; once there are Platform Admins, to these alone. */
       permissions: Array<
@@ -412,6 +412,7 @@ export interface Me {
         | "audit_log:read"
         | "org:write"
         | "org.key:manage"
+        | "org.role:manage"
         | "policy:manage"
       >;
     }>;
@@ -533,6 +534,7 @@ export interface PersonalToken {
     | "audit_log:read"
     | "org:write"
     | "org.key:manage"
+    | "org.role:manage"
     | "policy:manage"
   > | null;
   expiresAt: string;
@@ -594,6 +596,7 @@ export interface CreatedPersonalToken {
     | "audit_log:read"
     | "org:write"
     | "org.key:manage"
+    | "org.role:manage"
     | "policy:manage"
   > | null;
   expiresAt: string;
@@ -650,6 +653,7 @@ export interface NewPersonalToken {
     | "audit_log:read"
     | "org:write"
     | "org.key:manage"
+    | "org.role:manage"
     | "policy:manage"
   >;
 }
@@ -712,7 +716,7 @@ export interface Member {
   userId: string;
   email: string;
   name: string;
-  /** owner, admin, member or viewer. */
+  /** owner, admin, member, viewer, or the key of a custom role. */
   roleKey: string;
   /** Whoever added this person to an organization still knows the password: better no Owner before it is changed. Absent otherwise. */
   passwordPending?: true;
@@ -722,7 +726,7 @@ export interface AddedMember {
   userId: string;
   email: string;
   name: string;
-  /** owner, admin, member or viewer. */
+  /** owner, admin, member, viewer, or the key of a custom role. */
   roleKey: string;
   /** Only when it was generated for a new account. It is shown here and never again. */
   password?: string;
@@ -738,8 +742,8 @@ export interface NewMember {
   email: string;
   /** For a new account; the part of the e-mail before `@` when absent. */
   name?: string;
-  /** Only an Owner may make, change or remove an Owner; a management key makes none. */
-  roleKey: "owner" | "admin" | "member" | "viewer";
+  /** `owner`, `admin`, `member`, `viewer`, or the key of one of the organization's own roles. Only an Owner may make, change or remove an Owner; a management key makes none. Nobody gives a role with a permission that they lack. */
+  roleKey: string;
   /** For a new account; generated when absent. */
   password?: string;
 }
@@ -749,8 +753,8 @@ export interface Assigned {
 }
 
 export interface RoleAssignment {
-  /** Only an Owner may make, change or remove an Owner; a management key makes none. */
-  roleKey: "owner" | "admin" | "member" | "viewer";
+  /** `owner`, `admin`, `member`, `viewer`, or the key of one of the organization's own roles. Only an Owner may make, change or remove an Owner; a management key makes none. Nobody gives a role with a permission that they lack. */
+  roleKey: string;
 }
 
 export interface Removed {
@@ -762,6 +766,169 @@ export interface RenewedPassword {
   password: string;
   /** How many sessions the member had. */
   sessionsEnded: number;
+}
+
+export interface Roles {
+  roles: Array<Role>;
+}
+
+export interface Role {
+  key: string;
+  name: string;
+  permissions: Array<
+    | "agent:read"
+    | "agent.prompt:read"
+    | "agent.tool:read"
+    | "agent.skill:read"
+    | "agent.channel:read"
+    | "agent.room:read"
+    | "agent.task:read"
+    | "agent.knowledge:read"
+    | "agent.governance:read"
+    | "agent.playground:use"
+    | "conversation:read"
+    | "memory:read"
+    | "analytics:read"
+    | "skill.catalog:read"
+    | "org:read"
+    | "agent:write"
+    | "agent.prompt:write"
+    | "agent.tool:write"
+    | "agent.skill:write"
+    | "agent.channel:write"
+    | "agent.room:write"
+    | "agent.task:write"
+    | "agent.knowledge:write"
+    | "agent.export:read"
+    | "memory:write"
+    | "agent:delete"
+    | "agent.secret:read"
+    | "agent.secret:write"
+    | "agent.governance:write"
+    | "conversation:delete"
+    | "skill.catalog:write"
+    | "workspace.assignment:manage"
+    | "org.member:manage"
+    | "org.plugin:manage"
+    | "org.secret:read"
+    | "org.secret:write"
+    | "audit_log:read"
+    | "org:write"
+    | "org.key:manage"
+    | "org.role:manage"
+    | "policy:manage"
+  >;
+  /** Whether it reaches every workspace. */
+  allWorkspaces: boolean;
+  /** Whether every organization has it: it can't be changed. */
+  builtin: boolean;
+  /** How many members have it. */
+  holders: number;
+}
+
+export interface RoleAnswer {
+  role: Role;
+}
+
+export interface NewRole {
+  key: string;
+  name: string;
+  /** What the role may do; never `policy:manage`, `org.key:manage`, `org.role:manage`, `org:write`. */
+  permissions: Array<
+    | "agent:read"
+    | "agent.prompt:read"
+    | "agent.tool:read"
+    | "agent.skill:read"
+    | "agent.channel:read"
+    | "agent.room:read"
+    | "agent.task:read"
+    | "agent.knowledge:read"
+    | "agent.governance:read"
+    | "agent.playground:use"
+    | "conversation:read"
+    | "memory:read"
+    | "analytics:read"
+    | "skill.catalog:read"
+    | "org:read"
+    | "agent:write"
+    | "agent.prompt:write"
+    | "agent.tool:write"
+    | "agent.skill:write"
+    | "agent.channel:write"
+    | "agent.room:write"
+    | "agent.task:write"
+    | "agent.knowledge:write"
+    | "agent.export:read"
+    | "memory:write"
+    | "agent:delete"
+    | "agent.secret:read"
+    | "agent.secret:write"
+    | "agent.governance:write"
+    | "conversation:delete"
+    | "skill.catalog:write"
+    | "workspace.assignment:manage"
+    | "org.member:manage"
+    | "org.plugin:manage"
+    | "org.secret:read"
+    | "org.secret:write"
+    | "audit_log:read"
+    | "org:write"
+    | "org.key:manage"
+    | "org.role:manage"
+    | "policy:manage"
+  >;
+  /** Whether the role reaches every workspace; false when absent: those that the member was added to. */
+  allWorkspaces?: boolean;
+}
+
+export interface RoleChanges {
+  name: string;
+  /** What the role may do; never `policy:manage`, `org.key:manage`, `org.role:manage`, `org:write`. */
+  permissions: Array<
+    | "agent:read"
+    | "agent.prompt:read"
+    | "agent.tool:read"
+    | "agent.skill:read"
+    | "agent.channel:read"
+    | "agent.room:read"
+    | "agent.task:read"
+    | "agent.knowledge:read"
+    | "agent.governance:read"
+    | "agent.playground:use"
+    | "conversation:read"
+    | "memory:read"
+    | "analytics:read"
+    | "skill.catalog:read"
+    | "org:read"
+    | "agent:write"
+    | "agent.prompt:write"
+    | "agent.tool:write"
+    | "agent.skill:write"
+    | "agent.channel:write"
+    | "agent.room:write"
+    | "agent.task:write"
+    | "agent.knowledge:write"
+    | "agent.export:read"
+    | "memory:write"
+    | "agent:delete"
+    | "agent.secret:read"
+    | "agent.secret:write"
+    | "agent.governance:write"
+    | "conversation:delete"
+    | "skill.catalog:write"
+    | "workspace.assignment:manage"
+    | "org.member:manage"
+    | "org.plugin:manage"
+    | "org.secret:read"
+    | "org.secret:write"
+    | "audit_log:read"
+    | "org:write"
+    | "org.key:manage"
+    | "org.role:manage"
+    | "policy:manage"
+  >;
+  /** Whether the role reaches every workspace; false when absent: those that the member was added to. */
+  allWorkspaces?: boolean;
 }
 
 export interface SentInvitations {
@@ -3699,6 +3866,32 @@ export interface LeaveOrganizationInput {
   orgSlug: string;
 }
 
+export interface ListRolesInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+}
+
+export interface CreateRoleInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  body: NewRole;
+}
+
+export interface UpdateRoleInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** The role's key. */
+  key: string;
+  body: RoleChanges;
+}
+
+export interface DeleteRoleInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** The role's key. */
+  key: string;
+}
+
 export interface ListSentInvitationsInput {
   /** Slug of the organization. */
   orgSlug: string;
@@ -5009,6 +5202,34 @@ export interface AgentEngine {
    * Takes it and its workspaces from the current user at once. The last Owner stays: 409.
    */
   leaveOrganization(input: LeaveOrganizationInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * List roles.
+   *
+   * The built-in roles, from the most permissions to the least, then the organization's own by name.
+   */
+  listRoles(input: ListRolesInput, options?: CallOptions): Promise<Roles>;
+
+  /**
+   * Create a role.
+   *
+   * At most 50. 403 for a permission that the caller lacks. The role stays in force when the feature is off again.
+   */
+  createRole(input: CreateRoleInput, options?: CallOptions): Promise<RoleAnswer>;
+
+  /**
+   * Replace a role.
+   *
+   * In force from its holders' next call on. A built-in role is 409; 403 for a permission that the caller lacks.
+   */
+  updateRole(input: UpdateRoleInput, options?: CallOptions): Promise<RoleAnswer>;
+
+  /**
+   * Delete a role.
+   *
+   * With the invitations that offer it. 409 for a built-in role, and while members have it. Needs a signed-in session.
+   */
+  deleteRole(input: DeleteRoleInput, options?: CallOptions): Promise<Deleted>;
 
   /**
    * List invitations.

@@ -46,12 +46,24 @@ const admin = [
   "audit_log:read",
 ] as const;
 
-const owner = [...admin, "org:write", "org.key:manage", "policy:manage"] as const;
+const owner = [...admin, "org:write", "org.key:manage", "org.role:manage", "policy:manage"] as const;
 
 /** All permissions of roles. */
 export const permissions = owner;
 export type Permission = (typeof owner)[number];
-export type RoleKey = "owner" | "admin" | "member" | "viewer";
+export const roleKeys = ["owner", "admin", "member", "viewer"] as const;
+export type RoleKey = (typeof roleKeys)[number];
+
+/** The permissions that the open edition does not have. */
+export const managedPermissions: readonly Permission[] = ["org.role:manage"];
+
+/** The permissions that no custom role has (managed M4). */
+export const withheldPermissions: readonly Permission[] = [
+  "policy:manage",
+  "org.key:manage",
+  "org.role:manage",
+  "org:write",
+];
 
 /** The built-in roles and the permissions of each (decisions §2). */
 export const roles: Record<RoleKey, ReadonlySet<Permission>> = {

@@ -1,10 +1,26 @@
 import type { Edition } from "../edition.ts";
-import { isRoleKey, type Permission, permissions, roles } from "./permissions.ts";
+import {
+  isRoleKey,
+  managedPermissions,
+  type Permission,
+  permissions,
+  roles,
+  withheldPermissions,
+} from "./permissions.ts";
+
+/** A role that an organization made. */
+export interface CustomRole {
+  permissions: readonly string[];
+  /** Whether the role reaches every workspace of the organization. */
+  allWorkspaces: boolean;
+}
 
 /** The stored state that decides a caller's rights in an organization. */
 export interface Standing {
   /** The key of the caller's role; null for a caller who does not reach the organization. */
   role: string | null;
+  /** The organization's own role with this key; null for none. */
+  customRole: CustomRole | null;
   /** The ids of the workspaces that the caller was added to, sorted and joined by commas; null for none. */
   workspaceIds: string | null;
   /** Whether the caller is a Platform Admin; null for a caller who does not reach the organization. */
@@ -18,6 +34,7 @@ export interface Standing {
 /** The standing of the engine itself: an Owner who holds `policy:manage` also beside Platform Admins. */
 export const ownerStanding: Standing = {
   role: "owner",
+  customRole: null,
   workspaceIds: null,
   isPlatformAdmin: false,
   governed: false,
@@ -42,7 +59,7 @@ export interface Place {
 
 /**
  * The one place that decides what a caller may do. A role that this release does not know has no permissions. Owners and
- * Admins reach every workspace. With the feature `administration` a Platform Admin has all permissions in every
+ * Admins reach every workspace, as do custom roles that say so. Custom roles count in every edition. With the feature `administration` a Platform Admin has all permissions in every
  * organization; without it, those of the role, and `policy:manage` in the first organization. There alone a role
  * includes `policy:manage`, and only while nobody is a Platform Admin. A token may be narrowed to some permissions.
  */
@@ -55,21 +72,42 @@ export function rightsOf(standing: Standing, place: Place): Rights {
 
 /** The rights of the holder of a token. */
 function rightsOfPerson(standing: Standing, { first, edition }: Place): Rights {
-  const { role, workspaceIds, governed } = standing;
+  const { workspaceIds, governed } = standing;
   const isPlatformAdmin = standing.isPlatformAdmin === true;
   if (isPlatformAdmin && edition.has("administration")) {
     return { permissions: new Set(permissions), workspaceIds: null, everywhere: true };
   }
-  const known = role !== null && isRoleKey(role) ? role : null;
-  const held = new Set<Permission>(known ? roles[known] : []);
+  const { permissions: held, allWorkspaces } = roleOf(standing);
+  if (!edition.managed) for (const permission of managedPermissions) held.delete(permission);
   if (!first || governed) held.delete("policy:manage");
   if (first && isPlatformAdmin) held.add("policy:manage");
-  const reachesAll = known === "owner" || known === "admin";
   return {
     permissions: held,
-    workspaceIds: reachesAll ? null : (workspaceIds?.split(",") ?? []),
+    workspaceIds: allWorkspaces ? null : (workspaceIds?.split(",") ?? []),
     everywhere: false,
   };
+}
+
+/** The permissions of a role, and whether it reaches all workspaces. A built-in role goes before a custom one. */
+function roleOf({ role, customRole }: Standing): { permissions: Set<Permission>; allWorkspaces: boolean } {
+  if (role !== null && isRoleKey(role)) {
+    return { permissions: new Set(roles[role]), allWorkspaces: role === "owner" || role === "admin" };
+  }
+  const named: ReadonlySet<string> = new Set(customRole?.permissions);
+  const held = permissions.filter((one) => named.has(one) && !withheldPermissions.includes(one));
+  return { permissions: new Set(held), allWorkspaces: customRole?.allWorkspaces ?? false };
+}
+
+/** The rights of a role anywhere but in the first organization; null for a role that this release does not know. */
+export function rightsOfRole(role: string, customRole: CustomRole | null, edition: Edition): Rights | null {
+  if (!isRoleKey(role) && customRole === null) return null;
+  return rightsOf({ ...ownerStanding, role, customRole }, { first: false, edition });
+}
+
+/** What `theirs` have and `mine` lack: a permission or, in words, the reach; undefined for nothing. */
+export function exceeding(theirs: Rights, mine: Rights): string | undefined {
+  const beyond = theirs.workspaceIds === null && mine.workspaceIds !== null ? "access to every workspace" : undefined;
+  return lacked(theirs.permissions, mine.permissions) ?? beyond;
 }
 
 /** A permission of `theirs` that `mine` lack; undefined when they lack none. */

@@ -7,7 +7,7 @@ import { type Limit, requireAllowed } from "../../core/limits/throttle.ts";
 import { sortByName } from "../../core/text/names.ts";
 import { orNull } from "../../db/fragments.ts";
 import { accessTokens, firstOrganization, members, organizations, users } from "../../db/schema.ts";
-import { governed, isPlatformAdmin, reachable, reached, reachedOrganization } from "../../db/standing.ts";
+import { customRoleOf, governed, isPlatformAdmin, reachable, reached, reachedOrganization } from "../../db/standing.ts";
 import { countCall } from "../../db/throttle.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import type { ChosenOrganization, Me, MeChanges, OnboardingChange } from "./schema.ts";
@@ -28,6 +28,7 @@ export async function readMe({ db, actor, membership, options: { edition } }: Ct
       organization: { slug: organizations.slug, name: organizations.name },
       first: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       roleKey: members.roleKey,
+      customRole: customRoleOf(members.organizationId, members.roleKey),
     })
     .from(users)
     .leftJoin(members, and(eq(members.userId, users.id), reachable))
@@ -37,10 +38,10 @@ export async function readMe({ db, actor, membership, options: { edition } }: Ct
   const [user] = rows;
   if (!user) throw notFound("User");
   const { id, email, name, onboarding, passwordSetBy } = user;
-  const memberships = rows.flatMap(({ organization, roleKey, first, ...platform }) => {
+  const memberships = rows.flatMap(({ organization, roleKey, first, ...standing }) => {
     if (!organization || !roleKey) return [];
     const { permissions } = rightsOf(
-      { role: roleKey, workspaceIds: null, narrowedTo: null, ...platform },
+      { role: roleKey, workspaceIds: null, narrowedTo: null, ...standing },
       { first, edition },
     );
     return [{ ...organization, roleKey, permissions: [...permissions] }];

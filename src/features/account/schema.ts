@@ -80,7 +80,9 @@ const organization = {
   name: z.string().openapi({ example: "default" }),
 };
 
-const roleKey = z.string().openapi({ description: "owner, admin, member or viewer.", example: "owner" });
+const roleKey = z
+  .string()
+  .openapi({ description: "owner, admin, member, viewer, or the key of a custom role.", example: "owner" });
 
 const OwnOrganization = z.object({
   ...organization,

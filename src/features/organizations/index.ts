@@ -7,6 +7,7 @@ import { invitationMails } from "./invitations/mail.ts";
 import { invitationRoutes } from "./invitations/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { memberRoutes } from "./members/routes.ts";
+import { roleRoutes } from "./roles/routes.ts";
 import { organizationRoutes } from "./routes.ts";
 import { workspaceRoutes } from "./workspaces/routes.ts";
 
@@ -16,12 +17,12 @@ export { issueOperatorKey } from "./keys/operator.ts";
 export { writeOrganization } from "./write.ts";
 
 /**
- * `/api/organizations`, with their members, invitations, workspaces and management keys, the mails of invitations, and the
+ * `/api/organizations`, with their members, roles, invitations, workspaces and management keys, the mails of invitations, and the
  * deletion of expired ones and of deleted organizations.
  */
 export function organizationsFeature(services: Services, beforeAgentDelete: BeforeDelete): Contribution {
   return {
-    routes: [organizationRoutes, memberRoutes, invitationRoutes, workspaceRoutes, keyRoutes],
+    routes: [organizationRoutes, memberRoutes, roleRoutes, invitationRoutes, workspaceRoutes, keyRoutes],
     jobs: { ...invitationMails(services), ...organizationJobs(services, beforeAgentDelete) },
     oldRows: [{ table: invitations, since: invitations.expiresAt, afterMs: 0 }],
   };

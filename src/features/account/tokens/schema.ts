@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { permissions } from "../../../core/credentials/permissions.ts";
 import { zText } from "../../../core/text/text.ts";
 import { zMoment } from "../../../core/time/calendar.ts";
-import { Timestamp } from "../../../http/shapes.ts";
+import { Permissions, Timestamp } from "../../../http/shapes.ts";
 
 export const tokenPath = z.object({ id: z.string().openapi({ description: "The token's id." }) });
 
@@ -10,8 +10,6 @@ const Scope = z.enum(["organization", "installation"]).openapi({
   description: "`installation`: works in every organization; for Platform Admins.",
   example: "organization",
 });
-
-const Permissions = z.array(z.enum(permissions));
 
 export const NewToken = z
   .object({

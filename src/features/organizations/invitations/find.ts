@@ -1,11 +1,11 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context/ctx.ts";
-import { rightsOf } from "../../../core/credentials/rights.ts";
+import { exceeding, rightsOf, rightsOfRole } from "../../../core/credentials/rights.ts";
 import type { Edition } from "../../../core/edition.ts";
 import type { Db } from "../../../db/client.ts";
 import { accessTokens, invitations, organizations, users } from "../../../db/schema.ts";
-import { liveToken, organizationWithId, reachedOrganization, standing } from "../../../db/standing.ts";
+import { customRoleOf, liveToken, organizationWithId, reachedOrganization, standing } from "../../../db/standing.ts";
 
 /** The time and the edition in which an invitation is valid or not. */
 interface Moment {
@@ -41,6 +41,7 @@ export function selectInvitations(db: Db, { now, edition }: Moment, which: SQL |
       invitedByKey: invitations.invitedByKey,
       id: invitations.id,
       roleKey: invitations.roleKey,
+      offeredRole: customRoleOf(invitations.organizationId, invitations.roleKey),
       invitedBy: sql<string>`coalesce(${person.name}, ${key.name}, '')`,
       createdAt: invitations.createdAt,
       expiresAt: invitations.expiresAt,
@@ -60,13 +61,17 @@ export function selectInvitations(db: Db, { now, edition }: Moment, which: SQL |
 type Row = Awaited<ReturnType<typeof selectInvitations>>[number];
 
 /**
- * Whether an invitation is valid: it has not expired, and its inviter could still make it. Only an Owner, not a key, may
- * offer the role of an Owner.
+ * Whether an invitation is valid: it has not expired, and its inviter could still make it. Nobody offers what they lack;
+ * only an Owner, not a key, may offer the role of an Owner.
  */
-export function isValid({ invitedByKey, roleKey, expiresAt, ...inviter }: Row, { now, edition }: Moment): boolean {
-  const { permissions } = rightsOf(inviter, { first: false, edition });
-  const offersOwner = invitedByKey === null && permissions.has("org:write");
-  return expiresAt > now && permissions.has("org.member:manage") && (roleKey !== "owner" || offersOwner);
+export function isValid(
+  { invitedByKey, roleKey, offeredRole, expiresAt, ...inviter }: Row,
+  { now, edition }: Moment,
+): boolean {
+  const rights = rightsOf(inviter, { first: false, edition });
+  const offered = rightsOfRole(roleKey, offeredRole, edition);
+  const offers = rights.permissions.has("org.member:manage") && offered && !exceeding(offered, rights);
+  return expiresAt > now && Boolean(offers) && (roleKey !== "owner" || invitedByKey === null);
 }
 
 /** The fields that both sides of an invitation see. */

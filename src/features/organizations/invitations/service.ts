@@ -1,7 +1,6 @@
 import { and, eq, type SQL } from "drizzle-orm";
 import { audit } from "../../../context/audit.ts";
 import type { Ctx } from "../../../context/ctx.ts";
-import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
@@ -10,6 +9,7 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import { afterMembershipsOf, invitations, members, users } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { isLive, userOf } from "../../account/index.ts";
+import { requireGrantable } from "../roles/grants.ts";
 import { lockOrganization, writeOrganization } from "../write.ts";
 import { isValid, momentOf, ofHolder, selectInvitations, toWire } from "./find.ts";
 import { invitationMail } from "./mail.ts";
@@ -20,9 +20,9 @@ const days = 14;
 /**
  * Invites the holder of an account to the request's organization, or renews the invitation with this role. In the managed
  * edition a job mails the holder. The result and the audit log contain nothing about the account that the caller did not
- * give. Throws the 409 for a member.
+ * give. Throws the 409 for a member, and as `requireGrantable` does.
  */
-export async function invite(ctx: Ctx, { email, roleKey }: { email: string; roleKey: RoleKey }): Promise<Invited> {
+export async function invite(ctx: Ctx, { email, roleKey }: { email: string; roleKey: string }): Promise<Invited> {
   const { actor, membership } = ctx;
   const { organizationId } = membership;
   const { now: createdAt } = momentOf(ctx);
@@ -34,6 +34,7 @@ export async function invite(ctx: Ctx, { email, roleKey }: { email: string; role
   const offer = { roleKey, ...by, createdAt, expiresAt };
   const summary = { roleKey, expiresAt: expiresAt.toISOString() };
   await writeOrganization(ctx, { action: "invitation.create", target: email, summary }, async (tx) => {
+    await requireGrantable(tx, ctx, roleKey);
     const here = and(eq(members.userId, users.id), eq(members.organizationId, organizationId));
     const [account] = await tx
       .select({ id: users.id, roleKey: members.roleKey })

@@ -5,6 +5,7 @@ import { notFound } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { hasId } from "../../../db/fragments.ts";
 import { members, users } from "../../../db/schema.ts";
+import { customRoleOf } from "../../../db/standing.ts";
 import type { Member } from "./schema.ts";
 
 /** The columns of `users` in every response about a member. */
@@ -13,7 +14,12 @@ export const accountColumns = { userId: users.id, email: users.email, name: user
 /** The members of all organizations. Every caller limits this to one organization. */
 export function selectMembers(db: Db) {
   return db
-    .select({ ...accountColumns, roleKey: members.roleKey, passwordSetBy: users.passwordSetBy })
+    .select({
+      ...accountColumns,
+      roleKey: members.roleKey,
+      customRole: customRoleOf(members.organizationId, members.roleKey),
+      passwordSetBy: users.passwordSetBy,
+    })
     .from(members)
     .innerJoin(users, eq(users.id, members.userId));
 }
@@ -21,16 +27,12 @@ export function selectMembers(db: Db) {
 type Row = Awaited<ReturnType<typeof selectMembers>>[number];
 
 /** A member in the API form. */
-export function toMember({ passwordSetBy, ...member }: Row): Member {
+export function toMember({ passwordSetBy, customRole: _, ...member }: Row): Member {
   return { ...member, ...(passwordSetBy === null ? {} : { passwordPending: true }) };
 }
 
 /** A member of the request's organization. Throws the same 404 for an unknown user and for one of another organization. */
-export async function findMember(
-  { membership }: Ctx,
-  db: Db,
-  userId: string,
-): Promise<{ email: string; roleKey: string }> {
+export async function findMember({ membership }: Ctx, db: Db, userId: string): Promise<Row> {
   const [member] = await selectMembers(db).where(isMember(membership, userId));
   if (!member) throw notFound("Member");
   return member;

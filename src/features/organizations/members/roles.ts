@@ -1,28 +1,12 @@
 import { and, eq, ne } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import type { Membership } from "../../../context/membership.ts";
-import { isRoleKey } from "../../../core/credentials/permissions.ts";
-import { lacked, ownerStanding, rightsOf } from "../../../core/credentials/rights.ts";
+import { exceeding, ownerStanding, type Rights, rightsOf, rightsOfRole } from "../../../core/credentials/rights.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users } from "../../../db/schema.ts";
+import { requireOwner } from "../roles/grants.ts";
 import { findMember } from "./find.ts";
-
-/**
- * Throws the 403 for a caller who may not make Owners: an Admin could otherwise become one, and an Owner made by a
- * management key would outlive the key.
- */
-export function requireMakerOfOwners({ actor, membership }: Ctx): void {
-  if (actor.type === "key") {
-    throw new EngineError("forbidden", "Only a person may make an Owner, never a management key: sign in for it");
-  }
-  requireOwner(membership, "make somebody an Owner");
-}
-
-/** An Owner is a caller who may change the organization. */
-function requireOwner({ permissions }: Membership, deed: string): void {
-  if (!permissions.has("org:write")) throw new EngineError("forbidden", `Only an Owner may ${deed}`);
-}
 
 /**
  * Throws the 403 unless the caller is an Owner, as management keys are, and the 409 for the last active Owner. Call it
@@ -64,18 +48,16 @@ export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<str
     .from(users)
     .where(eq(users.id, userId))
     .for("update");
-  const { email, roleKey } = await findMember(ctx, tx, userId);
+  const member = await findMember(ctx, tx, userId);
   // In every edition: an account that is taken over now would get the installation once the feature is on again.
   if (account?.flag && !membership.everywhere) {
     throw new EngineError("forbidden", "This member is a Platform Admin: only a Platform Admin manages the account");
   }
+  const { edition } = ctx.options;
   // A role that this release does not know counts as the Owner's.
-  const role = isRoleKey(roleKey) ? roleKey : "owner";
-  const theirs = rightsOf({ ...ownerStanding, role }, { first: false, edition: ctx.options.edition }).permissions;
-  if (lacked(theirs, membership.permissions)) {
-    throw new EngineError("forbidden", "This member's role is higher than yours: ask an Owner");
-  }
-  if (theirs.has("org:write") && actor.type === "key") {
+  const theirs = rightsOfMember(ctx, member) ?? rightsOf(ownerStanding, { first: false, edition });
+  requireNotHigher(ctx, theirs);
+  if (theirs.permissions.has("org:write") && actor.type === "key") {
     throw new EngineError("forbidden", "Only a person may manage an Owner's account, never a management key");
   }
   const [elsewhere] = await tx
@@ -86,5 +68,24 @@ export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<str
   if (elsewhere) {
     throw new EngineError("conflict", "This account belongs to other organizations too: only its holder manages it");
   }
-  return email;
+  return member.email;
+}
+
+type RoleHolder = Pick<Awaited<ReturnType<typeof findMember>>, "roleKey" | "customRole">;
+
+/** The rights of a member; null for a role that this release does not know. */
+const rightsOfMember = ({ options }: Ctx, { roleKey, customRole }: RoleHolder) =>
+  rightsOfRole(roleKey, customRole, options.edition);
+
+/** Throws the 403 for a member with a higher role than the caller. A role that this release does not know is none. */
+export function requireNotAbove(ctx: Ctx, member: RoleHolder): void {
+  const theirs = rightsOfMember(ctx, member);
+  if (theirs) requireNotHigher(ctx, theirs);
+}
+
+/** A higher role has a permission, or the reach, that the caller lacks. */
+function requireNotHigher({ membership }: Ctx, theirs: Rights): void {
+  if (exceeding(theirs, membership)) {
+    throw new EngineError("forbidden", "This member's role is higher than yours: ask an Owner");
+  }
 }

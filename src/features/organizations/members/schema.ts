@@ -1,17 +1,21 @@
 import { z } from "@hono/zod-openapi";
-import type { RoleKey } from "../../../core/credentials/permissions.ts";
+import { roleKeys } from "../../../core/credentials/permissions.ts";
 import { ChosenPassword, Email, Name, organizationPath } from "../../../http/shapes.ts";
 
 export const memberPath = organizationPath.extend({
   userId: z.string().openapi({ description: "Id of a member of the organization." }),
 });
 
-const roleKeys = ["owner", "admin", "member", "viewer"] as const satisfies RoleKey[];
+const unknownRole = `must be one of ${roleKeys.join(", ")}`;
 
-const Role = z.enum(roleKeys, { error: `must be one of ${roleKeys.join(", ")}` }).openapi({
-  description: "Only an Owner may make, change or remove an Owner; a management key makes none.",
-  example: "member",
-});
+const Role = z
+  .string({ error: unknownRole })
+  .regex(/^[a-z][a-z0-9-]{1,39}$/, unknownRole)
+  .openapi({
+    description:
+      "`owner`, `admin`, `member`, `viewer`, or the key of one of the organization's own roles. Only an Owner may make, change or remove an Owner; a management key makes none. Nobody gives a role with a permission that they lack.",
+    example: "member",
+  });
 
 export const NewMember = z
   .object({
@@ -32,7 +36,9 @@ const member = {
   userId: z.uuid().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
   email: z.string().openapi({ example: "ada@example.com" }),
   name: z.string().openapi({ example: "Ada" }),
-  roleKey: z.string().openapi({ description: "owner, admin, member or viewer.", example: "member" }),
+  roleKey: z
+    .string()
+    .openapi({ description: "owner, admin, member, viewer, or the key of a custom role.", example: "member" }),
 };
 
 export const Member = z

@@ -2,7 +2,6 @@ import { and, asc, eq, inArray } from "drizzle-orm";
 import { audit } from "../../../context/audit.ts";
 import type { Ctx } from "../../../context/ctx.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
-import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { newId, randomToken } from "../../../core/ids.ts";
 import { sortByName } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
@@ -10,9 +9,10 @@ import { accessTokens, members, users, workspaceMembers, workspaces } from "../.
 import { deleteSessionsOf, nameOf, replacePassword, userOf } from "../../account/index.ts";
 import type { Invited } from "../invitations/schema.ts";
 import { endOffersTo, invite } from "../invitations/service.ts";
+import { requireGrantable } from "../roles/grants.ts";
 import { writeOrganization } from "../write.ts";
 import { accountColumns, findMember, isMember, selectMembers, toMember } from "./find.ts";
-import { lockManaged, releaseOwner, requireMakerOfOwners } from "./roles.ts";
+import { lockManaged, releaseOwner, requireNotAbove } from "./roles.ts";
 import type { AddedMember, Member, NewMember, RenewedPassword } from "./schema.ts";
 
 /** All members of the request's organization, by name. */
@@ -29,11 +29,11 @@ const overtaken = new Error("The e-mail has an account by now");
 /**
  * Adds a person to the organization. A new e-mail gets an account, with the given password, or with a generated one, which
  * only this result contains; the account reaches no other organization before its holder chooses another password. The
- * holder of an existing account is invited. Throws the 403 for a caller who may not make Owners and the 409 for a member.
+ * holder of an existing account is invited. Throws as `requireGrantable` does, and the 409 for a member.
  */
 export async function addMember(ctx: Ctx, input: NewMember): Promise<AddedMember | Invited> {
   const { email, name = nameOf(input.email), roleKey, password } = input;
-  if (roleKey === "owner") requireMakerOfOwners(ctx);
+  await requireGrantable(ctx.db, ctx, roleKey);
   if (await findAccount(ctx.db, email)) return invite(ctx, input);
   const generated = password === undefined ? randomToken(12) : undefined;
   // Hashed before the transaction begins, because hashing is slow and the transaction holds locks.
@@ -43,6 +43,7 @@ export async function addMember(ctx: Ctx, input: NewMember): Promise<AddedMember
       ctx,
       { action: "member.add", target: email, summary: { roleKey } },
       async (tx) => {
+        await requireGrantable(tx, ctx, roleKey);
         const user = await createAccount(tx, ctx, { email, name, passwordHash });
         await tx
           .insert(members)
@@ -58,24 +59,25 @@ export async function addMember(ctx: Ctx, input: NewMember): Promise<AddedMember
 }
 
 /**
- * Changes a role. Throws 404 for the member, 403 when the old or new role is Owner and the caller is none, 409 for the
- * last Owner.
+ * Changes a role. Throws 404 for the member, 403 when the old role is higher than the caller's or the new one not the
+ * caller's to give, 409 for the last Owner, and as `requireGrantable` does.
  */
-export async function changeRole(ctx: Ctx, userId: string, roleKey: RoleKey): Promise<void> {
+export async function changeRole(ctx: Ctx, userId: string, roleKey: string): Promise<void> {
   const { email } = await findMember(ctx, ctx.db, userId);
   const changes: Changes = {};
   await writeOrganization(ctx, { action: "member.update", target: email, summary: { userId }, changes }, async (tx) => {
     const before = await findMember(ctx, tx, userId);
     // Read under the lock, so that the audit entry contains the replaced role.
     Object.assign(changes, changesBetween({ roleKey: before.roleKey }, { roleKey }));
-    if (roleKey === "owner") requireMakerOfOwners(ctx);
-    else if (before.roleKey === "owner") await releaseOwner(tx, ctx.membership, userId, "change the role of an Owner");
+    if (before.roleKey !== "owner") requireNotAbove(ctx, before);
+    else if (roleKey !== "owner") await releaseOwner(tx, ctx.membership, userId, "change the role of an Owner");
+    await requireGrantable(tx, ctx, roleKey);
     await tx.update(members).set({ roleKey }).where(isMember(ctx.membership, userId));
   });
 }
 
 /**
- * Removes a member. Throws 404 for the member, 403 when a caller who is no Owner removes one, 409 for the last Owner.
+ * Removes a member. Throws 404 for the member, 403 for one with a higher role than the caller, 409 for the last Owner.
  */
 export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
   const { email } = await findMember(ctx, ctx.db, userId);
@@ -96,8 +98,9 @@ export async function leaveOrganization(ctx: Ctx): Promise<void> {
 async function takeOut(tx: Db, ctx: Ctx, userId: string, deed: string): Promise<void> {
   const { membership } = ctx;
   const { organizationId } = membership;
-  const { roleKey } = await findMember(ctx, tx, userId);
-  if (roleKey === "owner") await releaseOwner(tx, membership, userId, deed);
+  const member = await findMember(ctx, tx, userId);
+  if (member.roleKey === "owner") await releaseOwner(tx, membership, userId, deed);
+  else requireNotAbove(ctx, member);
   const own = tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.organizationId, organizationId));
   await tx
     .delete(workspaceMembers)
