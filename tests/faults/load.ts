@@ -175,6 +175,7 @@ export class Load {
       await this.#untilDone(async () => {
         while (!telegram.sent.some((part) => part.chatId === chatId && part.text === replyTo(text))) await sleep(50);
       });
+      await this.#rest();
     }
   }
 
