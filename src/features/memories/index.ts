@@ -55,7 +55,8 @@ export const retainedMemories: RetainedRows = {
 /** Deletes the memories about the person. Those of the person's conversations are deleted with the conversations. */
 async function eraseMemories({ database: { db } }: Services, person: ErasedPerson): Promise<void> {
   for (const agent of person.agents) {
-    await db.delete(memories).where(and(eq(memories.agentId, agent.id), isSubject(memories.subject, person, agent)));
+    const isTheirs = and(eq(memories.agentId, agent.id), isSubject(memories.subject, person, agent));
+    await db.delete(memories).where(and(isTheirs, isNotHeld("id", memories.sourceConversationId)));
   }
 }
 

@@ -57,8 +57,8 @@ async function world(
     await h.rested();
   };
   const inGroup = { isPrivate: false, channelId: "-100" };
-  const ask = async ({ text: content, name }: Known, user: string) => {
-    const json = { messages: [{ role: "user", content }], user, chat_id: `chat-of-${name}`, user_name: name };
+  const ask = async ({ text: content, name }: Known, user: string, chat = `chat-of-${name}`) => {
+    const json = { messages: [{ role: "user", content }], user, chat_id: chat, user_name: name };
     const address = `/api/instances/${agent.slug}/chat/stream`;
     const response = await h.request(address, {
       method: "POST",
@@ -286,4 +286,35 @@ test("an erasure that fails after any of its transactions is continued", async (
   const rows = [...after.values()].flatMap((table) => [...table.values()].map((row) => JSON.stringify(row)));
   expect(rows.filter((row) => [zelda.id, zelda.text].some((word) => row.includes(word)))).toEqual([]);
   expect(await h.db.$count(auditLogs, eq(auditLogs.action, "erasure.complete"))).toBe(1);
+});
+
+test("of a chat that two people share, the person's turns go", async () => {
+  const h = await world();
+  for (const person of [ada, zelda, ada]) await h.ask(person, `user-${person.name}`, "shared");
+  expect((await h.erase({ subject: `user-${zelda.name}` })).status).toBe(201);
+  await h.pass();
+  const left = await h.db.select().from(messages).orderBy(messages.seq);
+  expect(left.map(({ role, seq }) => [role, seq])).toEqual([
+    ["user", 1],
+    ["assistant", 2],
+    ["user", 5],
+    ["assistant", 6],
+  ]);
+  const rows = [...(await takeSnapshot(h.services.database)).values()].flatMap((table) => [...table.values()]);
+  expect(rows.filter((row) => new RegExp(`${zelda.name}|${zelda.text}`, "i").test(JSON.stringify(row)))).toEqual([]);
+  const subjects = await h.db.select({ subject: turns.subject }).from(turns).orderBy(turns.createdAt);
+  expect(subjects.map(({ subject }) => subject)).toEqual([`web:user-${ada.name}`, "", `web:user-${ada.name}`]);
+});
+
+test("a group under legal hold stays, with what came from it", async () => {
+  const h = await world();
+  await h.say(zelda, h.inGroup);
+  await h.db.update(conversations).set({ legalHold: true });
+  const held = async () => [await h.db.select().from(messages).orderBy(messages.seq), (await h.rows()).inbox];
+  const before = await held();
+  expect((await h.erase({ subject: zelda.id, subjectChannel: "telegram" })).status).toBe(201);
+  await h.pass();
+  expect(await held()).toEqual(before);
+  const [entry] = await h.db.select().from(auditLogs).where(eq(auditLogs.action, "erasure.complete"));
+  expect(entry?.summary.held).toBe(1);
 });

@@ -9,13 +9,14 @@ import {
   messengerOf,
   type PersonId,
 } from "../../../jobs/erased-rows.ts";
-import { eraseInGroups } from "./groups.ts";
+import { eraseInGroups, eraseShared } from "./groups.ts";
 import { eraseOwn, isOwn } from "./own.ts";
 
-/** Deletes the person's conversations, and the person's part of groups. */
+/** Deletes the person's conversations, and the person's part of others. */
 export async function eraseConversations(services: Services, person: ErasedPerson): Promise<void> {
   for (const agent of person.agents) {
     await eraseOwn(services, person, agent);
+    await eraseShared(services, person, agent);
     if (messengerOf(person)) await eraseInGroups(services, person, agent);
   }
 }

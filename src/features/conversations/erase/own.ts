@@ -1,8 +1,9 @@
 import { eq, or, type SQL, sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
+import type { ActingConversation } from "../../../core/activity/activity.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
-import { conversations, memories } from "../../../db/schema.ts";
+import { agents, conversations, memories, turns } from "../../../db/schema.ts";
 import {
   batchesOf,
   type ErasedAgent,
@@ -34,31 +35,37 @@ export async function eraseOwn(services: Services, person: ErasedPerson, agent: 
     size,
   };
   for await (const ids of batchesOf(services.database.db, person, wanted)) {
-    const refs = await unlessDeadlocked(() =>
+    const removed = await unlessDeadlocked(() =>
       services.database.transaction(async (tx) => {
-        const removed: (string | null)[] = [];
-        for (const id of ids) removed.push(await eraseWhole(tx, services, person, agent, id));
-        return removed;
+        const all: ActingConversation[] = [];
+        for (const id of ids) all.push(...(await eraseWhole(tx, services, person, id)));
+        return all;
       }),
     );
-    for (const ref of refs) if (ref !== null) services.activity.forget({ agentId: agent.id, ref });
+    for (const conversation of removed) services.activity.forget(conversation);
   }
 }
 
-/** Deletes a conversation, and what the agent learned from it. Returns its ref; null for one under legal hold. */
+/** Deletes a conversation, and what the agent learned from it. Returns it; nothing for one under legal hold. */
 export async function eraseWhole(
   tx: Db,
   services: Services,
   person: ErasedPerson,
-  { slug }: ErasedAgent,
   id: string,
-): Promise<string | null> {
+): Promise<ActingConversation[]> {
   // Locks the turns, then their conversation, as the statement that records a turn does.
   await lockTurns(tx, id);
-  const [conversation] = await tx.select().from(conversations).where(eq(conversations.id, id)).for("update");
-  if (conversation?.legalHold) person.held.add(id);
-  if (!conversation || conversation.legalHold) return null;
+  const [found] = await tx
+    .select({ conversation: conversations, slug: agents.slug })
+    .from(conversations)
+    .innerJoin(agents, eq(agents.id, conversations.agentId))
+    .where(eq(conversations.id, id))
+    .for("update", { of: conversations });
+  if (found?.conversation.legalHold) person.held.add(id);
+  if (!found || found.conversation.legalHold) return [];
   await tx.delete(memories).where(eq(memories.sourceConversationId, id));
-  await removeConversation(tx, services, { conversation, slug, reason: "erasure", by: person.by });
-  return conversation.ref;
+  await tx.update(turns).set({ subject: "" }).where(eq(turns.conversationId, id));
+  await removeConversation(tx, services, { ...found, reason: "erasure", by: person.by });
+  const { agentId, ref } = found.conversation;
+  return [{ agentId, ref }];
 }

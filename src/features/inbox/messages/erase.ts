@@ -3,6 +3,7 @@ import type { Services } from "../../../context/ctx.ts";
 import { chatOf } from "../../../core/channels/messengers.ts";
 import { subjectKey } from "../../../core/channels/subjects.ts";
 import type { Db } from "../../../db/client.ts";
+import { isNotHeld } from "../../../db/held.ts";
 import { albums, channels, conversations, inbox, jobs, movedChats, optOuts, outbox } from "../../../db/schema.ts";
 import { batchesOf, type ErasedAgent, type ErasedPerson, isOneOf, messengerOf } from "../../../jobs/erased-rows.ts";
 import { sendJob, tellJob } from "../outbox/outgoing.ts";
@@ -41,23 +42,29 @@ export async function eraseMessages({ database }: Services, person: ErasedPerson
     const sent = {
       ...at,
       table: outbox,
-      where: sql`${outbox.channel} = ${channel} and ${isOneOf(chatOfTarget, chats)}`,
+      where: sql`${outbox.channel} = ${channel} and ${isOneOf(chatOfTarget, chats)}
+        and ${isNotHeld("id", outbox.conversationId)}`,
     };
     for await (const ids of batchesOf(db, person, sent)) await db.delete(outbox).where(inArray(outbox.id, ids));
     const isTheirs = eq(inbox.sender, id);
     const isQuoted = sql`strpos(${inbox.payload} ->> 'quotes', ${JSON.stringify(id)}) > 0`;
-    const where = sql`${inbox.channel} = ${channel} and (${isTheirs} or ${isQuoted})`;
+    const where = sql`${inbox.channel} = ${channel} and (${isTheirs} or ${isQuoted})
+      and ${isNotHeld("id", inbox.conversationId)}`;
     for await (const ids of batchesOf(db, person, { agentId: agent.id, table: inbox, along: inbox.createdAt, where })) {
       const blank = {
         sender: sql`case when ${isTheirs} then '' else ${inbox.sender} end`,
         status: sql`case when ${isTheirs} and ${inbox.status} = 'pending' then 'dropped' else ${inbox.status} end`,
-        payload: sql`case when ${isTheirs} then '{}' else jsonb_set(${inbox.payload}, '{quotes}', '[]') end`,
+        payload: sql`case when ${isTheirs} then '{}' else ${inbox.payload} || ${withoutQuotes} end`,
       };
       await db.update(inbox).set(blank).where(inArray(inbox.id, ids));
     }
     await eraseFew(db, person, agent, chats);
   }
 }
+
+const withoutQuotes = sql`jsonb_build_object('quotes', '[]'::jsonb, 'files', (
+  select coalesce(jsonb_agg(file), '[]') from jsonb_array_elements(${inbox.payload} -> 'files') file
+  where file -> 'isQuoted' is distinct from 'true'))`;
 
 /** The rows of tables that are small, or have an index for it. */
 async function eraseFew(db: Db, { channel, id }: ErasedPerson, agent: ErasedAgent, chats: string[]): Promise<void> {

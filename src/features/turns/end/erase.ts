@@ -8,8 +8,9 @@ import { Postponed } from "../../../jobs/postponed.ts";
 const endingMs = 5_000;
 
 /**
- * Stops the person's turns, and then removes the person and the content from all of them; their numbers stay. Throws
- * `Postponed` while a turn is open, since its end writes under the person's key.
+ * Stops the person's turns, and then removes the person and the content from those without a conversation; their numbers
+ * stay. The others are erased with their conversations. Throws `Postponed` while a turn is open, since its end writes
+ * under the person's key.
  */
 export async function eraseTurns({ database, notify, clock }: Services, person: ErasedPerson): Promise<void> {
   const { db } = database;
@@ -24,7 +25,7 @@ export async function eraseTurns({ database, notify, clock }: Services, person: 
     if (open.length > 0) throw new Postponed("Turns of the person end", clock.now() + endingMs);
   }
   for (const agent of person.agents) {
-    const ofPerson = isSubject(turns.subject, person, agent);
+    const ofPerson = sql`${isSubject(turns.subject, person, agent)} and ${turns.conversationId} is null`;
     const wanted = { table: turns, along: turns.createdAt, agentId: agent.id, where: ofPerson };
     for await (const ids of batchesOf(db, person, wanted)) {
       await database.transaction(async (tx) => {
@@ -32,7 +33,7 @@ export async function eraseTurns({ database, notify, clock }: Services, person: 
         await tx.delete(streamChunks).where(inArray(streamChunks.turnId, ids));
         await tx
           .update(turns)
-          .set({ subject: "", suspended: null, debug: null, idempotencyKey: null })
+          .set({ subject: "", suspended: null, debug: null, idempotencyKey: null, requestDigest: null })
           .where(and(isOneOf(turns.id, ids, "uuid"), not(isOpen(turns))));
       });
     }
