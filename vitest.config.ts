@@ -94,6 +94,7 @@ const programs = (name: string, folder: string) => ({
     isolate: false,
     include: [`${folder}/**/*.test.ts`],
     globalSetup: ["tests/runtime/build.ts"],
+    alias,
     ...patience(240_000),
   },
 });
