@@ -13,7 +13,7 @@ import { silent } from "../embedded.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A script of this folder as one file, for the tests of a file: that starts ten times as fast. */
+/** A script of this folder as a bundle, for the tests of a file: that starts ten times as fast. */
 export function bundled(script: string) {
   const folder = join(root, "node_modules/.cache/agent-engine", `crash-${script}-${process.pid}`);
   beforeAll(async () => {
@@ -22,6 +22,8 @@ export function bundled(script: string) {
       entryPoints: { [script]: `tests/crash/${script}.ts`, "embedded-worker": "src/adapters/node/embedded/worker.ts" },
       outdir: folder,
       bundle: true,
+      // What a script loads only when it uses it stays in files of its own.
+      splitting: true,
       format: "esm",
       platform: "node",
       external: ["@electric-sql/pglite"],
