@@ -229,3 +229,101 @@ browserTest("an owner deletes an organization, after typing its slug, by keyboar
   expect((await listed()).organizations.map(({ slug }: { slug: string }) => slug)).not.toContain("bay");
   expect(complaints).toEqual([]);
 });
+
+browserTest(
+  "an owner makes a role, reads it in the matrix, gives it to a member and takes it back, by keyboard",
+  async () => {
+    const { page, complaints } = await openAs("roles", "Roles");
+    const { url } = server();
+    await tabTo(page, /^New role$/);
+    await page.keyboard.press("Enter");
+    const create = page.getByRole("dialog", { name: "New role" });
+    await create.getByLabel("Name").fill("Auditor");
+    await create.getByLabel("Key").fill("auditor");
+    await create.getByLabel("org:read", { exact: true }).check();
+    expect(await create.getByLabel("org:write", { exact: true }).count()).toBe(0);
+    await tabTo(page, /^audit_log:read$/);
+    await page.keyboard.press("Space");
+    await looksRight(page, "managed-new-role");
+    await create.getByRole("button", { name: "Create" }).press("Enter");
+    await page
+      .getByRole("table", { name: "Own roles" })
+      .getByRole("row", { name: /Auditor/ })
+      .waitFor();
+
+    const matrix = page.getByRole("region", { name: "Permissions by role" });
+    const cellsOf = async (permission: string) =>
+      matrix
+        .getByRole("row", { name: permission })
+        .getByRole("img")
+        .evaluateAll((marks) => marks.map((mark) => mark.ariaLabel));
+    expect(await cellsOf("audit_log:read")).toEqual(["yes", "yes", "no", "no", "yes"]);
+    await looksRight(page, "managed-roles");
+    await tabTo(page, /^Permissions by role$/);
+    await page.keyboard.press("End");
+    await expect.poll(() => matrix.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(0);
+    const head = matrix.getByRole("columnheader", { name: "Auditor" });
+    const above = async () => ((await head.boundingBox())?.y ?? 0) - ((await matrix.boundingBox())?.y ?? 0);
+    expect(await above()).toBeLessThan(5);
+    await page.setViewportSize({ width: 390, height: 900 });
+    await page.getByLabel("Role", { exact: true }).selectOption("Auditor");
+    expect(await cellsOf("audit_log:read")).toEqual(["yes"]);
+    expect(await cellsOf("agent:read")).toEqual(["no"]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+
+    await page.goto(`${url}/#/members`);
+    await page.getByRole("button", { name: "Add a person" }).click();
+    const add = page.getByRole("dialog", { name: "Add a person" });
+    await add.getByLabel("E-mail").fill("hal@example.com");
+    await add.getByLabel("Role").selectOption("Auditor");
+    await add.getByRole("button", { name: "Add" }).press("Enter");
+    await page.getByRole("button", { name: "Done" }).click();
+    const role = page.getByLabel("Role of hal");
+    expect(await role.inputValue()).toBe("auditor");
+    await page.goto(`${url}/#/roles`);
+    const row = page.getByRole("row", { name: /Auditor/ }).first();
+    await row.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the role" }).click();
+    await page.getByText("The role is held by 1 members").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.goto(`${url}/#/members`);
+    await role.selectOption("Viewer");
+    await page.getByText("hal is Viewer now").waitFor();
+    await page.goto(`${url}/#/roles`);
+    await row.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Reaches every workspace").check();
+    await page.getByRole("button", { name: "Save" }).press("Enter");
+    await row.getByText("all", { exact: true }).waitFor();
+    await row.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the role" }).click();
+    await row.waitFor({ state: "detached" });
+    expect(complaints.filter((text) => !/409/.test(text))).toEqual([]);
+  },
+);
+
+browserTest("a person makes a token for a program, narrows it, and deletes it", async () => {
+  const { page, complaints } = await openAs("account", "Your account");
+  const { url } = server();
+  const tokens = page.getByRole("region", { name: "Tokens" });
+  await tabTo(page, /^New token$/);
+  await page.keyboard.press("Enter");
+  const create = page.getByRole("dialog", { name: "New token" });
+  await create.getByLabel("Name").fill("Nightly export");
+  await create.getByLabel("Only some permissions").check();
+  await create.getByLabel("agent:read", { exact: true }).check();
+  await looksRight(page, "managed-new-token");
+  await create.getByRole("button", { name: "Create" }).press("Enter");
+  const made = page.getByRole("dialog", { name: "The token Nightly export" });
+  const token = await made.getByText(/^aep_/).first().innerText();
+  const status = async (path: string) =>
+    (await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${token}` } })).status;
+  expect([await status("/api/instances"), await status("/api/organizations/default/members")]).toEqual([200, 403]);
+  await made.getByRole("button", { name: "Done" }).click();
+  await tokens.getByRole("row", { name: /Nightly export/ }).waitFor();
+  await looksRight(page, "managed-tokens");
+  await tokens.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete the token" }).click();
+  await tokens.getByRole("row", { name: /Nightly export/ }).waitFor({ state: "detached" });
+  expect(await status("/api/instances")).toBe(401);
+  expect(complaints).toEqual([]);
+});

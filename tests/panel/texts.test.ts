@@ -5,7 +5,7 @@ import { offsetIn } from "../../src/panel/data/list/offset.ts";
 import { issuesText, refusalText } from "../../src/panel/data/refusal-text.ts";
 import { jsonIn } from "../../src/panel/data/text.ts";
 import { everyProblem } from "../../src/panel/pages/agents/agent/tasks/schedule.ts";
-import { rolesGivenBy } from "../../src/panel/pages/organization/roles.ts";
+import { builtInRoles, rolesGivenBy } from "../../src/panel/pages/organization/role-choices.ts";
 import { type FieldTable, fieldsIn, sayLabels } from "../../src/panel/ui/form/table.ts";
 import { countText, pageText, remainingText } from "../../src/panel/ui/text/numbers.ts";
 
@@ -112,10 +112,13 @@ test("a year that is still typed makes no date", () => {
   expect(["2026-01-31"].filter(isDate)).toEqual(["2026-01-31"]);
 });
 
-test("Owners alone are offered to make Owners", () => {
-  const given = (mayChange: boolean) => rolesGivenBy({ mayChange }).map(({ value }) => value);
-  expect(given(false)).toEqual(["viewer", "member", "admin"]);
-  expect(given(true)).toContain("owner");
+test("Owners alone are offered to make Owners, and nobody a role with a permission that they lack", () => {
+  const reader = { value: "reader", label: "Reader", reachesAll: false, permissions: ["org:read"] } as const;
+  const given = (...held: string[]) =>
+    rolesGivenBy([...builtInRoles, reader], (permission) => held.includes(permission)).map(({ value }) => value);
+  expect(given()).toEqual(["viewer", "member", "admin"]);
+  expect(given("org:read")).toEqual(["viewer", "member", "admin", "reader"]);
+  expect(given("org:write", "org:read")).toContain("owner");
 });
 
 test("a page says which entries it shows, and gives no wrong total for a list that is not counted to its end", () => {

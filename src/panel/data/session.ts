@@ -20,6 +20,9 @@ const session = signal<Omit<Me, "user"> | null>(null);
 /** Whether a feature of the managed edition is on. */
 export const hasFeature = (feature: Feature) => session.value?.features.includes(feature) === true;
 
+/** Whether the person has every permission in every organization. */
+export const isPlatformAdmin = computed(() => session.value?.isPlatformAdmin === true);
+
 /** The person's organizations; for a Platform Admin those of the whole installation. */
 export const organizations = signal<readonly Organization[]>([]);
 
@@ -33,8 +36,7 @@ export const orgSlug = computed(() => organization.value?.slug ?? "");
 
 /** Whether the signed-in person has a permission. The server decides; the panel only avoids refusals. */
 export const may = (permission: Permission) =>
-  organization.value !== null &&
-  (session.value?.isPlatformAdmin === true || organization.value.permissions.includes(permission));
+  organization.value !== null && (isPlatformAdmin.value || organization.value.permissions.includes(permission));
 
 /** Whether the installation has an owner. */
 export const installed = signal(true);

@@ -1,5 +1,6 @@
 import {
   Activity,
+  BadgeCheck,
   Bot,
   Brain,
   Building2,
@@ -37,6 +38,7 @@ const loads = {
   skills: async () => (await import("../pages/skills/skills.tsx")).SkillsSection,
   plugins: async () => (await import("../pages/plugins/plugins.tsx")).PluginsPage,
   members: async () => (await import("../pages/organization/members.tsx")).MembersPage,
+  roles: async () => (await import("../pages/organization/roles.tsx")).RolesPage,
   workspaces: async () => (await import("../pages/organization/workspaces.tsx")).WorkspacesPage,
   usage: async () => (await import("../pages/usage/usage.tsx")).UsagePage,
   "audit-log": async () => (await import("../pages/audit/audit.tsx")).AuditPage,
@@ -94,6 +96,7 @@ export const groups: readonly { title: string | null; sections: readonly Section
     title: "Organization",
     sections: [
       { name: "members", title: "Members", icon: Users, needs: "org:read" },
+      { name: "roles", title: "Roles", icon: BadgeCheck, needs: "org:read", feature: "administration" },
       { name: "workspaces", title: "Workspaces", icon: FolderOpen, needs: "org:read" },
       { name: "usage", title: "Usage", icon: ChartColumn, needs: "analytics:read" },
       { name: "audit-log", title: "Audit log", icon: ScrollText, needs: "audit_log:read" },

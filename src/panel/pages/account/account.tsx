@@ -1,6 +1,6 @@
 import { account } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
-import { readUser, signOut, user } from "../../data/session.ts";
+import { hasFeature, readUser, signOut, user } from "../../data/session.ts";
 import { theme } from "../../data/theme.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -12,6 +12,7 @@ import { tellFailure } from "../../ui/toast.tsx";
 import { Invitations, Memberships } from "./organizations.tsx";
 import { Password } from "./password.tsx";
 import { Sessions } from "./sessions.tsx";
+import { Tokens } from "./tokens.tsx";
 
 /** The signed-in person's own settings. */
 export function AccountPage() {
@@ -28,6 +29,7 @@ export function AccountPage() {
       <OwnName name={value.name} />
       {!value.passwordChangeRequired && <Password />}
       <Sessions />
+      {hasFeature("administration") && <Tokens />}
       <Memberships organizations={value.organizations} />
       <Card title="Appearance">
         <SignalChoice

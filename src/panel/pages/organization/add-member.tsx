@@ -9,17 +9,18 @@ import { type Control, type FieldTable, FormDialog } from "../../ui/form/form.ts
 import { Note } from "../../ui/note.tsx";
 import { ShownOnce } from "../../ui/text/shown-once.tsx";
 import { tellFailure } from "../../ui/toast.tsx";
-import { type Role, reachesAll, roles, rolesGivenBy } from "./roles.ts";
+import { type RoleChoice, reachesAll, rolesGivenBy } from "./role-choices.ts";
 
 interface NewPerson {
   email: string;
   name: string;
-  roleKey: Role;
+  roleKey: string;
   workspaceIds: readonly string[];
 }
 
 interface Props {
   workspaces: readonly Workspace[];
+  roles: readonly RoleChoice[];
   onAdded: () => void;
   onClose: () => void;
 }
@@ -27,19 +28,20 @@ interface Props {
 type Done = { invited: true; email: string } | AddedMember;
 
 /** Adds a person: a new account with a password, or an invitation for an existing account. */
-export function AddMember({ workspaces, onAdded, onClose }: Props) {
+export function AddMember({ workspaces, roles, onAdded, onClose }: Props) {
+  const given = rolesGivenBy(roles, may);
   const done = useSignal<Done | null>(null);
   const blank: NewPerson = {
     email: "",
     name: "",
-    roleKey: "member",
+    roleKey: (given.find(({ value }) => value === "member") ?? given[0])?.value ?? "",
     workspaceIds: workspaces.slice(0, 1).map(({ id }) => id),
   };
   const form = useForm<NewPerson>("add-member", blank, async () => {
     const added = await add(form.values);
     // The password can be shown only now, even if adding the workspaces fails.
     done.value = added;
-    if (!("invited" in added)) await giveWorkspaces(added, form.values).catch(tellFailure);
+    if (!("invited" in added)) await giveWorkspaces(added, form.values, roles).catch(tellFailure);
     onAdded();
   });
   if (done.value) return <Added done={done.value} onClose={onClose} />;
@@ -60,14 +62,14 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
       label: "Role",
       hint: roles.find(({ value }) => value === roleKey)?.hint,
       kind: "choice",
-      choices: rolesGivenBy({ mayChange: may("org:write") }),
+      choices: given,
     },
     {
       name: "workspaceIds",
       label: "Workspaces within reach",
       kind: "custom",
       control: (control) => <WorkspaceChoice workspaces={workspaces} {...control} />,
-      shown: !reachesAll(roleKey),
+      shown: !reachesAll(roles, roleKey),
     },
   ];
   return <FormDialog title="Add a person" action="Add" form={form} fields={fields} onClose={onClose} />;
@@ -79,8 +81,12 @@ async function add({ email, name, roleKey }: NewPerson): Promise<Done> {
   return "invited" in answer ? { ...answer, email } : answer;
 }
 
-async function giveWorkspaces({ userId }: AddedMember, { roleKey, workspaceIds }: NewPerson): Promise<void> {
-  if (reachesAll(roleKey)) return;
+async function giveWorkspaces(
+  { userId }: AddedMember,
+  { roleKey, workspaceIds }: NewPerson,
+  roles: readonly RoleChoice[],
+): Promise<void> {
+  if (reachesAll(roles, roleKey)) return;
   for (const workspaceId of workspaceIds) {
     await api.assignWorkspaceMember({ orgSlug: orgSlug.value, workspaceId, userId });
   }

@@ -14,21 +14,24 @@ import { Page } from "../../ui/page.tsx";
 import { tell, tellFailure } from "../../ui/toast.tsx";
 import { AddMember } from "./add-member.tsx";
 import { MemberActions } from "./member-actions.tsx";
-import { type Role, reachesAll, roles, rolesGivenBy } from "./roles.ts";
+import { labelOf, type RoleChoice, reachesAll, rolesGivenBy } from "./role-choices.ts";
 import { SentInvitations } from "./sent-invitations.tsx";
+import { readRoles } from "./stored-roles.ts";
 
 /** The members and their workspaces. */
 interface People {
   members: readonly Member[];
   workspaces: readonly Workspace[];
+  roles: readonly RoleChoice[];
   /** The names of the workspaces that each member reaches, by the member's id. */
   reach: ReadonlyMap<string, readonly string[]>;
 }
 
 async function readPeople(slug: string): Promise<People> {
-  const [{ members }, { workspaces }] = await Promise.all([
+  const [{ members }, { workspaces }, roles] = await Promise.all([
     api.listMembers({ orgSlug: slug }),
     api.listWorkspaces({ orgSlug: slug }),
+    readRoles(slug),
   ]);
   const reach = new Map<string, string[]>();
   const entries = workspaces.map(async ({ id, name }) => {
@@ -36,7 +39,7 @@ async function readPeople(slug: string): Promise<People> {
     for (const { userId } of given.members) reach.set(userId, [...(reach.get(userId) ?? []), name]);
   });
   await Promise.all(entries);
-  return { members, workspaces, reach };
+  return { members, workspaces, roles, reach };
 }
 
 /** The members of the organization, their roles, and the invitations. */
@@ -57,9 +60,7 @@ export function MembersPage() {
         <Allowed to="org.member:manage">
           <DialogButton
             look="primary"
-            dialog={(onClose) =>
-              known ? <AddMember workspaces={known.workspaces} onAdded={onAdded} onClose={onClose} /> : null
-            }
+            dialog={(onClose) => (known ? <AddMember {...known} onAdded={onAdded} onClose={onClose} /> : null)}
           >
             Add a person
           </DialogButton>
@@ -70,14 +71,14 @@ export function MembersPage() {
       <Allowed to="org.member:manage">
         <SentInvitations key={invited.value} />
       </Allowed>
-      <RoleHints />
+      {known && <RoleHints roles={known.roles} />}
     </Page>
   );
 }
 
-function MemberTable({ members, reach, onChange }: People & { onChange: () => Promise<void> }) {
+function MemberTable({ members, roles, reach, onChange }: People & { onChange: () => Promise<void> }) {
   const reachOf = ({ userId, roleKey }: Member) =>
-    reachesAll(roleKey) ? "all" : (reach.get(userId)?.join(", ") ?? "none yet");
+    reachesAll(roles, roleKey) ? "all" : (reach.get(userId)?.join(", ") ?? "none yet");
   return (
     <Table
       label="Members"
@@ -91,7 +92,7 @@ function MemberTable({ members, reach, onChange }: People & { onChange: () => Pr
       )}
       columns={[
         { title: "Person", cell: ({ name, userId }) => (userId === user.value?.id ? `${name} (you)` : name) },
-        { title: "Role", cell: (member) => <RoleOf member={member} onChange={onChange} /> },
+        { title: "Role", cell: (member) => <RoleOf member={member} roles={roles} onChange={onChange} /> },
         { title: "Workspaces", cell: reachOf },
       ]}
       {...(may("org.member:manage") && {
@@ -103,33 +104,38 @@ function MemberTable({ members, reach, onChange }: People & { onChange: () => Pr
   );
 }
 
-function RoleOf({ member, onChange }: { member: Member; onChange: () => Promise<void> }) {
+interface RoleProps extends Pick<People, "roles"> {
+  member: Member;
+  onChange: () => Promise<void>;
+}
+
+function RoleOf({ member, roles, onChange }: RoleProps) {
   const { userId, name, roleKey } = member;
-  const change = async (role: Role) => {
+  const change = async (role: string) => {
     await api.changeMemberRole({ orgSlug: orgSlug.value, userId, body: { roleKey: role } });
-    tell(`${name} is ${role} now`);
+    tell(`${name} is ${labelOf(roles, role)} now`);
   };
   // The list is read again after a refusal too, so that it shows the stored role.
-  const { chosen, choose } = useChoice(roleKey as Role, (role) => change(role).finally(onChange));
-  const given = rolesGivenBy({ mayChange: may("org:write") });
-  // Only Owners may change an Owner's role.
+  const { chosen, choose } = useChoice(roleKey, (role) => change(role).finally(onChange));
+  const given = rolesGivenBy(roles, may);
+  // Nobody changes a higher role.
   const isGiven = given.some(({ value }) => value === roleKey);
   if (!may("org.member:manage") || userId === user.value?.id || !isGiven) {
-    return roles.find(({ value }) => value === roleKey)?.label ?? roleKey;
+    return labelOf(roles, roleKey);
   }
   return (
     <Select
       label={`Role of ${name}`}
       value={chosen}
       choices={given}
-      onValue={(role) => void choose(role as Role).catch(tellFailure)}
+      onValue={(role) => void choose(role).catch(tellFailure)}
     />
   );
 }
 
-const RoleHints = () => (
+const RoleHints = ({ roles }: Pick<People, "roles">) => (
   <details class="step">
     <summary>What the roles may do</summary>
-    <Facts of={roles.map(({ label, hint }) => [label, hint])} />
+    <Facts of={roles.flatMap(({ label, hint }) => (hint === undefined ? [] : [[label, hint]]))} />
   </details>
 );

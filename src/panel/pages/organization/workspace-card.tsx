@@ -10,17 +10,18 @@ import { StoredCheck } from "../../ui/form/check.tsx";
 import { type DialogProps, type FieldTable, FormDialog } from "../../ui/form/form.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { reachesAll } from "./roles.ts";
+import { type RoleChoice, reachesAll } from "./role-choices.ts";
 
 interface Props {
   workspace: Workspace;
   /** All members of the organization. */
   everybody: readonly Member[];
+  roles: readonly RoleChoice[];
   onChange: () => Promise<void>;
 }
 
 /** A workspace: its members, renaming, and deletion. */
-export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
+export function WorkspaceCard({ workspace, everybody, roles, onChange }: Props) {
   const { id, name, agentCount } = workspace;
   const path = { orgSlug: orgSlug.value, workspaceId: id };
   const given = useLoaded(async () => (await api.listWorkspaceMembers(path)).members, [id]);
@@ -28,7 +29,7 @@ export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
   return (
     <Card title={name} lead={agents}>
       <Failure error={given.error.value} retry={given.reload} />
-      <Reach path={path} everybody={everybody} given={given.value.value} onChange={given.reload} />
+      <Reach path={path} everybody={everybody} roles={roles} given={given.value.value} onChange={given.reload} />
       <Allowed to="org.member:manage">
         <div class="actions">
           <DialogButton
@@ -63,17 +64,16 @@ export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
   );
 }
 
-interface ReachProps {
+interface ReachProps extends Pick<Props, "everybody" | "roles"> {
   path: { orgSlug: string; workspaceId: string };
-  everybody: readonly Member[];
   /** The members with access; undefined until they are read. */
   given: readonly Member[] | undefined;
   onChange: () => Promise<void>;
 }
 
-/** The members with the roles Member and Viewer, each with a box for access to the workspace. */
-function Reach({ path, everybody, given, onChange }: ReachProps) {
-  const others = everybody.filter(({ roleKey }) => !reachesAll(roleKey));
+/** The members whose roles do not reach every workspace, each with a box for access to this one. */
+function Reach({ path, everybody, roles, given, onChange }: ReachProps) {
+  const others = everybody.filter(({ roleKey }) => !reachesAll(roles, roleKey));
   if (others.length === 0) return <p class="soft">There are only Owners and Admins, who reach it anyway.</p>;
   const change = async ({ userId, name }: Member, within: boolean) => {
     if (within) await api.assignWorkspaceMember({ ...path, userId });

@@ -4,6 +4,7 @@ import { orgSlug } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { DialogButton } from "../../ui/dialog/buttons.tsx";
 import { ListPage } from "../../ui/list/list.tsx";
+import { readRoles } from "./stored-roles.ts";
 import { WorkspaceCard, WorkspaceDialog } from "./workspace-card.tsx";
 
 /** The workspaces of the organization, with their members. */
@@ -11,8 +12,12 @@ export function WorkspacesPage() {
   const slug = orgSlug.value;
   const known = useList("workspaces", async () => {
     const path = { orgSlug: slug };
-    const [{ workspaces }, { members }] = await Promise.all([api.listWorkspaces(path), api.listMembers(path)]);
-    return { workspaces: workspaces.map((workspace) => ({ workspace, everybody: members })) };
+    const [{ workspaces }, { members }, roles] = await Promise.all([
+      api.listWorkspaces(path),
+      api.listMembers(path),
+      readRoles(slug),
+    ]);
+    return { workspaces: workspaces.map((workspace) => ({ workspace, everybody: members, roles })) };
   }, [slug]);
   const create = (name: string) => api.createWorkspace({ orgSlug: slug, body: { name } });
   return (
