@@ -58,3 +58,9 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
 }
 
 const isEmpty = (changes: Changes | undefined) => changes !== undefined && Object.keys(changes).length === 0;
+
+/**
+ * The log of a change of the whole installation, for `logs`. A Platform Admin may make it while another organization is
+ * chosen, whose members must not read it.
+ */
+export const installationLog = ({ membership: { first, organizationId } }: Ctx) => [first ? organizationId : null];

@@ -41,11 +41,12 @@ export async function replacePassword(tx: Db, user: { id: string; email: string 
 
 /** Ends all sessions of a user, and the impersonations by and of the user; returns the number of sessions. */
 export async function deleteSessionsOf(tx: Db, userId: string): Promise<number> {
-  await endImpersonations(tx, userId);
   const ended = await tx
     .delete(accessTokens)
     .where(and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, userId)))
     .returning({ id: accessTokens.id });
+  // After the sessions, whose locks an impersonation in the making holds.
+  await endImpersonations(tx, userId);
   return ended.length;
 }
 

@@ -1,8 +1,8 @@
-import { and, eq, isNotNull } from "drizzle-orm";
+import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import type { Ctx, Services } from "../../context/ctx.ts";
 import { notFound } from "../../core/errors.ts";
 import { hasId } from "../../db/fragments.ts";
-import { agents, files } from "../../db/schema.ts";
+import { agents, files, organizations } from "../../db/schema.ts";
 import { withinReach } from "../agents/index.ts";
 import type { FileRow } from "./storage.ts";
 
@@ -17,12 +17,20 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow> {
   return found.file;
 }
 
-/** The file of a verified link. Throws the 404 when the file, its conversation or its agent was deleted. */
+/** The file of a verified link. Throws the 404 when the file, its conversation, its agent or its organization was deleted. */
 export async function findLinked({ database }: Services, id: string): Promise<FileRow> {
   const [found] = await database.db
-    .select()
+    .select({ file: files })
     .from(files)
-    .where(and(eq(files.id, id), eq(files.status, "stored"), isNotNull(files.conversationId)));
+    .innerJoin(organizations, eq(organizations.id, files.organizationId))
+    .where(
+      and(
+        eq(files.id, id),
+        eq(files.status, "stored"),
+        isNotNull(files.conversationId),
+        isNull(organizations.deletedAt),
+      ),
+    );
   if (!found) throw notFound("File");
-  return found;
+  return found.file;
 }

@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { type Ctx, publicAddress, type Services } from "../../context/ctx.ts";
-import { write } from "../../context/write.ts";
+import { installationLog, write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { type PolicyChanges, readPolicies } from "../../core/policies.ts";
 import { installation } from "../../db/schema.ts";
@@ -39,7 +39,7 @@ export async function changePolicies(ctx: Ctx, input: PolicyChanges): Promise<Po
 
 async function storeChanges(ctx: Ctx, changes: Record<string, unknown>): Promise<void> {
   const changed: Changes = {};
-  const change = { action: "policy.update", target: "policies", changes: changed };
+  const change = { action: "policy.update", target: "policies", changes: changed, logs: () => installationLog(ctx) };
   await write(ctx, change, async (tx) => {
     // Locked (the row exists since the first start), so that no change at the same time is lost.
     const [row] = await tx

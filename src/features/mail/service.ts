@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Ctx, Services } from "../../context/ctx.ts";
-import { write } from "../../context/write.ts";
+import { installationLog, write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError } from "../../core/errors.ts";
 import { type Mail, MailError, type MailRelay } from "../../core/mail.ts";
@@ -46,10 +46,12 @@ export async function showRelay(ctx: Ctx): Promise<Relay | null> {
   return relay && toWire(relay);
 }
 
+const ofInstallation = (ctx: Ctx) => ({ logs: () => installationLog(ctx), agentUnchanged: true });
+
 /** Stores the relay. Throws the 400 for a missing password. */
 export async function saveRelay(ctx: Ctx, input: NewRelay): Promise<Relay> {
   const changes: Changes = {};
-  const change = { action: "mail-relay.update", target: input.host, changes, agentUnchanged: true };
+  const change = { action: "mail-relay.update", target: input.host, changes, ...ofInstallation(ctx) };
   return write(ctx, change, async (tx) => {
     const before = await lockRelay(tx, ctx);
     const merged = mergeRelay(input, before);
@@ -64,7 +66,7 @@ export async function saveRelay(ctx: Ctx, input: NewRelay): Promise<Relay> {
 
 /** Deletes the relay. Throws the 404 without one. */
 export async function deleteRelay(ctx: Ctx): Promise<void> {
-  await write(ctx, { action: "mail-relay.delete", target: "mail relay", agentUnchanged: true }, async (tx) => {
+  await write(ctx, { action: "mail-relay.delete", target: "mail relay", ...ofInstallation(ctx) }, async (tx) => {
     const none = { mailRelay: null, mailRelayKeyId: null };
     const [stored] = await tx
       .select({ keyId: installation.mailRelayKeyId })
@@ -91,7 +93,7 @@ export async function testRelay(ctx: Ctx, to: string): Promise<TestResult> {
   );
   const result = { ok: error === null, latencyMs: ctx.clock.now() - began, error };
   const summary = { host: relay.host, ...result };
-  await write(ctx, { action: "mail-relay.test", target: to, summary, agentUnchanged: true }, async () => {});
+  await write(ctx, { action: "mail-relay.test", target: to, summary, ...ofInstallation(ctx) }, async () => {});
   return result;
 }
 

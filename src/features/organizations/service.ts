@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../context/ctx.ts";
-import { write } from "../../context/write.ts";
+import { installationLog, write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -22,12 +22,12 @@ import { writeOrganization } from "./write.ts";
 type Row = typeof organizations.$inferSelect;
 
 /**
- * The organizations that the caller reaches, by name: a management key one, a Platform Admin all of them, with a null
+ * The organizations that the caller reaches, by name: a management key and a token for one organization only that one, a Platform Admin all of them, with a null
  * role where the admin is no member.
  */
 export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
   const { db, actor, membership } = ctx;
-  if (actor.type !== "user") return [await getOrganization(ctx)];
+  if (actor.type !== "user" || actor.token?.scope === "organization") return [await getOrganization(ctx)];
   const own = db
     .select({ organizationId: members.organizationId, roleKey: members.roleKey })
     .from(members)
@@ -58,7 +58,7 @@ export async function createOrganization(
 ): Promise<Organization> {
   const organizationId = newId();
   const summary = { organizationId, ownerId: "" };
-  const change = { action: "organization.create", target: slug, summary };
+  const change = { action: "organization.create", target: slug, summary, logs: () => installationLog(ctx) };
   const row = await unlessTaken(slug, () =>
     write(ctx, change, async (tx) => {
       summary.ownerId = await lockOwner(tx, ctx, ownerEmail);
@@ -103,9 +103,9 @@ export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationC
 
 /** The id of the account. Locked, so that its password is not renewed meanwhile. */
 async function lockOwner(tx: Db, ctx: Ctx, email: string | undefined): Promise<string> {
-  const { id, passwordOrganization } = users;
+  const { id, active, passwordOrganization } = users;
   const [user] = await tx
-    .select({ id, passwordOrganization })
+    .select({ id, active, passwordOrganization })
     .from(users)
     .where(email === undefined ? eq(id, userOf(ctx).id) : eq(users.email, email))
     .for("share");
@@ -115,6 +115,7 @@ async function lockOwner(tx: Db, ctx: Ctx, email: string | undefined): Promise<s
       "ownerEmail: nobody has an account with this e-mail; add them as a member first",
     );
   }
+  if (!user.active) throw new EngineError("conflict", "The Owner's account is not active: make it active first");
   if (user.passwordOrganization === null) return user.id;
   throw new EngineError(
     "conflict",

@@ -42,7 +42,7 @@ const nowhere = membershipIn(
 );
 
 interface Addressing {
-  /** The slug of the organization; null for none. */
+  /** The slug of the organization; absent: that of the route's path, else of `X-Organization`. */
   address?: string | null;
   /** Whether a request that names no organization is for the first one instead of the caller's active one. */
   installation?: boolean;
@@ -111,7 +111,7 @@ async function identify(c: Context<AppEnv>, credential: Credential, addressing: 
   if (ambient && !readOnlyMethods.has(c.req.method)) requireOwnOrigin(c);
   const { services, log, requestId, ip } = c.var;
   const { database, clock } = services;
-  const address = addressedOrganization(c);
+  const address = addressing.address ?? addressedOrganization(c);
   const now = clock.now();
   const row = await findCaller(c, credential, { ...addressing, address }, now);
   const actor = row && toActor(row);

@@ -24,8 +24,14 @@ export const refuseImpersonatedWrites: MiddlewareHandler<AppEnv> = async (c, nex
   const isRead = method === "GET" || method === "HEAD";
   if (!isRead && path !== stopImpersonatingPath && (await isImpersonated(c))) {
     const share = ["management", "", clientKey(c.get("ip"))] as const;
-    // Its refusal is recorded with the caller, whom this finds.
-    c.set("ctx", await c.get("services").admission.during(share, () => authenticate(c)));
+    // Its refusal is recorded with the caller, whom this finds. The route, and so its organization, is not known yet.
+    const address = /^\/api\/organizations\/([a-z0-9-]+)/.exec(path)?.[1] ?? null;
+    const ctx = await c.get("services").admission.during(share, () =>
+      authenticate(c, { address }).catch((error: unknown) => {
+        throw error instanceof EngineError && error.code === "not-found" ? readOnly() : error;
+      }),
+    );
+    c.set("ctx", ctx);
     throw readOnly();
   }
   await next();

@@ -318,3 +318,12 @@ test("nobody who knows another's password leaves a token behind", async () => {
     "Somebody else chose your password: choose another one first",
   ]);
 });
+
+test("a token for one organization lists no other organization of its holder", async () => {
+  const h = await harness({ edition: managedEdition });
+  const person = await createUser(h, "ada@example.com", "member");
+  await join(h, person.id, "other", "owner");
+  const { headers } = await issueToken(h, person.id, { organizationId: h.organization.id, permissions: ["org:read"] });
+  const { organizations } = await (await h.request("/api/organizations", { headers })).json();
+  expect(organizations.map(({ slug }: { slug: string }) => slug)).toEqual(["acme"]);
+});

@@ -274,3 +274,28 @@ test("no statement about a caller's rights reads all organizations, of whatever 
     expect(plan).not.toMatch(/Seq Scan[^}]*"organizations"/);
   }
 });
+
+test("what a Platform Admin changes in the installation is in no log of the chosen organization", async () => {
+  const h = await harness({ edition: managedEdition });
+  const admin = await h.asPlatformAdmin();
+  const other = await h.createOrganization("other");
+  const headers = { ...admin, "X-Organization": "other" };
+  const relay = { host: "smtp.example.com", from: "a@example.com" };
+  const statuses = [
+    await h.request("/api/installation/policies", { method: "PATCH", headers, json: { maxRestarts: 4 } }),
+    await h.request("/api/installation/mail-relay", { method: "PUT", headers, json: relay }),
+    await h.request("/api/installation/mail-relay", { method: "DELETE", headers }),
+    await h.request("/api/organizations", { method: "POST", headers, json: { slug: "third" } }),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([200, 200, 200, 201]);
+  const { db } = h.services.database;
+  const rows = await db.select({ action: auditLogs.action, organizationId: auditLogs.organizationId }).from(auditLogs);
+  expect(rows.filter(({ organizationId }) => organizationId === other.id)).toEqual([]);
+  const unowned = rows.filter(({ organizationId }) => organizationId === null).map(({ action }) => action);
+  expect(unowned.toSorted()).toEqual([
+    "mail-relay.delete",
+    "mail-relay.update",
+    "organization.create",
+    "policy.update",
+  ]);
+});

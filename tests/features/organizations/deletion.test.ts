@@ -1,7 +1,8 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { agents, auditLogs, organizations, skills } from "../../../src/db/schema.ts";
+import { agents, auditLogs, files, organizations, roomEvents, skills } from "../../../src/db/schema.ts";
+import { linkTo } from "../../../src/features/files/links.ts";
 import { compare, takeSnapshot } from "../../contract/rows.ts";
 import { type Harness, harness, managedEdition } from "../../harness.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
@@ -86,6 +87,33 @@ describe("deleting an organization", () => {
     expect(listed.map((one: { slug: string }) => one.slug)).toEqual(["acme"]);
     const me = await (await h.request("/api/me", { headers: owner })).json();
     expect(me.user.organizations).toEqual([]);
+  });
+
+  test("closes the links to its files and the webhooks of its Rooms at once", async () => {
+    const { h, db, other, owner, send, agent } = await world();
+    const helper = await agent("helper");
+    await send("PUT", "/api/instances/helper/room", { enabled: true });
+    const source = await h.request("/api/instances/helper/event-sources", {
+      method: "POST",
+      headers: owner,
+      json: { name: "Shop", sourceType: "webhook" },
+    });
+    const [hook = ""] = /\/webhooks\/[\w-]+/.exec(await source.text()) ?? [];
+    const { fileId } = await plant({ db }, helper, 1);
+    const [file] = await db.select().from(files).where(eq(files.id, fileId));
+    if (!file) throw new Error("No file was planted");
+    const { pathname, search } = new URL((await linkTo(h.services, file)).url);
+    const opened = async () => {
+      const [link, event] = [
+        await h.request(`${pathname}${search}`, { method: "HEAD" }),
+        await h.request(hook, { method: "POST", json: { order: 1 } }),
+      ];
+      return [link.status, await event.json(), await db.$count(roomEvents, eq(roomEvents.agentId, helper.agentId))];
+    };
+    const [, answer, before] = await opened();
+    expect(answer).toMatchObject({ ok: true });
+    expect((await remove(h, await h.asPlatformAdmin(), other.slug)).status).toBe(200);
+    expect(await opened()).toEqual([404, { ok: false, error: "unknown token" }, before]);
   });
 
   test("leaves nothing but accounts and audit entries, and deletes no row of others", async () => {

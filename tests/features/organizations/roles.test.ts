@@ -1,7 +1,8 @@
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { openEdition } from "../../../src/core/edition.ts";
-import { customRoles, invitations, members } from "../../../src/db/schema.ts";
+import { newId } from "../../../src/core/ids.ts";
+import { customRoles, invitations, members, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
 import { lookup } from "../../../src/http/callers/lookup.ts";
 import { type Harness, harness, managedEdition } from "../../harness.ts";
 import { keptIndexes } from "../../plan.ts";
@@ -339,4 +340,48 @@ test("a request finds its caller's role in the same statement, by its index", as
     const read = await keptIndexes(h.services.database, lookup.text, table);
     expect([table, read]).toSatisfy(([, places]) => places.length > 0 && places.every(([index]: string[]) => index));
   }
+});
+
+test("a custom role takes over no account of a workspace that it does not reach", async () => {
+  const h = await managed();
+  const owner = await h.as("owner");
+  const { db } = h.services.database;
+  const { roles } = await (await send(h, "GET", path, owner)).json();
+  const member = roles.find(({ key }: { key: string }) => key === "member");
+  await create(h, owner, { key: "lead", name: "Lead", permissions: [...member.permissions, "org.member:manage"] });
+  const { headers } = await holder(h, "lead");
+  const [here, board] = [h.organization.workspaceId, newId()];
+  await db.insert(workspaces).values({ id: board, organizationId: h.organization.id, name: "Board" });
+  const person = await createUser(h, "board@example.com", "member");
+  const renew = () => send(h, "POST", `${ofMembers}/${person.id}/password`, headers);
+  await db.insert(workspaceMembers).values([
+    { workspaceId: here, userId: person.id },
+    { workspaceId: board, userId: person.id },
+  ]);
+  const message = "This member is in a workspace that you don't reach: ask an Owner";
+  expect(await refusal(await renew())).toEqual([403, message]);
+  await db.delete(workspaceMembers).where(eq(workspaceMembers.workspaceId, board));
+  expect((await renew()).status).toBe(201);
+});
+
+test("an Owner's narrowed token neither demotes nor removes an Owner", async () => {
+  const h = await managed();
+  const [one, two] = [await createUser(h, "one@example.com"), await createUser(h, "two@example.com")];
+  const narrowed = {
+    organizationId: h.organization.id,
+    permissions: ["org.member:manage" as const, "org:write" as const],
+  };
+  const { headers } = await issueToken(h, one.id, narrowed);
+  const higher = [403, "This member's role is higher than yours: ask an Owner"];
+  const at = `${ofMembers}/${two.id}`;
+  expect(await refusal(await send(h, "PUT", at, headers, { roleKey: "viewer" }))).toEqual(higher);
+  expect(await refusal(await send(h, "DELETE", at, headers))).toEqual(higher);
+  expect((await send(h, "DELETE", at, await openSession(h, one.id))).status).toBe(200);
+});
+
+test.each(["%00", "x%00"])("a role whose key is %s is unknown", async (key) => {
+  const h = await managed();
+  const owner = await h.as("owner");
+  const replaced = await send(h, "PUT", `${path}/${key}`, owner, { name: "A", permissions: [] });
+  expect([replaced.status, (await send(h, "DELETE", `${path}/${key}`, owner)).status]).toEqual([404, 404]);
 });

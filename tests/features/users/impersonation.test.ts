@@ -5,7 +5,7 @@ import { newId } from "../../../src/core/ids.ts";
 import { accessTokens, auditLogs, members, secrets, turns, users } from "../../../src/db/schema.ts";
 import { secretPlace } from "../../../src/features/secrets/rules.ts";
 import { harness, managedEdition } from "../../harness.ts";
-import { createUser, issueToken, openSession, statusOf } from "../account/people.ts";
+import { createUser, issueToken, join, openSession, statusOf } from "../account/people.ts";
 
 type Headers = Record<string, string>;
 
@@ -211,4 +211,38 @@ test("a person without an organization is seen too, in the installation's log", 
     ["impersonation.request", null],
     ["impersonation.end", null],
   ]);
+});
+
+test("one that begins while its admin signs out ends with the session", async () => {
+  const { h, admin, send, start } = await administered();
+  for (let round = 0; round < 6; round += 1) {
+    const session = await openSession(h, admin);
+    const [begun] = await Promise.all([
+      start(undefined, undefined, session),
+      send("POST", "/api/auth/sign-out", session),
+    ]);
+    expect([201, 401]).toContain(begun.status);
+    if (begun.status === 201) expect(await statusOf(h, { Authorization: `Bearer ${begun.answer.token}` })).toBe(401);
+  }
+});
+
+test("a refused write is in the log of the organization that its path names, reachable or not", async () => {
+  const { h, db, person, send, begin } = await administered();
+  const beta = await join(h, person.id, "beta", "owner");
+  await h.createOrganization("gamma");
+  const by = await begin();
+  const refusal = async (path: string, headers: Headers = by) => {
+    const { status, answer } = await send("POST", path, headers, {});
+    return [status, answer.message];
+  };
+  expect(await refusal("/api/organizations/beta/members")).toEqual([403, "Impersonation is read-only"]);
+  const rows = await db
+    .select({ action: auditLogs.action })
+    .from(auditLogs)
+    .where(eq(auditLogs.organizationId, beta.id))
+    .orderBy(asc(auditLogs.action));
+  expect(rows.map(({ action }) => action)).toEqual(expect.arrayContaining(["access.refuse", "impersonation.request"]));
+  const elsewhere = { ...by, "X-Organization": "gamma" };
+  expect(await refusal("/api/instances", elsewhere)).toEqual([403, "Impersonation is read-only"]);
+  expect(await refusal("/api/organizations/gamma/members")).toEqual([403, "Impersonation is read-only"]);
 });

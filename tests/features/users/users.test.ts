@@ -317,3 +317,13 @@ test("a deleted user is gone with memberships, tokens and links, and stays in th
     ["ada@example.com", h.organization.id],
   ]);
 });
+
+test("an inactive user becomes no Owner of a new organization", async () => {
+  const h = await harness({ edition: managedEdition });
+  const headers = await h.asPlatformAdmin();
+  const { id, email: ownerEmail } = await createUser(h, "gone@example.com", "viewer");
+  await h.services.database.db.update(users).set({ active: false }).where(eq(users.id, id));
+  const made = await h.request("/api/organizations", { method: "POST", headers, json: { slug: "third", ownerEmail } });
+  expect(made.status).toBe(409);
+  expect((await made.json()).message).toBe("The Owner's account is not active: make it active first");
+});

@@ -1,10 +1,10 @@
-import { and, eq, ne } from "drizzle-orm";
+import { and, eq, ne, notInArray } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import type { Membership } from "../../../context/membership.ts";
 import { exceeding, ownerStanding, type Rights, rightsOf, rightsOfRole } from "../../../core/credentials/rights.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
-import { members, users } from "../../../db/schema.ts";
+import { members, users, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { requireOwner } from "../roles/grants.ts";
 import { findMember } from "./find.ts";
 
@@ -57,6 +57,7 @@ export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<str
   // A role that this release does not know counts as the Owner's.
   const theirs = rightsOfMember(ctx, member) ?? rightsOf(ownerStanding, { first: false, edition });
   requireNotHigher(ctx, theirs);
+  await requireReach(tx, ctx, userId);
   if (theirs.permissions.has("org:write") && actor.type === "key") {
     throw new EngineError("forbidden", "Only a person may manage an Owner's account, never a management key");
   }
@@ -69,6 +70,24 @@ export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<str
     throw new EngineError("conflict", "This account belongs to other organizations too: only its holder manages it");
   }
   return member.email;
+}
+
+/** Throws the 403 for a member of a workspace that the caller does not reach: the account would lead there. */
+async function requireReach(tx: Db, { membership }: Ctx, userId: string): Promise<void> {
+  if (membership.workspaceIds === null) return;
+  const [beyond] = await tx
+    .select({ id: workspaces.id })
+    .from(workspaceMembers)
+    .innerJoin(workspaces, eq(workspaces.id, workspaceMembers.workspaceId))
+    .where(
+      and(
+        eq(workspaceMembers.userId, userId),
+        eq(workspaces.organizationId, membership.organizationId),
+        notInArray(workspaces.id, [...membership.workspaceIds]),
+      ),
+    )
+    .limit(1);
+  if (beyond) throw new EngineError("forbidden", "This member is in a workspace that you don't reach: ask an Owner");
 }
 
 type RoleHolder = Pick<Awaited<ReturnType<typeof findMember>>, "roleKey" | "customRole">;

@@ -69,9 +69,11 @@ export async function changeRole(ctx: Ctx, userId: string, roleKey: string): Pro
     const before = await findMember(ctx, tx, userId);
     // Read under the lock, so that the audit entry contains the replaced role.
     Object.assign(changes, changesBetween({ roleKey: before.roleKey }, { roleKey }));
-    if (before.roleKey !== "owner") requireNotAbove(ctx, before);
-    else if (roleKey !== "owner") await releaseOwner(tx, ctx.membership, userId, "change the role of an Owner");
+    if (before.roleKey === "owner" && roleKey !== "owner") {
+      await releaseOwner(tx, ctx.membership, userId, "change the role of an Owner");
+    }
     await requireGrantable(tx, ctx, roleKey);
+    requireNotAbove(ctx, before);
     await tx.update(members).set({ roleKey }).where(isMember(ctx.membership, userId));
   });
 }
@@ -100,7 +102,8 @@ async function takeOut(tx: Db, ctx: Ctx, userId: string, deed: string): Promise<
   const { organizationId } = membership;
   const member = await findMember(ctx, tx, userId);
   if (member.roleKey === "owner") await releaseOwner(tx, membership, userId, deed);
-  else requireNotAbove(ctx, member);
+  // Whoever leaves may have narrowed the own token.
+  if (userId !== ctx.actor.id) requireNotAbove(ctx, member);
   const own = tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.organizationId, organizationId));
   await tx
     .delete(workspaceMembers)

@@ -129,6 +129,7 @@ const ofOrganization = ({ membership }: Ctx) => eq(customRoles.organizationId, m
 const withKey = (ctx: Ctx, key: string) => and(ofOrganization(ctx), eq(customRoles.key, key));
 
 async function findRole(db: Db, ctx: Ctx, key: string): Promise<Stored | undefined> {
+  if (key.includes("\u0000")) return undefined;
   const [role] = await db.select().from(customRoles).where(withKey(ctx, key));
   return role;
 }

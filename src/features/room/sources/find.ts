@@ -1,9 +1,9 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
 import { digestOf, isWebhookToken, openCredentials } from "../../../core/credentials/event-source.ts";
 import type { Db } from "../../../db/client.ts";
-import { actingAgent, agents, eventDefinitions, eventSources } from "../../../db/schema.ts";
+import { actingAgent, agents, eventDefinitions, eventSources, organizations } from "../../../db/schema.ts";
 import type { EventCondition } from "../events/conditions.ts";
 import { type DefinitionRow, selectDefinitions } from "./rows.ts";
 
@@ -32,7 +32,8 @@ export async function findSourceByToken(
     .select({ source: eventSources, agent: actingAgent, active: agents.active })
     .from(eventSources)
     .innerJoin(agents, eq(agents.id, eventSources.agentId))
-    .where(eq(eventSources.tokenDigest, await digestOf(token)));
+    .innerJoin(organizations, eq(organizations.id, agents.organizationId))
+    .where(and(eq(eventSources.tokenDigest, await digestOf(token)), isNull(organizations.deletedAt)));
   if (!row) return null;
   const { id, name, enabled, hasAuthKey } = row.source;
   const { authKey = null } = hasAuthKey ? await openCredentials(cipher, row.source) : {};

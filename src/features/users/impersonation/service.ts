@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { audit } from "../../../context/audit.ts";
 import type { Ctx } from "../../../context/ctx.ts";
+import { unknownToken } from "../../../context/standing.ts";
 import { newToken } from "../../../core/credentials/tokens.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
@@ -18,7 +19,7 @@ export async function impersonate(
   id: string,
   { reason, minutes = 30 }: Impersonation,
 ): Promise<ImpersonationToken> {
-  const createdBy = userOf(ctx).id;
+  const { id: createdBy, tokenId } = userOf(ctx);
   const { token, digest } = await newToken("impersonation");
   const now = ctx.clock.now();
   const expiresAt = new Date(now + minutes * 60_000);
@@ -26,6 +27,13 @@ export async function impersonate(
   await writeUser(ctx, id, { action: "impersonation.start", summary }, async (tx, user) => {
     if (user.isPlatformAdmin) throw new EngineError("forbidden", "A Platform Admin can't be impersonated");
     if (!user.active) throw new EngineError("conflict", "The user is not active");
+    // Locked, so that the end of the session at the same time ends this one too.
+    const [session] = await tx
+      .select({ id: accessTokens.id })
+      .from(accessTokens)
+      .where(eq(accessTokens.id, tokenId))
+      .for("share");
+    if (!session) throw unknownToken();
     const life = { createdAt: new Date(now), expiresAt };
     await tx
       .insert(accessTokens)
