@@ -59,9 +59,10 @@ export interface Place {
 
 /**
  * The one place that decides what a caller may do. A role that this release does not know has no permissions. Owners and
- * Admins reach every workspace, as do custom roles that say so. Custom roles count in every edition. With the feature `administration` a Platform Admin has all permissions in every
- * organization; without it, those of the role, and `policy:manage` in the first organization. There alone a role
- * includes `policy:manage`, and only while nobody is a Platform Admin. A token may be narrowed to some permissions.
+ * Admins reach every workspace, as do custom roles that say so. Custom roles count in every edition. With the feature
+ * `administration` a Platform Admin has all permissions in every organization; without it, those of the role, and
+ * `policy:manage` in the first organization. There alone a role includes `policy:manage`, and only while nobody is a
+ * Platform Admin. A token may be narrowed to some permissions.
  */
 export function rightsOf(standing: Standing, place: Place): Rights {
   const { permissions: held, ...rights } = rightsOfPerson(standing, place);

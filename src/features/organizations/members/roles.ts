@@ -96,7 +96,7 @@ type RoleHolder = Pick<Awaited<ReturnType<typeof findMember>>, "roleKey" | "cust
 const rightsOfMember = ({ options }: Ctx, { roleKey, customRole }: RoleHolder) =>
   rightsOfRole(roleKey, customRole, options.edition);
 
-/** Throws the 403 for a member with a higher role than the caller. A role that this release does not know is none. */
+/** Throws the 403 for a member with a higher role than the caller. An unknown role is not higher. */
 export function requireNotAbove(ctx: Ctx, member: RoleHolder): void {
   const theirs = rightsOfMember(ctx, member);
   if (theirs) requireNotHigher(ctx, theirs);
