@@ -81,6 +81,8 @@ browserTest("a Platform Admin opens an organization of other people, from the me
   await admin.createOrganization({ body: { slug: "harbour", name: "Harbour", ownerEmail: bob.email } });
 
   const { page, complaints } = await openAs("members", "Members");
+  // The page reads the members of each workspace after the workspaces: it must not ask for them in another organization.
+  await page.getByRole("row", { name: /bob/ }).waitFor();
   await page.getByLabel("Organization").selectOption("harbour");
   await page.getByRole("link", { name: "Workspaces" }).click();
   await page.getByRole("region", { name: "default" }).waitFor();

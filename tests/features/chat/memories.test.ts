@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import type { ModelSpec } from "../../../src/core/ports.ts";
 import { conversations, jobs, memories } from "../../../src/db/schema.ts";
-import { finish, reply, type ScriptedModel, scriptedModel, toolCall } from "../../scripted-model.ts";
+import { finish, gate, reply, type ScriptedModel, scriptedModel, toolCall } from "../../scripted-model.ts";
 import { chatHarness, eventually } from "./chat.ts";
 
 const described = { title: "Tea", summary: "The user likes tea." };
@@ -17,9 +17,12 @@ const fastModel = "gpt-5-nano";
 /** An agent of a real provider, with one model for chat and by default another one for the background. */
 async function remembering(fields: Record<string, unknown> = {}, learned = facts, answer = () => reply("Hello.")) {
   const asked: ModelSpec[] = [];
-  const fast = scriptedModel(({ prompt }) =>
-    reply(JSON.stringify(prompt).includes("long-term memory") ? learned : description),
-  );
+  /** The fast model answers only after this, so that a test sees the work that waits for it. */
+  const holding: { until?: Promise<void> } = {};
+  const fast = scriptedModel(({ prompt }) => {
+    const said = reply(JSON.stringify(prompt).includes("long-term memory") ? learned : description);
+    return holding.until ? { ...said, opens: holding.until } : said;
+  });
   const main = scriptedModel(answer);
   const resolve = async (spec: ModelSpec): Promise<ScriptedModel> => {
     asked.push(spec);
@@ -59,6 +62,7 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
     ...h,
     asked,
     fast,
+    holding,
     main,
     patch,
     learning,
@@ -85,10 +89,13 @@ test("the work a turn leaves for later alternates with that of other organizatio
   ]);
   await h.rest();
   await (await h.native("And cake.", { chat_id: "a", user: "ada" })).text();
+  const { promise, open } = gate();
+  h.holding.until = promise;
   await h.clock.jump(30_000);
   await h.engine.tick();
   const found = (await h.waiting()).filter(({ kind }) => kind === "followUpConversations");
   expect(found.map((job) => job.organizationId)).toEqual([organizationId]);
+  open();
   await h.rest();
 });
 

@@ -34,6 +34,8 @@ async function held(typing?: () => Promise<void>, agent: Record<string, unknown>
   await h.say("Hello");
   await h.settle();
   await h.model.called(1);
+  // The delay begins beside the model's call.
+  await eventually(async () => h.clock.waiting(Number(agent.typingDelayMs ?? 1_500)));
   return { ...h, typed, end };
 }
 
