@@ -84,6 +84,8 @@ browserTest("a Platform Admin opens an organization of other people, from the me
   // The page reads the members of each workspace after the workspaces: it must not ask for them in another organization.
   await page.getByRole("row", { name: /bob/ }).waitFor();
   await page.getByLabel("Organization").selectOption("harbour");
+  // The organization's first page opens once it is chosen.
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   await page.getByRole("link", { name: "Workspaces" }).click();
   await page.getByRole("region", { name: "default" }).waitFor();
   await page.keyboard.press("Control+k");
